@@ -12,6 +12,7 @@ from fastexp.errors import InvalidRecords, ParameterTypeError
 from tests.doors.arrow import Array, Schema, arrow
 from tests.support import arrow_by_hand as by_hand
 from tests.support.arrow_by_hand import OneArray, Rows, Streamed, Type
+from tests.support.each import each
 
 I64 = np.arange(10)
 OFFSETS = np.array([0, 2, 3], np.int32)
@@ -72,7 +73,7 @@ class TestReleases:
             del found
         assert list(batches) == []
 
-    @pytest.mark.parametrize("asked", [0, 1, 2])
+    @each("asked", [0, 1, 2])
     def test_a_stream_that_is_left_early(self, asked):
         batches = arrow.table(Streamed(FRAME, [frame()] * 3), ["a"])
         for _ in range(asked):
@@ -113,8 +114,8 @@ class TestLayouts:
             assert (found.valid is None) == (valid is None)
             assert valid is None or found.valid.tolist() == valid
 
-    @pytest.mark.parametrize("form", ["l", "u", "U", "vu", "+l", "+L", "+w:3", "+vl", "+vL", "g"])
-    @pytest.mark.parametrize("offset", [0, 4])
+    @each("form", ["l", "u", "U", "vu", "+l", "+L", "+w:3", "+vl", "+vL", "g"])
+    @each("offset", [0, 4])
     def test_nothing_needs_no_buffers(self, form, offset):
         kind = Type(form, children=[Type("l")] if form[0] == "+" else [])
         for rows in (Rows(0, [None] * 3, offset=offset), Rows(0, [], offset=offset, nulls=-1)):
@@ -240,7 +241,7 @@ BROKEN = {
 
 
 class TestBrokenProducers:
-    @pytest.mark.parametrize("case", BROKEN)
+    @each("case", BROKEN)
     def test_structs_that_break_the_rules(self, case):
         kind, rows = BROKEN[case]
         data = OneArray(kind, rows), Streamed(kind, [rows])
@@ -251,9 +252,7 @@ class TestBrokenProducers:
         with pytest.raises(InvalidRecords, match=r"^data(\[''\])?: malformed Arrow data"):
             list(arrow.table(whole, [""]))
 
-    @pytest.mark.parametrize(
-        "rows", [frame(3), frame(2, offset=1), frame(nulls=1), Rows(2, [None])]
-    )
+    @each("rows", [frame(3), frame(2, offset=1), frame(nulls=1), Rows(2, [None])])
     def test_frames_beyond_their_columns(self, rows):
         with pytest.raises(InvalidRecords, match="malformed"):
             list(arrow.table(Streamed(FRAME, [frame(), rows]), ["a"]))
@@ -275,7 +274,7 @@ class TestBrokenProducers:
         with pytest.raises(InvalidRecords, match=told):
             arrow.column(Streamed(Type("l"), [numbers()], error=-1))
 
-    @pytest.mark.parametrize("error", [ValueError, KeyError, TypeError, MemoryError])
+    @each("error", [ValueError, KeyError, TypeError, MemoryError])
     def test_a_method_that_raises(self, error):
         class Raising:
             def __arrow_c_array__(self):

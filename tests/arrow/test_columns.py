@@ -13,6 +13,7 @@ import pytest
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.arrow import arrow
 from tests.support.checks.arrow import RNG, framed, read, rows, slices, some
+from tests.support.each import each
 
 INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
 INTEGERS += [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
@@ -23,7 +24,7 @@ NUMBERS = [0, 1, -5, 127, -128, 3, 77]
 
 
 class TestNumbers:
-    @pytest.mark.parametrize("kind", [*INTEGERS, pa.float32(), pa.float64()], ids=str)
+    @each("kind", [*INTEGERS, pa.float32(), pa.float64()], ids=str)
     def test_of_all_widths_with_and_without_gaps_sliced(self, kind):
         low = 0 if str(kind)[0] == "u" else -3
         for gaps in (0, 0.4, 1):
@@ -43,7 +44,7 @@ class TestNumbers:
 
 
 class TestTexts:
-    @pytest.mark.parametrize("kind", TEXTS, ids=str)
+    @each("kind", TEXTS, ids=str)
     def test_of_all_layouts_sliced(self, kind):
         for gaps in (0, 0.4, 1):
             for part in slices(pa.array(some(WORDS, 60, gaps), kind)):
@@ -66,7 +67,7 @@ class TestTexts:
             assert read(series) == series.to_list()
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("order", [[0, 2, 1, 3], [1, 2, 3], [3, 0], [2, 2], [0, 1, 2, 3]])
+    @each("order", [[0, 2, 1, 3], [1, 2, 3], [3, 0], [2, 2], [0, 1, 2, 3]])
     def test_views_that_follow_each_other_or_seem_to(self, order):
         texts = [f"thirteen byt{i}" for i in range(4)]
         assert read(pl.Series(texts).gather(order)) == [texts[i] for i in order]
@@ -80,8 +81,8 @@ class TestTexts:
 
 
 class TestLists:
-    @pytest.mark.parametrize("make", LISTS)
-    @pytest.mark.parametrize("item", [pa.int16(), pa.float64()], ids=str)
+    @each("make", LISTS)
+    @each("item", [pa.int16(), pa.float64()], ids=str)
     def test_of_all_layouts_sliced(self, make, item):
         lists = [[1, 2], [3, None], [None, 4]]
         if not pa.types.is_fixed_size_list(make(item)):
@@ -90,7 +91,7 @@ class TestLists:
             for part in slices(pa.array(some(lists, 60, gaps), make(item))):
                 assert read(part) == part.to_pylist()
 
-    @pytest.mark.parametrize("kind", TEXTS, ids=str)
+    @each("kind", TEXTS, ids=str)
     def test_of_texts_and_of_codes(self, kind):
         lists = some([["a", None, "b" * 20], [], ["c"]], 60)
         whole = pa.array(lists, pa.large_list(kind))
@@ -125,7 +126,7 @@ class TestLists:
         assert read(whole.slice(1, 2)) == [[0, 1, 2], [1, 2, 3]]
         assert arrow.column(whole.slice(1, 2))[0].child.valid is None
 
-    @pytest.mark.parametrize("make", LISTS)
+    @each("make", LISTS)
     def test_lists_of_lists_are_refused(self, make):
         nested = pa.array([None], make(pa.list_(pa.int64())))
         with pytest.raises(ParameterTypeError, match=r"^keys must not hold lists of lists$"):
@@ -137,8 +138,8 @@ class TestLists:
 
 
 class TestDictionaries:
-    @pytest.mark.parametrize("code", INTEGERS, ids=str)
-    @pytest.mark.parametrize("kind", [*TEXTS, pa.int32(), pa.float64()], ids=str)
+    @each("code", INTEGERS, ids=str)
+    @each("kind", [*TEXTS, pa.int32(), pa.float64()], ids=str)
     def test_of_all_codes_sliced(self, code, kind):
         words = ["a", "b" * 30, "c"] if kind in TEXTS else [5, -1, 8]
         whole = pa.DictionaryArray.from_arrays(
@@ -203,7 +204,7 @@ KINDS = [pa.bool_(), pa.date32(), pa.date64(), *map(pa.timestamp, ("s", "ms", "u
 
 
 class TestBooleansDatesAndTimestamps:
-    @pytest.mark.parametrize(("form", "kind"), list(zip(STORED, KINDS, strict=True)))
+    @each(("form", "kind"), list(zip(STORED, KINDS, strict=True)))
     def test_are_read_as_numbers(self, form, kind):
         storage, numbers = STORED[form]
         whole = pa.array(numbers, storage).view(kind)
@@ -218,7 +219,7 @@ class TestBooleansDatesAndTimestamps:
 
 class TestOtherTypes:
     @pytest.mark.engines
-    @pytest.mark.parametrize("form", OTHERS)
+    @each("form", OTHERS)
     def test_are_told_and_not_read(self, form):
         data = OTHERS[form]
         (found,) = arrow.column(data)
@@ -260,9 +261,7 @@ class TestChunksAndFrames:
         (found,) = arrow.column(none)
         assert (found.kind, found.length, found.child.kind) == ("dictionary", 0, "text")
 
-    @pytest.mark.parametrize(
-        "kind", [*INTEGERS, *TEXTS, pa.float32(), pa.bool_(), pa.date32()], ids=str
-    )
+    @each("kind", [*INTEGERS, *TEXTS, pa.float32(), pa.bool_(), pa.date32()], ids=str)
     def test_nothing_has_the_type_of_something(self, kind):
         types = [kind, pa.dictionary(pa.int16(), kind), *(make(kind) for make in LISTS)]
         for t in types:

@@ -17,6 +17,7 @@ import pytest
 
 from tests.doors.arrow import arrow, c_interface
 from tests.support.checks.arrow import RNG, framed, read, rows
+from tests.support.each import each
 
 pytestmark = pytest.mark.engines
 
@@ -24,9 +25,7 @@ pytestmark = pytest.mark.engines
 class TestProducers:
     VALUES = [3, None, -1, 7] * 5
 
-    @pytest.mark.parametrize(
-        "kind", [pl.Int8, pl.UInt32, pl.Int64, pl.Float32, pl.Float64], ids=str
-    )
+    @each("kind", [pl.Int8, pl.UInt32, pl.Int64, pl.Float32, pl.Float64], ids=str)
     def test_polars_series(self, kind):
         values = [abs(v) if v is not None else v for v in self.VALUES]
         series = pl.Series("x", values, kind)
@@ -36,9 +35,7 @@ class TestProducers:
         assert read(pl.Series("x", [values, [], None], pl.List(kind))) == [values, [], None]
         assert read(pl.Series("x", [[1, 2]], pl.Array(kind, 2))) == [[1, 2]]
 
-    @pytest.mark.parametrize(
-        "kind", [pl.String, pl.Categorical, pl.Enum(["a", "b", "a long category"])], ids=str
-    )
+    @each("kind", [pl.String, pl.Categorical, pl.Enum(["a", "b", "a long category"])], ids=str)
     def test_polars_texts(self, kind):
         texts = ["a", None, "b", "a", "a long category"] * 4
         series = pl.Series("x", texts, kind)
@@ -54,9 +51,7 @@ class TestProducers:
         assert framed(grouped, "k", "x") == [["a", "b"], [[1.0, 3.0], [2.0]]]
         assert framed(pl.concat([grouped, grouped], rechunk=False), "k") == [["a", "b"] * 2]
 
-    @pytest.mark.parametrize(
-        "kind", ["Int64", "int64[pyarrow]", "Float64", "string", "str", "category", "object"]
-    )
+    @each("kind", ["Int64", "int64[pyarrow]", "Float64", "string", "str", "category", "object"])
     def test_pandas(self, kind):
         texts = kind in ("string", "str", "category", "object")
         values = ["a", None, "b", "a"] if texts else self.VALUES

@@ -13,6 +13,7 @@ from scipy.stats import beta, binom
 import fastexp as fx
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.auditing import certificate
+from tests.support.each import each
 
 BY_CHANCE = 1e-9  # that a right certificate fails a test
 MEDIAN = fx.Median(1.0, (0, 10), step=1)
@@ -55,9 +56,7 @@ SIMPLE = [
 
 
 class TestByLaw:
-    @pytest.mark.parametrize(
-        ("mechanism", "data", "neighbor"), [(make(), *pair) for make, *pair in CASES] + SIMPLE
-    )
+    @each(("mechanism", "data", "neighbor"), [(make(), *pair) for make, *pair in CASES] + SIMPLE)
     def test_no_pair_uses_more_than_is_promised(self, mechanism, data, neighbor):
         found_out = fx.audit(mechanism, data, neighbor)
         loss = mechanism.law(data).privacy_loss(mechanism.law(neighbor))
@@ -67,7 +66,7 @@ class TestByLaw:
         assert not found_out.refuted
         assert found_out.method == "law"
 
-    @pytest.mark.parametrize(("make", "data", "neighbor"), MUTABLE)
+    @each(("make", "data", "neighbor"), MUTABLE)
     def test_a_mutant_is_refuted(self, make, data, neighbor):
         assert not fx.audit(make(), data, neighbor).refuted
         assert fx.audit(halved(make()), data, neighbor).refuted
@@ -100,7 +99,7 @@ class TestByLaw:
 
 
 class TestNeighbors:
-    @pytest.mark.parametrize(
+    @each(
         ("mechanism", "data", "neighbor", "message"),
         [
             (MEDIAN, [1, 2, 4], [1, 2, 5], "one record more, or one less"),
@@ -150,7 +149,7 @@ def wrong_certificates(make, true_epsilon, runs, alpha, draws=2000):
 
 class TestByDraws:
     @pytest.mark.statistical
-    @pytest.mark.parametrize(
+    @each(
         ("make", "epsilon"),
         [
             (lambda side, seed: response(1.0, side, seed), 1.0),
@@ -186,7 +185,7 @@ class TestByDraws:
         assert wrong_certificates(repeating, 0.0, 30, 0.2, draws=8000) > most
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(("make", "data", "neighbor"), MUTABLE)
+    @each(("make", "data", "neighbor"), MUTABLE)
     def test_a_mutant_is_refuted_by_a_million_draws_and_the_right_one_is_not(
         self, make, data, neighbor
     ):
@@ -223,7 +222,7 @@ class TestByDraws:
         fx.audit(many, many, draws=800_000, threads=2)
         assert len({thread for _, thread in sizes}) >= 2
 
-    @pytest.mark.parametrize(
+    @each(
         ("one", "two", "event"),
         [
             (2**60, 2**60 + 1, "answer is a number but not 1152921504606846977"),
@@ -324,7 +323,7 @@ def test_nothing_private_is_in_a_repr_and_print_says_that_it_is_private():
         assert "which proves nothing" in audit._repr_html_()
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "options", "error", "message"),
     [
         ((MEDIAN, [1]), {}, ParameterError, "neighbor must be given with a mechanism"),
@@ -347,7 +346,7 @@ def test_arguments_are_checked(arguments, options, error, message):
 
 
 class TestMisuse:
-    @pytest.mark.parametrize("alpha", [5e-324, 1e-300, 1e-17, 1e-10])
+    @each("alpha", [5e-324, 1e-300, 1e-17, 1e-10])
     def test_an_alpha_however_small_is_a_certificate(self, alpha):
         result = fx.audit(lambda size: [1] * size, lambda size: [2] * size, draws=2000, alpha=alpha)
         assert (result.epsilon > 0.5) == (alpha > 5e-324)
@@ -365,7 +364,7 @@ class TestMisuse:
             assert not result.refuted
             assert fx.audit(mechanism, data, neighbor, epsilon=result.epsilon / 2).refuted
 
-    @pytest.mark.parametrize("answers", [3, iter([1, 2]), np.array(3), [1]])
+    @each("answers", [3, iter([1, 2]), np.array(3), [1]])
     def test_another_number_of_answers_is_refused(self, answers):
         with pytest.raises(ParameterError, match="must give so many answers"):
             fx.audit(lambda size: answers, lambda size: answers, draws=1000)

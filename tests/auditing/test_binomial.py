@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import beta, binom
 
 from tests.doors.auditing import log_tail, lower_bound, upper_bound
+from tests.support.each import each
 
 CASES = [
     (hits, draws)
@@ -18,8 +19,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("alpha", [0.2, 0.0025, 1e-9])
-@pytest.mark.parametrize(("hits", "draws"), CASES)
+@each("alpha", [0.2, 0.0025, 1e-9])
+@each(("hits", "draws"), CASES)
 def test_bounds_are_quantiles_of_beta_laws(hits, draws, alpha):
     low, high = lower_bound(hits, draws, alpha), upper_bound(hits, draws, alpha)
     exact = beta.ppf(alpha, hits, draws - hits + 1) if hits else 0.0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.doors.auditing import Answers, Cells, Odd, outcomes, read
+from tests.support.each import each
 
 NAN = float("nan")
 
@@ -66,8 +67,8 @@ def objects(answers):
     return np.array(answers, object)
 
 
-@pytest.mark.parametrize("form", [list, objects, np.array])
-@pytest.mark.parametrize(("pair", "apart"), [*((p, 1) for p in APART), *((p, 0) for p in ALIKE)])
+@each("form", [list, objects, np.array])
+@each(("pair", "apart"), [*((p, 1) for p in APART), *((p, 0) for p in ALIKE)])
 def test_outcomes_are_told_apart_by_their_exact_value(pair, apart, form):
     """In lists, arrays of objects, and arrays of the type that NumPy finds."""
     sides = [read(form([answer] * 3)) for answer in pair]
@@ -90,7 +91,7 @@ def test_a_number_that_was_not_seen_is_where_the_nearest_double_is():
     assert cells.count(read([-(10**400), 10**400]))[[0, cells.numbers - 1]].tolist() == [1, 1]
 
 
-@pytest.mark.parametrize(
+@each(
     ("array", "numbers", "labels"),
     [
         (np.array([1, 2], np.int8), [1, 2], []),
@@ -112,8 +113,8 @@ def place(edges, x):
     return 2 * sum(e < x for e in edges) + (x in edges)
 
 
-@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.uint16, np.float64, np.float32])
-@pytest.mark.parametrize("spread", [1, 10**6])
+@each("dtype", [np.int64, np.int8, np.uint16, np.float64, np.float32])
+@each("spread", [1, 10**6])
 def test_counts_are_those_of_the_definition(dtype, spread):
     seen = np.array([3, 5, 5, 20], np.float64) * spread
     cells = Cells([Answers(seen, ["x", None, "x"])])

@@ -17,6 +17,7 @@ from benchmarks.harness.workload import Call, Case
 from benchmarks.numbers.workload import CENTER, STUDY
 from benchmarks.studies import engines
 from benchmarks.studies.workload import CELLS
+from tests.support.each import each
 
 BY_ID = {case.id: case for case in CASES}
 
@@ -31,7 +32,7 @@ TOYS = {(case.name, case.inputs.label, *case.row_names): case.toy() for case in 
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.parametrize("toy", TOYS.values(), ids=lambda toy: toy.id)
+@each("toy", TOYS.values(), ids=lambda toy: toy.id)
 def test_every_case_runs_at_toy_size(toy: Case) -> None:
     """Each entry is measured and checked, or declared absent with a reason."""
     with engines.RUNNING:  # no process outlives the test
@@ -143,7 +144,7 @@ WRONG: dict[str, Callable[[Case], Any]] = {
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.parametrize("name", dict.fromkeys(case.name for case in CASES))
+@each("name", dict.fromkeys(case.name for case in CASES))
 def test_every_check_can_fail(name: str) -> None:
     toy = next(case for case in CASES if case.name == name).toy()
     broken = wrong_entry(toy, WRONG[name](toy))

@@ -22,6 +22,7 @@ from benchmarks.studies import checks as study_checks
 from benchmarks.studies import engines, rivals_smooth, rivals_table1
 from benchmarks.studies.cases import smooth
 from benchmarks.studies.workload import StudyWork, smooth_rows
+from tests.support.each import each
 
 
 def refuses(check: Check, work: Any, answers: list[Any], *, because: str) -> None:
@@ -321,7 +322,7 @@ def test_the_window_is_the_exponential_mechanism_on_all_gaps() -> None:
         number_checks.median(work, [call() for _ in range(3_000)])
 
 
-@pytest.mark.parametrize(
+@each(
     "mechanism",
     [group_cases.widened, group_cases.mode, group_cases.price],
     ids=lambda m: m.__name__,

@@ -14,6 +14,7 @@ from benchmarks.groups import cases, checks, rivals, rivals_frames
 from benchmarks.groups.workload import GroupWork
 from benchmarks.harness.workload import Call
 from tests.benchmarks.test_checks import refuses
+from tests.support.each import each
 
 PEERS: dict[str, Callable[[GroupWork], Call]] = {
     "packed": rivals.packed,
@@ -35,8 +36,8 @@ SIZES = ((40, 30, 1.0), (12, 2_000, 1.0), (60, 3, 0.2), (3, 2, 1.0))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rows", "k", "epsilon"), SIZES)
-@pytest.mark.parametrize("name", PEERS)
+@each(("rows", "k", "epsilon"), SIZES)
+@each("name", PEERS)
 def test_peers_draw_from_the_exponential_mechanism(
     name: str, rows: int, k: int, epsilon: float
 ) -> None:

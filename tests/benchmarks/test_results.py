@@ -14,6 +14,7 @@ from benchmarks import growth, page, report, run
 from benchmarks.harness import schema
 from benchmarks.harness.outcome import TOY
 from tests.benchmarks.test_cases import BY_ID
+from tests.support.each import each
 
 
 def row(name: str, role: str, repeats: list[float], ratio: float | None) -> dict[str, Any]:
@@ -169,7 +170,7 @@ def test_missing_rows_raise(record: dict[str, Any]) -> None:
                 report.markdown(broken)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "unit", "text"),
     [
         (1.2345e-5, "s", "12.3 µs"),

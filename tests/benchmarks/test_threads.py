@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks import threads
 from tests.doors.selection import plan
+from tests.support.each import each
 
 
 @pytest.mark.slow
@@ -31,7 +32,7 @@ def test_thresholds_come_back() -> None:
     assert before == plan.THREADED_CANDIDATES > 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("ratios", "least"),
     [
         ({1: 2.0, 2: 0.9, 4: 0.6}, 2),

@@ -33,6 +33,7 @@ from tests.doors.compiler import jit
 from tests.doors.privacy import amounts
 from tests.doors.selection import draw as _draw
 from tests.support.budget_lines import checked
+from tests.support.each import each
 from tests.support.processes import started
 
 posix = pytest.mark.skipif(os.name != "posix", reason="forks and signals of POSIX")
@@ -193,7 +194,7 @@ def test_a_file_keeps_its_delta(path):
 # ---- promises ----
 
 
-@pytest.mark.parametrize("amount", [Fraction(1, 3), Decimal(1) / 3, Fraction(10**30, 3)])
+@each("amount", [Fraction(1, 3), Decimal(1) / 3, Fraction(10**30, 3)])
 def test_amounts_of_promises_are_rounded_up(amount):
     made = Guarantee(amount, "replace", amount, amount, 0.0, "")
     for found in (made.epsilon, made.bounded_range, made.rho):
@@ -216,8 +217,8 @@ def test_promises_cannot_be_subclassed():
             pass
 
 
-@pytest.mark.parametrize("name", ["epsilon", "bounded_range", "rho", "delta"])
-@pytest.mark.parametrize("amount", [-1, -1e-300, float("nan"), Decimal("nan"), "1", True, [1.0]])
+@each("name", ["epsilon", "bounded_range", "rho", "delta"])
+@each("amount", [-1, -1e-300, float("nan"), Decimal("nan"), "1", True, [1.0]])
 def test_promises_of_no_amount_are_refused(name, amount):
     with pytest.raises((ParameterError, ParameterTypeError), match=rf"^{name} must be"):
         dataclasses.replace(promise(), **{name: amount})
@@ -431,7 +432,7 @@ def test_bad_arguments(arguments, message, path):
     assert not path.exists()
 
 
-@pytest.mark.parametrize("where", [b"bytes", 3, None])
+@each("where", [b"bytes", 3, None])
 def test_bad_paths(where):
     with pytest.raises(ParameterTypeError, match="path must be text or path-like"):
         Budget.file(where, epsilon=1.0)

@@ -12,6 +12,7 @@ import pytest
 
 import fastexp as fx
 from tests.support.command_line import Run
+from tests.support.each import each
 
 pytestmark = [pytest.mark.engines, pytest.mark.fast]
 AGES = np.random.default_rng(5).integers(15, 95, 300)
@@ -120,7 +121,7 @@ def test_a_picture_is_written(run: Run, ages: Path, tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "message"),
     [
         (["median,medain"], "no 'medain'"),

@@ -11,6 +11,7 @@ import pytest
 
 import fastexp as fx
 from tests.support.command_line import Run
+from tests.support.each import each
 
 pytestmark = [pytest.mark.engines, pytest.mark.fast]
 GRID = ["--bounds", "0", "120", "--step", "1"]
@@ -76,7 +77,7 @@ def test_where_none_is_enough_there_is_no_number(run: Run, tmp_path: Path) -> No
     assert "no epsilon up to 1e+06 reaches the expected_error" in err
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "message"),
     [
         (["medain"], "no 'medain': did you mean 'median'?"),

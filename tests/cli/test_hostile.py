@@ -16,6 +16,7 @@ import pytest
 
 import fastexp as fx
 from tests.support.command_line import Run
+from tests.support.each import each
 from tests.support.processes import started
 
 pytest.importorskip("duckdb")
@@ -73,7 +74,7 @@ PRIVATE: list[tuple[bytes, str]] = [  # what rows are like is told by a charged 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["median", "select", "by"])
+@each("command", ["median", "select", "by"])
 def test_bad_csv(run: Run, command: str) -> None:
     budget = fx.Budget.file("b", epsilon=1000.0)
     ask: list[object] = ["median", "f.csv", "--column", "c", *NUMBERS]
@@ -98,7 +99,7 @@ def test_bad_csv(run: Run, command: str) -> None:
     assert "'f.csv.gz' cannot be read to its end" in refused(run, *ask)
 
 
-@pytest.mark.parametrize("cell", [MARKER, "1_0", '"7,341"', "0x7341", "1e999", "$7341"])
+@each("cell", [MARKER, "1_0", '"7,341"', "0x7341", "1e999", "$7341"])
 def test_what_are_no_numbers(run: Run, cell: str) -> None:
     Path("f.csv").write_text(f"c,d\n1,2\n{cell},3\n")
     message = refused(run, "median", "f.csv", "--column", "c", *NUMBERS)
@@ -148,7 +149,7 @@ PAIRS: list[tuple[bytes, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("content", "message"), PAIRS)
+@each(("content", "message"), PAIRS)
 def test_bad_utilities(run: Run, content: bytes, message: str) -> None:
     Path("f.csv").write_bytes(content)
     ask = ["select", "f.csv", "--utilities", "--sensitivity", "1", "--epsilon", "1"]
@@ -174,7 +175,7 @@ OTHERS: dict[str, tuple[str | bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@each("name", OTHERS)
 def test_files_of_other_kinds(run: Run, name: str) -> None:
     content, message = OTHERS[name]
     Path(name).write_bytes(content.encode() if isinstance(content, str) else content)

@@ -22,6 +22,7 @@ from tests.doors.cli import interrupts, parser, payment, run_module
 from tests.doors.compiler import jit
 from tests.doors.query import counts, frame_columns, perform
 from tests.support.command_line import Ended, Run
+from tests.support.each import each
 from tests.support.processes import started
 
 pytestmark = [
@@ -117,7 +118,7 @@ sys.exit(main())
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(
+@each(
     ("moment", "code"),
     [
         (run_module.__name__, -signal.SIGINT),

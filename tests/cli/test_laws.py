@@ -11,6 +11,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.parameters import readable
+from tests.support.each import each
 
 AGES = {"a": [20] * 30 + [37] * 50 + [90] * 20, "b": [50, 51, 53, 60], "c": []}
 COLOURS = {"a": ["red"] * 40 + ["blue"] * 10, "b": ["blue"] * 3 + ["grey"], "c": []}
@@ -83,7 +84,7 @@ def law_facts(law, truth):
     return {**wanted, "rows": [{"value": v, "probability": p} for v, p in points]}
 
 
-@pytest.mark.parametrize("which", NUMBERS)
+@each("which", NUMBERS)
 def test_the_law_of_numbers(run, ages, which):
     facts = told(run, *command(which, ages), "--law")
     wanted = law_facts(NUMBERS[which].law(EVERY), TRUTHS[which][0])
@@ -93,7 +94,7 @@ def test_the_law_of_numbers(run, ages, which):
     assert "groups" not in facts
 
 
-@pytest.mark.parametrize("which", NUMBERS)
+@each("which", NUMBERS)
 def test_the_laws_of_numbers_by_group(run, ages, which):
     facts = told(run, *command(which, ages), "--law", *BY)
     truths = dict(zip("abc", [*TRUTHS[which][1:], None], strict=True))

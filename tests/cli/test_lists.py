@@ -13,6 +13,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.cli import InputFile, UserMistake, list_entries, public_lists
+from tests.support.each import each
 
 pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -65,13 +66,13 @@ TYPED: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("text", TYPED)
+@each("text", TYPED)
 def test_names_that_are_typed(text: str) -> None:
     assert repr(groups(text)) == repr(TYPED[text])
     assert repr(public_lists.candidates(text, "city", DATA)) == repr(tuple(TYPED[text]))
 
 
-@pytest.mark.parametrize("odd", ["13.0", "09", "+9", "1e3", "-0", "nan", "9223372036854775808"])
+@each("odd", ["13.0", "09", "+9", "1e3", "-0", "nan", "9223372036854775808"])
 def test_other_numbers_among_integers_are_refused(odd: str) -> None:
     message = refusal(f"13,abc,{odd},8,7.0")
     assert f"entry 3 of the command line ({odd!r}) is a number, but not written as" in message
@@ -96,7 +97,7 @@ NO_LISTS = {
 }
 
 
-@pytest.mark.parametrize("text", NO_LISTS)
+@each("text", NO_LISTS)
 def test_what_is_no_list(text: str) -> None:
     assert NO_LISTS[text] in refusal(text)
     with pytest.raises(UserMistake) as caught:
@@ -111,7 +112,7 @@ def test_a_list_may_be_longer_than_a_path() -> None:
 # ---- one a line ----
 
 
-@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\r\n\r\n \r\n", "\n\t\n"])
+@each("end", ["", "\n", "\n\n", "\r\n\r\n \r\n", "\n\t\n"])
 def test_blank_lines_at_the_end_are_none(end: str) -> None:
     Path("g.txt").write_bytes(f"\ufeffRome\nOslo, too{end}".encode())
     assert groups("g.txt") == ["Rome", "Oslo, too"]
@@ -129,7 +130,7 @@ LINES: dict[bytes, str] = {
 }
 
 
-@pytest.mark.parametrize("content", LINES)
+@each("content", LINES)
 def test_lines_that_are_no_list(content: bytes) -> None:
     Path("g.txt").write_bytes(content)
     assert LINES[content] in refusal("g.txt")
@@ -155,7 +156,7 @@ def test_a_file_is_not_read_without_end(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl"])
+@each("suffix", [".csv", ".tsv", ".parquet", ".jsonl"])
 def test_a_column_of_a_table(suffix: str) -> None:
     file = f"t{suffix}"
     rows = {"city": ["Rome", " Bern, old "], "zip": ["00100", "13"], "n": [7, -1]}
@@ -197,7 +198,7 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize("content", TABLES)
+@each("content", TABLES)
 def test_a_table_may_be_a_copy_of_the_data_and_is_not_shown(content: str) -> None:
     Path("t.csv").write_text(content)
     message = refusal("t.csv:city")
@@ -236,7 +237,7 @@ def test_every_combination() -> None:
 # ---- FILE is not a list ----
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "folder"])
+@each("kind", ["csv", "parquet", "folder"])
 def test_the_data_are_no_public_list(kind: str) -> None:
     Path("d").mkdir()
     table = pa.table({"city": ["Oslo", MARKER, MARKER], "x": [1, 2, 3]})

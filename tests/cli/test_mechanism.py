@@ -10,6 +10,7 @@ import pytest
 
 import fastexp as fx
 from tests.support.command_line import Run
+from tests.support.each import each
 
 COUNTS = {"red": 30, "blue": 29, "green": 26}
 RECORDS = [colour for colour, n in COUNTS.items() for _ in range(n)]
@@ -103,7 +104,7 @@ def test_utilities_that_are_refused_are_charged(run: Run, tmp_path: Path, utilit
     assert "0.75 of 1.0 epsilon remains" in err
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "text"),
     [
         (["--k", 2], "--k needs --mechanism top-k or joint-top-k"),

@@ -17,6 +17,7 @@ import pytest
 import fastexp as fx
 from tests.doors.parameters import grid_text
 from tests.support.command_line import Run
+from tests.support.each import each
 
 pytestmark = [pytest.mark.engines, pytest.mark.fast]
 MARKER = "SECRET-7341"
@@ -123,7 +124,7 @@ GRIDS = [
 ]
 
 
-@pytest.mark.parametrize(("public", "text"), GRIDS)
+@each(("public", "text"), GRIDS)
 def test_grids_in_words(public: dict[str, Any], text: str) -> None:
     assert grid_text(fx.Median(1.0, **public)) == text
 
@@ -140,7 +141,7 @@ WRITTEN: list[tuple[list[str], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "public"), WRITTEN)
+@each(("options", "public"), WRITTEN)
 def test_arguments_are_read_exactly(run: Run, ages, options: list[str], public) -> None:
     law = fx.Median(0.01, **public).law(AGES)
     rows = shown(run, "median", *ages[:3], "--epsilon", "0.01", *options, "--law")["rows"]
@@ -148,7 +149,7 @@ def test_arguments_are_read_exactly(run: Run, ages, options: list[str], public) 
     assert [row["probability"] for row in rows] == law.probabilities.tolist()
 
 
-@pytest.mark.parametrize("q", ["1/3", "0.9", "0.50", "1e-3"])
+@each("q", ["1/3", "0.9", "0.50", "1e-3"])
 def test_quantiles_are_fractions_or_decimals(run: Run, ages, q: str) -> None:
     exact: Any = Fraction(q)
     law = fx.Quantile(exact, 0.01, (0, 120), step=1, neighbors="replace").law(AGES)
@@ -300,7 +301,7 @@ MISTAKES: list[tuple[list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
+@each(("arguments", "message"), MISTAKES)
 def test_mistakes(run: Run, ages, arguments: list[str], message: str) -> None:
     code, out, err = run(*(ages[0] if a == "FILE" else a for a in arguments))
     assert (code, out) == (2, "")

@@ -28,6 +28,7 @@ from tests.doors.cli import (
 )
 from tests.doors.query import SUFFIXES
 from tests.support.command_line import Run
+from tests.support.each import each
 
 MEDIAN = ["median", "FILE", "--epsilon", "1"]
 LEAVES = [name for name, command in COMMANDS.items() if command.module]
@@ -40,7 +41,7 @@ def parsed(*arguments: str) -> Any:
 # ---- numbers and lists ----
 
 
-@pytest.mark.parametrize(
+@each(
     ("written", "name", "value"),
     [
         (["--bounds", "0", "120"], "bounds", (0, 120)),
@@ -74,7 +75,7 @@ def parsed(*arguments: str) -> Any:
         (["--label=-x"], "label", "-x"),
     ],
 )
-@pytest.mark.parametrize("before", [False, True])
+@each("before", [False, True])
 def test_numbers_and_lists(written: list[str], name: str, value: object, before: bool) -> None:
     """FILE may stand before the options, or be the last word."""
     given = ["--epsilon", "0.5", *written]
@@ -83,7 +84,7 @@ def test_numbers_and_lists(written: list[str], name: str, value: object, before:
     assert type(getattr(found, name)) is type(value)
 
 
-@pytest.mark.parametrize(("text", "q"), [("1/3", Fraction(1, 3)), ("0.9", 0.9), ("1e-3", 1e-3)])
+@each(("text", "q"), [("1/3", Fraction(1, 3)), ("0.9", 0.9), ("1e-3", 1e-3)])
 def test_quantiles(text: str, q: object) -> None:
     assert parsed("quantile", "FILE", "--epsilon", "1", "--q", text).q == q
 
@@ -105,7 +106,7 @@ def test_lists_of_words_leave_a_word_for_the_file() -> None:
     assert parsed("study", "report", "--format", "svg", "pdf", "DIR").format == ["svg", "pdf"]
 
 
-@pytest.mark.parametrize("name", ["median", "quantile", "maximum", "mode", "price", "select"])
+@each("name", ["median", "quantile", "maximum", "mode", "price", "select"])
 def test_every_answering_command_has_the_same_attributes(name: str) -> None:
     """What the code behind them reads of all, whatever the command."""
     extra = ["--q", "0.5"] if name == "quantile" else []
@@ -122,7 +123,7 @@ def test_every_answering_command_has_the_same_attributes(name: str) -> None:
 # ---- what is misspelt or missing ----
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         (["medain"], "unknown command 'medain': did you mean 'median'?"),
@@ -181,7 +182,7 @@ def test_what_was_typed_cannot_move_the_cursor(run: Run) -> None:
 # ---- help ----
 
 
-@pytest.mark.parametrize("name", LEAVES)
+@each("name", LEAVES)
 def test_help_fits_a_screen_and_names_what_it_leaves_out(run: Run, name: str) -> None:
     code, out, err = run(*name.split(), "--help")
     lines = out.splitlines()
@@ -198,7 +199,7 @@ def test_help_fits_a_screen_and_names_what_it_leaves_out(run: Run, name: str) ->
         assert f"fastexp {name} --help-all" in out
 
 
-@pytest.mark.parametrize("name", LEAVES)
+@each("name", LEAVES)
 def test_all_help_is_80_columns_wide(run: Run, name: str) -> None:
     out = run(*name.split(), "--help-all").out
     assert [line for line in out.splitlines() if len(line) > 80] == []
@@ -213,12 +214,12 @@ def test_without_a_command_the_commands_are_listed(run: Run, arguments: list[str
         assert f"  {name:<10} {command.short}\n" in out
 
 
-@pytest.mark.parametrize("name", ["", *LEAVES])
+@each("name", ["", *LEAVES])
 def test_help_is_a_command_too(run: Run, name: str) -> None:
     assert run("help", *name.split()) == run(*name.split(), "--help")
 
 
-@pytest.mark.parametrize("name", option_table.ANSWERS)
+@each("name", option_table.ANSWERS)
 def test_the_short_help_names_options_that_it_leaves_out(run: Run, name: str) -> None:
     listed, _, last = run(name, "--help").out.rpartition("Also ")
     further = re.findall("--[a-z]+", option_table.FURTHER)
@@ -245,7 +246,7 @@ def test_the_help_names_all_files_that_can_be_written() -> None:
     assert tuple(re.findall(r"\.[a-z]+", option.short)) == SUFFIXES
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         public_lists.WHY_PUBLIC,
@@ -261,7 +262,7 @@ def test_what_is_said_in_lines_is_80_columns_wide(text: str) -> None:
     assert [line for line in lines if len(line) > 80] == []
 
 
-@pytest.mark.parametrize("name", LEAVES)
+@each("name", LEAVES)
 def test_examples_can_be_parsed(name: str) -> None:
     for example in COMMANDS[name].examples:
         arguments = example.replace("\\\n", " ").split()

@@ -15,6 +15,7 @@ from fastexp.cli import main
 from tests.doors.cli import info, printing, tables, waiting
 from tests.doors.compiler import jit, trusted_folder
 from tests.doors.kernels import logexp
+from tests.support.each import each
 
 
 def test_labels_in_tables_cannot_move_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +154,7 @@ def test_no_color_is_plain_text(
     assert "\x1b" not in "".join(lines)
 
 
-@pytest.mark.parametrize(
+@each(
     ("p", "text"),
     [
         (0.5, "0.500000"),
@@ -167,7 +168,7 @@ def test_probabilities_are_readable(p: float, text: str) -> None:
     assert tables.probability(p) == text
 
 
-@pytest.mark.parametrize(
+@each(
     ("x", "text"),
     [(0.0, "0.0000"), (-1.25, "-1.2500"), (-3e-9, "-3.000e-09"), (-2.5e300, "-2.500e+300")],
 )

@@ -12,6 +12,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.pictures import canvas, view
+from tests.support.each import each
 
 GROUPS = {
     "a": [20] * 300 + [37] * 500,
@@ -143,7 +144,7 @@ def overlap(one, other):
     return wide > 1 and min(one.y1, other.y1) - max(one.y0, other.y0) > 1
 
 
-@pytest.mark.parametrize("step", [1, 0.01, 0.001, None, "grid"])
+@each("step", [1, 0.01, 0.001, None, "grid"])
 def test_what_is_drawn_sums_to_what_is_in_sight(step):
     grid = {"grid": [0, 1, 10, 11, 50, 120]} if step == "grid" else {"step": step}
     law = fx.Median(0.1, (0, 120), **grid).law(np.linspace(1, 99, 41))
@@ -283,7 +284,7 @@ def test_a_picture_needs_matplotlib(run, ages, tmp_path, monkeypatch):
     assert "pip install matplotlib" in ended.err
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         (["--law", "--plot", "a.doc"], ".png, .svg, .pdf"),

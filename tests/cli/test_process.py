@@ -21,6 +21,7 @@ from tests.doors.cli import FIRST_CALLS, info, waiting
 from tests.doors.compiler import jit, warmup
 from tests.doors.kernels import logexp
 from tests.support import processes
+from tests.support.each import each
 from tests.support.processes import started
 
 SELECT = ["select", "-", "--column", "c", "--candidates", "a,b", "--epsilon", "50"]
@@ -53,7 +54,7 @@ HELPS = [
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("arguments", [*HELPS, ["--version"], ["demo"]])
+@each("arguments", [*HELPS, ["--version"], ["demo"]])
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     script = (
         "import sys\nfrom fastexp.cli import main\n"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 RECORDS = [1, 2, 3, 3, 4, 5, 5, 7, 8, 8, 9, 11]  # whose quartiles are inside equal ones
 GRID = ["--bounds", "0", "12", "--step", "1"]
@@ -85,7 +86,7 @@ def test_what_is_not_private_has_a_row_each(run: Any, ages: str, by: list[str]) 
     assert means == pytest.approx([law.marginal(j).mean() for j in range(2)], abs=0.6)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ([], "--q or --count is needed"),

@@ -12,6 +12,7 @@ import fastexp as fx
 from fastexp import errors
 from tests.doors.query import perform, verbs
 from tests.support.command_line import Run
+from tests.support.each import each
 
 pytestmark = [pytest.mark.engines, pytest.mark.fast]
 MARKER = "SECRET-7341"
@@ -220,7 +221,7 @@ MISTAKES: list[tuple[list[str], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
+@each(("arguments", "message"), MISTAKES)
 def test_mistakes(run: Run, colours, scores, arguments: list[str], message: str) -> None:
     full: list[Any] = [colours if a == "FILE" else a for a in arguments]
     if full[:1] == ["COUNT"]:

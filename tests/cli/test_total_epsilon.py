@@ -10,6 +10,7 @@ import pytest
 
 import fastexp as fx
 from tests.support.command_line import Run
+from tests.support.each import each
 
 pytestmark = pytest.mark.engines
 BY = ["--by", "g", "--groups", "a,b"]
@@ -74,9 +75,10 @@ def total_of(answer: dict, relation: str) -> float | None:
     return query.total({name: (mechanism, parameters["column"])}, neighbors=relation).epsilon
 
 
-@pytest.mark.parametrize(("relation", "which"), [("add-remove", 1), ("replace", 2)])
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: " ".join(call[0]))
+@each(("relation", "which"), [("add-remove", 1), ("replace", 2)])
+@each("call", CALLS, ids=lambda call: " ".join(call[0]))
 def test_what_is_charged(run: Run, call, relation: str, which: int) -> None:
+    Path("b").unlink(missing_ok=True)
     budget = fx.Budget.file("b", epsilon=90.0, neighbors=relation)
     code, out, err = run(*call[0], "--epsilon", "0.1", "--budget", "b", "--json")
     if call[which] is None:
@@ -95,12 +97,13 @@ def test_what_is_charged(run: Run, call, relation: str, which: int) -> None:
         assert total_of(answer, relation) == wanted
 
 
-@pytest.mark.parametrize(("relation", "which"), [("add-remove", 1), ("replace", 2)])
-@pytest.mark.parametrize("limit", ["0.1", "2.3"])
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: " ".join(call[0]))
+@each(("relation", "which"), [("add-remove", 1), ("replace", 2)])
+@each("limit", ["0.1", "2.3"])
+@each("call", CALLS, ids=lambda call: " ".join(call[0]))
 def test_the_total_is_kept_and_used_up(run: Run, call, limit: str, relation, which) -> None:
     if call[which] is None:
         return
+    Path("b").unlink(missing_ok=True)
     budget = fx.Budget.file("b", epsilon=float(limit), neighbors=relation)
     code, _, err = run(*call[0], "--total-epsilon", limit, "--budget", "b")
     assert code == 0, err
@@ -133,7 +136,7 @@ def test_what_is_said_is_never_less(run: Run) -> None:
         assert run(*several, epsilon).err.startswith(promised)
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         (["--total-epsilon", "1", "--epsilon", "1"], "does not go with"),

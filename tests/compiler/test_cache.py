@@ -22,6 +22,7 @@ import pytest
 
 from tests.doors.compiler import build, cache, jit, kernel_sources, target, trusted_folder
 from tests.doors.kernels import logexp
+from tests.support.each import each
 
 pytestmark = pytest.mark.skipif(not trusted_folder.POSIX, reason="permissions of another kind")
 as_root = pytest.mark.skipif(
@@ -549,9 +550,7 @@ class TestTargets:
         assert run(copy, **harmless) == first
         assert len(files(copy)) == 1
 
-    @pytest.mark.parametrize(
-        "name", ["NUMBA_OPT", "NUMBA_SLP_VECTORIZE", "NUMBA_BOUNDSCHECK", "NUMBA_OF_NEXT_YEAR"]
-    )
+    @each("name", ["NUMBA_OPT", "NUMBA_SLP_VECTORIZE", "NUMBA_BOUNDSCHECK", "NUMBA_OF_NEXT_YEAR"])
     def test_any_other_option_does(self, name):
         settings = {"OPT": 3, "SLP_VECTORIZE": 0, "BOUNDSCHECK": None, "NUMBA_NUM_THREADS": 2}
         plain = target.code_options(settings, {})

@@ -17,6 +17,7 @@ import pytest
 from tests.doors.compiler import build, trusted_folder
 from tests.doors.compiler import cache as kernel_cache
 from tests.doors.kernels import logexp
+from tests.support.each import each
 
 pytestmark = pytest.mark.skipif(not trusted_folder.POSIX, reason="permissions of another kind")
 as_root = pytest.mark.skipif(
@@ -142,7 +143,7 @@ except OSError as error:
 
 @as_root
 @pytest.mark.process
-@pytest.mark.parametrize("ids", [(0, 1, 0), (1, 1, 0), (0, 1, 1), (1, 1, 1)])
+@each("ids", [(0, 1, 0), (1, 1, 0), (0, 1, 1), (1, 1, 1)])
 def test_rights_that_are_laid_down_for_a_while_trust_nobody_else(ids):
     """Code of the user's would take them up again."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own are closed to others

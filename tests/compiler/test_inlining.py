@@ -14,6 +14,7 @@ import pytest
 
 from tests.doors.compiler import inlining, jit, kernel_sources, warmup
 from tests.doors.kernels import envelope
+from tests.support.each import each
 
 LIMIT = 10
 TWO = 2
@@ -249,7 +250,7 @@ def called(function, kind=Spliced):
     return {name for name in names if isinstance(function.__globals__.get(name), kind)}
 
 
-@pytest.mark.parametrize("function", CASES)
+@each("function", CASES)
 @pytest.mark.usefixtures("any_module")
 def test_a_flattened_function_is_the_function(function):
     result = flat(function)
@@ -261,7 +262,7 @@ def test_a_flattened_function_is_the_function(function):
             assert x == y
 
 
-@pytest.mark.parametrize("function", CASES)
+@each("function", CASES)
 @pytest.mark.usefixtures("any_module")
 def test_calls_that_stay(function):
     stay = {
@@ -328,7 +329,7 @@ def test_kernels_are_flattened():
             assert is_wide or not small or inlining._template(function) is None
 
 
-@pytest.mark.parametrize("values", [(1.5, 2.5), (np.nan, 1.0), (1.0, np.nan), (0.0, -0.0), (3, 2)])
+@each("values", [(1.5, 2.5), (np.nan, 1.0), (1.0, np.nan), (0.0, -0.0), (3, 2)])
 def test_least_and_greatest_are_pythons(values):
     ours = jit.least(*values), jit.greatest(*values)
     assert repr(ours) == repr((min(*values), max(*values)))

@@ -7,11 +7,10 @@ import doctest
 import inspect
 from collections.abc import Iterator
 
-import pytest
-
 import fastexp as fx
 from tests.docs.page_code import ROOT, blocks, pages
 from tests.doors.mechanisms import Mechanism
+from tests.support.each import each
 
 CLASSES = [name for name in fx.__all__ if inspect.isclass(getattr(fx, name))]
 PLACE = {  # of epsilon among the arguments
@@ -55,12 +54,12 @@ def unnamed(text: str, suffix: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+@each("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_epsilon_has_its_name(path):
     assert unnamed(path.read_text(encoding="utf-8"), path.suffix) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "suffix"),
     [
         ("```pycon\n>>> fx.Median(1.0, bounds=(0, 1))\n```\n", ".md"),

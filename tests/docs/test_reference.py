@@ -13,6 +13,7 @@ import pytest
 import fastexp as fx
 from fastexp import privacy
 from tests.docs.page_code import DOCS
+from tests.support.each import each
 
 MODULES = {"fastexp": fx, "fastexp.privacy": privacy}
 BLOCK = re.compile(r"currentmodule:: (\S+)\n\n\.\. autosummary::\n(.*?)\n```", re.DOTALL)
@@ -74,7 +75,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES)
 def test_the_page_of_a_class_has_all_its_public_members(name):
     kind = CLASSES[name]
     statics = {key: inspect.getattr_static(kind, key) for key in dir(kind) if key[0] != "_"}

@@ -5,12 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 
-import pytest
-
 import fastexp as fx
 from tests.docs.page_code import DOCS
 from tests.doors.cli import publication
 from tests.doors.studies import data_sources, design, generators, record_files, registry
+from tests.support.each import each
 
 PAGE = (DOCS / "reference" / "toml.md").read_text()
 CODE = re.compile(r"`(\w[\w-]*)")
@@ -36,7 +35,7 @@ def test_the_keys_of_a_publication():
     assert sorted(keys(PAGE, "`[query]`")) == sorted(parameters(fx.Query))
 
 
-@pytest.mark.parametrize("word", publication.MECHANISMS)
+@each("word", publication.MECHANISMS)
 def test_the_keys_of_an_answer(word):
     described = {
         key.strip("`")

@@ -12,6 +12,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import LabelError, ParameterError, ParameterTypeError, PrivacyWarning
+from tests.support.each import each
 
 RNG = np.random.default_rng(12)
 N = 900
@@ -124,7 +125,7 @@ class TestPersons:
     )
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("forms", FORMS)
+    @each("forms", FORMS)
     def test_in_all_forms_the_same_rows_count(self, forms):
         found = [
             MEDIAN.sample(RENT, 9, by=CITY, groups=["Oslo", "Rome"], person=form, rng=3).tolist()
@@ -192,7 +193,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("how", "message"), REFUSED)
+@each(("how", "message"), REFUSED)
 def test_what_does_not_fit_is_refused(how, message):
     with pytest.raises((ParameterError, ParameterTypeError), match=f"^{message}"):
         MEDIAN.release(RENT, **how)

@@ -12,6 +12,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError, PrivacyWarning
+from tests.support.each import each
 
 CITIES = ["Rome", "Oslo", "Bern", "Nowhere"]
 RNG = np.random.default_rng(11)
@@ -39,7 +40,7 @@ def segments(values=RENT, by=CITY, groups=CITIES):
 
 
 class TestSamples:
-    @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: repr(m)[:45])
+    @each("mechanism", MECHANISMS, ids=lambda m: repr(m)[:45])
     def test_a_group_alone_and_among_others(self, mechanism):
         values, by = RENT[FEW], CITY[FEW]
         found = mechanism.sample(values, 3, by=by, groups=CITIES, rng=5)
@@ -161,7 +162,7 @@ class TestForms:
 
 
 class TestKeys:
-    @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: repr(m)[:45])
+    @each("mechanism", MECHANISMS, ids=lambda m: repr(m)[:45])
     def test_the_same_task_repeats_its_answer(self, mechanism):
         order = np.random.default_rng(4).permutation(400)
         values, by = RENT[FEW], CITY[FEW]
@@ -280,7 +281,7 @@ class TestGroups:
         assert labels == [10, 20, 30, 99]
         assert (found == MEDIAN.sample(RENT, by=NUMBER, groups=labels, rng=1)).all()
 
-    @pytest.mark.parametrize(
+    @each(
         ("how", "error", "match"),
         [
             ({"by": CITY, "offsets": [0, 3]}, ParameterError, "give by or offsets, not both"),
@@ -424,7 +425,7 @@ class TestPersons:
 class TestPromises:
     """What a call is charged."""
 
-    @pytest.mark.parametrize(
+    @each(
         ("relation", "membership", "how", "expected"),
         [
             ("add-remove", "private", {}, 0.5),
@@ -584,7 +585,7 @@ class TestTheRuleIsPartOfTheQuestion:
 
 
 class TestWhatMeansNothing:
-    @pytest.mark.parametrize(
+    @each(
         "how",
         [
             {"disjoint": "junk"},

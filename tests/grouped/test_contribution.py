@@ -13,6 +13,7 @@ import fastexp as fx
 from tests.doors.grouped import contribution, keep, release_choice, sample_choice
 from tests.doors.kernels import contribution as kernels
 from tests.doors.randomness import release_key
+from tests.support.each import each
 from tests.support.goodness import fits
 
 KEY = bytes(range(32))
@@ -96,8 +97,8 @@ def obvious(person, rows, max_groups, max_rows):
 LIMITS = [(1, 1), (1, 3), (3, 1), (2, 5), (4, 2), (9, 40), (9, 2), (2, 10**6), (100, 100)]
 
 
-@pytest.mark.parametrize("limits", LIMITS)
-@pytest.mark.parametrize("seed", [0, 1])
+@each("limits", LIMITS)
+@each("seed", [0, 1])
 def test_it_is_the_obvious_choice(limits, seed):
     rows = some_rows(seed)
     found, own = rows.each(*limits), rows.own()
@@ -106,7 +107,7 @@ def test_it_is_the_obvious_choice(limits, seed):
         assert found[person] == obvious(person, mine, *limits)
 
 
-@pytest.mark.parametrize("limits", LIMITS)
+@each("limits", LIMITS)
 def test_limits_hold_and_nothing_is_dropped_needlessly(limits):
     rows = some_rows(3)
     found, own = rows.each(*limits), rows.own()
@@ -147,7 +148,7 @@ def test_other_people_do_not_matter(limits):
         assert other == expected
 
 
-@pytest.mark.parametrize("limits", [(2, 3), (1, 1), (9, 2)])
+@each("limits", [(2, 3), (1, 1), (9, 2)])
 def test_order_numbers_and_lists_do_not_matter(limits):
     rows = some_rows(5)
     before, rng = rows.each(*limits), np.random.default_rng(0)
@@ -257,8 +258,8 @@ class TestKeys:
 
 
 class TestKernels:
-    @pytest.mark.parametrize("most", [1, 2, 3, 10, 33])
-    @pytest.mark.parametrize("high", [2, 5, 2**64])
+    @each("most", [1, 2, 3, 10, 33])
+    @each("high", [2, 5, 2**64])
     def test_the_smallest_words_are_marked(self, most, high):
         rng = np.random.default_rng(most)
         sizes = rng.integers(1, 40, 200)

@@ -27,14 +27,13 @@ from tests.doors.kernels import segment_prices, segment_sort
 from tests.doors.numbers import table
 from tests.doors.reference import exact, group_draw, upper, weight_floor
 from tests.support.checks.groups import KEY, POINTS, by_kernel, twin_draws
+from tests.support.each import each
 from tests.support.goodness import counts_fit, fits
 from tests.support.small_words import GivenWords, SortedWords
 
 
 class TestWeights:
-    @pytest.mark.parametrize(
-        "rate", [Fraction(1, 2), Fraction(1, 77), Fraction(1, 4000), Fraction(9)]
-    )
+    @each("rate", [Fraction(1, 2), Fraction(1, 77), Fraction(1, 4000), Fraction(9)])
     def test_every_entry_is_the_next_integer_above_the_weight(self, rate):
         found = table(rate, 10**6)
         places = {0, 1, 2, 1023, 1024, 1025, found.size - 2, found.size - 1}
@@ -98,8 +97,8 @@ MECHANISMS = [
 
 
 class TestRanks:
-    @pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: repr(m)[:40])
-    @pytest.mark.parametrize("floats", [True, False])
+    @each("mechanism", MECHANISMS, ids=lambda m: repr(m)[:40])
+    @each("floats", [True, False])
     def test_draws_are_those_of_the_twin(self, mechanism, floats):
         statistic, rng = mechanism._statistic, np.random.default_rng(1)
         lengths = [0, 1, 2, 3, 7, 0, 20, 31, 32, 33, 64, 65, 100, 150]
@@ -113,7 +112,7 @@ class TestRanks:
             assert found[g].tolist() == twin_draws(statistic, own, words, g, 3)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(
+    @each(
         "make",
         [
             lambda rng, n: rng.normal(0, 1, n),
@@ -125,7 +124,7 @@ class TestRanks:
         ],
         ids=["normal", "sorted", "few", "equal", "half equal", "a sample misleads"],
     )
-    @pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
+    @each("epsilon", [0.05, 1.0, 30.0])
     def test_long_segments_need_not_be_sorted(self, make, epsilon):
         """Their window is found by pivots, or by a full sort: the same draws."""
         mechanism = fx.Median(epsilon=epsilon, bounds=(-4, 4))
@@ -232,8 +231,8 @@ class TestChunks:
 
 
 class TestSort:
-    @pytest.mark.parametrize("n", [0, 1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 129, 1000])
-    @pytest.mark.parametrize("distinct", [1, 3, 2**52])
+    @each("n", [0, 1, 2, 7, 8, 9, 31, 32, 33, 63, 64, 65, 129, 1000])
+    @each("distinct", [1, 3, 2**52])
     def test_segments_are_sorted(self, n, distinct):
         rng = np.random.default_rng(n)
         t = rng.integers(0, distinct, 3 * n)
@@ -261,9 +260,7 @@ class TestLaws:
 
     @pytest.mark.fast
     @pytest.mark.statistical
-    @pytest.mark.parametrize(
-        "mechanism", MECHANISMS[:3] + MECHANISMS[7:], ids=lambda m: repr(m)[:40]
-    )
+    @each("mechanism", MECHANISMS[:3] + MECHANISMS[7:], ids=lambda m: repr(m)[:40])
     def test_of_rank_statistics(self, mechanism):
         s = mechanism._statistic
         found = self.drawn(lambda part, words: RankDraws(s, part, words, 1), self.RECORDS)
@@ -318,8 +315,8 @@ class TestLaws:
 
     @pytest.mark.fast
     @pytest.mark.statistical
-    @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-    @pytest.mark.parametrize("k", [5, 12, 13, 40])
+    @each("neighbors", ["add-remove", "replace"])
+    @each("k", [5, 12, 13, 40])
     def test_of_the_most_common_by_permute_and_flip(self, k, neighbors):
         how = {"epsilon": 1.2, "candidates": range(k), "neighbors": neighbors}
         mechanism = fx.MostCommon(**how, mechanism="permute-and-flip")

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 from tests.support.goodness import counts_fit
 
 DRINKS = ["tea", "milk", "rye", "ale"]
@@ -56,7 +57,7 @@ def tallied(draws):
 
 class TestForms:
     @pytest.mark.engines
-    @pytest.mark.parametrize("form", FORMS)
+    @each("form", FORMS)
     def test_all_are_the_same_counts(self, form):
         draws = TOP.sample(FORMS[form], size=50, rng=3)
         np.testing.assert_array_equal(draws, TOP.sample(COUNTS, size=50, rng=3))
@@ -86,7 +87,7 @@ class TestForms:
                 with pytest.raises(fx.ParameterTypeError, match=r"Counter\(records\) is one"):
                     verb(data)
 
-    @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float32, Decimal, Fraction])
+    @each("kind", [np.int64, np.uint8, np.float32, Decimal, Fraction])
     def test_numbers_of_any_type_as_candidates(self, kind):
         """Else as many records as candidates would be counts, which a person could set at will."""
         top = fx.JointTopK(2, epsilon=1e4, candidates=[kind(1), kind(2), kind(3)])
@@ -97,7 +98,7 @@ class TestForms:
         with pytest.raises(fx.ParameterTypeError, match="records are text but candidates are num"):
             fx.JointTopK(1, 1.0, candidates=[1, 2]).release(np.array(["1", "2"]))
 
-    @pytest.mark.parametrize(
+    @each(
         ("mechanism", "data", "more", "message"),
         [
             (fx.JointTopK(2, 1.0), COUNTS, {"by": [1] * 4, "groups": [1]}, "candidates must be gi"),

@@ -22,6 +22,7 @@ from tests.house.rooms import (
     room_arrows,
     upward,
 )
+from tests.support.each import each
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 KERNEL_FILES = sorted((PACKAGE / "kernels").rglob("*.py"))
@@ -137,7 +138,7 @@ def test_numba_is_imported_in_one_file():
     assert [room(path) for path in importers] == ["_compiler"]
 
 
-@pytest.mark.parametrize("path", KERNEL_FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+@each("path", KERNEL_FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_kernels_are_loops_and_nothing_else(path):
     """No defaults, raises, prints or strings; at most 60 lines."""
     for node in parsed(path).body:

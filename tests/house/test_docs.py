@@ -13,6 +13,7 @@ import pytest
 import fastexp as fx
 from tests.doors.mechanisms import Mechanism
 from tests.doors.parameters import documented, documented_table
+from tests.support.each import each
 
 CLASSES = {n for n in fx.__all__ if inspect.isclass(getattr(fx, n))}
 PUBLIC = [n for n in fx.__all__ if n not in CLASSES or not issubclass(getattr(fx, n), Exception)]
@@ -74,7 +75,7 @@ def members() -> list[tuple[str, object]]:
     return out
 
 
-@pytest.mark.parametrize(("name", "thing"), members(), ids=[n for n, _ in members()])
+@each(("name", "thing"), members(), ids=[n for n, _ in members()])
 def test_public_things_are_documented(name, thing):
     doc = inspect.getdoc(thing) or ""
     assert doc.split("\n")[0].endswith((".", ":")), "a summary line"
@@ -90,7 +91,7 @@ def test_public_things_are_documented(name, thing):
         assert accepted <= set(described), "does not describe a parameter"
 
 
-@pytest.mark.parametrize("name", [*sorted(MECHANISMS - {"ScoredExponential"}), *LAWS])
+@each("name", [*sorted(MECHANISMS - {"ScoredExponential"}), *LAWS])
 def test_mechanisms_and_laws_follow_the_template(name):
     doc = inspect.getdoc(getattr(fx, name))
     assert {"Notes", "References", "Examples"} <= set(SECTIONS.findall(doc))

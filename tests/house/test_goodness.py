@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2, hypergeom, poisson
 
+from tests.support.each import each
 from tests.support.goodness import (
     ALPHA,
     OF_STATISTIC,
@@ -32,8 +33,8 @@ def of_cell(probability: float, count: int, draws: int = N) -> Fit:
 
 
 class TestOneSample:
-    @pytest.mark.parametrize("seed", range(3))
-    @pytest.mark.parametrize("weights", [0.99 ** np.arange(50), LONG, 0.5 ** np.arange(60)])
+    @each("seed", range(3))
+    @each("weights", [0.99 ** np.arange(50), LONG, 0.5 ** np.arange(60)])
     def test_a_right_law(self, seed, weights):
         """Also with outcomes that are drawn less than once, or never; and a wrong one."""
         p = weights / weights.sum()
@@ -90,7 +91,7 @@ class TestOneSample:
         assert not fits(np.array([0] * 50 + [1] * 50 + [2]), [0.5, 0.5, 0.0])
         assert not counts_fit(np.array([3, 1]), [1.0, 0.0])
 
-    @pytest.mark.parametrize("expected", [0.01, 1, 9.9, 10, 15, 20, 21.8, 22, 30, 50, 100])
+    @each("expected", [0.01, 1, 9.9, 10, 15, 20, 21.8, 22, 30, 50, 100])
     def test_the_chance_of_failing(self, expected):
         """The exact probabilities of the counts of an outcome that fail: at most ALPHA in all."""
         draws, p = 10_000, expected / 10_000
@@ -114,7 +115,7 @@ class TestOneSample:
         assert passing == sorted(passing, reverse=True)
         assert 1000 * binom.sf(sum(passing) - 1, N, 5e-7) <= ALPHA / 2
 
-    @pytest.mark.parametrize("cells", [10, 60, 2000])
+    @each("cells", [10, 60, 2000])
     def test_the_chance_of_failing_with_many_outcomes(self, cells):
         """That of G, of independent counts of ten: their laws are multiplied, in steps of 1/64."""
         counts, size, ten = np.arange(90), 2**19, np.array([10.0])
@@ -127,7 +128,7 @@ class TestOneSample:
         with pytest.raises(TypeError, match="integers"):
             counts_fit(np.array([50.0, 50.0]), [0.5, 0.5])
 
-    @pytest.mark.parametrize("p", [[0.5, 0.4], [0.5, 0.25, 0.25], [0.5, np.nan]])
+    @each("p", [[0.5, 0.4], [0.5, 0.25, 0.25], [0.5, np.nan]])
     def test_probabilities_must_sum_to_one(self, p):
         with pytest.raises(ValueError, match="summing to 1"):
             counts_fit(np.array([50, 50]), p)
@@ -140,8 +141,8 @@ class TestOneSample:
 
 
 class TestTwoSamples:
-    @pytest.mark.parametrize("seed", range(3))
-    @pytest.mark.parametrize("size", [3000, 200_000])
+    @each("seed", range(3))
+    @each("size", [3000, 200_000])
     def test_one_law_or_another(self, seed, size):
         rng = np.random.default_rng(seed)
         p = LONG / LONG.sum()
@@ -164,7 +165,7 @@ class TestTwoSamples:
         tables = np.array([[500, 500, 0], [50_000, 49_000, 1000]])
         assert two_sample_fits(tables[place], tables[1 - place])
 
-    @pytest.mark.parametrize(
+    @each(
         ("size", "expected"),
         [(1000, 1), (1000, 9.9), (1000, 10), (1000, 22), (1000, 50), (10_000, 22), (10_000, 50)],
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from tests.support.each import each
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (".ci", "bench_results", "benchmarks", "docs", "examples", "fastexp", "tests")
@@ -38,7 +38,7 @@ def test_nothing_leads_to_a_name_that_others_can_take():
     assert {str(path.relative_to(ROOT)): found for path, found in advice.items() if found} == {}
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "pip install fastexp",
@@ -55,7 +55,7 @@ def test_such_advice_is_noticed(text):
     assert ADVICE.search(text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         'python -m pip install ".[cli,plot]" && fastexp demo',

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.each import each
+
 TESTS = Path(__file__).parents[1]
 FILES = sorted(TESTS.rglob("test_*.py"))
 # The marks that follow from what a test uses. `slow` and `proof` are judgements.
@@ -207,12 +209,12 @@ def _place(path: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=_place)
+@each("path", FILES, ids=_place)
 def test_marks_fit_what_tests_use(path):
     assert missing(_source(path)) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "mark"),
     [
         ("import subprocess\ndef test(): subprocess.run([])", "process"),
@@ -248,7 +250,7 @@ def test_classes_are_looked_into():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=_place)
+@each("path", sorted(TESTS.rglob("*.py")), ids=_place)
 def test_nobody_waits_for_ever(path):
     assert endless(ast.parse(path.read_text())) == []
 
@@ -258,7 +260,7 @@ def test_waiting_for_ever_is_noticed():
     assert endless(ast.parse(text)) == ["subprocess.run([])", "process.communicate()"]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "with subprocess.Popen([]) as one: pass",

@@ -7,9 +7,8 @@ import re
 import tokenize
 from collections.abc import Iterator
 
-import pytest
-
 from tests.house.rooms import PACKAGE
+from tests.support.each import each
 
 SILENCE = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore)\b", re.IGNORECASE)
 # A marker with what it is about; a comment behind it, or behind the last of several, is the reason.
@@ -36,7 +35,7 @@ def test_what_is_silenced_has_a_reason() -> None:
     assert places == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("comment", "is_silent"),
     [
         ("# noqa: S101", True),

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import fastexp as fx
 from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
 from tests.doors.arrow import arrow as _arrow
+from tests.support.each import each
 
 MEDIAN = fx.Median(1.0, bounds=(0, 100), step=0.25)
 MECHANISMS = [
@@ -102,7 +103,7 @@ def answers(mechanism, records, nan="raise"):
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: type(m).__name__)
+@each("mechanism", MECHANISMS, ids=lambda m: type(m).__name__)
 def test_floats_of_every_form(mechanism):
     expected, law = answers(mechanism, PLAIN), mechanism.law(PLAIN)
     for records in forms(PLAIN):
@@ -112,7 +113,7 @@ def test_floats_of_every_form(mechanism):
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=lambda m: type(m).__name__)
+@each("mechanism", MECHANISMS, ids=lambda m: type(m).__name__)
 def test_money(mechanism):
     expected, law = answers(mechanism, PLAIN), mechanism.law(PLAIN)
     for records in money_forms(MONEY):
@@ -138,7 +139,7 @@ def test_integers_keep_their_digits():
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("nan", ["drop", "lower", "upper"])
+@each("nan", ["drop", "lower", "upper"])
 def test_missing_records_of_every_form(nan):
     """Whatever is missing, the others keep their digits, and a bound is a bound."""
     gaps = [*WHOLE[:2], None, *WHOLE[2:], None]
@@ -265,7 +266,7 @@ WRONG = {
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_what_is_no_number_is_refused_by_its_type(name):
     records, got = WRONG[name]
     size = len(records._data if isinstance(records, Capsule) else records)
@@ -440,7 +441,7 @@ class TestUtilities:
                 with pytest.raises(InvalidUtilities, match="utilities must not be missing"):
                     self.MECHANISM.law(column, nan=nan)
 
-    @pytest.mark.parametrize(
+    @each(
         ("utilities", "got"),
         [
             (MONEY, "decimals or fractions"),
@@ -505,7 +506,7 @@ MISFITS = [
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize(
+@each(
     ("candidates", "wanted", "records"),
     MISFITS,
     ids=[*map("no text: {}".format, NO_TEXT), *NO_NUMBERS],
@@ -523,7 +524,7 @@ def test_labels_of_another_type_cost_nothing(candidates, wanted, records):
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("wrap", [np.array, pd.Series, pl.Series, pa.array])
+@each("wrap", [np.array, pd.Series, pl.Series, pa.array])
 def test_whole_floats_and_decimals_are_integers(wrap):
     mechanism = fx.MostCommon(1.0, [1, 2])
     want = mechanism.law([1, 1, 2]).probabilities

@@ -31,6 +31,7 @@ from tests.doors.reference import exact
 from tests.support.checks import records as checks
 from tests.support.checks.numbers import told_of
 from tests.support.checks.records import PIVOTS, SMALL_BUFFERS, changed, same, window_by_sorting
+from tests.support.each import each
 
 NAN = float("nan")
 MECHANISMS = [
@@ -136,7 +137,7 @@ class TestEqualBytes:
     def test_samples_that_mislead(self):
         checks.misled_samples_agree()
 
-    @pytest.mark.parametrize("at", [0, 700, 5_000, 19_999])
+    @each("at", [0, 700, 5_000, 19_999])
     def test_several_windows_refuse_what_is_missing_or_changes(self, at):
         values = np.random.default_rng(6).normal(size=20_000)
         ranges = [(0, 5), (9_000, 9_005), (19_000, 19_005)]
@@ -159,7 +160,7 @@ class TestEqualBytes:
         checks.gathers_are_numpy()
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("data", ["uniform", "lognormal", "ties", "gaps", "integers", "steps"])
+    @each("data", ["uniform", "lognormal", "ties", "gaps", "integers", "steps"])
     def test_many_records(self, data):
         """More than buffers hold, as they are: also threaded, in parts, with bad pivots."""
         rng, n = np.random.default_rng(5), 300_000
@@ -189,7 +190,7 @@ class TestEqualBytes:
             draws = mechanism.sample(sorted_, 20, rng=1, assume_sorted=True)
             assert mechanism.sample(values, 20, rng=1).tobytes() == draws.tobytes()
 
-    @pytest.mark.parametrize("share", [0.02, 0.25, 0.5, 0.97])
+    @each("share", [0.02, 0.25, 0.5, 0.97])
     def test_threads_find_the_same_where_all_lies_with_one(self, share):
         """Sorted records: the window is one thread's, whatever the room of each is."""
         values, grid = np.sort(np.random.default_rng(1).random(60_000)), MECHANISMS[1].grid
@@ -200,7 +201,7 @@ class TestEqualBytes:
                 found = Records(values).source(threads=threads).window(grid, low, low + 1200)
                 assert same(found, wanted), threads
 
-    @pytest.mark.parametrize("threads", [0, 1, 2])
+    @each("threads", [0, 1, 2])
     def test_any_number_of_threads(self, threads):
         values = np.random.default_rng(1).random(30_000)
         m = fx.Median(1.0, (0, 1))
@@ -210,7 +211,7 @@ class TestEqualBytes:
             assert release(m, values, threads=threads) == release(m, values)
             assert m.law(values).sample(20, rng=1).tobytes() == wanted
 
-    @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+    @each("mechanism", MECHANISMS, ids=repr)
     def test_laws_draw_the_same(self, mechanism):
         for _, values in checks.record_sets((1, 40)):
             wanted = mechanism.sample(values, 40, rng=7, streams=[3])
@@ -463,8 +464,8 @@ VERBS = {
 class TestWhatIsRefused:
     """By a message that names the form that is wanted, and nothing of the records."""
 
-    @pytest.mark.parametrize("name", BAD)
-    @pytest.mark.parametrize("verb", VERBS)
+    @each("name", BAD)
+    @each("verb", VERBS)
     def test_records(self, name, verb, capfd, caplog):
         data, error, text = BAD[name]
         if name in ("iterator", "generator"):
@@ -484,8 +485,8 @@ class TestWhatIsRefused:
             assert [mark for mark in MARKS if mark in " ".join(said)] == []
         assert not any(isinstance(w.message, RuntimeWarning) for w in warned)
 
-    @pytest.mark.parametrize("make", [fx.Mode, fx.Maximum])
-    @pytest.mark.parametrize("name", ["bool", "objects", "iterator", "NaN, many", "NaN in parts"])
+    @each("make", [fx.Mode, fx.Maximum])
+    @each("name", ["bool", "objects", "iterator", "NaN, many", "NaN in parts"])
     def test_by_others_too(self, make, name):
         data, error, text = BAD[name]
         with pytest.raises(error, match=text):
@@ -512,13 +513,13 @@ class TestWhatIsRefused:
         with pytest.raises(InvalidRecords, match=r"fewer than 2\*\*32"):
             m.release(([0.2], [2**32]))
 
-    @pytest.mark.parametrize("nan", ["lowest", "keep", None, True, 1, NAN])
+    @each("nan", ["lowest", "keep", None, True, 1, NAN])
     def test_policies(self, nan):
         for verb in ("release", "sample", "law", "continuous_law"):
             with pytest.raises(ParameterError, match="nan must be one of"):
                 getattr(fx.Median(1.0, (0, 1)), verb)([0.5], nan=nan)
 
-    @pytest.mark.parametrize("threads", [-1, 1.5, "2", None, True])
+    @each("threads", [-1, 1.5, "2", None, True])
     def test_threads(self, threads):
         for verb in ("release", "sample"):
             with pytest.raises((ParameterError, ParameterTypeError), match="threads"):
@@ -553,13 +554,13 @@ class TestMissing:
         "list": ("numpy", lambda n: [1.0, None, NAN, 5.0]),
     }
 
-    @pytest.mark.parametrize("name", COLUMNS)
+    @each("name", COLUMNS)
     def test_columns(self, name):
         library, make = self.COLUMNS[name]
         column = make(pytest.importorskip(library))
         self.is_treated(column, 1)
 
-    @pytest.mark.parametrize("name", TWO_KINDS)
+    @each("name", TWO_KINDS)
     def test_null_and_nan_in_one(self, name):
         library, make = self.TWO_KINDS[name]
         self.is_treated(make(pytest.importorskip(library)), 2)

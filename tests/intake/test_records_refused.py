@@ -10,14 +10,15 @@ import pytest
 import fastexp as fx
 from tests.doors.parameters import exact_array, validate
 from tests.support.arrow_by_hand import OneArray, Rows, Streamed, Type
+from tests.support.each import each
 
 MEDIAN = fx.Median(1.0, (0, 100), step=1)
 TOP = 2**64 - 1
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("verb", ["release", "sample", "law"])
-@pytest.mark.parametrize(
+@each("verb", ["release", "sample", "law"])
+@each(
     "records",
     [None, 5, 3.5, {1, 2}, {1: 2}, object()],
     ids=lambda records: type(records).__name__,
@@ -29,8 +30,8 @@ def test_the_type_is_named(verb, records):
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("verb", ["release", "sample", "law"])
-@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+@each("verb", ["release", "sample", "law"])
+@each("library", [pd, pl], ids=["pandas", "polars"])
 def test_a_frame_is_sent_to_a_query(library, verb):
     told = r"got a frame \(DataFrame\): fastexp\.Query takes frames"
     with pytest.raises(fx.ParameterTypeError, match=told):
@@ -78,7 +79,7 @@ def test_counts_must_not_be_missing():
         MEDIAN.release(([1, 2], pl.Series([3, None])))
 
 
-@pytest.mark.parametrize("numbers", [[0, TOP], [TOP, 5, 2**63], [2**53 + 1, 2**63 + 1]])
+@each("numbers", [[0, TOP], [TOP, 5, 2**63], [2**53 + 1, 2**63 + 1]])
 def test_lists_of_integers_below_two_to_64_are_read_exactly(numbers):
     wide = fx.Median(1.0, (0, 2**63 - 1), step=(2**63 - 1) // 7)
     array = np.array(numbers, np.uint64)
@@ -133,7 +134,7 @@ def test_utilities_in_lists_are_read_exactly():
     assert mechanism.law([TOP, TOP - 1]).probabilities.tolist() == want.tolist()
 
 
-@pytest.mark.parametrize("numbers", [[0, TOP + 1], [-1, TOP], [0.5, 2**53 + 1], [2**70, 1.0]])
+@each("numbers", [[0, TOP + 1], [-1, TOP], [0.5, 2**53 + 1], [2**70, 1.0]])
 def test_other_lists_are_refused_by_the_rule(numbers):
     told = "got a list: numbers in it must be integers that all fit into int64 or all into uint64"
     with pytest.raises(fx.ParameterTypeError, match=told) as caught:
@@ -141,7 +142,7 @@ def test_other_lists_are_refused_by_the_rule(numbers):
     assert not any(str(number) in str(caught.value) for number in numbers if abs(number) > 2**50)
 
 
-@pytest.mark.parametrize("step", [5e-324, 1e-320, 1e-300])
+@each("step", [5e-324, 1e-320, 1e-300])
 def test_a_step_of_laplace_noise_that_is_too_small_is_named(step):
     with pytest.raises(fx.ParameterError, match=r"^step must be at least"):
         fx.Laplace(1.0, 1, step=step)

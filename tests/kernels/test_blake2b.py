@@ -6,9 +6,9 @@ import hashlib
 import itertools
 
 import numpy as np
-import pytest
 
 from tests.doors.kernels import blake2b as kernels
+from tests.support.each import each
 
 NO_KEY = np.zeros(0, np.uint64)
 ENDS = [0, -1, 1, 2**63 - 1, -(2**63), 2**32, -(2**32)]
@@ -38,7 +38,7 @@ def some_words(count, seed=0):
 SECRET = some_words(4, 9).view(np.uint64)
 
 
-@pytest.mark.parametrize("words", range(67))
+@each("words", range(67))
 def test_one_message_of_every_length(words):
     message = some_words(words, words)
     assert digests(message, [0, words]) == expected(message, [0, words])
@@ -46,8 +46,8 @@ def test_one_message_of_every_length(words):
         assert digests(message, [0, words], SECRET) == expected(message, [0, words], SECRET)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 64, 301])
-@pytest.mark.parametrize("longest", [1, 17, 40])
+@each("count", [0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 64, 301])
+@each("longest", [1, 17, 40])
 def test_any_number_of_messages_side_by_side(count, longest):
     rng = np.random.default_rng(count)
     offsets = np.concatenate([[0], np.cumsum(rng.integers(0, longest, count, endpoint=True))])
@@ -59,7 +59,7 @@ def test_any_number_of_messages_side_by_side(count, longest):
     assert digests(messages, offsets, SECRET) == expected(messages, offsets, SECRET)
 
 
-@pytest.mark.parametrize("place", [0, 3, 7, 8, 20])
+@each("place", [0, 3, 7, 8, 20])
 def test_a_long_message_among_short_ones(place):
     sizes = np.ones(21, np.int64)
     sizes[place] = 5000

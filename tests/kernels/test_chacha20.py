@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.doors.kernels import chacha20 as kernels
+from tests.support.each import each
 
 # RFC 8439, 2.3.2, and the test vectors 1 to 5 of A.1: key, nonce, block number, block.
 COUNTING = bytes(range(32)).hex()
@@ -116,7 +117,7 @@ def test_quarter_rounds_are_the_published_one():
     assert kernels.quarter(*given) == (0xEA2A92F4, 0xCB1CF8CE, 0x4581472E, 0x5881C4BB)
 
 
-@pytest.mark.parametrize(("key", "nonce", "counter", "block"), VECTORS)
+@each(("key", "nonce", "counter", "block"), VECTORS)
 def test_blocks_are_the_published_ones(key, nonce, counter, block):
     told = tuple(np.frombuffer(bytes.fromhex(nonce), "<u4").astype(np.uint32))
     assert plain_block(bytes.fromhex(key), counter, bytes.fromhex(nonce)).hex() == block
@@ -128,14 +129,14 @@ def test_blocks_are_the_published_ones(key, nonce, counter, block):
         assert out.tolist() == words_of(block).tolist()
 
 
-@pytest.mark.parametrize("groups", [0, 1, 2, 7, 8, 9, 15, 16, 17, 33, 100])
+@each("groups", [0, 1, 2, 7, 8, 9, 15, 16, 17, 33, 100])
 def test_each_group_has_its_own_stream(groups):
     keys = some_keys(groups)
     found = drawn(keys, 16)
     assert found.tolist() == [stream(key, 16) for key in keys.reshape(-1, 4)]
 
 
-@pytest.mark.parametrize("per", [8, 24, 80])
+@each("per", [8, 24, 80])
 def test_any_number_of_words(per):
     keys = some_keys(18)
     assert drawn(keys, per).tolist() == [stream(key, per) for key in keys.reshape(-1, 4)]
@@ -146,7 +147,7 @@ def test_fewer_words_are_the_first_of_more():
     assert (drawn(keys, 40)[:, :8] == drawn(keys, 8)).all()
 
 
-@pytest.mark.parametrize("block", [0, 1, 3, 2**31 - 1, 2**31, 2**32 - 3])
+@each("block", [0, 1, 3, 2**31 - 1, 2**31, 2**32 - 3])
 def test_words_from_a_block_on(block):
     key, out = some_keys(1), np.empty(24, np.uint64)
     kernels.chacha_from(key, block, out)

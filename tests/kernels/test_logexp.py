@@ -14,6 +14,7 @@ import pytest
 
 from tests.doors.kernels import logexp
 from tests.doors.reference import exact as exact_twin
+from tests.support.each import each
 
 POINTS = 1_000_000
 EXTENDED = np.finfo(np.longdouble).nmant >= 63  # x87: checks a million points in a second
@@ -80,8 +81,8 @@ def test_special_values():
     assert out[:3].tolist() == [-np.inf, 0.0, float(mpmath.log(mpmath.mpf(5e-324)))]
 
 
-@pytest.mark.parametrize("x", [0.0, 1e-9, 0.3466, 3.7, 40.0, 700.0])
-@pytest.mark.parametrize("precision", [20, 64, 300])
+@each("x", [0.0, 1e-9, 0.3466, 3.7, 40.0, 700.0])
+@each("precision", [20, 64, 300])
 def test_exact_exp_bounds_hold_and_are_tight(x, precision):
     lo, hi = exact_twin.exp_bounds(Fraction(x), precision)
     with mpmath.workprec(precision + 1200):
@@ -106,7 +107,7 @@ def test_exact_exp_bounds_of_random_rationals():
         assert hi - lo <= 3
 
 
-@pytest.mark.parametrize("x", [5e-324, 0.1, 0.70710678, 1.0, 1.5, 2.0, 3e8, 1.7e308])
+@each("x", [5e-324, 0.1, 0.70710678, 1.0, 1.5, 2.0, 3e8, 1.7e308])
 def test_exact_log_bounds_hold_and_are_tight(x):
     lo, hi = exact_twin.log_bounds(Fraction(x), 100)
     with mpmath.workprec(2000):
@@ -162,7 +163,7 @@ SSE2 = {"NUMBA_CPU_NAME": "generic"}
 
 @pytest.mark.process
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("target", "code", "pinned"),
     [({}, PACKED + ALL, PINNED), (AVX2, PACKED, PINNED[:1]), (SSE2, PACKED + ALL, PINNED)],
     ids=["native", "AVX2", "SSE2"],

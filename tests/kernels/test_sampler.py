@@ -15,18 +15,19 @@ from tests.doors.reference import exact as exact_twin
 from tests.doors.selection import Table, alias_table, draw, plan
 from tests.support.cases import CASES, IDS, Case
 from tests.support.checks import sampler as checks
+from tests.support.each import each
 
-each_case = pytest.mark.parametrize("case", CASES, ids=IDS)
+each_case = each("case", CASES, ids=IDS)
 
 
 @each_case
-@pytest.mark.parametrize("precision", checks.PRECISIONS)
+@each("precision", checks.PRECISIONS)
 def test_envelope_contains_the_weights(case, precision):
     checks.envelope_contains(case, precision)
 
 
 @each_case
-@pytest.mark.parametrize("precision", [0, 1, 3, 6, 50])
+@each("precision", [0, 1, 3, 6, 50])
 def test_every_round_is_accounted_for(case, precision):
     checks.every_round(case, precision)
 
@@ -37,12 +38,12 @@ def test_acceptance_is_exact(case):
 
 
 @each_case
-@pytest.mark.parametrize("shape", [(8, 4), (11, 0), (10, 1), (8, 20), (7, 32), (10, 42)])
+@each("shape", [(8, 4), (11, 0), (10, 1), (8, 20), (7, 32), (10, 42)])
 def test_tables_are_exact(case, shape):
     checks.table_is_exact(case, *shape)
 
 
-@pytest.mark.parametrize("case", CASES[:3] + CASES[15:20], ids=lambda c: c.name)
+@each("case", CASES[:3] + CASES[15:20], ids=lambda c: c.name)
 def test_slow_cells_are_shared_out(case):
     checks.slow_cells_are_shared(case)
 
@@ -52,7 +53,7 @@ def test_table_words_are_read_right():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [1025, 2048, 3000, 10_241])
+@each("k", [1025, 2048, 3000, 10_241])
 def test_blocks_are_bounded(k):
     checks.blocks_are_bounded(k)
 

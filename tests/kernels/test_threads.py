@@ -13,10 +13,11 @@ import pytest
 
 from tests.doors.shared import in_parts
 from tests.doors.shared import threads as _threads
+from tests.support.each import each
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 64])
-@pytest.mark.parametrize("threads", [1, 2, 3, 7, 100])
+@each("count", [1, 2, 5, 64])
+@each("threads", [1, 2, 3, 7, 100])
 def test_everything_is_covered_once_and_answers_are_in_order(count: int, threads: int) -> None:
     ranges: list[tuple[int, int]] = []
     firsts = in_parts(lambda a, b: ranges.append((a, b)) or a, count, threads)
@@ -35,7 +36,7 @@ def test_they_run_at_the_same_time_and_the_caller_has_the_first() -> None:
     assert in_parts(part, 3, 3) == [threading.get_ident(), 0, 0]
 
 
-@pytest.mark.parametrize("wrong", [{0}, {1}, {2}, {0, 2}, {1, 2}])
+@each("wrong", [{0}, {1}, {2}, {0, 2}, {1, 2}])
 def test_the_first_error_is_raised_when_all_have_ended(wrong: set[int]) -> None:
     ended: list[int] = []
 

@@ -11,6 +11,7 @@ from fastexp.errors import ParameterTypeError, RandomnessError
 from tests.doors.kernels import words as kernels
 from tests.doors.randomness import streams
 from tests.doors.reference import exact, selection
+from tests.support.each import each
 
 # Known-answer vectors published with Random123 (Salmon et al. 2011): philox4x32, 10 rounds.
 PUBLISHED = [
@@ -29,7 +30,7 @@ def as_words(text: str) -> tuple[int, int]:
     return w[0] | w[1] << 32, w[2] | w[3] << 32
 
 
-@pytest.mark.parametrize(("counter", "key", "answer"), PUBLISHED)
+@each(("counter", "key", "answer"), PUBLISHED)
 def test_philox_gives_the_published_vectors(counter, key, answer):
     assert exact.philox(*counter, key) == as_words(answer)
     out = np.empty(2, np.uint64)
@@ -134,7 +135,7 @@ class TestKeys:
         keys = {tuple(streams.make_key(None).tolist()) for _ in range(1000)}
         assert len(keys) == 1000
 
-    @pytest.mark.parametrize("bad", ["7", 1.5, True, -1, object(), [1.5], np.random])
+    @each("bad", ["7", 1.5, True, -1, object(), [1.5], np.random])
     def test_anything_else_is_refused(self, bad):
         with pytest.raises(ParameterTypeError, match="rng must be None"):
             streams.make_key(bad)

@@ -28,6 +28,7 @@ from tests.doors.keys import (
     numbered,
 )
 from tests.doors.randomness import GROUP, text_name
+from tests.support.each import each
 from tests.support.key_numbers import distinct
 
 LETTERS = "aé日𝒳"  # of 1, 2, 3 and 4 bytes in UTF-8
@@ -84,23 +85,23 @@ def check_distinct(keys, rows):
 
 class TestTexts:
     @pytest.mark.engines
-    @pytest.mark.parametrize("form", TEXT_FORMS)
+    @each("form", TEXT_FORMS)
     def test_codes_are_those_of_a_dict(self, form):
         found = codes_of(TEXT_FORMS[form](ROWS), names_of(NAMES))
         assert found.dtype == np.int64
         assert found.tolist() == by_hand(ROWS, NAMES)
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("form", TEXT_FORMS)
+    @each("form", TEXT_FORMS)
     def test_distinct_keys_are_those_of_a_set(self, form):
         check_distinct(TEXT_FORMS[form](ROWS), ROWS)
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("form", TEXT_FORMS)
+    @each("form", TEXT_FORMS)
     def test_lists_are_read_in_order(self, form):
         assert names_of(TEXT_FORMS[form](NAMES)).labels() == NAMES
 
-    @pytest.mark.parametrize("form", FIXED)
+    @each("form", FIXED)
     def test_arrays_of_fixed_width(self, form):
         """NumPy itself takes a text's zeros at the end away; no other key is mixed up with it."""
         rows = [row for row in ROWS if row is not None]
@@ -112,7 +113,7 @@ class TestTexts:
         assert names_of(FIXED[form](["b", "", "日本"])).labels() == ["b", "", "日本"]
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("form", ["list", "arrow", "polars", "object", "U"])
+    @each("form", ["list", "arrow", "polars", "object", "U"])
     def test_random_texts_of_all_lengths(self, form):
         rng = np.random.default_rng(3)
         texts = list({"".join(rng.choice(list(LETTERS), rng.integers(0, 30))) for _ in range(900)})
@@ -167,8 +168,8 @@ class TestTexts:
 
 class TestIntegers:
     @pytest.mark.engines
-    @pytest.mark.parametrize("dtype", INTEGERS)
-    @pytest.mark.parametrize("factor", [1, 2**40])
+    @each("dtype", INTEGERS)
+    @each("factor", [1, 2**40])
     def test_every_dtype(self, dtype, factor):
         info = np.iinfo(dtype)
         edges = [info.min, info.max, info.min // 2, info.max // 2, 0, 1, 2, 3, 100]
@@ -186,7 +187,7 @@ class TestIntegers:
         check_distinct(np.array(small, dtype), small)
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("names", [range(-3, 50), [7, 2**62, -5, 0, 2**40], [3], []])
+    @each("names", [range(-3, 50), [7, 2**62, -5, 0, 2**40], [3], []])
     def test_forms_with_missing_keys(self, names):
         rows = [0, 7, None, 2**40, -5, -6, None, 3, 2**62, 49]
         for keys in (
@@ -322,7 +323,7 @@ class TestOtherKinds:
     """Booleans, dates and timestamps."""
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("what", OTHER_KINDS)
+    @each("what", OTHER_KINDS)
     def test_codes_are_those_of_a_dict(self, what):
         keys, rows = OTHER_KINDS[what]
         present = without_gaps(dict.fromkeys(rows))
@@ -332,7 +333,7 @@ class TestOtherKinds:
             assert found.tolist() == by_hand(rows, names)
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("what", OTHER_KINDS)
+    @each("what", OTHER_KINDS)
     def test_distinct_keys_are_those_of_a_set(self, what):
         keys, rows = OTHER_KINDS[what]
         ids, names = distinct(keys, "by")
@@ -341,7 +342,7 @@ class TestOtherKinds:
         assert ids.tolist() == by_hand(rows, labels)
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("what", OTHER_KINDS)
+    @each("what", OTHER_KINDS)
     def test_lists_are_read_in_order(self, what):
         kind = what.partition(":")[0].partition("[")[0]
         labels = list(dict.fromkeys(without_gaps(OTHER_KINDS[what][1])))
@@ -352,8 +353,8 @@ class TestOtherKinds:
         assert names.kind == kind
         assert list(map(plain, names.labels())) == labels
 
-    @pytest.mark.parametrize("listed", UNITS)
-    @pytest.mark.parametrize("unit", UNITS)
+    @each("listed", UNITS)
+    @each("unit", UNITS)
     def test_instants_of_two_units_are_equal_if_they_are_the_same(self, listed, unit):
         """Also at the ends of what each can hold, and where one has no such instant."""
         edge, step = 2**63 - 1, Fraction(1000) ** (UNITS.index(unit) - UNITS.index(listed))
@@ -407,7 +408,7 @@ class TestOtherKinds:
 
 class TestManyKeys:
     @pytest.mark.slow
-    @pytest.mark.parametrize("spread", [1, 3, 5, 2**30, 2**43])
+    @each("spread", [1, 3, 5, 2**30, 2**43])
     def test_a_million_names(self, spread):
         rng = np.random.default_rng(spread)
         names = rng.permutation(10**6) * spread - 5
@@ -444,7 +445,7 @@ class TestManyKeys:
             assert names.labels() == sorted(set(keys.tolist()))
             assert (names.numbers[ids] == keys).all()
 
-    @pytest.mark.parametrize("shift", [0, 20, 40, 56])
+    @each("shift", [0, 20, 40, 56])
     def test_keys_that_agree_in_their_low_bits(self, shift):
         names = np.arange(-100, 100) * 2**shift
         keys = np.concatenate([names[::-1], names + 1])
@@ -563,7 +564,7 @@ REFUSED = {
 
 class TestRefusals:
     @pytest.mark.engines
-    @pytest.mark.parametrize("what", REFUSED)
+    @each("what", REFUSED)
     def test_other_types_are_refused_by_name(self, what):
         for read in (names_of, lambda keys, _: codes_of(keys, names_of([1]), "groups"), distinct):
             with pytest.raises(
@@ -583,7 +584,7 @@ class TestRefusals:
             codes_of([1], names_of(["1"]))
 
     @pytest.mark.engines
-    @pytest.mark.parametrize(
+    @each(
         "groups",
         [
             [1, None], ["a", None], pl.Series(["a", None]), pa.array([1, None]), [None],
@@ -596,7 +597,7 @@ class TestRefusals:
             names_of(groups, "cities")
 
     @pytest.mark.engines
-    @pytest.mark.parametrize(
+    @each(
         ("groups", "shown"),
         [
             (["a", "b", "a"], "'a'"), ([1, 2, 2], "2"), (np.array(["x", "x"]), "'x'"),
@@ -608,7 +609,7 @@ class TestRefusals:
         with pytest.raises(ParameterError, match=f"groups must not name .* twice, got {shown} "):
             names_of(groups)
 
-    @pytest.mark.parametrize("groups", [[2**63], [-(2**63) - 1], np.array([2**63], np.uint64)])
+    @each("groups", [[2**63], [-(2**63) - 1], np.array([2**63], np.uint64)])
     def test_groups_beyond_int64(self, groups):
         with pytest.raises(ParameterError, match="groups must hold integers within int64"):
             names_of(groups)
@@ -619,7 +620,7 @@ class TestRefusals:
 
 class TestEmpty:
     @pytest.mark.engines
-    @pytest.mark.parametrize(
+    @each(
         "keys",
         [[], np.array([]), np.array([], np.int8), np.array([], "U3"), pa.array([], pa.string()),
          pl.Series([], dtype=pl.Int8), pd.Series([], dtype=object), pd.Series([], dtype="str"),
@@ -632,7 +633,7 @@ class TestEmpty:
         assert distinct(keys, "by")[0].size == 0
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("keys", [[None, None], pa.nulls(2), pl.Series([None, None])])
+    @each("keys", [[None, None], pa.nulls(2), pl.Series([None, None])])
     def test_nothing_but_missing_keys(self, keys):
         for names in (["a"], [1]):
             assert codes_of(keys, names_of(names)).tolist() == [-1, -1]
@@ -661,7 +662,7 @@ class TestNames:
         pairs = list(zip(tags.tolist(), streams.tolist(), strict=True))
         assert pairs == [text_name(name, GROUP) for name in NAMES]
 
-    @pytest.mark.parametrize(
+    @each(
         ("keys", "words"),
         [
             ([True, False], [[4, 1, 0, 0], [4, 0, 0, 0]]),
@@ -686,7 +687,7 @@ class TestNames:
             assert stream == int.from_bytes(digest[:8], "little")
             assert tag == int.from_bytes(digest[8:16], "little") | 2**63
 
-    @pytest.mark.parametrize("unit", UNITS)
+    @each("unit", UNITS)
     def test_timestamps_are_called_the_same_in_all_units(self, unit):
         seconds = np.array([0, 1, -1, 10**9, -(9 * 10**9)], "M8[s]")
         words = names_of(seconds).name_words().tolist()

@@ -24,6 +24,7 @@ from tests.doors.keys import (
     names_of_tuples,
     numbered,
 )
+from tests.support.each import each
 from tests.support.key_numbers import distinct
 
 CITIES = ["Rome", "Oslo", None, "Bern", "Rome", "", "Rome", "Oslo", "Rome"]
@@ -213,7 +214,7 @@ class TestNames:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
+    @each(
         ("groups", "message"),
         [
             ("Rome", "must be a sequence of tuples of 2 keys, .*, got an object of type str"),

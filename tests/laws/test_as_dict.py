@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 GRIDS = {
     "integers": fx.Median(epsilon=1, bounds=(0, 4), step=1),
@@ -30,7 +31,7 @@ def test_candidates_without_labels_by_their_indices():
     assert first.as_dict() == law.as_dict()
 
 
-@pytest.mark.parametrize("name", GRIDS)
+@each("name", GRIDS)
 def test_points_of_a_grid(name):
     law = GRIDS[name].law([0.3, 1, 1, 3])
     distribution = law.as_dict()

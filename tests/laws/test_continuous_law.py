@@ -21,6 +21,7 @@ from tests.doors.laws import elementary, laplace_density, median_density, price_
 from tests.doors.laws import piece_shapes as shapes
 from tests.doors.randomness import row_stream
 from tests.doors.reference import exact as exact_twin
+from tests.support.each import each
 from tests.support.goodness import ALPHA
 
 LOG_2 = Fraction(1, 2) * Fraction(2 * math.log(2))
@@ -47,7 +48,7 @@ def close(got: object, exact: object, rel: float = 1e-14) -> bool:
 class TestFunctions:
     """phi, G and V of one piece, and their counterparts for evenly spaced points."""
 
-    @pytest.mark.parametrize("z", Z_VALUES)
+    @each("z", Z_VALUES)
     def test_a_stretch_is_exact(self, z):
         with mp.workdps(700):
             y = mp.mpf(z)
@@ -73,8 +74,8 @@ class TestFunctions:
         assert 1 - shapes.centre(half)[0] == pytest.approx(0.54149408253679828, rel=1e-15)
         assert shapes.spread(one)[0] == pytest.approx(0.079326405792207681, rel=1e-14)
 
-    @pytest.mark.parametrize("n", [1, 2, 3, 1000, 2**40, 2**52])
-    @pytest.mark.parametrize("z", [z for z in Z_VALUES if z > 1e-307])
+    @each("n", [1, 2, 3, 1000, 2**40, 2**52])
+    @each("z", [z for z in Z_VALUES if z > 1e-307])
     def test_points_are_exact(self, z, n):
         with mp.workdps(800):
             y, m = mp.mpf(z), mp.mpf(n)
@@ -92,9 +93,9 @@ class TestFunctions:
             assert close(shape.depth(at, size)[0], mean, 3e-15)
             assert close(shape.variance(at, size)[0], variance, 2e-14)
 
-    @pytest.mark.parametrize("z", [0.0, 1e-300, 1e-9, 1e-3, 1.0, 40.0, 1e6])
-    @pytest.mark.parametrize("share", [1e-200, 1e-9, 0.3, 0.5, 1 - 2.0**-40])
-    @pytest.mark.parametrize("flip", [False, True])
+    @each("z", [0.0, 1e-300, 1e-9, 1e-3, 1.0, 40.0, 1e6])
+    @each("share", [1e-200, 1e-9, 0.3, 0.5, 1 - 2.0**-40])
+    @each("flip", [False, True])
     def test_shares_keep_their_digits(self, z, share, flip):
         with mp.workdps(700):
             low, y = mp.mpf(share), mp.mpf(z)
@@ -189,7 +190,7 @@ class TestTutorial:
          1.70029706302, 1.607441246),
     )  # fmt: skip
 
-    @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"eps={row[0]}")
+    @each("row", TABLE, ids=lambda row: f"eps={row[0]}")
     def test_the_table(self, row):
         epsilon, z, masses, densities, mean, loss = row
         law = tutorial(epsilon)
@@ -221,7 +222,7 @@ class TestTutorial:
             assert tutorial(epsilon).expected_loss() == pytest.approx(loss, rel=1e-11)
             assert law.with_epsilon(epsilon).expected_loss() == pytest.approx(loss, rel=1e-11)
 
-    @pytest.mark.parametrize("seed", range(8))
+    @each("seed", range(8))
     def test_any_bids(self, seed):
         """Ties, bids outside the bounds and at them, in any order: from revenue's definition."""
         rng = np.random.default_rng(seed)
@@ -267,7 +268,7 @@ class TestMedian:
         ([0, 2, 2, 10], [4, 2, 0, 2, 4], (0, 1, 0, 4, 0), (5, 1), None),
     )  # fmt: skip
 
-    @pytest.mark.parametrize("case", CASES)
+    @each("case", CASES)
     def test_vectors(self, case):
         records, distances, masses, mean, error = case
         law = duff(records, distances)
@@ -343,8 +344,8 @@ class TestMedian:
 class TestLaplace:
     """On the line and within bounds."""
 
-    @pytest.mark.parametrize("f", [-7.25, 0.0, 1e6])
-    @pytest.mark.parametrize("epsilon", [1e-9, 0.3, 1.0, 1e6])
+    @each("f", [-7.25, 0.0, 1e6])
+    @each("epsilon", [1e-9, 0.3, 1.0, 1e6])
     def test_on_the_line_it_is_the_textbook(self, f, epsilon):
         law, scale = laplace_density(f, Fraction(epsilon), None, epsilon), 1 / epsilon
         x = f + scale * np.array([-600.0, -30, -1, -1e-3, 0, 1e-9, 2, 40, 700])
@@ -379,8 +380,8 @@ class TestLaplace:
             assert law.loss_tail(y * scale) == pytest.approx(math.exp(-y), rel=1e-13)
         assert law.error_quantile(1.0, f) == law.loss_quantile(1.0) == np.inf
 
-    @pytest.mark.parametrize("f", [-1.0, 0.0, 0.25, 7.0, 10.0, 12.0])
-    @pytest.mark.parametrize("alpha", [1e-300, 1e-6, 0.5, 30.0, 1e6])
+    @each("f", [-1.0, 0.0, 0.25, 7.0, 10.0, 12.0])
+    @each("alpha", [1e-300, 1e-6, 0.5, 30.0, 1e6])
     def test_within_bounds(self, f, alpha):
         law = laplace_density(f, Fraction(alpha), (0, 10), 1.0)
         with mp.workdps(700):
@@ -443,8 +444,8 @@ class TestQuadrature:
     """Everything against integrals of the definition."""
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("seed", range(6))
-    @pytest.mark.parametrize("sloped", [False, True])
+    @each("seed", range(6))
+    @each("sloped", [False, True])
     def test_it_is_its_definition(self, seed, sloped):
         rng = np.random.default_rng(seed)
         law = random_law(rng, sloped)
@@ -467,7 +468,7 @@ class TestQuadrature:
                     if 0.001 < inside < 0.999:
                         assert law.error_quantile(inside, x) == pytest.approx(r, rel=1e-11)
 
-    @pytest.mark.parametrize("seed", range(4))
+    @each("seed", range(4))
     def test_losses_are_the_definitions(self, seed):
         law = random_law(np.random.default_rng(seed), True)
         x = np.linspace(law._left[0], law._right[-1], 400_001)
@@ -481,9 +482,9 @@ class TestQuadrature:
             assert law.loss_cdf(law.loss_quantile(level)) >= level
             assert law.loss_cdf(law.loss_quantile(level) * (1 - 1e-9)) < level
 
-    @pytest.mark.parametrize("z", [1e-300, 1e-20, 1e-8, 1e-3, 0.7, 3.0, 50.0, 800.0, 1e6])
-    @pytest.mark.parametrize("down", [False, True])
-    @pytest.mark.parametrize("width", [1e-3, 1.0, 1e9])
+    @each("z", [1e-300, 1e-20, 1e-8, 1e-3, 0.7, 3.0, 50.0, 800.0, 1e6])
+    @each("down", [False, True])
+    @each("width", [1e-3, 1.0, 1e9])
     def test_slope_times_width_over_all_scales(self, z, down, width):
         """One piece, rising or falling, against closed forms in 700 digits."""
         slope, left = (-z if down else z) / width, 5.0
@@ -598,7 +599,7 @@ class TestFace:
         (ParameterTypeError, lambda law: law.sample(rng="a"), "rng"),
     )  # fmt: skip
 
-    @pytest.mark.parametrize("case", WRONG)
+    @each("case", WRONG)
     def test_wrong_input_is_refused(self, case):
         error, call, text = case
         with pytest.raises(error, match=text):
@@ -663,8 +664,8 @@ class TestDraws:
 
     @pytest.mark.statistical
     @pytest.mark.slow
-    @pytest.mark.parametrize("epsilon", [0.5, 5.0, 90.0])
-    @pytest.mark.parametrize("wrong", [1.0, 1.3])
+    @each("epsilon", [0.5, 5.0, 90.0])
+    @each("wrong", [1.0, 1.3])
     def test_they_follow_the_law_and_no_other(self, epsilon, wrong):
         draws = tutorial(epsilon * wrong).sample(300_000, rng=2)
         p = stats.kstest(draws, tutorial(epsilon).cdf).pvalue

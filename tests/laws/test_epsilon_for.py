@@ -8,6 +8,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.laws import Gap, Unreached, by_level, certified, crossing, last_failure
+from tests.support.each import each
 
 ANY = np.exp(np.linspace(math.log(1e-9), math.log(1e6), 300))
 TWO_SIDES = [49.95] * 100 + [50] + [52.2] * 100  # all but one record far from their median
@@ -77,8 +78,8 @@ def check(law, target, epsilon):
         assert surplus(law, epsilon * (1 - 2e-9), target) < 0
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
-@pytest.mark.parametrize("name", LAWS)
+@each("target", TARGETS, ids=str)
+@each("name", LAWS)
 def test_by_brute_force(name, target):
     law, of_errors = LAWS[name], "error" in target or "expected_error" in target
     if isinstance(law, fx.FiniteLaw if of_errors else fx.NoiseLaw):
@@ -112,12 +113,12 @@ class TestAnErrorThatRisesWithEpsilon:
         assert round(epsilon, 4) == 10.3296  # not 1e-9, where the target holds too
         check(EXAMPLE, target, epsilon)
 
-    @pytest.mark.parametrize("p", [0.91, 0.9111, 0.9113, 0.92, 0.94, 0.9502, 0.96, 0.99])
+    @each("p", [0.91, 0.9111, 0.9113, 0.92, 0.94, 0.9502, 0.96, 0.99])
     def test_of_probabilities(self, p):
         target = {"error": 2, "probability": p}
         check(EXAMPLE, target, EXAMPLE.epsilon_for(**target))
 
-    @pytest.mark.parametrize("limit", [0.05, 0.5, 1.0, 1.14, 1.2, 1.6])
+    @each("limit", [0.05, 0.5, 1.0, 1.14, 1.2, 1.6])
     def test_of_expectations(self, limit):
         target = {"expected_error": limit}
         check(EXAMPLE, target, EXAMPLE.epsilon_for(**target))
@@ -146,7 +147,7 @@ class TestByDefinition:
             total, gain = total + weight, gain + weight * part
         return gain / total
 
-    @pytest.mark.parametrize("seed", range(8))
+    @each("seed", range(8))
     def test_they_agree(self, seed):
         rng = np.random.default_rng(seed)
         records = [2] * seed + rng.integers(0, 11, 4 + seed).tolist() + [9] * seed
@@ -179,7 +180,7 @@ class TestNoAnswer:
                 law.epsilon_for(**target)
         assert law.epsilon_for(error=0.25, probability=0.9) < 1
 
-    @pytest.mark.parametrize(
+    @each(
         "law",
         [
             fx.Median(1.0, (0, 10), step=1).law([733083.3125]),
@@ -191,7 +192,7 @@ class TestNoAnswer:
         ],
         ids=lambda law: type(law).__name__,
     )
-    @pytest.mark.parametrize("target", [{"expected_error": 1e-9}, {"error": 0, "probability": 0.5}])
+    @each("target", [{"expected_error": 1e-9}, {"error": 0, "probability": 0.5}])
     def test_an_error_says_the_rule_and_no_figure_of_the_data(self, law, target):
         with pytest.raises(fx.FastexpError) as caught:
             law.epsilon_for(**target)
@@ -213,7 +214,7 @@ class TestNoAnswer:
             with pytest.raises(fx.PrecisionError, match=r"^epsilon_for finds no proof: at some"):
                 law.epsilon_for(**target)
 
-    @pytest.mark.parametrize(
+    @each(
         ("base", "target"),
         [
             ([1e300, 1e-300, 1e300], {"loss": 4, "probability": 0.77}),  # all is there at 1e6
@@ -265,13 +266,13 @@ class TestNoAnswer:
         with pytest.raises(fx.ParameterError, match=r"no epsilon up to"):
             law.epsilon_for(error=1, probability=0.9, truth=6)
 
-    @pytest.mark.parametrize("name", ["exponential", "permute-and-flip", "cauchy"])
+    @each("name", ["exponential", "permute-and-flip", "cauchy"])
     def test_what_a_law_does_not_have(self, name):
         wrong = "expected_loss" if name == "cauchy" else "expected_error"
         with pytest.raises(fx.ParameterError, match=OF_ERRORS):
             LAWS[name].epsilon_for(**{wrong: 1.0})
 
-    @pytest.mark.parametrize(
+    @each(
         ("target", "message"),
         [
             ({}, "exactly one of .* got none"),
@@ -331,9 +332,7 @@ class TestTheSearch:
         net = net / net[0]
         return by_level(np.arange(net.size, dtype=float), np.maximum(net, 0), np.maximum(-net, 0))
 
-    @pytest.mark.parametrize(
-        "roots", [[0.5], [0.5, 0.9], [0.2, 0.21], [0.3, 0.3001], [0.1, 0.5, 0.501], [0.02, 0.9]]
-    )
+    @each("roots", [[0.5], [0.5, 0.9], [0.2, 0.21], [0.3, 0.3001], [0.1, 0.5, 0.501], [0.02, 0.9]])
     def test_it_finds_the_last_failure(self, roots):
         """However short it is."""
         answer = last_failure(*self.compared(roots), 1e-6, 1e6)
@@ -366,8 +365,8 @@ class TestTheSearch:
         assert never.fails
         assert not always.fails
 
-    @pytest.mark.parametrize("root", [2e-9, 0.3, 17.0, 9e5])
-    @pytest.mark.parametrize("power", [0.2, 1, 5])
+    @each("root", [2e-9, 0.3, 17.0, 9e5])
+    @each("power", [0.2, 1, 5])
     def test_crossings(self, root, power):
         answer = crossing(lambda x: x**power - root**power, 1e-9, 1e6)
         assert answer >= root * (1 - 1e-15)

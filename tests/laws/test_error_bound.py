@@ -15,6 +15,7 @@ from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 from tests.doors.laws import lambert_w, length
 from tests.doors.laws import least_bound as _least
 from tests.doors.numbers import smooth
+from tests.support.each import each
 
 RNG = np.random.default_rng(4)
 NORMAL = RNG.normal(size=1000)
@@ -61,8 +62,8 @@ class TestTheFormula:
             expected = np.count_nonzero(distance <= t) / 1000
             assert length(x, 0.0, 30.0, t + 0.5) == pytest.approx(expected, abs=1e-9)
 
-    @pytest.mark.parametrize("n", [1, 2, 7, 40, 400])
-    @pytest.mark.parametrize("epsilon", [0.05, 1.0, 20.0])
+    @each("n", [1, 2, 7, 40, 400])
+    @each("epsilon", [0.05, 1.0, 20.0])
     def test_the_slope_is_the_greatest_that_holds(self, n, epsilon):
         x = np.sort(RNG.normal(size=n).round(1))
 

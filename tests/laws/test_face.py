@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 UTILITIES, RECORDS = [3.0, 8.0, 8.5, 1.0], [3, 8, 8, 1, 9]
 LOSSES = {
@@ -30,7 +31,7 @@ CALLS = [
 ARGUMENTS = np.array([[0.25, 0.5, 0.75], [0.1, 1.0, 0.0]])
 
 
-@pytest.mark.parametrize(("law", "name"), CALLS)
+@each(("law", "name"), CALLS)
 def test_a_number_for_a_number_and_the_same_in_arrays(law, name):
     method = getattr((LOSSES | NUMBERS)[law], name)
     several = method(ARGUMENTS)
@@ -41,7 +42,7 @@ def test_a_number_for_a_number_and_the_same_in_arrays(law, name):
         assert number == value
 
 
-@pytest.mark.parametrize("law", NUMBERS)
+@each("law", NUMBERS)
 def test_probabilities_and_truths_are_broadcast(law):
     quantiles = NUMBERS[law].error_quantile(ARGUMENTS[0][:, None], [3.0, 5.0])
     assert quantiles.shape == (3, 2)
@@ -49,12 +50,12 @@ def test_probabilities_and_truths_are_broadcast(law):
     assert isinstance(NUMBERS[law].error_quantile(0.5, 3.0), float)
 
 
-@pytest.mark.parametrize("law", NUMBERS)
+@each("law", NUMBERS)
 def test_deviations_are_roots_of_variances(law):
     assert NUMBERS[law].sd() == math.sqrt(NUMBERS[law].var())
 
 
-@pytest.mark.parametrize("law", LOSSES)
+@each("law", LOSSES)
 def test_another_epsilon_there_and_back_is_the_same_law(law):
     start = LOSSES[law]
     assert start.with_epsilon(2.0).epsilon == 2.0

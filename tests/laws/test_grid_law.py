@@ -19,6 +19,7 @@ from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.laws import GridCells, NumberLaw, losses
 from tests.doors.parameters import Grid, make_grid
 from tests.doors.randomness import Sampling
+from tests.support.each import each
 
 RATES = (1e-3, 0.05, 0.7, 4.0)
 ONE = Fraction(1)
@@ -168,8 +169,8 @@ def test_quantiles_of_errors_are_distances_of_points(mechanism, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("seed", range(24))
+@each("rate", RATES)
+@each("seed", range(24))
 def test_it_is_the_sum_over_all_points(seed, rate):
     cells = any_cells(seed)
     law, all_ = cells.law(rate), Brute(cells, rate)
@@ -200,8 +201,8 @@ def test_it_is_the_sum_over_all_points(seed, rate):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("seed", range(30, 42))
+@each("rate", RATES)
+@each("seed", range(30, 42))
 def test_errors_are_sums_over_all_points(seed, rate):
     cells = any_cells(seed)
     law, all_ = cells.law(rate), Brute(cells, rate)
@@ -224,8 +225,8 @@ def test_errors_are_sums_over_all_points(seed, rate):
             assert farthest == pytest.approx(float(max(distances)), rel=1e-15)
 
 
-@pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("seed", range(50, 62))
+@each("rate", RATES)
+@each("seed", range(50, 62))
 def test_losses_are_sums_over_all_points(seed, rate):
     cells = any_cells(seed)
     law, all_ = cells.law(rate), Brute(cells, rate)
@@ -291,9 +292,9 @@ def test_quantities_are_monotone(seed, log_rate):
 class TestLargeCells:
     """Cells of up to 2**40 points, where nothing can be added up one by one."""
 
-    @pytest.mark.parametrize("z", [1e-300, 1e-30, 1e-13, 1e-12, 1e-6, 0.3, 1.0, 40.0, 1e6])
-    @pytest.mark.parametrize("down", [False, True])
-    @pytest.mark.parametrize("n", [2, 3, 2**40, 2**52 - 2])
+    @each("z", [1e-300, 1e-30, 1e-13, 1e-12, 1e-6, 0.3, 1.0, 40.0, 1e6])
+    @each("down", [False, True])
+    @each("n", [2, 3, 2**40, 2**52 - 2])
     def test_geometric_cells_are_exact(self, z, down, n):
         """One cell with the weights exp(-z*i), rate * slope * count from 1e-300 to 1e21."""
         grid = Grid(n, True, (10, 7, 1), None, ("even", n))
@@ -523,13 +524,13 @@ class TestEdges:
         (ParameterError, lambda law: law.with_epsilon(math.nan), "epsilon"),
     )
 
-    @pytest.mark.parametrize("case", WRONG)
+    @each("case", WRONG)
     def test_wrong_input_is_refused(self, case):
         error, call, text = case
         with pytest.raises(error, match=text):
             call(self.LAW)
 
-    @pytest.mark.parametrize("seed", range(70, 80))
+    @each("seed", range(70, 80))
     def test_with_epsilon_is_a_fresh_law_and_shares_the_cells(self, seed):
         cells = any_cells(seed)
         rate = Fraction(1, 3)

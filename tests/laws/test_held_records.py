@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 FINE, COARSE = fx.Median(0.01, (0, 120)), fx.Median(0.01, (0, 120), step=0.5)
 RNG = np.random.default_rng(31)
@@ -36,8 +37,8 @@ def closed_form(law: fx.GridLaw, truth: float) -> float:
     return law._weights.error(*law._around(np.array([truth]))).item() * law._scale
 
 
-@pytest.mark.parametrize("mechanism", [FINE, COARSE], ids=["fine", "coarse"])
-@pytest.mark.parametrize("records", [MANY, FEW], ids=["many", "few"])
+@each("mechanism", [FINE, COARSE], ids=["fine", "coarse"])
+@each("records", [MANY, FEW], ids=["many", "few"])
 def test_laws_of_one_data_set_are_equal_and_give_the_same_bits(mechanism, records):
     laws = {name: mechanism.law(data) for name, data in forms(records).items()}
     laws["promised"] = mechanism.law(np.sort(records), assume_sorted=True)
@@ -51,8 +52,8 @@ def test_laws_of_one_data_set_are_equal_and_give_the_same_bits(mechanism, record
         assert law == first, name
 
 
-@pytest.mark.parametrize("mechanism", [FINE, COARSE], ids=["fine", "coarse"])
-@pytest.mark.parametrize("promised", [False, True])
+@each("mechanism", [FINE, COARSE], ids=["fine", "coarse"])
+@each("promised", [False, True])
 def test_later_changes_of_the_array_are_not_seen(mechanism, promised):
     records = np.sort(MANY) if promised else MANY.copy()
     law = mechanism.law(records, assume_sorted=promised)
@@ -62,8 +63,8 @@ def test_later_changes_of_the_array_are_not_seen(mechanism, promised):
     assert np.array_equal(law.sample(9, rng=1), mechanism.sample(MANY, 9, rng=1))
 
 
-@pytest.mark.parametrize("records", [MANY, FEW, MANY[:0]], ids=["many", "few", "none"])
-@pytest.mark.parametrize("mechanism", [FINE, COARSE, fx.Mode(1.0, (0, 120), step=1)])
+@each("records", [MANY, FEW, MANY[:0]], ids=["many", "few", "none"])
+@each("mechanism", [FINE, COARSE, fx.Mode(1.0, (0, 120), step=1)])
 def test_copies_and_pickles_hold_them_too(mechanism, records):
     law = mechanism.law(records)
     for other in (pickle.loads(pickle.dumps(law)), copy.deepcopy(law), copy.copy(law)):
@@ -72,7 +73,7 @@ def test_copies_and_pickles_hold_them_too(mechanism, records):
         assert other == law
 
 
-@pytest.mark.parametrize(
+@each(
     "mechanism",
     [
         FINE,

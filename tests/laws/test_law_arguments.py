@@ -15,6 +15,7 @@ from fastexp import GridLaw
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.laws import GridCells, added, differences
 from tests.doors.parameters import make_grid
+from tests.support.each import each
 
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 EDGES = [0, 1, 2**52, 2**53, 2**53 + 1, 2**60 + 3, 2**62, 2**62 + 77, HIGHEST, 2**63, 2**64 - 1]
@@ -143,7 +144,7 @@ def kinds(numbers: list[int | float]) -> list[np.ndarray]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LAWS)
+@each("name", LAWS)
 def test_all_questions_agree_with_sums_over_exact_points(name):
     law, brute = LAWS[name], Brute(LAWS[name])
     for array in kinds(near(law)):
@@ -157,7 +158,7 @@ def test_all_questions_agree_with_sums_over_exact_points(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LAWS)
+@each("name", LAWS)
 def test_error_quantiles_are_exact(name):
     law, brute = LAWS[name], Brute(LAWS[name])
     for array in kinds(near(law)[::5]):
@@ -168,7 +169,7 @@ def test_error_quantiles_are_exact(name):
                 assert r == 0.0 or brute.within(truth, math.nextafter(r, 0.0)) < p * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("name", LAWS)
+@each("name", LAWS)
 def test_points_are_given_back_as_they_are(name):
     law = LAWS[name]
     levels = [0.0, 0.01, 0.3, 0.5, 0.7, 0.99, 1.0]
@@ -227,7 +228,7 @@ def test_digits_before_a_heavy_point_far_from_zero():
 INEXACT = [2**64, [2**62 + 1, 0.5], [2**63, -1, 2**53 + 1], np.longdouble(1)]
 
 
-@pytest.mark.parametrize("wrong", INEXACT)
+@each("wrong", INEXACT)
 def test_what_would_be_rounded_is_refused(wrong):
     law, wanted = LAWS["small integers"], "an array of numbers of one type, of at most 64 bits"
     for call in (law.cdf, law.pmf):
@@ -240,7 +241,7 @@ def test_what_would_be_rounded_is_refused(wrong):
         law.expected_error(math.inf)
 
 
-@pytest.mark.parametrize(
+@each(
     ("mechanism", "data"),
     [
         (fx.Median(1.0, (0, 10), step=1), [1, 2]),

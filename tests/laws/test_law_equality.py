@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 RECORDS = [3, 8, 8, 1, 9, 2, 8, 5]
 UTILITIES = [3, 8, 8, 1, 9, 2, 8, 5]
@@ -45,7 +46,7 @@ def copies(law):
     yield pickle.loads(pickle.dumps(law))
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@each("name", MAKERS)
 def test_records_of_any_form_and_order_have_one_law(name):
     make = MAKERS[name]
     law = make(1.0).law(RECORDS)
@@ -59,7 +60,7 @@ def test_records_of_any_form_and_order_have_one_law(name):
         assert other == law
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@each("name", MAKERS)
 def test_other_records_and_other_mechanisms_have_other_laws(name):
     make = MAKERS[name]
     law = make(1.0).law(RECORDS)
@@ -69,7 +70,7 @@ def test_other_records_and_other_mechanisms_have_other_laws(name):
     assert all(law != other(1.0).law(RECORDS) for key, other in MAKERS.items() if key != name)
 
 
-@pytest.mark.parametrize("name", ["Median", "Quantile", "Price"])
+@each("name", ["Median", "Quantile", "Price"])
 def test_densities(name):
     mechanism = MAKERS[name](1.0)
     density = mechanism.continuous_law(RECORDS)
@@ -79,7 +80,7 @@ def test_densities(name):
     assert all(other == density for other in copies(density))
 
 
-@pytest.mark.parametrize("name", SELECTIONS)
+@each("name", SELECTIONS)
 def test_laws_of_selections(name):
     make = SELECTIONS[name]
     law = make(1.0).law(UTILITIES)

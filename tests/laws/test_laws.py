@@ -12,18 +12,19 @@ import fastexp as fx
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.support.cases import CASES, IDS, Case
 from tests.support.checks import sampler as checks
+from tests.support.each import each
 
 # Computed in 30 digits: scores (10, 8, 5, 5, 1), sensitivity 1, epsilon 1.
 SCORES = np.array([10.0, 8.0, 5.0, 5.0, 1.0])
 LAW = fx.Exponential(1.0, 1.0).law(SCORES)
 
 
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+@each("case", CASES, ids=IDS)
 def test_probabilities_are_the_references(case):
     checks.law_is_the_reference(case)
 
 
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+@each("case", CASES, ids=IDS)
 def test_loss_statistics_are_the_references(case):
     exact = [float(p) for p in case.exact()]
     values = [int(u) if case.utilities.dtype.kind in "iu" else u for u in case.utilities.tolist()]
@@ -128,8 +129,8 @@ def test_far_tails_keep_their_digits():
     assert law.log_probabilities[2] == pytest.approx(-600, rel=1e-15)
 
 
-@pytest.mark.parametrize("k", [1, 2, 1023, 1024, 1025, 5000])
-@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@each("k", [1, 2, 1023, 1024, 1025, 5000])
+@each("scale", [1e-3, 1.0, 1e3])
 def test_log_normalizer_against_scipy(k, scale):
     u = scale * np.random.default_rng(k).normal(size=k)
     law = fx.Exponential(1.0, 1.0).law(u)
@@ -188,7 +189,7 @@ def test_mechanism_and_law_draw_the_same_bytes():
 
 
 class TestEpsilonFor:
-    @pytest.mark.parametrize("target", [1e-6, 0.1, 1.0, 4.0])
+    @each("target", [1e-6, 0.1, 1.0, 4.0])
     def test_a_law_finds_the_least_epsilon(self, target):
         e = LAW.epsilon_for(expected_loss=target)
         assert LAW.with_epsilon(e).expected_loss() <= target * (1 + 1e-12)
@@ -212,7 +213,7 @@ class TestEpsilonFor:
         half = fx.epsilon_for(k=50, sensitivity=1.0, expected_loss=3.0, monotonic=True)
         assert half == e / 2
 
-    @pytest.mark.parametrize(
+    @each(
         "more",
         [
             {},
@@ -257,9 +258,7 @@ def test_a_law_shows_nothing_of_its_data():
             getattr(LAW, name)[0] = 1
 
 
-@pytest.mark.parametrize(
-    ("shift", "scale"), [(0.0, 2.0), (1024.0, 1.0), (-8.0, 1.0), (0.0, 0.25), (512.0, 4.0)]
-)
+@each(("shift", "scale"), [(0.0, 2.0), (1024.0, 1.0), (-8.0, 1.0), (0.0, 0.25), (512.0, 4.0)])
 def test_metamorphic_relations(shift, scale):
     """Exactly representable shifts and scales change neither the law nor a seeded draw."""
     m, n = fx.Exponential(1.0, 1.0), fx.Exponential(1.0, scale)

@@ -29,6 +29,7 @@ from tests.support.checks.numbers import (
     QUANTILES,
     SW,
 )
+from tests.support.each import each
 
 LN2 = 2 * math.log(2)  # the epsilon at which a step of distance halves the weight, nearly
 FAR = 2**40  # points
@@ -43,7 +44,7 @@ def masses(mechanism, records, q=HALF):
 class TestPromise:
     """All data sets of up to 4 records on all grids of up to 6 points, and all neighbours."""
 
-    @pytest.mark.parametrize("case", CASES, ids=repr)
+    @each("case", CASES, ids=repr)
     def test_every_pair_keeps_epsilon(self, case):
         worst = checks.promises_hold((2, 3, 4, 5, 6), 4, [case])[case.name]
         assert 0.5 < worst + 0.04 < 1.04
@@ -70,7 +71,7 @@ class TestPromise:
         with pytest.raises(AssertionError):
             checks.promise_holds(wrong, 4, 3)
 
-    @pytest.mark.parametrize("case", [MEDIANS[0], MEDIANS[12], QUANTILES[0], ORDERS[0], MODES[0]])
+    @each("case", [MEDIANS[0], MEDIANS[12], QUANTILES[0], ORDERS[0], MODES[0]])
     def test_guarantees_say_so(self, case):
         found = case.make(0.7, (0, 3), step=1).guarantee
         assert found.epsilon == found.bounded_range == 0.7
@@ -122,8 +123,8 @@ class TestLaw:
         key = data.draw(st.lists(st.integers(0, 9), min_size=len(count), max_size=len(count)))
         checks.widening_is_brute_force(np.array(count), np.array(key), width)
 
-    @pytest.mark.parametrize("neighbors", [AR, SW])
-    @pytest.mark.parametrize("convention", CONVENTIONS)
+    @each("neighbors", [AR, SW])
+    @each("convention", CONVENTIONS)
     def test_the_half_quantile_is_the_median(self, neighbors, convention):
         rng = np.random.default_rng(2)
         own = {"step": 1, "neighbors": neighbors, "convention": convention, "widen": 1}
@@ -146,7 +147,7 @@ class TestLaw:
         draws = [m.sample(records, 60, rng=4).tolist() for m in pair]
         assert draws[0] == draws[1]
 
-    @pytest.mark.parametrize("case", [*MEDIANS[::3], QUANTILES[1], ORDERS[1], MODES[0]], ids=repr)
+    @each("case", [*MEDIANS[::3], QUANTILES[1], ORDERS[1], MODES[0]], ids=repr)
     def test_records_count_at_their_grid_points(self, case):
         """At the nearest one, half-way at the even one; those outside at the ends."""
         mechanism = case.make(1.0, (0, 9), step=1)
@@ -200,7 +201,7 @@ class TestPublishedFractions:
         points = {float(min(max(x, 0), 10)) for x in records} | {i + 0.5 for i in range(10)}
         return fx.Median(LN2, (0, 10), grid=sorted(points), **how)
 
-    @pytest.mark.parametrize(("neighbors", "convention"), AT)
+    @each(("neighbors", "convention"), AT)
     def test_conventions(self, neighbors, convention):
         records, printed = self.AT[neighbors, convention]
         m = self.mechanism(records, neighbors=neighbors, convention=convention)
@@ -254,7 +255,7 @@ class TestEqualRecords:
         assert float(1 - law[3]) == pytest.approx(7 * math.exp(-20), rel=1e-7)
         assert law == twins.grid_law(records, 8, twins.weak_add_remove, HALF, checks.DIGITS)
 
-    @pytest.mark.parametrize("n", [20, 54, 55, 56, 80])
+    @each("n", [20, 54, 55, 56, 80])
     def test_below_and_above_the_logarithm_of_the_grid(self, n):
         """n * epsilon / 2 against ln 2**40 = 27.7: a point among many, or nearly sure."""
         m = fx.Median(1.0, (0, FAR), step=1)
@@ -288,7 +289,7 @@ class TestEqualRecords:
         top = fx.Maximum(1000.0, (0, 9), step=1)
         assert set(top.sample(([9, 0], [5, 10**6]), 200, rng=1).tolist()) == {9}
 
-    @pytest.mark.parametrize("widen", [0.0, 1e-4, 1e-2])
+    @each("widen", [0.0, 1e-4, 1e-2])
     def test_widening_gives_ties_a_neighbourhood(self, widen):
         """On a grid of 2**40 steps: 0.5 +- widen has distance 0."""
         n = 40
@@ -368,7 +369,7 @@ class TestMechanisms:
         "Mode(epsilon=1.0, bounds=(0, 50), step=1)": lambda: fx.Mode(1.0, (0, 50), step=1),
     }
 
-    @pytest.mark.parametrize("text", MAKE)
+    @each("text", MAKE)
     def test_they_are_values(self, text):
         one, two = self.MAKE[text](), self.MAKE[text]()
         assert repr(one) == text
@@ -384,7 +385,7 @@ class TestMechanisms:
             one.epsilon = 3.0
         assert one not in [self.MAKE[other]() for other in self.MAKE if other != text]
 
-    @pytest.mark.parametrize("text", MAKE)
+    @each("text", MAKE)
     def test_they_keep_nothing_of_data(self, text):
         """Whatever they have been used on, they are the same bytes."""
         made = []
@@ -406,7 +407,7 @@ class TestMechanisms:
         assert len(set(made)) == len(made)
         assert fx.Median(**base) != fx.Quantile(0.5, **base)
 
-    @pytest.mark.parametrize("text", MAKE)
+    @each("text", MAKE)
     def test_a_release_takes_no_seed(self, text):
         for more in ({"rng": 1}, {"size": 3}, {"streams": [1]}, {"method": "envelope"}):
             with pytest.raises(TypeError, match=next(iter(more))):

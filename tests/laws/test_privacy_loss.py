@@ -13,6 +13,7 @@ from mpmath import mp
 import fastexp as fx
 from fastexp.errors import ParameterError, ParameterTypeError, PrecisionError
 from tests.doors.reference import numbers, selection
+from tests.support.each import each
 
 EPSILONS = (-0.4, 0.0, 0.1, 0.37, 0.9, 3.0)
 ORDERS = (0.25, 0.999999, 1 - 1e-12, 1.0, 1 + 1e-9, 1.000001, 1.0003, 2.0, 17.5)
@@ -74,8 +75,8 @@ UTILITIES = [
 ]
 
 
-@pytest.mark.parametrize("pair", UTILITIES)
-@pytest.mark.parametrize("epsilon", [1e-3, 0.7, 5.0])
+@each("pair", UTILITIES)
+@each("epsilon", [1e-3, 0.7, 5.0])
 def test_of_selections_against_fractions(pair, epsilon):
     utilities = [[Fraction(u) for u in each] for each in pair]
     mechanism = fx.Exponential(epsilon, 1.0)
@@ -97,7 +98,7 @@ def test_a_base_cancels_out_and_candidates_without_base_do_not_count():
     both_ways(*laws, *exact)
 
 
-@pytest.mark.parametrize("pair", [UTILITIES[0], UTILITIES[2], ([4, 4, 1, 0], [3, 5, 0, 0])])
+@each("pair", [UTILITIES[0], UTILITIES[2], ([4, 4, 1, 0], [3, 5, 0, 0])])
 def test_of_permute_and_flip_against_fractions(pair):
     rate, exact = Fraction(0.7) / 2, []
     for u in pair:
@@ -132,7 +133,7 @@ RECORDS = [
 ]
 
 
-@pytest.mark.parametrize("pair", RECORDS)
+@each("pair", RECORDS)
 def test_of_medians_against_fractions(pair):
     mechanism = fx.Median(1.3, (0, 10), step=1, convention="lower")
     laws = [mechanism.law(records) for records in pair]
@@ -174,14 +175,14 @@ MANY = [
 ]
 
 
-@pytest.mark.parametrize(("mechanism", "data", "neighbor"), MANY)
+@each(("mechanism", "data", "neighbor"), MANY)
 def test_of_grids_against_all_points(mechanism, data, neighbor):
     laws = [mechanism.law(each) for each in (data, neighbor)]
     points_agree(laws[0].privacy_loss(laws[1]), *(law.probabilities for law in laws))
     points_agree(laws[1].privacy_loss(laws[0]), *(law.probabilities for law in laws[::-1]))
 
 
-@pytest.mark.parametrize(("f", "other"), [(10, 11), (-3, 40), (5, 5)])
+@each(("f", "other"), [(10, 11), (-3, 40), (5, 5)])
 def test_laplace_noise_on_the_whole_line(f, other):
     """The two laws see different parts of the line; the loss is of their union."""
     mechanism = fx.Laplace(0.5, 1, step=1)

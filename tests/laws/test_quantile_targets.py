@@ -17,6 +17,7 @@ from tests.doors.laws import (
 from tests.doors.laws import (
     last_quantile_failure as last_failure,
 )
+from tests.support.each import each
 
 AGES = (np.random.default_rng(1).integers(0, 12, 40) * 10).tolist()
 
@@ -34,7 +35,7 @@ def holds(law, target: dict[str, float]) -> bool:
     return max(errors) <= target["error"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("neighbors", "target"),
     [
         ("add-remove", {"expected_error": 14.0}),

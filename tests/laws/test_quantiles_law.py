@@ -12,11 +12,12 @@ import fastexp as fx
 from fastexp.errors import ParameterError
 from tests.support.checks import quantile_laws as checks
 from tests.support.checks.quantile_laws import QUARTILES, SQUARES, law_of
+from tests.support.each import each
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", checks.TIES)
-@pytest.mark.parametrize("case", checks.CASES)
+@each("ties", checks.TIES)
+@each("case", checks.CASES)
 def test_the_law_is_that_of_the_twin(case, ties):
     """Whole sums, totals, masses of points, errors and errors in rank."""
     checks.law_is_that_of_the_twin(case, ties)
@@ -37,7 +38,7 @@ def test_known_figures_of_thirty_records():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [7, 1000, 1 << 30])
+@each("size", [7, 1000, 1 << 30])
 def test_answers_without_records_are_order_statistics(size):
     """All of them in one run, also where its points are too many to be listed."""
     for ties, shape in (("spread", beta), ("left", betabinom)):

@@ -8,6 +8,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.laws import laplace_density
+from tests.support.each import each
 
 STEPS = "averaged_inverted_cdf"
 RNG = np.random.default_rng(5)
@@ -36,8 +37,8 @@ TRUTHS = {
 }
 
 
-@pytest.mark.parametrize("data", [FEW, MANY, FINE], ids=["few", "many", "fine"])
-@pytest.mark.parametrize("name", TRUTHS)
+@each("data", [FEW, MANY, FINE], ids=["few", "many", "fine"])
+@each("name", TRUTHS)
 def test_it_is_the_statistic(name, data):
     kind, parameters, statistic = TRUTHS[name]
     grid = {} if name == "cauchy" else {"step": 1}
@@ -55,13 +56,13 @@ def test_it_is_the_statistic(name, data):
         assert mechanism.continuous_law(data).truth == truth
 
 
-@pytest.mark.parametrize("kind", [fx.Median, fx.Maximum, fx.Mode, fx.Price])
+@each("kind", [fx.Median, fx.Maximum, fx.Mode, fx.Price])
 def test_there_is_none_without_records(kind):
     assert kind(epsilon=1.0, bounds=(0, 5), step=1).law([]).truth is None
 
 
-@pytest.mark.parametrize("f", [7, -1.25, Fraction(1, 3), 400])
-@pytest.mark.parametrize("bounds", [None, (0, 10)])
+@each("f", [7, -1.25, Fraction(1, 3), 400])
+@each("bounds", [None, (0, 10)])
 def test_of_laplace_noise_it_is_what_was_given(f, bounds):
     laplace = fx.Laplace(epsilon=1.0, sensitivity=1, step=1, bounds=bounds)
     for law in laplace.law(f), laplace.law(f).with_epsilon(2.0), laplace.continuous_law(f):

@@ -13,6 +13,7 @@ import pytest
 import fastexp as fx
 from tests.doors.reference import numbers as twins
 from tests.support.checks.numbers import CASES
+from tests.support.each import each
 
 RANDOM = np.random.default_rng(11)
 SIZE = 7
@@ -34,7 +35,7 @@ def log_weights_are(law, utilities, rate):
 
 
 class TestDistances:
-    @pytest.mark.parametrize("case", CASES, ids=repr)
+    @each("case", CASES, ids=repr)
     def test_they_are_minus_the_distances_of_the_definition(self, case):
         grids = [({"bounds": (0, SIZE - 1), "step": 1}, 0.7), ({"bounds": (-1, 0.5)}, 1.3)]
         for grid, epsilon in grids:
@@ -51,9 +52,7 @@ class TestDistances:
                 assert (utilities.dtype == np.int64) == (case.unit == 1)
                 log_weights_are(law, exact, Fraction(epsilon) / (2 * case.sensitivity * case.unit))
 
-    @pytest.mark.parametrize(
-        "case", [c for c in CASES if not getattr(c.make, "keywords", {}).get("widen")], ids=repr
-    )
+    @each("case", [c for c in CASES if not getattr(c.make, "keywords", {}).get("widen")], ids=repr)
     def test_on_points_that_are_not_evenly_spaced(self, case):
         mechanism = case.make(0.7, None, grid=POINTS)
         for indices in DATA:
@@ -95,8 +94,8 @@ class TestPrices:
         {"grid": [0.1, 1e17, 1e200]},
     )
 
-    @pytest.mark.parametrize("grid", GRIDS, ids=repr)
-    @pytest.mark.parametrize("scaling", ["tight", "textbook"])
+    @each("grid", GRIDS, ids=repr)
+    @each("scaling", ["tight", "textbook"])
     def test_they_are_revenues(self, grid, scaling):
         m = fx.Price(epsilon=3.0, scaling=scaling, **grid)
         prices = [m.grid.exact(t) for t in range(m.grid.size)]
@@ -124,10 +123,8 @@ class TestPrices:
 class TestLaplace:
     STATISTICS = (0, 3, 10.3, -7.75, Fraction(1, 3), Fraction(-22, 7), 2.0**-40)
 
-    @pytest.mark.parametrize("f", STATISTICS)
-    @pytest.mark.parametrize(
-        ("step", "bounds"), [(1, None), (0.1, None), (1, (0, 5)), (0.1, (-1, 1))]
-    )
+    @each("f", STATISTICS)
+    @each(("step", "bounds"), [(1, None), (0.1, None), (1, (0, 5)), (0.1, (-1, 1))])
     def test_they_are_minus_the_distances_from_the_statistic(self, f, step, bounds):
         m = fx.Laplace(1.0, 1, step=step, bounds=bounds)
         law, width = m.law(f), Fraction(str(step))
@@ -153,7 +150,7 @@ class TestLaplace:
 
 
 class TestCandidates:
-    @pytest.mark.parametrize(
+    @each(
         "given",
         [
             np.array([3, -1, 2**62 + 1]),
@@ -165,7 +162,7 @@ class TestCandidates:
         ],
         ids=repr,
     )
-    @pytest.mark.parametrize("name", ["Exponential", "PermuteAndFlip", "TopK"])
+    @each("name", ["Exponential", "PermuteAndFlip", "TopK"])
     def test_they_are_those_that_were_given(self, given, name):
         rest = {"epsilon": 1.0, "sensitivity": 1.0}
         m = fx.TopK(2, **rest) if name == "TopK" else getattr(fx, name)(**rest)
@@ -206,8 +203,8 @@ class TestCandidates:
         lowest = fx.Exponential(1.0, 1.0).law([1.0, np.nan], nan="lowest")
         assert lowest.utilities.tolist() == [1.0, -np.finfo(float).max]
 
-    @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-    @pytest.mark.parametrize("k", [1, 2, 3])
+    @each("neighbors", ["add-remove", "replace"])
+    @each("k", [1, 2, 3])
     def test_a_joint_selection_has_minus_its_greatest_shortfall(self, k, neighbors):
         counts = [5, 9, 5, 2]
         law = fx.JointTopK(k, epsilon=1.0, neighbors=neighbors).law(counts)
@@ -241,12 +238,12 @@ class TestArguments:
         assert self.LAW.utility([[0, 1], [2, 10]]).tolist() == [[-4, -2], [0, -4]]
         assert self.LAW.utility([]).shape == (0,)
 
-    @pytest.mark.parametrize("points", [0.5, -1, 11, np.inf, [0, 1.25], 2**62])
+    @each("points", [0.5, -1, 11, np.inf, [0, 1.25], 2**62])
     def test_what_is_no_point_is_refused(self, points):
         with pytest.raises(fx.ParameterError, match=r"^points must be of the grid"):
             self.LAW.utility(points)
 
-    @pytest.mark.parametrize("points", ["a", None, np.nan])
+    @each("points", ["a", None, np.nan])
     def test_what_is_no_number_is_refused(self, points):
         with pytest.raises(fx.FastexpError, match="points"):
             self.LAW.utility(points)

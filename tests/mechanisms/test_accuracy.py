@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 UTILITIES = [4, 4, 3, 1, 0]
 RECORDS = [1, 2, 2, 7, 9]
@@ -62,8 +63,8 @@ def figures(values, chances, levels):
     return float(mean), quantiles
 
 
-@pytest.mark.parametrize("epsilon", [0.2, 1.3])
-@pytest.mark.parametrize(
+@each("epsilon", [0.2, 1.3])
+@each(
     ("kind", "chances"),
     [
         (fx.Exponential, exponential),
@@ -82,8 +83,8 @@ def test_losses_are_those_of_the_definition(kind, chances, epsilon):
     assert accuracy.best == pytest.approx(float(law[0] + law[1]), rel=1e-12)
 
 
-@pytest.mark.parametrize("epsilon", [0.2, 1.3])
-@pytest.mark.parametrize("truth", [None, 4.5, 30])
+@each("epsilon", [0.2, 1.3])
+@each("truth", [None, 4.5, 30])
 def test_errors_are_those_of_the_definition(epsilon, truth):
     accuracy = fx.Median(epsilon=epsilon, **GRID).accuracy(RECORDS, probability=0.8, truth=truth)
     law, centre = median(epsilon, RECORDS), 2 if truth is None else truth
@@ -116,7 +117,7 @@ MECHANISMS = {
 }
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@each("name", MECHANISMS)
 def test_every_mechanism_with_a_law_has_an_accuracy(name):
     mechanism, data = MECHANISMS[name]
     accuracy, law = mechanism.accuracy(data), mechanism.law(data)
@@ -177,7 +178,7 @@ def test_a_truth_of_64_bits_is_not_rounded():
     assert accuracy.expected < 1e-3
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "message"),
     [
         ({"probability": 1.5}, r"probability must be in \[0, 1\], got 1.5"),
@@ -196,7 +197,7 @@ def test_a_loss_has_no_truth():
         fx.Price(1.0, **GRID).accuracy(RECORDS, truth=4)
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@each("name", MECHANISMS)
 def test_figures_are_shown_with_a_warning_and_never_in_a_repr(name):
     mechanism, data = MECHANISMS[name]
     accuracy = mechanism.accuracy(data)

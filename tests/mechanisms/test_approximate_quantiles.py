@@ -9,6 +9,7 @@ import fastexp as fx
 from fastexp.errors import ParameterError
 from tests.support.checks.groups import restored_key
 from tests.support.checks.records import ways_of
+from tests.support.each import each
 
 Q = [0.25, 0.5, 0.75]
 GRID = {"bounds": (0, 12), "step": 1}
@@ -19,8 +20,8 @@ def quartiles(epsilon=1.0, **settings):
     return fx.ApproximateQuantiles(Q, epsilon, **(GRID | settings))
 
 
-@pytest.mark.parametrize(("count", "levels"), [(2, 2), (3, 2), (9, 4), (99, 7)])
-@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+@each(("count", "levels"), [(2, 2), (3, 2), (9, 4), (99, 7)])
+@each("neighbors", ["add-remove", "replace"])
 def test_rho_is_shared_by_levels(count, levels, neighbors):
     several = fx.ApproximateQuantiles(count=count, epsilon=1.5, neighbors=neighbors, **GRID)
     promise = several.guarantee
@@ -45,7 +46,7 @@ def test_answers_are_points_in_order():
     assert released == sorted(released)
 
 
-@pytest.mark.parametrize("way", sorted(ways_of(RECORDS)))
+@each("way", sorted(ways_of(RECORDS)))
 def test_bytes_do_not_depend_on_the_form(way):
     options = {"nan": "drop"} if way == "masked" else {}
     drawn = quartiles().sample(ways_of(RECORDS)[way], 20, rng=3, **options)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 COUNTS = [30, 28, 17, 5]
 AGES = np.random.default_rng(3).integers(18, 90, 200)
@@ -64,7 +65,7 @@ class TestFigures:
         assert [row.name for row in rows] == ["median", "laplace"]
         assert [row[1:] for row in rows] == [row[1:] for row in others]
 
-    @pytest.mark.parametrize("seed", range(40))
+    @each("seed", range(40))
     def test_permute_and_flip_never_loses_more(self, seed):
         """McKenna and Sheldon, NeurIPS 2020; so the exponential mechanism needs no less epsilon."""
         rng = np.random.default_rng(seed)
@@ -81,7 +82,7 @@ class TestFigures:
 
 
 class TestNeeds:
-    @pytest.mark.parametrize(
+    @each(
         ("mechanisms", "data"),
         [
             (list(KINDS.values()), COUNTS),
@@ -255,7 +256,7 @@ class TestShown:
         assert [bar.get_width() for bar in endless.plot().patches] == [0.0, 0.0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("mechanisms", "data", "options", "message"),
     [
         ([], AGES, {}, "a list or dict of one mechanism or more"),

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 pytestmark = pytest.mark.engines
 LABELS = [*"abcd"]
@@ -29,8 +30,8 @@ FORMS = {
 BAD = [{"a": -7341}, {"a": 73.41}, {"a": "7341"}, {"a": True}, {"a": 2**62, "b": 2**62}]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", MECHANISMS)
+@each("form", FORMS)
+@each("name", MECHANISMS)
 def test_they_are_brought_into_the_candidates_order(name, form):
     mechanism, data = MECHANISMS[name], FORMS[form]
     assert mechanism.law(data) == mechanism.law(COUNTS)
@@ -51,8 +52,8 @@ def test_a_release_takes_them_with_a_label_too(name, tmp_path):
     assert budget.spent == 2
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("label", [None, "drinks"])
+@each("name", MECHANISMS)
+@each("label", [None, "drinks"])
 def test_none_at_all_is_drawn_from(name, label):
     """How many labels have a count is private: of one alone, too, somebody is selected."""
     mechanism, budget = MECHANISMS[name], fx.Budget(epsilon=9)
@@ -62,8 +63,8 @@ def test_none_at_all_is_drawn_from(name, label):
     assert mechanism.law({}) == mechanism.law([0, 0, 0, 0])
 
 
-@pytest.mark.parametrize("counts", BAD, ids=str)
-@pytest.mark.parametrize("name", MECHANISMS)
+@each("counts", BAD, ids=str)
+@each("name", MECHANISMS)
 def test_what_is_no_count_is_charged_and_refused_without_a_word_of_it(name, counts):
     budget = fx.Budget(epsilon=1)
     with pytest.raises(fx.InvalidRecords, match=r"^counts by label must be integers") as caught:

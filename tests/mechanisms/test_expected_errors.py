@@ -7,6 +7,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
+from tests.support.each import each
 
 BOUNDS = (0, 10)
 RNG = np.random.default_rng(12)
@@ -35,8 +36,8 @@ MECHANISMS = {
 }
 
 
-@pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("truth", [None, 5, -3.25, "rows"])
+@each("data", DATA)
+@each("truth", [None, 5, -3.25, "rows"])
 def test_they_are_those_of_laws(data, truth):
     records = DATA[data]
     rows = records.shape[0]
@@ -84,7 +85,7 @@ def test_a_draw_is_as_far_off_as_said():
     assert (np.abs(off.mean(axis=1) - other) > 5 * error).any()
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "message"),
     [
         (lambda x: fx.expected_errors(x, fx.Median(1.0, BOUNDS)), ParameterTypeError, "mechanisms"),

@@ -7,6 +7,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import ParameterError, ParameterTypeError
+from tests.support.each import each
 
 DRINKS = ("tea", "milk", "rye")
 CUPS = [*"ttttmmr"]
@@ -32,8 +33,8 @@ def named(indices, candidates=DRINKS):
     return candidates[indices]
 
 
-@pytest.mark.parametrize("size", [None, 0, 1, 40])
-@pytest.mark.parametrize(("name", "data"), CASES, ids=str)
+@each("size", [None, 0, 1, 40])
+@each(("name", "data"), CASES, ids=str)
 def test_draws_are_the_candidates_of_their_indices(name, data, size):
     mechanism = SELECTIONS[name]
     labels = mechanism.sample(data, size, rng=3, labels=True)
@@ -42,9 +43,9 @@ def test_draws_are_the_candidates_of_their_indices(name, data, size):
         assert len({str(draw) for draw in np.array(labels, object).ravel()}) > 1
 
 
-@pytest.mark.parametrize("size", [None, 30])
-@pytest.mark.parametrize("selected", ["exponential", "permute-and-flip"])
-@pytest.mark.parametrize("groups", [None, ["b", "a", "c"], "from-data"], ids=str)
+@each("size", [None, 30])
+@each("selected", ["exponential", "permute-and-flip"])
+@each("groups", [None, ["b", "a", "c"], "from-data"], ids=str)
 def test_the_most_common_of_groups(groups, selected, size):
     mechanism = fx.MostCommon(epsilon=0.3, candidates=[*"tmr"], mechanism=selected)
     asked = {} if groups is None else {"by": [*"aabbbaa"], "groups": groups}

@@ -26,6 +26,7 @@ from tests.doors.privacy import (
 from tests.doors.reference import exact_laplace
 from tests.doors.reference import numbers as reference_numbers
 from tests.doors.selection import Weighting
+from tests.support.each import each
 from tests.support.goodness import Fit, fits
 
 N = 400_000  # rejects an epsilon wrong by 2 % (see the power tests)
@@ -90,7 +91,7 @@ class TestTheCostOfARate:
         return max(max(u - v for u, v in zip(logs[i], logs[j], strict=True)) for i, j in near)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("rate", [0.01, 0.3, 1.0, 2.5, 9.0])
+    @each("rate", [0.01, 0.3, 1.0, 2.5, 9.0])
     def test_it_is_the_worst_log_ratio(self, rate):
         for steps, reach in product(
             (1, 2, 3, 5), map(Fraction, ("1/6", "1/2", "1", "5/3", "2", "7/2", "5"))
@@ -137,9 +138,9 @@ class TestTheCostOfARate:
         assert errors[0] > 20 * errors[1] > 400 * errors[2]
         assert errors[2] < 1e-6
 
-    @pytest.mark.parametrize("epsilon", [1e-9, 1e-3, 0.1, 1.0, 7.0, 300.0, 1e6])
-    @pytest.mark.parametrize("steps", [1, 3, 120, 10**7, 2**52 - 2])
-    @pytest.mark.parametrize("share", [1e-15, 0.001, 0.3, 0.77])
+    @each("epsilon", [1e-9, 1e-3, 0.1, 1.0, 7.0, 300.0, 1e6])
+    @each("steps", [1, 3, 120, 10**7, 2**52 - 2])
+    @each("share", [1e-15, 0.001, 0.3, 0.77])
     def test_the_rate_is_the_greatest_double_that_costs_no_more(self, epsilon, steps, share):
         e, reach = Fraction(epsilon), Fraction(share) * steps
         rate = bounded_laplace_rate(e, steps, reach)
@@ -170,7 +171,7 @@ class TestPromise:
     )
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("m", CASES, ids=repr)
+    @each("m", CASES, ids=repr)
     def test_within_bounds(self, m):
         low, high = map(Fraction, m.bounds)
         parts = 8  # a step; sensitivities are multiples of such a part
@@ -184,9 +185,7 @@ class TestPromise:
         assert 0.999999 * m.epsilon < worst <= exact(m.epsilon) * (1 + mp.mpf(10) ** -25)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(
-        ("sensitivity", "step"), [(1, 1), (1, 0.25), (3, 1), (0.5, 0.5), (10, 2.5)]
-    )
+    @each(("sensitivity", "step"), [(1, 1), (1, 0.25), (3, 1), (0.5, 0.5), (10, 2.5)])
     def test_on_the_line(self, sensitivity, step):
         m = fx.Laplace(0.7, sensitivity, step=step)
         parts, many = 3, int(sensitivity / step)
@@ -241,8 +240,8 @@ class TestLawOnTheLine:
     """The law in closed form against sums of its definition."""
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("f", PHASES)
-    @pytest.mark.parametrize("epsilon", [2.0, 9.0, 50.0])
+    @each("f", PHASES)
+    @each("epsilon", [2.0, 9.0, 50.0])
     def test_it_is_the_definition(self, f, epsilon):
         m = fx.Laplace(epsilon, 2, step=0.5)
         law, p = m.law(f), line_law(f, m._weighting.rate, 0.5)
@@ -274,7 +273,7 @@ class TestLawOnTheLine:
         total = mp.fsum(mp.exp(-exact(m._weighting.rate) * 2 * x) for x in losses)
         assert law.log_normalizer == pytest.approx(float(mp.log(total)), rel=1e-12, abs=1e-13)
 
-    @pytest.mark.parametrize("epsilon", [0.01, 0.7, 5.0])
+    @each("epsilon", [0.01, 0.7, 5.0])
     def test_on_a_point_it_is_the_two_sided_geometric_law(self, epsilon):
         law = fx.Laplace(epsilon, 3, step=1).law(-4)
         at = np.arange(-60, 61)
@@ -357,8 +356,8 @@ class TestLawOnTheLine:
 class TestLawWithinBounds:
     """The law on a bounded grid against the reference, and against the interval's."""
 
-    @pytest.mark.parametrize("f", [*PHASES, -3, 9, -3.0000001, 8.9999999, 1e9, -1e300])
-    @pytest.mark.parametrize(
+    @each("f", [*PHASES, -3, 9, -3.0000001, 8.9999999, 1e9, -1e300])
+    @each(
         "m",
         [
             BOUNDED,
@@ -453,7 +452,7 @@ class TestDraws(Forced):
         cells = np.searchsorted(at, np.asarray(draws), "left")
         return fits(cells, np.diff(np.concatenate([[0.0], below, [1.0]])))
 
-    @pytest.mark.parametrize("name", SHAPES)
+    @each("name", SHAPES)
     def test_samples(self, name):
         m, f = SHAPES[name]
         draws = m.sample(f, N // 8 // self.fewer, rng=1)
@@ -465,7 +464,7 @@ class TestDraws(Forced):
         m, f = SHAPES["line, odd"]
         assert self.fits(m, f, [m.sample(f, rng=1, streams=[i]) for i in range(300)])
 
-    @pytest.mark.parametrize("name", ["line, fine", "at the end"])
+    @each("name", ["line, fine", "at the end"])
     def test_releases(self, name):
         m, f = SHAPES[name]
         draws = [m.release(f) for _ in range(600)]
@@ -501,8 +500,8 @@ class TestDraws(Forced):
 class TestPower:
     """The tests above would notice."""
 
-    @pytest.mark.parametrize("name", ["line, odd", "line, fine", "within"])
-    @pytest.mark.parametrize("wrong", [1.02, 0.98])
+    @each("name", ["line, odd", "line, fine", "within"])
+    @each("wrong", [1.02, 0.98])
     def test_an_epsilon_wrong_by_two_percent(self, name, wrong):
         m, f = SHAPES[name]
         law = m.law(f).with_epsilon(wrong * m.epsilon)
@@ -522,7 +521,7 @@ class TestPower:
 class TestReproducibility:
     """The bytes depend on f, key, stream and size alone."""
 
-    @pytest.mark.parametrize("m", [LINE, FINE, BOUNDED], ids=repr)
+    @each("m", [LINE, FINE, BOUNDED], ids=repr)
     def test_of_a_key(self, m):
         draws = m.sample(0.3, 70_000, rng=9)
         assert draws.dtype == (np.float64 if m is FINE else np.int64)
@@ -637,7 +636,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD)
+@each("name", BAD)
 def test_bad_input_gets_a_clear_error(name):
     call, error, text = BAD[name]
     with pytest.raises(error, match=text):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 from tests.support.goodness import fits
 
 ADULT = {
@@ -73,7 +74,7 @@ def test_the_price_example_as_a_finite_selection():
     assert law.loss_cdf(0.0) == pytest.approx(law.probabilities[0], rel=1e-14)
 
 
-@pytest.mark.parametrize("leader", [0, 1, 500, 999])
+@each("leader", [0, 1, 500, 999])
 def test_a_leader_by_a_million_nats_wins(leader):
     u = np.zeros(1000)
     u[leader] = 2e6
@@ -100,13 +101,13 @@ UNLABELLED = [fx.Exponential(1.0, 1.0), fx.PermuteAndFlip(1.0, 1.0), fx.TopK(1, 
 class TestOneCandidateAlone:
     """A constant: no epsilon is spent on it."""
 
-    @pytest.mark.parametrize("make", ALONE.values(), ids=ALONE)
+    @each("make", ALONE.values(), ids=ALONE)
     def test_is_refused_when_a_mechanism_is_built(self, make):
         with pytest.raises(fx.ParameterError, match="at least two"):
             make()
 
-    @pytest.mark.parametrize("mechanism", UNLABELLED, ids=lambda m: type(m).__name__)
-    @pytest.mark.parametrize("utilities", [[5.0], [5], [[5.0], [1.0]]])
+    @each("mechanism", UNLABELLED, ids=lambda m: type(m).__name__)
+    @each("utilities", [[5.0], [5], [[5.0], [1.0]]])
     def test_is_neither_released_nor_charged(self, mechanism, utilities):
         budget = fx.Budget(epsilon=9.0)
         with pytest.raises(fx.ParameterError, match=r"^utilities must be of at least two"):
@@ -244,7 +245,7 @@ class TestObjects:
         fx.Exponential.from_score(max, ["a", "b"], epsilon=1.0, sensitivity=1.0),
     )
 
-    @pytest.mark.parametrize("m", MECHANISMS, ids=repr)
+    @each("m", MECHANISMS, ids=repr)
     def test_frozen_hashable_picklable(self, m):
         for twin in (pickle.loads(pickle.dumps(m)), copy.deepcopy(m), copy.copy(m)):
             assert twin == m
@@ -296,7 +297,7 @@ class TestGuarantees:
         assert e.rho == e.epsilon**2 / 8 < e.epsilon * math.tanh(e.epsilon / 2)
 
 
-@pytest.mark.parametrize(
+@each(
     ("rival", "instead"),
     [
         (fx.LaplaceMedian(1.0, (0, 1)), "Median"),

@@ -17,6 +17,7 @@ from fastexp import privacy
 from tests.doors.parameters import encoded_mechanism
 from tests.doors.reference import exact, selection
 from tests.privacy.test_privacy import count_pairs
+from tests.support.each import each
 from tests.support.goodness import fits
 
 FLIP = "permute-and-flip"
@@ -61,8 +62,8 @@ class TestPermuteAndFlip:
         assert not fits(drawn, mechanism.law(RECORDS[1:]).probabilities)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("epsilon", [0.3, 2.0])
-    @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
+    @each("epsilon", [0.3, 2.0])
+    @each("neighbors", ["add-remove", "replace"])
     def test_the_promise_is_kept_and_the_range_is_not_bounded(self, epsilon, neighbors):
         """Epsilon by all neighbours of up to four records; the range is above epsilon."""
         mechanism = flips(epsilon, list("abc"), neighbors=neighbors)
@@ -114,8 +115,8 @@ FORMS = {
 
 class TestCountsWithLabels:
     @pytest.mark.engines
-    @pytest.mark.parametrize("form", FORMS)
-    @pytest.mark.parametrize("mechanism", [flips(), fx.MostCommon(0.7, list("abcd"))], ids=repr)
+    @each("form", FORMS)
+    @each("mechanism", [flips(), fx.MostCommon(0.7, list("abcd"))], ids=repr)
     def test_they_are_aligned_to_the_candidates(self, form, mechanism):
         data = FORMS[form]
         assert mechanism.law(data) == mechanism.law(RECORDS)
@@ -137,7 +138,7 @@ class TestCountsWithLabels:
         for data in ({}, pd.Series([], dtype=str).value_counts()):
             assert mechanism.law(data) == mechanism.law([])
 
-    @pytest.mark.parametrize(
+    @each(
         "counts",
         [
             {"a": -1},
@@ -163,7 +164,7 @@ class TestCountsWithLabels:
         law = fx.MostCommon(1.0, ["a", "b"]).law({"a": 2**62, "b": 2**62 - 1})
         assert law.probabilities[0] == pytest.approx(1 / (1 + math.exp(-1)), rel=1e-14)
 
-    @pytest.mark.parametrize(
+    @each(
         "others",
         [
             {"by": ["x"], "groups": ["x"]},

@@ -40,6 +40,7 @@ from tests.doors.randomness import Sampling, seeds_of
 from tests.doors.reference import selection
 from tests.support.altered import changed
 from tests.support.checks import numbers as checks
+from tests.support.each import each
 from tests.support.goodness import fits
 
 TUTORIAL = [1, 1, 1, 3.01]
@@ -109,7 +110,7 @@ class TestHistogram:
         beside = (np.nextafter(points, way) for way in (np.inf, -np.inf))
         return np.concatenate([points, *beside, spread, far])
 
-    @pytest.mark.parametrize("grid", GRIDS, ids=str)
+    @each("grid", GRIDS, ids=str)
     def test_it_is_the_index_of_each_record(self, grid):
         assert kernels.is_fast(grid)
         floats = self.near(grid)
@@ -124,7 +125,7 @@ class TestHistogram:
             # Both maps are monotone, so that equal counts mean equal indices.
             assert np.array_equal(out, np.bincount(grid.index(records), minlength=grid.size))
 
-    @pytest.mark.parametrize("size", [0, 1, 1023, 1024, 1025, 5000])
+    @each("size", [0, 1, 1023, 1024, 1025, 5000])
     def test_it_adds_parts_of_any_size(self, size):
         grid = self.GRIDS[0]
         records = np.random.default_rng(size).uniform(-1, 5, size)
@@ -133,7 +134,7 @@ class TestHistogram:
         counts = np.bincount(grid.index(records), minlength=grid.size)
         assert np.array_equal(out - np.arange(grid.size), counts)
 
-    @pytest.mark.parametrize(
+    @each(
         "grid",
         [
             make_grid((0, 2**60), grid=[0, 2**59 - 1, 2**60]),
@@ -153,14 +154,14 @@ class TestHistogram:
             assert kernels.histogram(records, kind, grid, out)
             assert np.array_equal(out, np.bincount(grid.index(records), minlength=grid.size))
 
-    @pytest.mark.parametrize("grid", [GRIDS[0], make_grid((0, 1), grid=[0, 1])], ids=str)
-    @pytest.mark.parametrize("place", [0, 1023, 1024, 2999])
+    @each("grid", [GRIDS[0], make_grid((0, 1), grid=[0, 1])], ids=str)
+    @each("place", [0, 1023, 1024, 2999])
     def test_nan_is_told(self, grid, place):
         records = np.ones(3000)
         records[place] = np.nan
         assert not kernels.histogram(records, FLOAT, grid, np.zeros(grid.size, np.int64))
 
-    @pytest.mark.parametrize(
+    @each(
         ("counts", "last", "sums"),
         [
             ([0, 0], [1], [0]),
@@ -195,8 +196,8 @@ class TestRevenue:
     )
     BIDS = ([], [0], [9], [-1, 99], [1, 1, 1, 3.01], [5, 2, 2, 0, 7.7], [0.1] * 5 + [1 / 3] * 2)
 
-    @pytest.mark.parametrize("given", GRIDS, ids=str)
-    @pytest.mark.parametrize("bids", BIDS, ids=str)
+    @each("given", GRIDS, ids=str)
+    @each("bids", BIDS, ids=str)
     def test_losses_and_draws_know_it(self, given, bids):
         mechanism = Price(1.0, **given)
         prices, runs = mechanism._prices, runs_of(mechanism, bids)
@@ -214,8 +215,8 @@ class TestRevenue:
                 true = float((max(exact) - exact[start + i]) / found.unit)
                 assert loss == pytest.approx(true, rel=1e-12, abs=1e-13 * float(max(exact)))
 
-    @pytest.mark.parametrize("given", GRIDS, ids=str)
-    @pytest.mark.parametrize("bids", BIDS, ids=str)
+    @each("given", GRIDS, ids=str)
+    @each("bids", BIDS, ids=str)
     def test_cells_bound_it(self, given, bids):
         mechanism = Price(3.0, **given)
         shapes = [shape_of(mechanism._prices, runs_of(mechanism, bids))]
@@ -310,8 +311,8 @@ class TestLargeGrids:
         low, high = (float(mechanism.grid.value(t)) for t in (0, mechanism.grid.size - 1))
         return low + (high - low) * np.random.default_rng(n).beta(2, 3, n)
 
-    @pytest.mark.parametrize(("epsilon", "given", "n"), CASES)
-    @pytest.mark.parametrize("times", [1, 1 << 40])
+    @each(("epsilon", "given", "n"), CASES)
+    @each("times", [1, 1 << 40])
     def test_heights_are_right_and_bounds_are_bounds(self, epsilon, given, n, times):
         mechanism = Price(epsilon, **given)
         source = Records((self.bids(mechanism, n), np.full(n, times))).source()
@@ -364,8 +365,8 @@ class TestManyBids:
     def test_cells_are_bounds(self):
         assert checks.sections_of_prices_are_bounded() > 200
 
-    @pytest.mark.parametrize("low", [0.0, 0.01])
-    @pytest.mark.parametrize("points", [True, False])
+    @each("low", [0.0, 0.01])
+    @each("points", [True, False])
     def test_they_have_the_cells_of_all_runs_in_any_form(self, low, points):
         rng = np.random.default_rng(2)
         given = {"grid": np.sort(rng.uniform(low, 50, 20_000))} if points else {}
@@ -416,8 +417,8 @@ class TestDraws:
         ({"bounds": (0, 12), "step": 0.5}, [0.2, 3.3, 5.5, 5.5, 11.9] * 20, 2.0),
     )
 
-    @pytest.mark.parametrize(("given", "bids", "epsilon"), CASES)
-    @pytest.mark.parametrize("scaling", ["tight", "textbook"])
+    @each(("given", "bids", "epsilon"), CASES)
+    @each("scaling", ["tight", "textbook"])
     def test_exact_cells_and_runs(self, given, bids, epsilon, scaling):
         mechanism = Price(epsilon, scaling=scaling, **given)
         p = exact_law(mechanism, bids)
@@ -460,7 +461,7 @@ class TestDraws:
             assert type(shape_of(mechanism._prices, runs_of(mechanism, bids))) is Points
             assert fits(np.searchsorted(points, mechanism.sample(bids, N, rng=1)), p)
 
-    @pytest.mark.parametrize("wrong", [1.0, 1.06, 0.94])
+    @each("wrong", [1.0, 1.06, 0.94])
     def test_power_a_wrong_rate_is_noticed(self, wrong):
         mechanism = Price(5.0, (0, 3.5), step=0.125)
         p = exact_law(mechanism, TUTORIAL)
@@ -526,9 +527,9 @@ class TestPromise:
                     spread = max(spread, np.ptp(gap))
         return ratio, spread
 
-    @pytest.mark.parametrize("given", GRIDS, ids=str)
-    @pytest.mark.parametrize("scaling", ["tight", "textbook"])
-    @pytest.mark.parametrize("epsilon", [0.5, 6.0])
+    @each("given", GRIDS, ids=str)
+    @each("scaling", ["tight", "textbook"])
+    @each("epsilon", [0.5, 6.0])
     def test_it_is_kept_and_used_up(self, given, scaling, epsilon):
         mechanism = Price(epsilon, scaling=scaling, **given)
         promise = mechanism.guarantee
@@ -584,7 +585,7 @@ class TestTutorial:
         (5.0, 15.3930816798, 1.13113854818, 0.553739442064, 0.557708883493, 0.0649642495765, 0.3731610045, 0.03183248229, 1.70029706302, 1.607441246),
     )  # fmt: skip
 
-    @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"epsilon {row[0]}")
+    @each("row", TABLE, ids=lambda row: f"epsilon {row[0]}")
     def test_the_density(self, row):
         epsilon, z, *densities, below, above, mean, loss = row
         law = self.law(epsilon)
@@ -607,7 +608,7 @@ class TestTutorial:
         np.testing.assert_allclose(law.ppf([0.1, 0.5, 0.9, 0.99]), quantiles, rtol=1e-10)
         assert law.expected_loss() == pytest.approx(1.607441246, rel=1e-10)
 
-    @pytest.mark.parametrize(
+    @each(
         ("epsilon", "loss"),
         [
             (0.001, 2.27697750019),
@@ -640,7 +641,7 @@ BOTH = [{"step": 0.01}, {}, {"grid": [0.0, 0.3, 1.7, 3.2, 9.9]}]
 class TestReproducibility:
     """The bytes depend on bids, key, stream and size alone."""
 
-    @pytest.mark.parametrize("given", BOTH, ids=str)
+    @each("given", BOTH, ids=str)
     def test_the_form_of_the_bids_changes_nothing(self, given):
         mechanism = Price(0.01, (0, 10), **given)
         bids = np.round(np.random.default_rng(1).lognormal(0.5, 0.6, 5000), 2)
@@ -682,7 +683,7 @@ class TestReproducibility:
             assert (found % given.get("step", 1) == 0).all()
             assert set(found.tolist()) <= set(given.get("grid", found.tolist()))
 
-    @pytest.mark.parametrize("last", [2**62, 2**63 - 513, 2**63 - 1])
+    @each("last", [2**62, 2**63 - 513, 2**63 - 1])
     def test_integers_up_to_the_end_of_int64(self, last):
         points = [last - 3000, last - 2000, last - 512, last]
         mechanism = Price(9.0, (0, last), grid=points)
@@ -701,8 +702,8 @@ class TestReproducibility:
         pairs = zip(high.tolist(), low.tolist(), strict=True)
         assert [Fraction(a) + Fraction(b) for a, b in pairs] == numbers
 
-    @pytest.mark.parametrize("epsilon", [0.5, 3.0])
-    @pytest.mark.parametrize("given", BOTH, ids=str)
+    @each("epsilon", [0.5, 3.0])
+    @each("given", BOTH, ids=str)
     def test_a_law_at_another_epsilon_draws_as_its_mechanism(self, epsilon, given):
         law = Price(1.0, (0, 10), **given).law(TUTORIAL).with_epsilon(2.0).with_epsilon(epsilon)
         other = Price(epsilon, (0, 10), **given)
@@ -727,7 +728,7 @@ PINNED = (
 class TestEdges:
     """No bids, one bid, equal bids."""
 
-    @pytest.mark.parametrize("given", BOTH, ids=str)
+    @each("given", BOTH, ids=str)
     def test_no_bids(self, given):
         mechanism = Price(2.0, (0, 10), **given)
         law = mechanism.law([])
@@ -758,7 +759,7 @@ class TestEdges:
 class TestMechanism:
     """Public parameters: what they must be, and how they look."""
 
-    @pytest.mark.parametrize(
+    @each(
         ("given", "error", "match"),
         [
             ({"bounds": (-1, 5)}, fx.ParameterError, "bounds must not hold prices below 0"),
@@ -779,7 +780,7 @@ class TestMechanism:
         with pytest.raises(error, match=match):
             Price(1.0, **given)
 
-    @pytest.mark.parametrize("epsilon", [0, -1, np.nan, np.inf, 1e7])
+    @each("epsilon", [0, -1, np.nan, np.inf, 1e7])
     def test_wrong_epsilons(self, epsilon):
         with pytest.raises(fx.ParameterError, match="epsilon"):
             Price(epsilon, (0, 1))
@@ -792,12 +793,12 @@ class TestMechanism:
     def test_prices_below_zero_are_refused_though_bounds_allow_them(self):
         assert Price(1.0, (-9, 9), grid=[0, 2]).grid.size == 2
 
-    @pytest.mark.parametrize("bids", [["a"], [[1.0]], 3, None, "12", [1j]])
+    @each("bids", [["a"], [[1.0]], 3, None, "12", [1j]])
     def test_wrong_bids(self, bids):
         with pytest.raises((fx.ParameterTypeError, fx.ParameterError)):
             Price(1.0, (0, 1)).sample(bids)
 
-    @pytest.mark.parametrize("given", [{"step": 0.5}, {}, {"grid": [1, 2]}], ids=str)
+    @each("given", [{"step": 0.5}, {}, {"grid": [1, 2]}], ids=str)
     def test_missing_bids(self, given):
         mechanism = Price(1.0, (0, 10), **given)
         with pytest.raises(fx.InvalidRecords):

@@ -15,6 +15,7 @@ import fastexp as fx
 from tests.doors.privacy import joint_exponential_rate, joint_rate, lattice_step
 from tests.support import all_answers as twin
 from tests.support.checks.groups import restored_key
+from tests.support.each import each
 from tests.support.goodness import counts_fit
 
 GRID = {"bounds": (0, 12), "step": 1}
@@ -29,7 +30,7 @@ def quartiles(**settings):
 
 
 class TestParameters:
-    @pytest.mark.parametrize(
+    @each(
         "q",
         [
             [0.25, 0.5],
@@ -54,7 +55,7 @@ class TestParameters:
         )
         assert fx.Quantiles(count=100, epsilon=1.0, bounds=(0, 1))._q[-1] == Fraction(100, 101)
 
-    @pytest.mark.parametrize(
+    @each(
         ("settings", "message"),
         [
             ({"q": None}, "q .the quantiles. or count must be given, and not both"),
@@ -86,7 +87,7 @@ class TestParameters:
         with pytest.raises(fx.ParameterError, match=message):
             fx.Quantiles(**({"q": Q, "epsilon": 1.0, **GRID} | settings))
 
-    @pytest.mark.parametrize("settings", [{"q": 0.5}, {"q": "0.5"}, {"q": [True]}, {"count": 2.0}])
+    @each("settings", [{"q": 0.5}, {"q": "0.5"}, {"q": [True]}, {"count": 2.0}])
     def test_types(self, settings):
         with pytest.raises(fx.ParameterTypeError, match=r"(q|count) must be"):
             fx.Quantiles(**({"q": None, "epsilon": 1.0, **GRID} | settings))
@@ -111,8 +112,8 @@ class TestParameters:
 
 
 class TestPromise:
-    @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-    @pytest.mark.parametrize("q", [Q, [0.5]])
+    @each("neighbors", ["add-remove", "replace"])
+    @each("q", [Q, [0.5]])
     def test_of_all_answers_together(self, neighbors, q):
         promise = fx.Quantiles(q, 0.5, (0, 12), neighbors=neighbors).guarantee
         assert (promise.epsilon, promise.bounded_range, promise.rho) == (0.5, 0.5, 0.03125)
@@ -130,7 +131,7 @@ class TestPromise:
         shares = [Fraction(1, 10), Fraction(9, 10)]
         assert joint_exponential_rate(0.9, shares) == Fraction(0.9) / 4 / Fraction(9, 10)
 
-    @pytest.mark.parametrize(
+    @each(
         ("epsilon", "step"),
         [(1.0, 8), (0.99, 16), (8.0, 1), (7.9, 2), (1e6, 1), (0.1, 128), (1e-15, 1 << 53)],
     )
@@ -247,7 +248,7 @@ class TestAnswers:
 class TestOneQuantile:
     SETTINGS = ({}, {"neighbors": "replace"}, {"grid": [0.0, 1.5, 5.0, 12.0], "step": None})
 
-    @pytest.mark.parametrize("settings", SETTINGS)
+    @each("settings", SETTINGS)
     def test_is_that_of_quantile(self, settings):
         given = {"epsilon": 0.3, **GRID} | settings
         one, several = fx.Quantile(0.3, **given), fx.Quantiles([0.3], **given)
@@ -262,7 +263,7 @@ class TestOneQuantile:
                 assert drawn.ndim == np.ndim(plain) + 1
         assert several.guarantee == one.guarantee
 
-    @pytest.mark.parametrize("settings", SETTINGS)
+    @each("settings", SETTINGS)
     def test_its_law_is_that_of_quantile(self, settings):
         given = {"epsilon": 0.3, **GRID} | settings
         one = fx.Quantile(0.3, **given).law(RECORDS)
@@ -333,7 +334,7 @@ LAWS = {
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", LAWS)
+@each("name", LAWS)
 def test_draws_have_the_law_that_is_promised(name):
     """And not that of another rate: of epsilon 10 % greater, or of another kind of ties."""
     kind, settings, share, target = LAWS[name]

@@ -20,6 +20,7 @@ from tests.doors.reference import selection
 from tests.doors.selection import Flips
 from tests.doors.selection import flips as _flips
 from tests.support.checks import sampler as checks
+from tests.support.each import each
 from tests.support.goodness import fits
 
 N = 1_000_000  # rejects an epsilon wrong by 2 % (see the power test)
@@ -47,13 +48,13 @@ class TestExactness:
     def test_coins_equal_their_twin(self):
         checks.flips_are_the_reference(20_000)
 
-    @pytest.mark.parametrize("width", [1, 2, 8, 63, 64])
+    @each("width", [1, 2, 8, 63, 64])
     def test_coins_of_any_width_equal_their_twin(self, width):
         flips = Flips(Fraction(1, 3), width)
         twin = selection.stream_flips(flips.epsilon, (8, 9), 9000, width)
         assert flips.stream_coins(9000, np.array([8, 9], np.uint64)).tolist() == twin
 
-    @pytest.mark.parametrize("epsilon", [5e-324, 1e-9, 1.0, 30.0, 50.0, 700.0, 1e6, 1e200])
+    @each("epsilon", [5e-324, 1e-9, 1.0, 30.0, 50.0, 700.0, 1e6, 1e200])
     def test_the_cut_is_the_first_bits_of_p(self, epsilon):
         e = Fraction(epsilon)
         for bits in (8, 72, 300):
@@ -83,8 +84,8 @@ class TestLaw:
     """Draws on every path follow the law that is stated."""
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("epsilon", EPSILONS)
-    @pytest.mark.parametrize("bit", [0, 1])
+    @each("epsilon", EPSILONS)
+    @each("bit", [0, 1])
     def test_samples_follow_it(self, epsilon, bit):
         m = fx.RandomizedResponse(epsilon)
         p = m.law(bit).probabilities
@@ -92,7 +93,7 @@ class TestLaw:
         assert fits(m.sample(np.full(N, bit), rng=2), p)
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("wrong", [1.0, 1.02, 0.98])
+    @each("wrong", [1.0, 1.02, 0.98])
     def test_power_two_percent_is_noticed(self, wrong):
         draws = fx.RandomizedResponse(wrong).sample(1, N, rng=3)
         assert fits(draws, MECHANISM.law(1).probabilities) == (wrong == 1.0)
@@ -108,12 +109,12 @@ class TestLaw:
         )
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("width", [1, 4, 9])
+    @each("width", [1, 4, 9])
     def test_it_is_the_same_however_few_bits_a_word_has(self, width):
         coins = Flips(Fraction(1), width).stream_coins(200_000, row_stream(5, width))
         assert fits(coins, MECHANISM.law(0).probabilities)
 
-    @pytest.mark.parametrize("epsilon", EPSILONS)
+    @each("epsilon", EPSILONS)
     def test_its_probabilities_are_the_formula(self, epsilon):
         m = fx.RandomizedResponse(epsilon)
         for bit in (0, 1):
@@ -253,9 +254,7 @@ class TestReleases:
         assert fits(out, MECHANISM.law(0).probabilities)
         assert min(map(len, supply)) == 8  # single words, for the exact test
 
-    @pytest.mark.parametrize(
-        "clone", [lambda m: m, copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
-    )
+    @each("clone", [lambda m: m, copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
     def test_no_release_repeats_another(self, clone):
         bits = np.zeros(400, int)
         draws = {tuple(clone(MECHANISM).release(bits).tolist()) for _ in range(50)}
@@ -270,7 +269,7 @@ class TestReleases:
 class TestPromise:
     """The guarantee, by brute force over the exact law."""
 
-    @pytest.mark.parametrize("epsilon", EPSILONS)
+    @each("epsilon", EPSILONS)
     def test_epsilon_is_the_worst_log_ratio_and_the_range_is_twice_it(self, epsilon):
         zero, one = (fx.RandomizedResponse(epsilon).law(bit).log_probabilities for bit in (0, 1))
         ratios = one - zero
@@ -280,7 +279,7 @@ class TestPromise:
         np.testing.assert_allclose(ratios, [-epsilon, epsilon], rtol=1e-6)
         np.testing.assert_allclose(np.ptp(ratios), 2 * epsilon, rtol=1e-6)
 
-    @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 3.0, 8.0])
+    @each("epsilon", [0.01, 0.5, 1.0, 3.0, 8.0])
     def test_rho_is_the_least_that_bounds_all_renyi_divergences(self, epsilon):
         p = 1 - lie(epsilon)
         rho = fx.RandomizedResponse(epsilon).guarantee.rho
@@ -354,7 +353,7 @@ class TestTheTutorial:
     def utilities(self, x: int) -> list[float]:
         return [0.0, self.BETA * (1 - 2 * x)]
 
-    @pytest.mark.parametrize("epsilon", [0.5, 1.0, 10.001, 80.0])
+    @each("epsilon", [0.5, 1.0, 10.001, 80.0])
     def test_the_answer_is_true_with_probability_of_an_eighth_of_epsilon(self, epsilon):
         m = fx.Exponential(epsilon, self.DELTA)
         for x in (0, 1):
@@ -407,7 +406,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD)
+@each("name", BAD)
 def test_bad_input_gets_a_clear_error(name):
     call, error, text = BAD[name]
     with pytest.raises(error, match=text):

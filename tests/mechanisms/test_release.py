@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 FLAT = np.zeros(100_003)
 MECHANISM = fx.Exponential(1.0, 1.0)
@@ -57,9 +58,7 @@ def test_threads_never_repeat_a_draw():
         assert all_distinct(list(pool.map(draws, [MECHANISM] * CHILDREN)))
 
 
-@pytest.mark.parametrize(
-    "clone", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))]
-)
+@each("clone", [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
 def test_copies_never_repeat_a_draw(clone):
     assert all_distinct([draws(clone(MECHANISM)) for _ in range(CHILDREN)])
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
-import pytest
-
 import fastexp as fx
+from tests.support.each import each
 
 NUMBERS = {"epsilon": 1, "bounds": (0, 100)}
 
@@ -54,7 +53,7 @@ LISTS = {
 }
 
 
-@pytest.mark.parametrize("mechanisms", LISTS.values(), ids=LISTS)
+@each("mechanisms", LISTS.values(), ids=LISTS)
 def test_mechanisms_in_a_list_are_told_apart(mechanisms):
     for one, other in combinations(mechanisms, 2):
         assert repr(one) != repr(other)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 
 def revenue(x, r):
@@ -36,7 +37,7 @@ TUTORIAL = [
 ]
 
 
-@pytest.mark.parametrize(("u", "x", "r", "delta_u", "epsilon"), TUTORIAL)
+@each(("u", "x", "r", "delta_u", "epsilon"), TUTORIAL)
 def test_the_three_utilities_of_the_tutorial_run_as_they_are_written(u, x, r, delta_u, epsilon):
     sensitivity = r.max() if delta_u is None else delta_u
     m = fx.Exponential.from_score(u, r, epsilon=epsilon, sensitivity=sensitivity, vectorized=True)
@@ -62,7 +63,7 @@ def handed(candidates):
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "candidates",
     [["a", "b"], ("a", "b"), range(2), np.array([1, 2]), np.array(["a", "b"]), UserList("ab")],
     ids=lambda candidates: type(candidates).__name__,
@@ -91,7 +92,7 @@ def test_a_series_stays_one():
     assert m.candidates == (1, 2)
 
 
-@pytest.mark.parametrize("candidates", [["a", "b"], np.array(["a", "b"]), UserList("ab")])
+@each("candidates", [["a", "b"], np.array(["a", "b"]), UserList("ab")])
 def test_neither_the_caller_nor_the_score_can_change_them(candidates):
     seen, m = handed(candidates)
     candidates[0] = "z"

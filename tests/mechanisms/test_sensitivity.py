@@ -15,6 +15,7 @@ import pytest
 import fastexp as fx
 from fastexp import check_sensitivity
 from tests.doors.mechanisms import score_extremes as _extremes
+from tests.support.each import each
 
 LABELS = ["a", "b", "c"]
 
@@ -77,7 +78,7 @@ class TestKnownSensitivities:
 class TestRounding:
     """Exact differences, rounded down: a stated sensitivity below the bound is wrong for sure."""
 
-    @pytest.mark.parametrize(
+    @each(
         ("before", "after"),
         [
             ([0.1], [0.3]),
@@ -157,7 +158,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BAD)
+@each("name", BAD)
 def test_bad_input_gets_a_clear_error_without_data(name):
     call, error, text = BAD[name]
     with pytest.raises(error, match=text) as caught:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 MEDIAN = fx.Median(epsilon=5.0, bounds=(0, 100), step=1)
 TARGET = {"error": 3, "probability": 0.9}
@@ -112,7 +113,7 @@ def test_its_repr_says_what_was_asked_and_no_more():
     assert "an epsilon chosen by private data is itself a release" in enough._repr_html_()
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "message"),
     [
         ({"like": "ages"}, "epsilon_for needs mechanism and like, or k"),

@@ -21,6 +21,7 @@ import pytest
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.numbers import distance as d
 from tests.doors.reference import numbers as twins
+from tests.support.each import each
 
 HALF = Fraction(1, 2)
 QUANTILES = [Fraction(*pair) for pair in ((1, 2), (1, 4), (3, 4), (1, 10), (9, 10), (1, 3), (2, 3), (2, 5), (1, 100))]  # fmt: skip
@@ -183,7 +184,7 @@ class TestDefinition:
     """Breadth-first search over data sets, for every data set of up to MOST records."""
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("case", DUFF, ids=repr)
+    @each("case", DUFF, ids=repr)
     def test_steps_are_counted(self, case):
         for g in graphs(case.neighbors):
             small = np.array([sum(s) <= MOST or case.neighbors == SW for s in g.sets])
@@ -207,8 +208,8 @@ class TestDefinition:
                 differs |= not same and (pair[0] != pair[1]).any()
         assert differs
 
-    @pytest.mark.parametrize("convention", ["weak", "lower", "upper", "strict"])
-    @pytest.mark.parametrize("neighbors", [AR, SW])
+    @each("convention", ["weak", "lower", "upper", "strict"])
+    @each("neighbors", [AR, SW])
     def test_no_records(self, neighbors, convention):
         """One copy makes a point the statistic; replacing nothing never does: any constant."""
         value = d.distance(quantile_form(HALF, 0, neighbors, convention), 0, 0, 0)
@@ -237,7 +238,7 @@ class TestDefinition:
 class TestSensitivity:
     """By one record at any point, those at the point and data sets of 0 and 1 included."""
 
-    @pytest.mark.parametrize("case", CASES, ids=repr)
+    @each("case", CASES, ids=repr)
     def test_it_is_reached_and_not_exceeded(self, case):
         worst = []
         for g in graphs(case.neighbors):
@@ -283,26 +284,26 @@ def differences(case: Case, slot: int | None = None, most: int = 8) -> int:
 class TestForms:
     """Against the literal formulas."""
 
-    @pytest.mark.parametrize("case", CASES, ids=repr)
+    @each("case", CASES, ids=repr)
     def test_all_small_ranks(self, case):
         assert differences(case) == 0
 
-    @pytest.mark.parametrize("slot", range(16))
+    @each("slot", range(16))
     def test_every_number_matters(self, slot):
         """A form that is wrong in one number is noticed."""
         tried = [quantile_case(q, AR, "lower") for q in (Fraction(1, 3), Fraction(2, 3))]
         tried += [quantile_case(Fraction(1, 3), AR, "weak")]
         assert all(differences(case, slot, 4) for case in tried if (slot > 1 or case is tried[-1]))
 
-    @pytest.mark.parametrize("neighbors", [AR, SW])
-    @pytest.mark.parametrize("convention", ["weak", "lower", "upper", "strict"])
+    @each("neighbors", [AR, SW])
+    @each("convention", ["weak", "lower", "upper", "strict"])
     def test_large_ranks_without_overflow(self, neighbors, convention):
         for q, n, ranks in self.large(300, median=convention in ("upper", "strict")):
             case = quantile_case(q, neighbors, convention)
             own = int(d.distance(case.form(n), *ranks))
             assert own * case.unit == case.twin(*ranks), (q, ranks)
 
-    @pytest.mark.parametrize("r", [1, 2, 1000, 2**32 - 1])
+    @each("r", [1, 2, 1000, 2**32 - 1])
     def test_large_ranks_of_order_statistics(self, r):
         for _, n, ranks in self.large(300, median=True):
             assert d.distance(d.OrderForms(r)(n), *ranks) == twins.order_add_remove(r, *ranks)
@@ -380,7 +381,7 @@ class TestGaps:
                 form = quantile_form(HALF, n, neighbors, convention)
                 assert self.gaps(form, n).tolist() == expected.tolist()
 
-    @pytest.mark.parametrize("case", CASES, ids=repr)
+    @each("case", CASES, ids=repr)
     def test_the_central_ones(self, case):
         for n in range(45):
             values = self.gaps(case.form(n), n)
@@ -389,7 +390,7 @@ class TestGaps:
             assert (np.diff(values[: least[0] + 1]) <= 0).all()
             assert (np.diff(values[least[-1] :]) >= 0).all()
 
-    @pytest.mark.parametrize("case", CASES, ids=repr)
+    @each("case", CASES, ids=repr)
     def test_the_farthest(self, case):
         for n in range(14):
             form, far = case.form(n), d.farthest(case.form(n), n)
@@ -401,7 +402,7 @@ class TestGaps:
             assert max(found) <= far
             assert far in (max(found), form[0], form[1])
 
-    @pytest.mark.parametrize("case", CASES, ids=repr)
+    @each("case", CASES, ids=repr)
     def test_how_fast_they_grow(self, case):
         for n in range(0, 45, 3):
             form = case.form(n)
@@ -444,7 +445,7 @@ class TestRecords:
         lower = case in OTHERS and case.name.startswith("lower") and case.neighbors == AR
         return lower or case in ORDERS or repr(case) == "strict 1/2, replace"
 
-    @pytest.mark.parametrize("case", CASES, ids=repr)
+    @each("case", CASES, ids=repr)
     def test_where_the_distance_is_unimodal(self, case):
         """It is, or it dips by 1 at records, as the module says."""
         deepest = 0
@@ -557,7 +558,7 @@ class TestQuantiles:
         (Fraction(1, 3), "1/3"), (Decimal("0.3"), "3/10"), (1e-9, "1/1000000000"), (0.999999999, "999999999/1000000000"),
     ]  # fmt: skip
 
-    @pytest.mark.parametrize(("q", "expected"), GOOD)
+    @each(("q", "expected"), GOOD)
     def test_the_decimal_that_prints(self, q, expected):
         assert d.as_quantile(q) == Fraction(expected)
 
@@ -575,7 +576,7 @@ class TestQuantiles:
         ([0.5], ParameterTypeError, "list"),
     ]  # fmt: skip
 
-    @pytest.mark.parametrize(("q", "error", "text"), BAD, ids=lambda x: str(x)[:20])
+    @each(("q", "error", "text"), BAD, ids=lambda x: str(x)[:20])
     def test_what_is_refused(self, q, error, text):
         with pytest.raises(error, match=text):
             d.as_quantile(q)

@@ -10,6 +10,7 @@ from fastexp.errors import InvalidRecords
 from tests.doors.intake import SMALL
 from tests.doors.numbers import FewCells, few_records, rank_rows
 from tests.support.checks import groups as checks
+from tests.support.each import each
 
 RNG = np.random.default_rng(3)
 MEDIAN = fx.Median(0.4, (-4, 4))
@@ -28,8 +29,8 @@ def test_forms_are_lines():
     checks.forms_are_lines()
 
 
-@pytest.mark.parametrize("size", [None, 1, 4])
-@pytest.mark.parametrize("grid", [{}, {"step": 0.5}, {"grid": [-4, -1, 0.25, 3]}], ids=repr)
+@each("size", [None, 1, 4])
+@each("grid", [{}, {"step": 0.5}, {"grid": [-4, -1, 0.25, 3]}], ids=repr)
 def test_any_form_of_the_records_has_the_same_draws(size, grid):
     m, x = fx.Median(0.4, (-4, 4), **grid), np.round(RNG.normal(size=300), 1)
     wanted = np.asarray(m.sample(x, size, rng=7)).tolist()
@@ -79,7 +80,7 @@ def test_tables_are_tried_once(q, monkeypatch):
     assert statistic.few(10, None) is first
 
 
-@pytest.mark.parametrize("n", [1, 2, 50])
+@each("n", [1, 2, 50])
 def test_missing_records_are_refused(n):
     x = RNG.normal(size=n)
     x[n // 2] = np.nan

@@ -6,22 +6,23 @@ import pytest
 
 from tests.doors.reference import exact
 from tests.support.checks import laplace as checks
+from tests.support.each import each
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", checks.CASES)
+@each("name", checks.CASES)
 def test_the_twin_is_the_definition(name):
     one = name == "no noise" or checks.is_whole(checks.CASES[name])  # block, to all these digits
     assert checks.the_twin_is_the_definition([name]) > (-1 if one else 1)
 
 
-@pytest.mark.parametrize("name", checks.COINS)
+@each("name", checks.COINS)
 def test_coins_have_the_ratio_of_weights(name):
     assert checks.coins_of_the_twin([name]) > 4
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", checks.CASES)
+@each("name", checks.CASES)
 def test_the_kernel_is_the_twin(name):
     assert checks.the_kernel_is_the_twin([name], 600) > 200
 

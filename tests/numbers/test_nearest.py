@@ -22,6 +22,7 @@ from tests.doors.reference import index_below, nearest_index
 from tests.support.altered import changed
 from tests.support.checks.groups import restored_key
 from tests.support.checks.records import SMALL_BUFFERS
+from tests.support.each import each
 
 GRIDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "integers": ((-3, 17), {"step": 2}),
@@ -98,7 +99,7 @@ def index_and_least_are_the_twins(grid: Grid, low: int, step: int) -> None:
 class TestIndices:
     """`Grid.index`, blocks of records by group, and thresholds against the twin."""
 
-    @pytest.mark.parametrize("name", GRIDS)
+    @each("name", GRIDS)
     def test_every_grid(self, name):
         bounds, form = GRIDS[name]
         grid = make_grid(bounds, **form)
@@ -199,9 +200,9 @@ class TestWays:
     """Records have the draws of the points that the twin moves them to."""
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("kind", [0, 1], ids=["float64", "int64"])
-    @pytest.mark.parametrize("name", GRIDS)
-    @pytest.mark.parametrize("which", MECHANISMS)
+    @each("kind", [0, 1], ids=["float64", "int64"])
+    @each("name", GRIDS)
+    @each("which", MECHANISMS)
     def test_of_all_data_sets(self, which, name, kind, tmp_path):
         bounds, form = GRIDS[name]
         mechanism = MECHANISMS[which](bounds, **form)
@@ -217,7 +218,7 @@ class TestWays:
             assert law == mechanism.law(moved)
             assert law.sample(30, rng=1).tolist() == wanted
 
-    @pytest.mark.parametrize("which", MECHANISMS)
+    @each("which", MECHANISMS)
     def test_many_doubles_beyond_2_to_the_53(self, which):
         """So many that they are not sorted; each is a point of odd index."""
         bounds = 2**60 - 1, 2**60 + 10**6
@@ -230,8 +231,8 @@ class TestWays:
         assert bounds[0] <= mechanism.release(records) <= bounds[1]
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("name", GRIDS)
-    @pytest.mark.parametrize("which", MECHANISMS)
+    @each("name", GRIDS)
+    @each("which", MECHANISMS)
     def test_of_rows_and_groups(self, which, name):
         bounds, form = GRIDS[name]
         mechanism = MECHANISMS[which](bounds, **form)
@@ -260,8 +261,8 @@ FAR = {  # float grids beyond int64, whose middles are doubles, or half-way betw
 class TestUnsignedIntegers:
     """uint64 beyond int64 count to the last bit, where a grid reaches there."""
 
-    @pytest.mark.parametrize("name", FAR)
-    @pytest.mark.parametrize("which", MECHANISMS)
+    @each("name", FAR)
+    @each("which", MECHANISMS)
     def test_of_all_data_sets_rows_and_groups(self, which, name, tmp_path):
         bounds, form = FAR[name]
         mechanism = MECHANISMS[which](bounds, **form)
@@ -304,7 +305,7 @@ class TestAccuracy:
         assert law.pmf(50) > 1 - 1e-9
 
     # Expected error and bias with ε = 1 of 150 data sets of 1,000 records of N(μ, 15).
-    @pytest.mark.parametrize(("step", "error"), [(1, 0.264), (5, 1.19), (10, 2.55)])
+    @each(("step", "error"), [(1, 0.264), (5, 1.19), (10, 2.55)])
     def test_errors_are_half_of_those_of_rounding_down(self, step, error):
         """Both figures are means of 150 data sets: they differ by less than 4 standard errors.
 

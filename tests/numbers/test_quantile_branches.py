@@ -25,6 +25,7 @@ from tests.numbers.test_quantiles_twin import HALF as ONE
 from tests.numbers.test_quantiles_twin import QUARTILES, VECTORS
 from tests.support.checks import quantile_branches as checks
 from tests.support.checks.quantile_branches import BITS, HALF, THIRDS, TIES, Case
+from tests.support.each import each
 from tests.support.goodness import counts_fit
 
 with mp.workprec(BITS + 60):  # weights 2**-distance
@@ -35,8 +36,8 @@ EXACT = mpf(10) ** -30
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("chains", [checks.chains_of_ranks, checks.chains_of_sites])
+@each("ties", TIES)
+@each("chains", [checks.chains_of_ranks, checks.chains_of_sites])
 def test_every_branch_has_its_weight(chains, ties):
     chains(ties)
 
@@ -45,9 +46,9 @@ def test_bounds_hold_of_many_records():
     checks.bounds_hold_of_many_records()
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("factor", [Fraction(49, 50), Fraction(51, 50)])
+@each("ties", TIES)
+@each("engine", ENGINES)
+@each("factor", [Fraction(49, 50), Fraction(51, 50)])
 def test_two_percent_of_epsilon_are_seen(engine, ties, factor):
     case = Case([0, 1, 1], 2, THIRDS, HALF, None, ties)
     chain = ENGINES[engine](case)
@@ -73,8 +74,8 @@ def number(text):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("name", VECTORS)
+@each("engine", ENGINES)
+@each("name", VECTORS)
 def test_known_figures(name, engine):
     """Known sums are over some totals: the engine's law, given that the total is one of them."""
     (records, size, q, totals), _, (mode, p), means, of_totals = VECTORS[name]
@@ -89,7 +90,7 @@ def test_known_figures(name, engine):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", VECTORS)
+@each("name", VECTORS)
 def test_draws_have_the_known_figures(name):
     """The compiled kernels', against the exact law."""
     (records, size, q, totals), *_ = VECTORS[name]
@@ -130,9 +131,9 @@ def logs(engine, records, lattice, ties):
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("lattice", "moves"), [(8, 1), (None, 2)])
-@pytest.mark.parametrize("engine", ENGINES)
+@each("ties", TIES)
+@each(("lattice", "moves"), [(8, 1), (None, 2)])
+@each("engine", ENGINES)
 def test_what_is_drawn_keeps_the_promise(engine, lattice, moves, ties):
     """Ratios and their range, over all neighbours of up to two records, or three under replace."""
     more = int(lattice is not None)  # records of the second data set, when the number is private
@@ -174,8 +175,8 @@ def test_many_quantiles_of_a_known_number_of_records_end(records):
     assert (np.diff(answers) >= 0).all()
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("bits", [16, 40, 51])
+@each("ties", TIES)
+@each("bits", [16, 40, 51])
 def test_the_rest_has_all_answers_of_a_fine_grid(bits, ties):
     """Its mass is a bound: differences of logarithms of factorials would have no digits there."""
     for m, lattice in ((3, 8), (20, None)):

@@ -15,6 +15,7 @@ import pytest
 import fastexp as fx
 from tests.doors.intake import OnGrid, runs
 from tests.doors.numbers import quantile_sites
+from tests.support.each import each
 
 SECONDS, MEBIBYTES = 10, 500
 CHILD = """
@@ -74,7 +75,7 @@ CALLS = {
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_calls_end(name):
     ended = subprocess.run(
         [sys.executable, "-c", CHILD, json.dumps(CALLS[name])],
@@ -109,7 +110,7 @@ def test_longest_runs_have_all_states():
     assert chain._rows(8)[-1].more.shape == (16, chain.long.size)
 
 
-@pytest.mark.parametrize(
+@each(
     ("count", "epsilon", "least"),
     [(2, 9e-6, "1e-05"), (99, 0.09, "0.09604"), (100, 0.09, "0.09801")],
 )

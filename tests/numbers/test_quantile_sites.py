@@ -13,6 +13,7 @@ from tests.doors.numbers import QuantilesStatistic, quantile_sites, quantiles
 from tests.doors.parameters import make_grid
 from tests.doors.randomness import seeds_of, stream_of
 from tests.numbers.test_quantiles_draws import fit, law
+from tests.support.each import each
 
 HALF = Fraction(1, 2)
 TENTHS = tuple(Fraction(k, 10) for k in (1, 2, 4, 5, 7, 9))
@@ -36,8 +37,8 @@ def draws(case, ties, number, most=0):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("ties", ["left", "spread"])
-@pytest.mark.parametrize("name", CASES)
+@each("ties", ["left", "spread"])
+@each("name", CASES)
 def test_draws_by_sites_follow_the_law(name, ties):
     drawn = draws(CASES[name], ties, 6_000)
     assert fit(drawn, law(*CASES[name], ties))
@@ -78,7 +79,7 @@ def test_sums_over_all_pairs_are_those_of_the_recurrence(monkeypatch):
     np.testing.assert_array_equal(draws(case, "left", 300), one)
 
 
-@pytest.mark.parametrize("n", [1, 5, 40])
+@each("n", [1, 5, 40])
 def test_many_quantiles_of_few_records_end(n):
     records = np.random.default_rng(1).integers(0, 40, n)
     answers = fx.Quantiles(count=99, epsilon=1, bounds=(0, 39), step=1).release(records)

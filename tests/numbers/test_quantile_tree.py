@@ -19,6 +19,7 @@ from tests.doors.numbers import QuantileTree
 from tests.doors.parameters import make_grid
 from tests.doors.privacy import tree_epsilon
 from tests.doors.randomness import seeds_of
+from tests.support.each import each
 from tests.support.goodness import counts_fit
 
 QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
@@ -77,8 +78,8 @@ def draws(records, size, statistic, number):
 
 @pytest.mark.statistical
 @pytest.mark.slow
-@pytest.mark.parametrize("records", [(), (1,), (2, 2, 2), (0, 1, 1, 3)])
-@pytest.mark.parametrize("q", [QUARTILES, UNEVEN])
+@each("records", [(), (1,), (2, 2, 2), (0, 1, 1, 3)])
+@each("q", [QUARTILES, UNEVEN])
 def test_draws_follow_the_law(q, records):
     expected = law(q, 1.5, records, 4, 2)
     counts = Counter(map(tuple, draws(records, 4, tree(q, 1.5, 4, 2), 5_000).tolist()))
@@ -107,8 +108,8 @@ def worst(q, epsilon, neighbors, part=None):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-@pytest.mark.parametrize("q", [QUARTILES, UNEVEN])
+@each("neighbors", ["add-remove", "replace"])
+@each("q", [QUARTILES, UNEVEN])
 def test_all_small_neighbours_keep_epsilon(q, neighbors):
     epsilon = 2 * math.log(2)
     ratio = worst(q, epsilon, neighbors)

@@ -21,6 +21,7 @@ from tests.doors.randomness import Spare, seeds_of
 from tests.doors.reference import exact, exact_chain
 from tests.support import all_answers as twin
 from tests.support.checks import quantile_chains as checks
+from tests.support.each import each
 from tests.support.goodness import counts_fit
 
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
@@ -73,9 +74,9 @@ def fit(drawn, expected):
     return counts_fit(counts[cells], np.array(list(expected.values())))
 
 
-@pytest.mark.parametrize("ties", ["left", "spread"])
-@pytest.mark.parametrize("name", DATA)
-@pytest.mark.parametrize(
+@each("ties", ["left", "spread"])
+@each("name", DATA)
+@each(
     ("q", "rate", "lattice"),
     [(THIRDS, HALF, 8), (QUARTILES, HALF / 2, None), (UNEVEN, Fraction(2), 4), ((HALF,), HALF, 8)],
 )

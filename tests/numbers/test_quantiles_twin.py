@@ -14,6 +14,7 @@ import pytest
 
 from tests.doors.reference import by_chain
 from tests.support import all_answers as twin
+from tests.support.each import each
 
 QUARTILES = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
 THIRDS = [Fraction(1, 3), Fraction(2, 3)]
@@ -51,7 +52,7 @@ def means(law: dict[twin.Answers, Fraction]) -> list[Fraction]:
     return [sum(answers[j] * p for answers, p in law.items()) for j in range(m)]
 
 
-@pytest.mark.parametrize("name", VECTORS)
+@each("name", VECTORS)
 def test_ties_left_have_the_known_figures(name):
     (records, size, q, totals), whole, (mode, p), expected, of_totals = VECTORS[name]
     weights = twin.enumerated(records, size, q, totals, TWO, "left")
@@ -129,7 +130,7 @@ def at_zero(x: list[Fraction], y: list[Fraction]) -> Fraction:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("records", "size", "q", "total"),
     [
         ([1, 1, 1], 3, HALF, 2),
@@ -151,10 +152,10 @@ def test_spread_is_the_limit_of_fine_grids(records, size, q, total):
     assert finest != list(weights.values())  # no grid is that fine
 
 
-@pytest.mark.parametrize("ties", ["left", "spread"])
-@pytest.mark.parametrize("total", [0, 3, 4, 8])
-@pytest.mark.parametrize("q", [HALF, OUTER, THIRDS, QUARTILES])
-@pytest.mark.parametrize(
+@each("ties", ["left", "spread"])
+@each("total", [0, 3, 4, 8])
+@each("q", [HALF, OUTER, THIRDS, QUARTILES])
+@each(
     ("records", "size"),
     [([], 4), ([0, 0, 3], 4), ([1, 2, 2, 2], 5), ([4, 4, 4, 4], 5), ([0], 1), ([0, 1, 2], 3)],
 )

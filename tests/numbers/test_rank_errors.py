@@ -11,6 +11,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import ParameterTypeError
 from tests.doors.numbers import RowFigures, distance, rank_errors
+from tests.support.each import each
 
 TOLERANCE = 1e-12
 EDGES = np.array([0.0, 1e-9, 0.1, 0.25, 0.3, 0.5, 1.0, 2.0, 3.5, 5.0, 40.0, 1e3, np.inf])
@@ -65,9 +66,9 @@ def compare(mechanism, rows, truths, edges=EDGES):
 
 class TestAgainstLaws:
     @pytest.mark.slow
-    @pytest.mark.parametrize("convention", CONVENTIONS)
-    @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-    @pytest.mark.parametrize("n", [1, 2, 3, 8, 21, 400])
+    @each("convention", CONVENTIONS)
+    @each("neighbors", ["add-remove", "replace"])
+    @each("n", [1, 2, 3, 8, 21, 400])
     def test_medians_of_all_sorts(self, convention, neighbors, n):
         for grid, (name, epsilon) in itertools.product(
             GRIDS, [("smooth", 1.0), ("tied", 20.0), ("outside", 0.3)]
@@ -78,15 +79,15 @@ class TestAgainstLaws:
             rows = data(name, 4, n)
             compare(mechanism, rows, truths_of(rows))
 
-    @pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0, 5.0, 20.0])
-    @pytest.mark.parametrize("name", ["smooth", "integers", "equal", "skewed", "outside"])
+    @each("epsilon", [0.01, 0.1, 1.0, 5.0, 20.0])
+    @each("name", ["smooth", "integers", "equal", "skewed", "outside"])
     def test_any_epsilon_and_data(self, epsilon, name):
         for grid, n in itertools.product(GRIDS, [5, 100]):
             rows = data(name, 4, n)
             compare(fx.Median(epsilon, (0, 10), **grid), rows, truths_of(rows))
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(
+    @each(
         "make",
         [
             lambda **how: fx.Quantile(0.9, 0.7, (0, 10), **how),
@@ -103,7 +104,7 @@ class TestAgainstLaws:
             rows = data(name, 4, n)
             compare(make(**grid), rows, truths_of(rows))
 
-    @pytest.mark.parametrize("bounds", [(-4, 4.123457), (0, 1e-3), (1e6, 1e6 + 1), (-5, 2**30 - 5)])
+    @each("bounds", [(-4, 4.123457), (0, 1e-3), (1e6, 1e6 + 1), (-5, 2**30 - 5)])
     def test_grids_of_any_scale(self, bounds):
         low, high = bounds
         rows = np.sort(np.random.default_rng(3).uniform(low, high, (4, 60)), axis=1)
@@ -160,9 +161,9 @@ def exactly(mechanism, row, truth, edges):
 
 @pytest.mark.proof
 class TestByDefinition:
-    @pytest.mark.parametrize("convention", CONVENTIONS)
-    @pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-    @pytest.mark.parametrize("kind", [np.float64, np.int64])
+    @each("convention", CONVENTIONS)
+    @each("neighbors", ["add-remove", "replace"])
+    @each("kind", [np.float64, np.int64])
     def test_tiny_grids_in_fractions(self, convention, neighbors, kind):
         mechanism = fx.Median(
             2 * np.log(2), (-2, 3), step=1, neighbors=neighbors, convention=convention

@@ -8,6 +8,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 from tests.doors.numbers import rank_rows
+from tests.support.each import each
 
 RNG = np.random.default_rng(6)
 NORMAL = RNG.normal(size=(70, 90))
@@ -24,9 +25,9 @@ MECHANISMS = {
 }
 
 
-@pytest.mark.parametrize("size", [None, 50, 5000])
-@pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("records", [NORMAL, TIED, TIED.astype(np.float32)], ids=["n", "t", "f"])
+@each("size", [None, 50, 5000])
+@each("name", MECHANISMS)
+@each("records", [NORMAL, TIED, TIED.astype(np.float32)], ids=["n", "t", "f"])
 def test_a_row_is_what_it_is_alone(name, records, size):
     m, some = MECHANISMS[name], records[: 5 if size == 5000 else 12]
     names = np.arange(some.shape[0]) * 3 + 1

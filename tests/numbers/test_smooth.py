@@ -13,6 +13,7 @@ import fastexp as fx
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 from tests.doors.intake import pivots
 from tests.doors.numbers import smooth
+from tests.support.each import each
 
 GRID = np.array([0.0, 1.0, 3.5, 10.0])
 BETAS = np.array([1e-4, 0.03, 0.2, 0.45, 0.9, 2.5, 50.0, 1000.0])
@@ -35,7 +36,7 @@ def by_definition(values: np.ndarray, neighbor: np.ndarray, distance: np.ndarray
 class TestTheDefinition:
     """All data sets on a grid that holds the bounds."""
 
-    @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+    @each("n", [1, 2, 3, 4, 5])
     def test_replace(self, n):
         sets = list(combinations_with_replacement(GRID, n))
         counts = np.array([[s.count(v) for v in GRID] for s in sets])
@@ -128,7 +129,7 @@ SHAPES = {
 
 
 class TestTheKernels:
-    @pytest.mark.parametrize("shape", SHAPES)
+    @each("shape", SHAPES)
     def test_every_window_of_random_data(self, shape):
         limits = (1e9 - 9, 1e9 + 10) if shape == "far" else (-10.0, 10.0)
         for n in (1, 2, 3, 9, 10, 32, 65, 150):
@@ -137,7 +138,7 @@ class TestTheKernels:
             agree(x, betas, limits, int(RNG.integers(1, n + 1)))
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("shape", SHAPES)
+    @each("shape", SHAPES)
     def test_every_window_of_more_data(self, shape):
         limits = (1e9 - 9, 1e9 + 10) if shape == "far" else (-10.0, 10.0)
         for n in (399, 2000 if shape in ("even", "clumped") else 500):
@@ -174,8 +175,8 @@ class TestTheFunction:
         found = fx.smooth_sensitivity(x, 0.2, bounds=(0, 10))
         assert found == pytest.approx(spreads.max(), rel=1e-15)
 
-    @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-    @pytest.mark.parametrize("n", [4000, 5001, 70_000])
+    @each("neighbors", ["replace", "add-remove"])
+    @each("n", [4000, 5001, 70_000])
     def test_forms_of_data(self, n, neighbors):
         x = RNG.normal(size=n)
         x[RNG.random(n) < 0.3] = 0.7
@@ -201,8 +202,8 @@ class TestTheFunction:
                 args = np.array([beta]), -5e6, 5e6, None, neighbors, midpoint
                 assert found == ordered == smooth.rows(np.sort(whole)[None], *args)[0, 0]
 
-    @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-    @pytest.mark.parametrize("ties", [0, 40, 3000, 99_000, 100_000])
+    @each("neighbors", ["replace", "add-remove"])
+    @each("ties", [0, 40, 3000, 99_000, 100_000])
     def test_ties_at_the_median_take_a_wider_look(self, ties, neighbors):
         x = np.sort(RNG.normal(size=100_000))
         x[50_000 - ties // 2 : 50_000 + ties // 2] = x[50_000]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 HIDDEN = "record 42"
 AGES = np.array([30.0, 31.0, 32.0, 60.0])
@@ -175,8 +176,8 @@ PARAMETERS = {  # which are public
 }
 
 
-@pytest.mark.parametrize("kind", OBJECTS)
-@pytest.mark.parametrize("name", CALLS)
+@each("kind", OBJECTS)
+@each("name", CALLS)
 def test_it_is_refused_by_the_arguments_name(name, kind):
     argument, call = CALLS[name]
     accepted = fx.ParameterTypeError, fx.ParameterError, fx.InvalidRecords, fx.InvalidUtilities
@@ -189,8 +190,8 @@ def test_it_is_refused_by_the_arguments_name(name, kind):
     assert HIDDEN not in "".join(traceback.format_exception(caught.value))
 
 
-@pytest.mark.parametrize("kind", OBJECTS)
-@pytest.mark.parametrize("name", PARAMETERS)
+@each("kind", OBJECTS)
+@each("name", PARAMETERS)
 def test_a_public_parameter_too(name, kind):
     argument, call = PARAMETERS[name]
     with pytest.raises((fx.ParameterTypeError, fx.ParameterError), match=argument) as caught:

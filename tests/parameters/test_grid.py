@@ -19,6 +19,7 @@ import fastexp as fx
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.parameters import STEPS, decimal, make_grid
 from tests.support.checks import records as checks
+from tests.support.each import each
 
 FINITE = st.floats(-1e300, 1e300)
 
@@ -125,7 +126,7 @@ class TestIdentity:
         (((0, Decimal("0.3")), 0.1), ((0, 0.3), Decimal("0.1"))),
     ]
 
-    @pytest.mark.parametrize(("one", "two"), SAME)
+    @each(("one", "two"), SAME)
     def test_equal(self, one, two):
         first, second = make_grid(*one), make_grid(*two)
         assert first == second
@@ -149,7 +150,7 @@ class TestIdentity:
         points = fx.Median(1.0, (0, 120), grid=[1, 5, 9])
         assert dataclasses.replace(points, epsilon=2.0).grid.size == 3
 
-    @pytest.mark.parametrize("bounds", [(0, 5e-324), (-5e-324, 5e-324), (0, 1e-323), (0, 1e-310)])
+    @each("bounds", [(0, 5e-324), (-5e-324, 5e-324), (0, 1e-323), (0, 1e-310)])
     def test_bounds_that_are_hardly_apart(self, bounds):
         grid = make_grid(bounds)
         ends = np.array([bounds[0], bounds[1], -1.0, 1.0])
@@ -167,7 +168,7 @@ class TestIdentity:
         with pytest.raises(ParameterTypeError, match="64 bits"):
             make_grid((0, 10), grid=np.array([1, 2], np.longdouble))
 
-    @pytest.mark.parametrize("low", [2**53 + 1, 2**62 + 1, -(2**62) - 1])
+    @each("low", [2**53 + 1, 2**62 + 1, -(2**62) - 1])
     def test_places_below_integers_that_are_no_doubles(self, low):
         for grid in (make_grid((low, low + 8), 2), make_grid((low, low + 8), grid=[low, low + 8])):
             points = [grid.exact(t) for t in range(grid.size)]
@@ -272,8 +273,8 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("points", [[0, 1, 4, 9], [0.5, 1.25, 80.0]], ids=["integers", "floats"])
-@pytest.mark.parametrize("kind", NUMBERS, ids=lambda kind: kind.__name__)
+@each("points", [[0, 1, 4, 9], [0.5, 1.25, 80.0]], ids=["integers", "floats"])
+@each("kind", NUMBERS, ids=lambda kind: kind.__name__)
 def test_points_without_bounds_have_their_ends_as_bounds(kind, points):
     alone = kind(epsilon=1, grid=points, **NUMBERS[kind])
     ends = points[0], points[-1]
@@ -289,13 +290,13 @@ def test_points_without_bounds_have_their_ends_as_bounds(kind, points):
 class TestWhatIsRefused:
     """Public parameters get precise messages, when the mechanism is built."""
 
-    @pytest.mark.parametrize(("given_", "error", "text"), BAD, ids=lambda x: str(x)[:50])
+    @each(("given_", "error", "text"), BAD, ids=lambda x: str(x)[:50])
     def test_median(self, given_, error, text):
         with pytest.raises(error, match=text):
             fx.Median(**{"epsilon": 1.0, **given_})
 
-    @pytest.mark.parametrize("make", [fx.Maximum, fx.Mode])
-    @pytest.mark.parametrize(("given_", "error", "text"), BAD[:30:3], ids=lambda x: str(x)[:50])
+    @each("make", [fx.Maximum, fx.Mode])
+    @each(("given_", "error", "text"), BAD[:30:3], ids=lambda x: str(x)[:50])
     def test_others(self, make, given_, error, text):
         with pytest.raises(error, match=text):
             make(**{"epsilon": 1.0, **given_})
@@ -335,8 +336,8 @@ class TestWidths:
             m = fx.Median(1.0, (0, 1), step=0.1, widen=widen)
             assert m._statistic.width == steps
 
-    @pytest.mark.parametrize("which", WIDENED)
-    @pytest.mark.parametrize("widen", [1, 1.5, Fraction(5, 2), Decimal(3)], ids=str)
+    @each("which", WIDENED)
+    @each("widen", [1, 1.5, Fraction(5, 2), Decimal(3)], ids=str)
     def test_integers_of_any_size(self, which, widen):
         """A grid far from 0 has the law of the same one at 0."""
         points, records = np.array([0, 1, 2, 5, 6, 9]), np.array([0, 0, 0, 5, 9, 9, 9, 6, 2])

@@ -17,6 +17,7 @@ import pytest
 import fastexp as fx
 from fastexp import privacy
 from tests.doors.compiler import jit
+from tests.support.each import each
 
 SECONDS = 20  # of a call that goes through a list without end; others take milliseconds
 
@@ -356,7 +357,7 @@ def outcome(call, arguments):
     return None
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 @pytest.mark.filterwarnings("ignore::fastexp.SensitivityWarning")
 def test_odd_arguments_are_refused_by_name(name, monkeypatch):
     monkeypatch.setattr(jit, "_watcher", unhurried)
@@ -406,7 +407,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_what_was_taken_is_refused(name):
     call, text = WRONG[name]
     error = outcome(call, {})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 import fastexp as fx
 from fastexp import privacy
+from tests.support.each import each
 
 RED = "\x1b[31mred\x07\r\n\u202e"
 PAIR = [RED, "plain"]
@@ -66,7 +66,7 @@ OBJECTS = {
 }
 
 
-@pytest.mark.parametrize("name", OBJECTS)
+@each("name", OBJECTS)
 def test_it_is_one_that_can_be_printed(name):
     thing = OBJECTS[name]()
     assert repr(thing).isprintable()

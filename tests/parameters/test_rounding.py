@@ -16,6 +16,7 @@ from fastexp.cli import main
 from tests.doors.compiler import check_rounding
 from tests.doors.studies import run_task
 from tests.support import processes
+from tests.support.each import each
 
 LIBM = ctypes.util.find_library("m")
 X86 = platform.machine() in ("x86_64", "AMD64") and LIBM is not None
@@ -193,7 +194,7 @@ def law_calls():
 CALLS = dict(calls())
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_a_wrong_mode_is_refused_and_nothing_is_charged(name):
     releases = ".release" in name
     for mode in WRONG.values():
@@ -215,7 +216,7 @@ def test_the_right_mode_is_not_refused():
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow", "duckdb"])
+@each("engine", ["pandas", "polars", "pyarrow", "duckdb"])
 def test_frames_are_refused_and_nothing_is_charged(engine):
     columns = {"age": AGES, "city": BY}
     module = pytest.importorskip(engine)

@@ -15,6 +15,7 @@ import pytest
 import fastexp as fx
 from fastexp import privacy
 from tests.parameters.test_rounding import DOWN, LIBM, WRONG, X86, rounding
+from tests.support.each import each
 
 pytestmark = pytest.mark.skipif(not X86, reason="not x86-64, whose rounding mode it sets")
 
@@ -297,7 +298,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.engines
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in EXEMPT])
+@each("name", [name for name in NAMES if name not in EXEMPT])
 def test_whatever_computes_refuses_a_wrong_mode(name, folder):
     for mode in WRONG.values():
         call = call_of(name, folder)
@@ -316,7 +317,7 @@ def test_answers_that_a_file_keeps_are_not_read_in_a_wrong_mode(tmp_path):
     assert budget.answers("a") == answer
 
 
-@pytest.mark.parametrize("member", ["points", "grid.values", "grid.value", "grid.index"])
+@each("member", ["points", "grid.values", "grid.value", "grid.index"])
 def test_grids_refuse_a_wrong_mode(member):
     grid, law = fx.Median(1.0, (0, 1), step=0.1).grid, fx.Median(1.0, (0, 1), step=0.1).law([0.5])
     calls = {

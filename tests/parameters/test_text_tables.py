@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from tests.doors.parameters import text_tables
+from tests.support.each import each
 
 LINES = [
     ["mechanism", "expected error", "promise"],
@@ -16,7 +15,7 @@ LINES = [
 LEFT = [True, False, True]
 
 
-@pytest.mark.parametrize("room", [38, 45, 60, 80])
+@each("room", [38, 45, 60, 80])
 def test_a_table_fits_and_its_words_are_whole(room: int) -> None:
     lines = text_tables.table_lines(LINES, LEFT, room)
     assert max(map(len, lines)) <= room

@@ -13,6 +13,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import ParameterError
 from tests.doors.parameters import toml_text
+from tests.support.each import each
 
 DEEP = ["a.b.c.d.e.f.g.h.i.j.k.l", "[[[[[[[[[[[[", "{{{{{{{{{{{{", "]]]]", "= , #", ". " * 20]
 MARKS = "\"\"\" ''' ' \""
@@ -98,7 +99,7 @@ def test_whatever_is_valid_and_shallow_is_parsed() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
+@each(
     ("deep", "rule"),
     [
         ("{} = 1", "a key must have at most 8 dots"),
@@ -137,7 +138,7 @@ HOSTILE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", HOSTILE)
+@each("kind", HOSTILE)
 def test_hostile_text_is_refused_soon(kind: str) -> None:
     start = time.process_time()
     with pytest.raises(ValueError, match=r"."):

@@ -11,6 +11,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.parameters import validate
+from tests.support.each import each
 
 U = np.array([1.0, 3.0, 2.0])
 M = fx.Exponential(1.0, 1.0)
@@ -121,7 +122,7 @@ RECORDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
+@each("name", PARAMETERS)
 def test_bad_parameters(name):
     call, exception, text = PARAMETERS[name]
     with pytest.raises(exception, match=text) as caught:
@@ -130,8 +131,8 @@ def test_bad_parameters(name):
     assert isinstance(caught.value, (ValueError, TypeError))
 
 
-@pytest.mark.parametrize("verb", ["release", "sample", "law"])
-@pytest.mark.parametrize("name", UTILITIES)
+@each("verb", ["release", "sample", "law"])
+@each("name", UTILITIES)
 @pytest.mark.filterwarnings("ignore::fastexp.SensitivityWarning")
 def test_bad_utilities(name, verb):
     utilities, exception, text = UTILITIES[name]
@@ -140,7 +141,7 @@ def test_bad_utilities(name, verb):
     assert caught.value.__cause__ is None
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@each("name", RECORDS)
 def test_bad_records(name):
     records, exception, text = RECORDS[name]
     with pytest.raises(exception, match=text):
@@ -171,7 +172,7 @@ def test_wrong_number_of_utilities(more):
 
 
 class TestGoodForms:
-    @pytest.mark.parametrize(
+    @each(
         "form",
         [
             U.tolist(),

@@ -14,6 +14,7 @@ from fastexp import privacy
 from tests.doors.laws import Law
 from tests.doors.mechanisms import Mechanism
 from tests.doors.parameters import own_methods
+from tests.support.each import each
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +101,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_the_error_of_a_call_names_the_class(name):
     call, arguments = CALLS[name]
     with pytest.raises(TypeError) as caught:

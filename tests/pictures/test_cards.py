@@ -10,6 +10,7 @@ import pytest
 
 from tests.doors.parameters import readable
 from tests.doors.pictures import WARNING, Card, Carded
+from tests.support.each import each
 
 EVIL = "<b>&\"'</b>[red]\x1b[31m"
 
@@ -78,7 +79,7 @@ def test_a_card_with_a_title_alone():
     assert Cells(Object(Card("Median"))._repr_html_()).texts == ["Median"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("number", "digits", "text"),
     [
         (19_100, 6, "19,100"),

@@ -20,6 +20,7 @@ from fastexp import Guarantee, privacy
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.privacy import amounts, renyi
 from tests.house.test_docs import documented_parameters
+from tests.support.each import each
 
 SLACK = 1e-9
 
@@ -64,7 +65,7 @@ def adaptive_optimum(rounds: int, eta: float, epsilon: float, grid: int = 24) ->
 VECTORS = [(1, 1.0, 0.0), (1, 1.0, 0.5), (10, 0.1, 0.5), (100, 0.1, 1.0)]
 
 
-@pytest.mark.parametrize(("rounds", "eta", "epsilon"), VECTORS)
+@each(("rounds", "eta", "epsilon"), VECTORS)
 def test_the_optimum_for_fixed_queries_is_the_worst_pair_in_every_round(rounds, eta, epsilon):
     """By definition: the divergence of as many equal pairs, at its maximum over all t."""
     t, away = np.linspace(0, eta, 20_001)[1:-1, None], np.arange(rounds + 1)
@@ -79,8 +80,8 @@ def test_the_optimum_for_fixed_queries_is_the_worst_pair_in_every_round(rounds, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("eta", [0.05, 0.7, 3.0])
-@pytest.mark.parametrize("rounds", [1, 2, 3])
+@each("eta", [0.05, 0.7, 3.0])
+@each("rounds", [1, 2, 3])
 def test_no_pairs_fixed_beforehand_beat_the_optimum_and_some_reach_it(rounds, eta):
     for share in (0.0, 0.2, 0.6, 0.9):
         epsilon = share * rounds * eta
@@ -141,8 +142,8 @@ def reference_divergence(eta: float, order: float) -> mpmath.mpf:
         return (first + a * second) / (a - 1)
 
 
-@pytest.mark.parametrize("eta", [1e-9, 1e-4, 0.1, 0.99, 1.01, 4.0, 29.0, 31.0, 300.0])
-@pytest.mark.parametrize("above_one", [2**-10, 0.3, 1.0, 40.0, 2.0**30, 2.0**60])
+@each("eta", [1e-9, 1e-4, 0.1, 0.99, 1.01, 4.0, 29.0, 31.0, 300.0])
+@each("above_one", [2**-10, 0.3, 1.0, 40.0, 2.0**30, 2.0**60])
 def test_the_divergence_keeps_its_digits(eta, above_one):
     order = 1 + above_one
     exact = reference_divergence(eta, order)
@@ -150,8 +151,8 @@ def test_the_divergence_keeps_its_digits(eta, above_one):
     assert exact <= found <= exact * (1 + mpmath.mpf("1e-8"))
 
 
-@pytest.mark.parametrize("eta", [0.2, 1.0, 5.0])
-@pytest.mark.parametrize("order", [1.3, 2.0, 7.0])
+@each("eta", [0.2, 1.0, 5.0])
+@each("order", [1.3, 2.0, 7.0])
 def test_the_divergence_is_the_worst_over_all_pairs(eta, order):
     t = np.linspace(0, eta, 20001)[1:-1]
     p = sides(eta, t)
@@ -164,7 +165,7 @@ def divergence(p: np.ndarray, q: np.ndarray, order: float) -> float:
     return math.log(float((p**order * q ** (1 - order)).sum())) / (order - 1)
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@each("epsilon", [0.1, 1.0, 4.0])
 def test_rho_of_pure_privacy_holds_and_an_eighth_does_not(epsilon):
     """Randomised response and permute-and-flip: tanh holds, epsilon**2 / 8 is refuted."""
     truth = 1 / (1 + math.exp(-epsilon))
@@ -188,8 +189,8 @@ def test_rho_of_pure_privacy_is_the_limit_of_the_divergence():
         assert exact <= privacy.pure_rho(epsilon) <= exact * (1 + 3e-12)
 
 
-@pytest.mark.parametrize("rho", [1e-20, 1e-6, 0.01, 1.0, 300.0])
-@pytest.mark.parametrize("depth", [0.1, 1.0, 5.0])
+@each("rho", [1e-20, 1e-6, 0.01, 1.0, 300.0])
+@each("depth", [0.1, 1.0, 5.0])
 def test_rho_to_delta_is_the_best_order(rho, depth):
     """Against the root of the derivative (2a - 1) rho - epsilon + ln(1 - 1/a), in 50 digits."""
     epsilon = rho + depth * 2 * math.sqrt(rho)
@@ -206,7 +207,7 @@ def test_rho_to_delta_is_the_best_order(rho, depth):
     assert exact * (1 - mpmath.mpf("1e-14")) <= found <= exact * (1 + mpmath.mpf("1e-8"))
 
 
-@pytest.mark.parametrize("rho", [0.01, 0.5, 4.0])
+@each("rho", [0.01, 0.5, 4.0])
 def test_the_gaussian_mechanism_is_covered(rho):
     """rho is sharp for Gaussian noise of variance 1 / (2 rho), whose delta is known exactly."""
     shift = math.sqrt(2 * rho)
@@ -264,7 +265,7 @@ def test_more_is_worse_and_better_theorems_are_better(eta, other, epsilon, secon
     assert divergence_ <= min(eta, 1.5 * eta**2 / 8 * (1 + 1e-9))
 
 
-@pytest.mark.parametrize("rounds", [1, 10, 10**6, 10**12])
+@each("rounds", [1, 10, 10**6, 10**12])
 def test_extremes_give_numbers(rounds):
     for eta in (1e-100, 1e-9, 1.0, 1e9):
         assert 0.0 <= privacy.adaptive_epsilon(rounds, eta, 1e-300) <= rounds * eta * (1 + 1e-9)
@@ -324,8 +325,8 @@ def test_groups_cost_what_a_chain_of_steps_costs():
     assert privacy.group(of(10.0, delta=1e-9), 1000).delta == 1.0
 
 
-@pytest.mark.parametrize("epsilon", [0.2, 1.0])
-@pytest.mark.parametrize("size", [2, 3])
+@each("epsilon", [0.2, 1.0])
+@each("size", [2, 3])
 def test_groups_on_counts(epsilon, size):
     """The exponential mechanism on counts that differ by `size` records."""
     promise = privacy.group(fx.MostCommon(epsilon, list("abc")).guarantee, size)
@@ -342,8 +343,8 @@ def test_groups_on_counts(epsilon, size):
     assert reached > size * epsilon * 0.99
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 0.1, 1.0])
-@pytest.mark.parametrize("rounds", [1, 7, 60, 400])
+@each("epsilon", [0.01, 0.1, 1.0])
+@each("rounds", [1, 7, 60, 400])
 def test_advanced_composition_covers_randomised_response(epsilon, rounds):
     """The worst pure mechanism, composed exactly; Kairouz, Oh and Viswanath 2015."""
     for delta in (1e-9, 1e-3, 0.2):
@@ -386,7 +387,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), WRONG)
+@each(("call", "message"), WRONG)
 def test_bad_arguments(call, message):
     with pytest.raises(ParameterError, match=message):
         call()
@@ -410,7 +411,7 @@ def test_the_table_says_what_holds_when():
         assert linked or words.get(when, "planning") in doc
 
 
-@pytest.mark.parametrize("name", privacy.__all__)
+@each("name", privacy.__all__)
 def test_functions_are_documented(name):
     thing = getattr(privacy, name)
     if not inspect.isfunction(thing) or name.startswith(("selection_", "count_")):
@@ -456,7 +457,7 @@ def test_amounts_are_never_below_the_truth(first, second, count):
     assert amounts.above(first) > first > amounts.below(first)
 
 
-@pytest.mark.parametrize("x", [0.0, 1e-9, 0.3, 0.999, 1.0, 2.0, 50.0, 1e4])
+@each("x", [0.0, 1e-9, 0.3, 0.999, 1.0, 2.0, 50.0, 1e4])
 def test_helpers_of_the_divergence(x):
     with mpmath.workdps(40):
         y = mpmath.mpf(x)

@@ -15,6 +15,7 @@ from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.privacy import zcdp_epsilon
 from tests.doors.privacy import cauchy_alpha, laplace_alpha
 from tests.doors.privacy import smooth_noise as sn
+from tests.support.each import each
 
 pytestmark = pytest.mark.proof
 
@@ -48,9 +49,9 @@ def worst_ratio(log_density, alpha: float, beta: float) -> float:
 
 
 class TestPureNoise:
-    @pytest.mark.parametrize("noise", sn.PURE)
-    @pytest.mark.parametrize("calibration", sn.CALIBRATIONS)
-    @pytest.mark.parametrize("epsilon", EPSILONS)
+    @each("noise", sn.PURE)
+    @each("calibration", sn.CALIBRATIONS)
+    @each("epsilon", EPSILONS)
     def test_no_log_ratio_exceeds_epsilon(self, noise, calibration, epsilon):
         alpha, beta, sigma = sn.calibrate(noise, calibration, epsilon, 0.0)
         worst = worst_ratio(PURE_LOG[noise], alpha, beta)
@@ -59,13 +60,13 @@ class TestPureNoise:
         if calibration == "tight" and not (noise == "pareto-tail" and alpha > 3):
             assert worst >= epsilon * (1 - 1e-5)
 
-    @pytest.mark.parametrize("noise", sn.PURE)
+    @each("noise", sn.PURE)
     def test_the_check_finds_too_little_noise(self, noise):
         alpha, beta, _ = sn.calibrate(noise, "tight", 1.0, 0.0)
         assert worst_ratio(PURE_LOG[noise], 1.05 * alpha, beta) > 1.001
         assert worst_ratio(PURE_LOG[noise], alpha, 1.2 * beta + 0.1) > 1.001
 
-    @pytest.mark.parametrize("noise", sn.PURE)
+    @each("noise", sn.PURE)
     def test_a_tight_pair_needs_no_more_noise_than_a_published_one(self, noise):
         for epsilon in EPSILONS[1:]:
             paper = sn.calibrate(noise, "paper", epsilon, 0.0)
@@ -86,9 +87,9 @@ def hockey_stick(epsilon: float, s: float, t: float) -> float:
 
 
 class TestLaplaceNoise:
-    @pytest.mark.parametrize("epsilon", [0.2, 0.5, 1.0, 2.0, 5.0])
-    @pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.05, 0.9])
-    @pytest.mark.parametrize("calibration", sn.CALIBRATIONS)
+    @each("epsilon", [0.2, 0.5, 1.0, 2.0, 5.0])
+    @each("delta", [1e-9, 1e-3, 0.05, 0.9])
+    @each("calibration", sn.CALIBRATIONS)
     def test_delta_holds(self, epsilon, delta, calibration):
         alpha, beta, _ = sn.calibrate("laplace", calibration, epsilon, delta)
         worst = max(hockey_stick(epsilon, s, t) for s, t in neighbours(alpha, beta, 6))
@@ -168,14 +169,14 @@ def renyi(density, order: float, s: float, t: float) -> float:
 
 
 class TestConcentratedNoise:
-    @pytest.mark.parametrize("noise", sn.CONCENTRATED)
+    @each("noise", sn.CONCENTRATED)
     def test_the_densities_are_densities(self, noise):
         density = CONCENTRATED[noise](sn.calibrate(noise, "paper", 1.0, 0.0).sigma)
         z = np.concatenate([[0.0], np.geomspace(1e-8, 1e5, 20_000)])
         assert 2 * np.trapezoid(density(z), z) == pytest.approx(1, abs=1e-3)
 
-    @pytest.mark.parametrize("noise", sn.CONCENTRATED)
-    @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
+    @each("noise", sn.CONCENTRATED)
+    @each("epsilon", [0.3, 1.0, 3.0])
     def test_divergences_are_within_half_of_the_square(self, noise, epsilon):
         alpha, beta, sigma = sn.calibrate(noise, "paper", epsilon, 0.0)
         assert sn.calibrate(noise, "tight", epsilon, 0.0) == (alpha, beta, sigma)
@@ -187,7 +188,7 @@ class TestConcentratedNoise:
         )
         assert epsilon**2 / 200 < worst <= epsilon**2 / 2
 
-    @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+    @each("epsilon", [0.1, 1.0, 4.0])
     def test_sigma_is_the_published_root(self, epsilon):
         alpha, t, sigma = sn.calibrate("laplace-lognormal", "paper", epsilon, 0.0)
         assert 5 * epsilon / t * sigma**3 - 5 * sigma**2 - 1 == pytest.approx(0, abs=1e-6)
@@ -233,8 +234,8 @@ class TestConstants:
         alpha, beta, _ = sn.calibrate("pareto-tail", "paper", 1.0, 0.0)
         assert alpha + 2 * beta == pytest.approx(1)
 
-    @pytest.mark.parametrize("noise", sn.NOISES)
-    @pytest.mark.parametrize("calibration", sn.CALIBRATIONS)
+    @each("noise", sn.NOISES)
+    @each("calibration", sn.CALIBRATIONS)
     def test_extreme_epsilons_have_finite_pairs(self, noise, calibration):
         for epsilon in (1e-9, 1e-4, 700.0, 1e6):
             alpha, beta, sigma = sn.calibrate(noise, calibration, epsilon, 1e-6)
@@ -242,7 +243,7 @@ class TestConstants:
             assert 0 < beta < math.inf
             assert 0 <= sigma < 2
 
-    @pytest.mark.parametrize("noise", ["student-t", "pareto-tail", "laplace"])
+    @each("noise", ["student-t", "pareto-tail", "laplace"])
     def test_best_pairs_are_best(self, noise):
         """No pair of the same cost has less noise on evenly spaced records."""
         make = {
@@ -270,7 +271,7 @@ class TestPromises:
         for promise in (pure, laplace, zcdp, both):
             assert promise.bounded_range is None
 
-    @pytest.mark.parametrize("noise", sn.NOISES)
+    @each("noise", sn.NOISES)
     def test_delta_must_fit(self, noise):
         wrong = [-0.1, 1.0, 2.0, math.nan] + [0.0] * (noise == "laplace")
         wrong += [1e-6] * (noise in sn.PURE)

@@ -15,6 +15,7 @@ from fastexp import privacy
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.privacy import peeling_guarantee, peeling_round
 from tests.privacy.test_composition import adaptive_optimum, hockey_stick
+from tests.support.each import each
 
 SLACK = 1e-12
 
@@ -49,9 +50,9 @@ def pairs(rounds: int, each: float, monotonic: bool):
         yield laws[::-1]
 
 
-@pytest.mark.parametrize("monotonic", [True, False])
-@pytest.mark.parametrize("rounds", [1, 2, 3])
-@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+@each("monotonic", [True, False])
+@each("rounds", [1, 2, 3])
+@each("epsilon", [0.3, 2.0])
 def test_a_pure_total_holds(rounds, epsilon, monotonic):
     each = peeling_round(rounds, epsilon=epsilon)
     assert each == Fraction(epsilon) / rounds
@@ -68,8 +69,8 @@ def test_a_pure_total_holds(rounds, epsilon, monotonic):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rounds", [1, 2, 3])
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 1e-2), (1.0, 0.1), (0.1, 1e-6)])
+@each("rounds", [1, 2, 3])
+@each(("epsilon", "delta"), [(0.5, 1e-2), (1.0, 0.1), (0.1, 1e-6)])
 def test_a_total_with_delta_holds(rounds, epsilon, delta):
     each = float(peeling_round(rounds, epsilon=epsilon, delta=delta))
     assert each >= epsilon / rounds
@@ -116,8 +117,8 @@ def test_a_delta_never_takes_away(rounds, epsilon, delta):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("delta", [1e-300, 0.999])
-@pytest.mark.parametrize("epsilon", [1e-9, 1.0, 1e6])
+@each("delta", [1e-300, 0.999])
+@each("epsilon", [1e-9, 1.0, 1e6])
 def test_extremes_give_numbers(epsilon, delta):
     for rounds in (1, 10**9):
         each = peeling_round(rounds, epsilon=epsilon, delta=delta)
@@ -152,7 +153,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), WRONG)
+@each(("arguments", "message"), WRONG)
 def test_bad_arguments(arguments, message):
     with pytest.raises(ParameterError, match=message):
         peeling_round(**arguments)

@@ -15,6 +15,7 @@ from tests.doors.kernels import envelope
 from tests.doors.randomness import streams
 from tests.doors.reference import selection
 from tests.doors.selection import draw
+from tests.support.each import each
 
 EPSILONS = (0.1, 1.0, 4.0)
 SLACK = 1e-12
@@ -55,9 +56,9 @@ def count_pairs(k: int, n: int, neighbors: str):
                 yield counts, tuple(gone)
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("neighbors", ["add-remove", "replace"])
-@pytest.mark.parametrize("k", [2, 3])
+@each("epsilon", EPSILONS)
+@each("neighbors", ["add-remove", "replace"])
+@each("k", [2, 3])
 def test_most_common_keeps_its_promise_and_wastes_little(epsilon, neighbors, k):
     promise = fx.MostCommon(epsilon, range(k), neighbors=neighbors).guarantee
     ratio, span = worst(count_rate(epsilon, neighbors), count_pairs(k, 4, neighbors))
@@ -67,7 +68,7 @@ def test_most_common_keeps_its_promise_and_wastes_little(epsilon, neighbors, k):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@each("epsilon", EPSILONS)
 def test_counts_are_not_monotonic_under_replace(epsilon):
     """Power: the warning in the docstring is true, the check notices a doubled epsilon."""
     rate = selection_rate(epsilon, 1.0, monotonic=True)
@@ -75,8 +76,8 @@ def test_counts_are_not_monotonic_under_replace(epsilon):
     assert span > 1.9 * epsilon
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("base", [None, [Fraction(1), Fraction(3), Fraction(1, 7)]])
+@each("epsilon", EPSILONS)
+@each("base", [None, [Fraction(1), Fraction(3), Fraction(1, 7)]])
 def test_exponential_keeps_its_promise(epsilon, base):
     """Any change of up to sensitivity in each utility; monotonic: all in one direction."""
     start = [(0, 0, 0), (0, 1, 3), (5, 5, -2)]
@@ -92,7 +93,7 @@ def test_exponential_keeps_its_promise(epsilon, base):
         assert 0.99 * promise.bounded_range <= span <= promise.bounded_range + SLACK
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@each("epsilon", EPSILONS)
 def test_rho_bounds_the_divergences(epsilon):
     """zCDP: the Renyi divergence of order a is at most a * rho, for neighbouring counts."""
     rho = selection_guarantee(epsilon, None, "").rho

@@ -12,6 +12,7 @@ from itertools import combinations_with_replacement
 import pytest
 
 from tests.support import all_answers as twin
+from tests.support.each import each
 
 OUTER = Fraction(1, 4), Fraction(3, 4)
 THIRDS = Fraction(1, 3), Fraction(2, 3)
@@ -70,8 +71,8 @@ def replaced(size):
                 yield records, tuple(sorted((*records[:i], *records[i + 1 :], y)))
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("size", "q", "totals"), ADD_REMOVE)
+@each("ties", TIES)
+@each(("size", "q", "totals"), ADD_REMOVE)
 def test_one_record_more(size, q, totals, ties):
     """A weight changes by a factor of 2 at most, and both ways: exp(epsilon) is 4."""
     change, ratio, span = worst(added(size), size, q, totals, ties)
@@ -80,8 +81,8 @@ def test_one_record_more(size, q, totals, ties):
     assert span == 4
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("size", "q"), [(4, OUTER), (4, THIRDS), (3, QUARTILES)])
+@each("ties", TIES)
+@each(("size", "q"), [(4, OUTER), (4, THIRDS), (3, QUARTILES)])
 def test_one_record_replaced(size, q, ties):
     """The total is n: one count up and one down change a weight by the square of the base."""
     change, ratio, span = worst(replaced(size), size, q, (), ties)
@@ -90,8 +91,8 @@ def test_one_record_replaced(size, q, ties):
     assert Fraction(2) ** 47 < span <= Fraction(2) ** (4 * 12)
 
 
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize(("q", "sensitivity"), [(OUTER, Fraction(3, 2)), (THIRDS, Fraction(4, 3))])
+@each("ties", TIES)
+@each(("q", "sensitivity"), [(OUTER, Fraction(3, 2)), (THIRDS, Fraction(4, 3))])
 def test_the_number_of_records_as_the_total_has_twice_the_sensitivity(q, sensitivity, ties):
     """Power: targets that move with n change by 2 * (1 - min d), as JointExp's do."""
     change, _, span = worst(added(3), 3, q, (), ties)

@@ -14,6 +14,7 @@ import fastexp as fx
 from fastexp import Guarantee, privacy
 from fastexp.errors import ParameterError, ParameterTypeError
 from fastexp.privacy import total
+from tests.support.each import each
 
 EPSILON, SLACK = 0.5, 1e-12
 RECORDS = [(part, label) for part in range(2) for label in range(2)]
@@ -99,7 +100,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("own", "asked", "call"), CASES)
+@each(("own", "asked", "call"), CASES)
 def test_no_pair_of_neighbours_exceeds_the_total(own, asked, call):
     one = mechanism(own)
     whole = one.total(**call, neighbors=asked)
@@ -154,7 +155,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("call", "epsilon", "rho", "neighbors"), TABLE)
+@each(("call", "epsilon", "rho", "neighbors"), TABLE)
 def test_numbers(call, epsilon, rho, neighbors):
     whole = total(PROMISE, **call)
     assert (whole.epsilon, whole.rho, whole.neighbors) == (epsilon, rho, neighbors)
@@ -182,7 +183,7 @@ STATED = [
 ]
 
 
-@pytest.mark.parametrize(("own", "call", "epsilon", "neighbors"), STATED)
+@each(("own", "call", "epsilon", "neighbors"), STATED)
 def test_relations(own, call, epsilon, neighbors):
     whole = total(Guarantee(0.1, own, 0.1, 0.00125, 0.0, "text"), **call)
     assert (whole.epsilon, whole.neighbors) == (epsilon, neighbors)
@@ -219,7 +220,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), WRONG)
+@each(("call", "message"), WRONG)
 def test_bad_arguments(call, message):
     with pytest.raises(ParameterError, match=message):
         mechanism().total(**call)

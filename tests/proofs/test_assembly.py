@@ -11,6 +11,7 @@ import numba
 import pytest
 
 from tests.doors.compiler import jit, warmup
+from tests.support.each import each
 
 # These loop over whole arrays. The block-wise ones also slice, and count references for it,
 # outside of the loops.
@@ -65,24 +66,24 @@ def own_code(text: str, name: str) -> str:
     return "".join(functions[start : max(stop, start + 1)])
 
 
-@pytest.mark.parametrize("name", FLAT + BLOCKWISE)
+@each("name", FLAT + BLOCKWISE)
 def test_hot_kernels_are_packed(name):
     assert PACKED.search(own_code(assembly(name), name))
 
 
-@pytest.mark.parametrize("name", FLAT)
+@each("name", FLAT)
 def test_flat_kernels_call_nothing(name):
     assert CALL.findall(own_code(assembly(name), name)) == []
 
 
-@pytest.mark.parametrize("name", list(jit.KERNELS))
+@each("name", list(jit.KERNELS))
 def test_no_kernel_contracts_or_calls_libm(name):
     text = assembly(name)
     assert not FUSED.search(text)
     assert not LIBM.search(text)
 
 
-@pytest.mark.parametrize("name", list(jit.KERNELS))
+@each("name", list(jit.KERNELS))
 def test_every_kernel_has_one_signature(name):
     assert len(jit.KERNELS[name].dispatcher.signatures) == 1
 

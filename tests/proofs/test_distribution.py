@@ -17,6 +17,7 @@ from tests.doors.reference import selection
 from tests.doors.selection import Table
 from tests.support.cases import CASES, IDS, Case
 from tests.support.checks import sampler as checks
+from tests.support.each import each
 from tests.support.goodness import fits, two_sample_fits
 
 pytestmark = pytest.mark.statistical
@@ -27,7 +28,7 @@ COARSE = 5_000  # draws at forced coarseness, where each costs an exact test
 TEN = Case("ten", fx.Exponential(1.0, 1.0), np.array([9.0, 8, 7, 6.5, 6, 5, 4, 3, 2, 0]))
 
 
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+@each("case", CASES, ids=IDS)
 def test_many_draws_follow_the_law(case):
     probabilities = case.probabilities()
     draws = case.mechanism.sample(case.utilities, 200_000, rng=1)
@@ -37,8 +38,8 @@ def test_many_draws_follow_the_law(case):
         assert fits(draws, probabilities)
 
 
-@pytest.mark.parametrize("scale", [1.0, 1.02, 0.98])
-@pytest.mark.parametrize("what", ["epsilon", "sensitivity"])
+@each("scale", [1.0, 1.02, 0.98])
+@each("what", ["epsilon", "sensitivity"])
 def test_power_two_percent_is_noticed(what, scale):
     """The right epsilon and sensitivity are accepted, 2 % more or less rejected."""
     wrong = {"epsilon": 1.0, "sensitivity": 1.0}
@@ -47,8 +48,8 @@ def test_power_two_percent_is_noticed(what, scale):
     assert fits(draws, TEN.probabilities()) == (scale == 1.0)
 
 
-@pytest.mark.parametrize("precision", [0, 1, 3, 6, 20])
-@pytest.mark.parametrize("case", [CASES[0], CASES[15]], ids=lambda c: c.name)
+@each("precision", [0, 1, 3, 6, 20])
+@each("case", [CASES[0], CASES[15]], ids=lambda c: c.name)
 def test_the_envelope_is_exact_however_coarse(case, precision):
     """With few fractional bits the exact test decides most draws, and the law is the same."""
     scan = checks.scanned(case, precision)
@@ -68,8 +69,8 @@ def test_tables_are_exact_however_coarse(case, shape):
     assert slow > (0.1 if shape[1] < 6 else 0)  # the exact path was really on the way
 
 
-@pytest.mark.parametrize("kind", ["float", "int", "uint", "base"])
-@pytest.mark.parametrize("precision", [0, 3, 20])
+@each("kind", ["float", "int", "uint", "base"])
+@each("precision", [0, 3, 20])
 def test_many_blocks_are_exact_however_coarse(kind, precision):
     """Three blocks, the last one short: blocks are settled, and rounds are void, too."""
     rng = np.random.default_rng(13)
@@ -187,7 +188,7 @@ def rejection_sampler(case: Case, size: int, mutate) -> np.ndarray:
     return np.array(out)
 
 
-@pytest.mark.parametrize("name", [None, *MUTANTS])
+@each("name", [None, *MUTANTS])
 def test_broken_samplers_are_noticed(name):
     mutate = MUTANTS[name] if name else lambda u, r, coin: (u, r, coin)
     draws = rejection_sampler(CASES[0], COARSE, mutate)

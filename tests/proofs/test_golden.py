@@ -15,6 +15,7 @@ import pytest
 import fastexp as fx
 from tests.support.cases import CASES, IDS
 from tests.support.checks.groups import restored_key as known_key
+from tests.support.each import each
 
 FILE = Path(__file__).parents[1] / "data" / "golden_draws.json"
 SPREAD = 20 * np.random.default_rng(1).random(3000)
@@ -208,7 +209,7 @@ def test_threads_change_nothing(threads, size, monkeypatch):
     assert np.array_equal(MECHANISM.sample(SPREAD, size, rng=5, threads=threads), one)
 
 
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+@each("case", CASES, ids=IDS)
 def test_shorter_draws_by_the_same_kernel_are_a_prefix(case):
     m, u = case.mechanism, case.utilities
     assert (m.sample(u, 5000, rng=1)[:4500] == m.sample(u, 4500, rng=1)).all()

@@ -14,6 +14,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.compiler import cache
+from tests.support.each import each
 
 pytestmark = pytest.mark.proof
 
@@ -91,7 +92,7 @@ class Series(Iterating):
         raise ValueError(f"SECRET {MARKED}")
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_errors_show_no_data(name, capfd, caplog):
     caplog.set_level(logging.DEBUG)
     recorded = warnings.catch_warnings(record=True, action="always")
@@ -120,7 +121,7 @@ def test_successful_calls_say_nothing(capfd, caplog):
     assert [r for r in caplog.records if r.name.startswith("fastexp")] == []
 
 
-@pytest.mark.parametrize("empty", [np.array([]), np.array([], dtype="U1"), [], ()])
+@each("empty", [np.array([]), np.array([], dtype="U1"), [], ()])
 def test_no_records_look_like_some(empty):
     """Whether there is a record at all must not show by an exception, whatever the type."""
     assert fx.MostCommon(1.0, ["x", "y"]).release(empty) in ("x", "y")

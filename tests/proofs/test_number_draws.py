@@ -23,6 +23,7 @@ from tests.support.checks import numbers as checks
 from tests.support.checks.numbers import AR, SW, median_case, mode_widened, on_ranks, order_case
 from tests.support.checks.numbers import quantile_case as quantile
 from tests.support.checks.records import SMALL_BUFFERS
+from tests.support.each import each
 from tests.support.goodness import ALPHA, fits, two_sample_fits
 
 N = 400_000  # rejects an epsilon that is wrong by 5 % (see the power test)
@@ -83,13 +84,13 @@ class TestSamples:
     """On a grid of 40 points, against the twin's law."""
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize(("case", "records"), CASES, ids=name_of)
+    @each(("case", "records"), CASES, ids=name_of)
     def test_they_follow_the_law(self, case, records):
         p = law(case, records, 0.3)
         assert fits(made(case, 0.3).sample(records, N, rng=1), p)
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize(("case", "records"), CASES[:12], ids=name_of)
+    @each(("case", "records"), CASES[:12], ids=name_of)
     def test_power_five_percent_are_noticed(self, case, records):
         """Of epsilon; or twice or half of the sensitivity. The weakest law needs more draws."""
         p = law(case, records, 0.3)
@@ -114,8 +115,8 @@ class TestSamples:
         assert fits(np.concatenate([m.sample(SPREAD, 4, rng=i) for i in range(8000)]), p)
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("reach", [1, None], ids=["narrow", "as it is"])
-    @pytest.mark.parametrize(("case", "records"), [CASES[i] for i in ROWS], ids=name_of)
+    @each("reach", [1, None], ids=["narrow", "as it is"])
+    @each(("case", "records"), [CASES[i] for i in ROWS], ids=name_of)
     def test_one_draw_of_each_row_follows_it(self, case, records, reach):
         """Of many equal rows; with a narrow window most points take an exact coin."""
         p, size = law(case, records, 0.3), 8_000 if reach else N // 4
@@ -148,7 +149,7 @@ class TestSamples:
         assert fits(9 * draws + other, pairs)
         assert not fits(9 * draws + draws, pairs)
 
-    @pytest.mark.parametrize("size", [None, 1, 5, 4097, 150_000])
+    @each("size", [None, 1, 5, 4097, 150_000])
     def test_threads_and_states_change_nothing(self, size):
         m = fx.Median(0.05, (0, 1))
         records = np.random.default_rng(1).random(300)
@@ -175,8 +176,8 @@ class TestSmallWindows:
         monkeypatch.setattr(rank.RankShape, "distance", distance)
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize(("case", "records"), CASES[:11], ids=name_of)
-    @pytest.mark.parametrize("reach", [1, 3])
+    @each(("case", "records"), CASES[:11], ids=name_of)
+    @each("reach", [1, 3])
     def test_samples_follow_the_law(self, case, records, reach):
         p = law(case, records, 0.3)
         (shape,) = checks.small_windows(made(case, 0.3), records, (reach,))
@@ -196,7 +197,7 @@ class TestSmallWindows:
         assert fits(np.array([cells.release(shape) for _ in range(RELEASES)]), p)
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("number", [1, 4, 6, 9, 10])
+    @each("number", [1, 4, 6, 9, 10])
     def test_releases_follow_the_law(self, number):
         case, records = CASES[number]
         (shape,) = checks.small_windows(made(case, 0.3), records, (1,))
@@ -242,7 +243,7 @@ class TestReleases:
     """From the operating system's randomness."""
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("number", [0, 2, 3, 6, 9, 11, 12, 13])
+    @each("number", [0, 2, 3, 6, 9, 11, 12, 13])
     def test_they_follow_the_law(self, number):
         case, records = CASES[number]
         m = made(case, 0.3)
@@ -313,7 +314,7 @@ class TestFineGrids:
 
     @pytest.mark.fast
     @pytest.mark.statistical
-    @pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+    @each("mechanism", MECHANISMS, ids=repr)
     def test_they_are_uniform(self, mechanism):
         draws = mechanism.sample(self.RECORDS, N, rng=1)
         x = integral_transform(mechanism, self.RECORDS, draws)
@@ -329,7 +330,7 @@ class TestFineGrids:
 
     @pytest.mark.statistical
     @pytest.mark.slow
-    @pytest.mark.parametrize("number", [0, 2, 3])
+    @each("number", [0, 2, 3])
     def test_power(self, number):
         """Five percent of epsilon, and a record less, are noticed."""
         m = self.MECHANISMS[number]
@@ -375,8 +376,8 @@ def test_the_twins_are_not_the_mechanisms():
     assert own == [3, 3, 3, 0, 1, 1, 3]
 
 
-@pytest.mark.parametrize("r", [1, 2, 5, 50, 2**31 - 1])
-@pytest.mark.parametrize("widen", [0, 2])
+@each("r", [1, 2, 5, 50, 2**31 - 1])
+@each("widen", [0, 2])
 def test_more_ranks_than_records(r, widen):
     """The 50th largest of three: every point loses as much as it would take to have 50."""
     for n, epsilon in itertools.product((0, 1, 2, 3, 5), (1.0, 400.0)):

@@ -17,6 +17,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.intake import Records
+from tests.support.each import each
 from tests.support.goodness import fits
 
 pytestmark = pytest.mark.proof
@@ -86,7 +87,7 @@ def impossible(outputs, possible):
     return np.mean(~possible(np.asarray(outputs)))
 
 
-@pytest.mark.parametrize(("bounds", "one", "other"), PAIRS)
+@each(("bounds", "one", "other"), PAIRS)
 def test_answers_in_floats_are_caught(bounds, one, other):
     outputs = naive(one, bounds, 1.0, 3000, 1)
     assert impossible(outputs, in_floats(one, bounds)) == 0
@@ -100,7 +101,7 @@ def test_the_published_share():
     assert abs(impossible(back, in_floats(ONE, (0.0, 1.0))) - 0.09) < 0.018
 
 
-@pytest.mark.parametrize(("bounds", "one", "other"), PAIRS)
+@each(("bounds", "one", "other"), PAIRS)
 def test_no_answer_is_impossible(bounds, one, other):
     for m in (fx.Median(1.0, bounds), fx.Median(1.0, bounds, neighbors="replace", widen=0.01)):
         for own, its_neighbour in ((one, other), (other, one)):
@@ -123,7 +124,7 @@ MECHANISMS = [
 ]
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS, ids=repr)
+@each("mechanism", MECHANISMS, ids=repr)
 def test_all_points_and_nothing_else_come_from_any_data(mechanism):
     """On a coarse grid every answer of every data set is seen."""
     points = set(mechanism.grid.values(np.arange(mechanism.grid.size)).tolist())

@@ -13,6 +13,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.query import FIGURES, beyond
+from tests.support.each import each
 
 WIDE = {"bounds": (0, 20), "step": 1}
 LENGTHS = [0, 1, 2, 5, 8, 9, 40, 0, 33]
@@ -85,8 +86,8 @@ LOSSES = {
 
 
 class TestNumbers:
-    @pytest.mark.parametrize("name", NUMBERS)
-    @pytest.mark.parametrize("floats", [False, True])
+    @each("name", NUMBERS)
+    @each("floats", [False, True])
     def test_figures_are_those_of_each_law(self, name, floats):
         mechanism, truth = NUMBERS[name]
         records = RECORDS / 1.0 if floats else RECORDS
@@ -144,7 +145,7 @@ def best_of(mechanism, law, records):
 
 
 class TestLosses:
-    @pytest.mark.parametrize("name", LOSSES)
+    @each("name", LOSSES)
     def test_figures_are_those_of_each_law(self, name):
         mechanism, records = LOSSES[name], RECORDS.clip(0, 23)
         found = accuracy_of(mechanism, records, LENGTHS, 0.75)
@@ -210,7 +211,7 @@ class TestQueries:
             rows += [(city, year, name, *wanted(name, rents, 0.8)) for name in ANSWERS]
         assert [tuple(map(plain, row)) for row in found] == rows
 
-    @pytest.mark.parametrize(
+    @each(
         ("form", "listed"),
         [
             (dict, dict),
@@ -221,7 +222,7 @@ class TestQueries:
         ids=["dict", "pandas", "lazy Polars", "Arrow"],
     )
     @pytest.mark.engines
-    @pytest.mark.parametrize("groups", [CITIES, "from-data", None], ids=str)
+    @each("groups", [CITIES, "from-data", None], ids=str)
     def test_frames_of_every_kind_have_the_same(self, form, listed, groups):
         query = fx.Query() if groups is None else fx.Query(by="city", groups=groups)
         first = query.accuracy(pl.DataFrame(ROWS), ANSWERS)
@@ -266,7 +267,7 @@ class TestQueries:
         found = fx.Query().accuracy(rows, answers, nan="drop")
         assert (found["n"].tolist(), found["truth"].tolist()) == ([2], [2.0])
 
-    @pytest.mark.parametrize(
+    @each(
         ("query", "how", "message"),
         [
             (fx.Query(by="n", groups=[1]), {}, "by must have other names than answer, measure, n"),

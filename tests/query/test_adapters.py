@@ -29,10 +29,11 @@ from tests.doors.query import (
     frame_of,
     type_of,
 )
+from tests.support.each import each
 from tests.support.query_frames import FORMS, KINDS, Stream, answers, types_of
 
 pytestmark = pytest.mark.engines
-forms = pytest.mark.parametrize("form", FORMS)
+forms = each("form", FORMS)
 TOWNS = ["Oslo", "Århus", "", "日本", "Rome", "Bern", "Oslo"]
 DATA = {
     "town": [*TOWNS[:5], None, "Oslo"],
@@ -111,7 +112,7 @@ class TestRows:
                 assert [kind.floats for kind in kinds] == [False] * 3 + [True] * 2 + [False]
 
     @pytest.mark.usefixtures("by_narwhals")
-    @pytest.mark.parametrize("form", ["polars", "pandas-nullable", "pandas-arrow", "arrow"])
+    @each("form", ["polars", "pandas-nullable", "pandas-arrow", "arrow"])
     def test_of_frames_that_narwhals_knows(self, form):
         frame = frame_of(FORMS[form](TABLE))
         assert type(frame).__name__ == "AnyFrame"
@@ -121,9 +122,7 @@ class TestRows:
         assert kinds == ["text"] + ["numbers"] * 5
 
     @forms
-    @pytest.mark.parametrize(
-        "name", ["*", "^.*$", "^x$", "a.b", " ", "1", "'", '"', "日本", "a\nb", "[x]"]
-    )
+    @each("name", ["*", "^.*$", "^x$", "a.b", " ", "1", "'", '"', "日本", "a\nb", "[x]"])
     def test_of_columns_of_any_name(self, form, name):
         table = pa.table({"x": [1.0, 2.0], name: [3.0, 4.0]})
         parts = list(frame_of(FORMS[form](table)).parts([Use(name, "numbers")], [], None))
@@ -202,7 +201,7 @@ def shown(frame):
 
 class TestAnswers:
     @forms
-    @pytest.mark.parametrize("rows", [3, 0])
+    @each("rows", [3, 0])
     def test_are_of_the_frames_kind_and_hold_every_kind_of_column(self, form, rows):
         source = FORMS[form](TABLE)
         frame = frame_of(source)
@@ -214,7 +213,7 @@ class TestAnswers:
         assert shown(found) == want
 
     @pytest.mark.usefixtures("by_narwhals")
-    @pytest.mark.parametrize("form", ["pandas-nullable", "pandas-arrow", "arrow"])
+    @each("form", ["pandas-nullable", "pandas-arrow", "arrow"])
     def test_of_frames_that_narwhals_knows(self, form):
         source = FORMS[form](TABLE)
         found = frame_of(source).finished(COLUMNS)
@@ -263,7 +262,7 @@ FAR = {
 
 
 class TestRefusedBeforeTheCharge:
-    @pytest.mark.parametrize("form", FAR)
+    @each("form", FAR)
     def test_groups_that_answers_of_the_kind_cannot_hold(self, form):
         frame = frame_of(FORMS[form](TABLE))
         for kind, numbers, dtype in FAR[form]:
@@ -280,7 +279,7 @@ class TestRefusedBeforeTheCharge:
             found = frame_of(TABLE).finished([column])["k"].combine_chunks()
             assert found.cast(pa.date64()).cast(pa.int64()).to_pylist() == [days[0] * 86_400_000]
 
-    @pytest.mark.parametrize(
+    @each(
         ("column", "told"),
         [
             ("Oslo", r"must be a column: .* got str$"),
@@ -309,7 +308,7 @@ class TestRefusedBeforeTheCharge:
 
 
 class TestFound:
-    @pytest.mark.parametrize(
+    @each(
         ("thing", "told"),
         [
             ([1], "got list, which has no columns with names: give the frame, or a dict"),
@@ -395,7 +394,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("form", "kind"), PAIRS)
+@each(("form", "kind"), PAIRS)
 def test_columns_are_refused_by_type_alone(form, kind):
     """Without a row, and with rows."""
     frame = frame_of(FORMS[form](pa.table({"x": TYPED[kind]})))

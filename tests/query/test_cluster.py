@@ -27,6 +27,7 @@ import pytest
 import fastexp as fx
 from tests.doors.query import Reader, beyond, brought
 from tests.support import frame_cases as cases
+from tests.support.each import each
 from tests.support.frame_cases import DATA, release, sample
 
 pytestmark = [
@@ -213,7 +214,7 @@ class TestTheCoresAnswers:
                 found = engine.columns(sample(frame, q, rng=3, size=size))
                 assert found == {q.by: q.groups, q.column: cases.core_sample(DATA, q, 3, size)}
 
-    @pytest.mark.parametrize(("by", "person"), [("town", None), ("zip", "alias")])
+    @each(("by", "person"), [("town", None), ("zip", "alias")])
     def test_groups_from_the_data(self, engine, by, person):
         q = cases.Question(cases.FINE, "rent", by)
         with pytest.warns(fx.PrivacyWarning):
@@ -230,8 +231,8 @@ class TestTheCoresAnswers:
         assert engine.columns(found) == {by: labels, "rent": wanted.tolist()}
 
     @pytest.mark.fast
-    @pytest.mark.parametrize("partitions", [1, 9])
-    @pytest.mark.parametrize("scheduler", ["threads", "sync"])
+    @each("partitions", [1, 9])
+    @each("scheduler", ["threads", "sync"])
     def test_partitions_and_schedulers_do_not_matter(self, partitions, scheduler):
         q = cases.PERSONS["alias"]
         with dask.config.set(scheduler=scheduler):
@@ -266,9 +267,7 @@ ANSWERS = {
 
 
 class TestKeysOfEveryKind:
-    @pytest.mark.parametrize(
-        "by", [*LISTS, ["city", "year"], ["flag", "day"], ["time", "city", "flag"]], ids=str
-    )
+    @each("by", [*LISTS, ["city", "year"], ["flag", "day"], ["time", "city", "flag"]], ids=str)
     def test_answers_are_those_of_arrow_tables(self, engine, by):
         table = pa.table(KEYS)
         columns = [by] if isinstance(by, str) else by
@@ -282,7 +281,7 @@ class TestKeysOfEveryKind:
         assert (budget.charges, budget.spent) == (1, asked.total(ANSWERS).epsilon)
         assert list(found.columns) == [*columns, *ANSWERS]
 
-    @pytest.mark.parametrize("by", ["day", "time", ["flag", "city"]], ids=str)
+    @each("by", ["day", "time", ["flag", "city"]], ids=str)
     def test_groups_from_the_data(self, engine, by):
         table, asked = pa.table(KEYS), fx.Query(by=by, groups="from-data")
         with pytest.warns(fx.PrivacyWarning):
@@ -509,7 +508,7 @@ class TestMemory:
 
 
 class TestWhatTheShapeTells:
-    @pytest.mark.parametrize("question", ["median", "drink", "person-drink"])
+    @each("question", ["median", "drink", "person-drink"])
     def test_nothing_of_which_groups_exist(self, engine, question):
         q = ALL[question]
         shape = engine.kinds(release(engine.of(whole()), q))
@@ -641,7 +640,7 @@ class TestColumns:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
+    @each(
         ("question", "change"),
         [
             ("median", {"by": "nobody"}),
@@ -694,7 +693,7 @@ class TestRefusals:
         with pytest.raises(fx.ParameterError, match="stream"):
             fx.Query().release(rate, {"x": (cases.MEDIAN, "value")})
 
-    @pytest.mark.parametrize("column", ["holes", "nans", "rooms"])
+    @each("column", ["holes", "nans", "rooms"])
     def test_missing_records_say_nothing_more(self, engine, column):
         budget, q = fx.Budget(1.0), cases.Question(cases.MEDIAN, column, "town")
         with pytest.raises(fx.InvalidRecords, match="must not be missing") as told:

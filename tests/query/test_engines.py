@@ -18,13 +18,14 @@ import pytest
 import fastexp as fx
 from tests.doors.query import Reader, find
 from tests.support import frame_cases as cases
+from tests.support.each import each
 from tests.support.frame_cases import DATA, MEDIAN, PERSONS, QUESTIONS, core_release, core_sample
 from tests.support.query_frames import FORMS, KINDS, answers, arrow_in_pandas, types_of
 
 pytestmark = pytest.mark.engines
 KEY = fx.release_key()
 ALL = {**QUESTIONS, **PERSONS}
-forms = pytest.mark.parametrize("form", FORMS)
+forms = each("form", FORMS)
 every = pytest.mark.parametrize(
     "q",
     [
@@ -113,18 +114,16 @@ class TestTheCoresAnswers:
             want = MEDIAN.release(records.tolist(), by=[0, 1] * 30, **told)
             assert answers(found)["x"] == want.tolist()
 
-    @pytest.mark.parametrize("form", ["polars", "polars-lazy", "pandas-arrow", "arrow-reader"])
-    @pytest.mark.parametrize("nan", ["drop", "lower", "upper"])
-    @pytest.mark.parametrize(
-        "person", [{}, {"person": "person"}, {"person": "alias", "max_rows": 2}]
-    )
+    @each("form", ["polars", "polars-lazy", "pandas-arrow", "arrow-reader"])
+    @each("nan", ["drop", "lower", "upper"])
+    @each("person", [{}, {"person": "person"}, {"person": "alias", "max_rows": 2}])
     def test_what_counts_is_part_of_a_keyed_question(self, form, nan, person):
         q = cases.Question(MEDIAN, "holes", "town", {"nan": nan, **person})
         assert answers(released(frame(form), q))["holes"] == core_release(DATA, q, KEY)
 
 
 class TestColumnsOfOtherTypes:
-    @pytest.mark.parametrize(
+    @each(
         "kind",
         [pa.string(), pa.string_view(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())],
         ids=str,
@@ -180,7 +179,7 @@ class TestColumnsOfOtherTypes:
         found = released(FORMS[form](views), q, budget=budget)
         assert found == released(pa.table(data), q)
 
-    @pytest.mark.parametrize("form", ["arrow", "arrow-reader", "stream", "pandas-arrow"])
+    @each("form", ["arrow", "arrow-reader", "stream", "pandas-arrow"])
     def test_dictionaries_with_gaps_in_them(self, form):
         codes, records = pa.array([0, 1, None, 2, 0]), [1.0, 50.0, 2.0, 60.0, 99.0]
         for entries, groups in ((["a", "b", None], ["b", "a"]), ([7, None, 9], [9, 7])):
@@ -191,8 +190,8 @@ class TestColumnsOfOtherTypes:
             want = MEDIAN.release(records, by=keys.to_pylist(), **told)
             assert answers(found)["x"] == want.tolist()
 
-    @pytest.mark.parametrize("kind", [pa.int8(), pa.int16(), pa.uint16(), pa.uint32(), pa.uint64()])
-    @pytest.mark.parametrize("form", ["arrow", "polars", "polars-lazy", "pandas", "pandas-arrow"])
+    @each("kind", [pa.int8(), pa.int16(), pa.uint16(), pa.uint32(), pa.uint64()])
+    @each("form", ["arrow", "polars", "polars-lazy", "pandas", "pandas-arrow"])
     def test_integers_of_any_width(self, form, kind):
         q = QUESTIONS["median-zip"]
         data = {"zip": [30, 12, 30, None, 5], "rent": [1.0, 2.0, 3.0, 4.0, 5.0]}
@@ -203,7 +202,7 @@ class TestColumnsOfOtherTypes:
         assert answers(released(rows, q)) == {"zip": q.groups, "rent": want.tolist()}
 
     @forms
-    @pytest.mark.parametrize("gaps", [False, True])
+    @each("gaps", [False, True])
     def test_persons_beyond_int64(self, form, gaps):
         """As hashes are."""
         persons = [None if gaps and i % 7 == 0 else 2**64 - 1 - i % 9 for i in range(60)]
@@ -215,7 +214,7 @@ class TestColumnsOfOtherTypes:
         want = MEDIAN.release(data["x"], by=data["k"], person=persons, **told)
         assert answers(found)["x"] == want.tolist()
 
-    @pytest.mark.parametrize(
+    @each(
         "items",
         [
             [date(2020, 1, 1), date(1800, 1, 1)],
@@ -254,7 +253,7 @@ class TestColumnsOfOtherTypes:
         want = asked.release({"k": keys, "x": rows["x"]}, {"x": (MEDIAN, "x")}, key=KEY)
         assert found["x"].tolist() == want["x"].tolist()
 
-    @pytest.mark.parametrize(
+    @each(
         "rows",
         [
             pd.DataFrame(np.ones((4, 2))),
@@ -276,7 +275,7 @@ class TestColumnsOfOtherTypes:
             fx.Query(by="k", groups=rows)
         assert budget.charges == 0
 
-    @pytest.mark.parametrize("form", ["arrow", "polars", "pandas-arrow", "stream", "arrays"])
+    @each("form", ["arrow", "polars", "pandas-arrow", "stream", "arrays"])
     def test_keys_beyond_int64_are_not_listed(self, form):
         rows = {"k": np.array([2**64 - 1, 1], np.uint64), "x": [1.0, 2.0]}
         asked = fx.Query(by="k", groups=[-1, 1])
@@ -328,7 +327,7 @@ RENT = [float(i * 7 % 100) for i in range(400)]
 
 
 class TestKeysOfOtherKinds:
-    @pytest.mark.parametrize("kind", KEYED)
+    @each("kind", KEYED)
     @forms
     def test_groups_and_persons(self, form, kind):
         of_keys, keys, groups = KEYED[kind]
@@ -368,7 +367,7 @@ class TestKeysOfOtherKinds:
         listed = list(zip(found["town"], found["zip"], map(day, found["day"]), strict=True))
         assert listed == sorted({row for row in rows if None not in row})
 
-    @pytest.mark.parametrize("kind", KEYED)
+    @each("kind", KEYED)
     def test_a_kind_is_not_another(self, kind):
         of_keys, keys, _ = KEYED[kind]
         budget = fx.Budget(epsilon=1.0)
@@ -390,7 +389,7 @@ def day(found):
 
 class TestTheShapeTellsNothing:
     @forms
-    @pytest.mark.parametrize("name", ["median", "fine", "drink", "integers"])
+    @each("name", ["median", "fine", "drink", "integers"])
     def test_whatever_the_groups_that_exist(self, form, name):
         q = QUESTIONS[name]
         shown, drawn = set(), set()
@@ -436,7 +435,7 @@ class TestTheShapeTellsNothing:
 
 class TestGroupsFromTheData:
     @forms
-    @pytest.mark.parametrize("by", ["town", "zip"])
+    @each("by", ["town", "zip"])
     def test_are_sorted_and_come_with_a_warning(self, form, by):
         there = sorted({g for g in DATA[by] if g is not None})
         answer = {"rent": (MEDIAN, "rent")}
@@ -451,7 +450,7 @@ class TestGroupsFromTheData:
             fx.Query(by=by, groups="from-data").sample(frame(form), answer, rng=1)
 
     @pytest.mark.filterwarnings("ignore::fastexp.PrivacyWarning")
-    @pytest.mark.parametrize("form", sorted(set(TYPED) - {"arrow-batch"}))
+    @each("form", sorted(set(TYPED) - {"arrow-batch"}))
     def test_have_their_type_without_a_row(self, form):
         for by in ("town", "zip"):
             asked = fx.Query(by=by, groups="from-data")
@@ -504,8 +503,8 @@ class TestCharges:
             assert not any(c.isdigit() for c in str(told.value))
             assert budget.remaining == 0.0
 
-    @pytest.mark.parametrize("form", sorted(FORMS.keys() - {"stream"}))
-    @pytest.mark.parametrize(
+    @each("form", sorted(FORMS.keys() - {"stream"}))
+    @each(
         ("by", "person", "column"),
         [("city", None, "rent"), ("town", "who", "rent"), ("town", None, "rents")],
     )
@@ -523,7 +522,7 @@ class TestCharges:
                 asked.release(wide[:, :width], {"x": (MEDIAN, "x")})
             assert str(told.value).endswith(shown)
 
-    @pytest.mark.parametrize("candidates", [[1, 2**63], [1, -(2**63) - 1], ["a", "\ud800"]])
+    @each("candidates", [[1, 2**63], [1, -(2**63) - 1], ["a", "\ud800"]])
     def test_nothing_for_candidates_or_names_that_no_column_holds(self, candidates):
         budget, mechanism = fx.Budget(epsilon=1.0), fx.MostCommon(1.0, candidates)
         for form in FORMS:
@@ -572,7 +571,7 @@ OBJECTS = dict.fromkeys(("pandas", "pandas-own-type", "pandas-nullable"), ("date
 
 class TestTypesOfRecords:
     @forms
-    @pytest.mark.parametrize(
+    @each(
         "kind",
         [
             pa.decimal32(7, 2),
@@ -608,9 +607,9 @@ class TestTypesOfRecords:
             "x": [0.0]
         }
 
-    @pytest.mark.parametrize("form", TYPED)
-    @pytest.mark.parametrize("kind", ["integers", "floats", *NO_NUMBERS])
-    @pytest.mark.parametrize("mechanism", [FINE, DRINK, ROOMS], ids=["numbers", "text", "integers"])
+    @each("form", TYPED)
+    @each("kind", ["integers", "floats", *NO_NUMBERS])
+    @each("mechanism", [FINE, DRINK, ROOMS], ids=["numbers", "text", "integers"])
     def test_others_are_refused_by_column_and_type(self, form, mechanism, kind):
         if kind in OBJECTS.get(form, ()):
             return  # objects, of what type is not known
@@ -627,7 +626,7 @@ class TestTypesOfRecords:
             ASKED.release(FORMS[form](table), answer, budget=budget)
         assert budget.spent == (1.0 if form == "stream" else 0.0)
 
-    @pytest.mark.parametrize("items", [[True, False], [date(2020, 1, 2)] * 2, [[1.0], [2.0]]])
+    @each("items", [[True, False], [date(2020, 1, 2)] * 2, [[1.0], [2.0]]])
     def test_objects_are_refused_by_what_they_are(self, items):
         rows = pd.DataFrame({"town": TOWNS, "rent": pd.Series(items, dtype=object)})
         told = r"^records must be .*, got \w+ \(\w+\)$"
@@ -637,7 +636,7 @@ class TestTypesOfRecords:
             ASKED.release({"town": TOWNS, "rent": items}, {"rent": (FINE, "rent")})
 
     @forms
-    @pytest.mark.parametrize("mechanism", [FINE, DRINK, ROOMS], ids=["numbers", "text", "integers"])
+    @each("mechanism", [FINE, DRINK, ROOMS], ids=["numbers", "text", "integers"])
     def test_a_column_of_nothing_is_all_missing(self, form, mechanism):
         table = pa.table({"town": pa.array(TOWNS, pa.large_string()), "rent": pa.nulls(2)})
         ASKED.release(FORMS[form](table), {"rent": (mechanism, "rent")}, nan="drop")
@@ -648,7 +647,7 @@ class TestTypesOfRecords:
         asked = {"x": (fx.MostCommon(9.0, candidates=[False, True]), "flag")}
         assert answers(fx.Query().release(FORMS[form](table), asked)) == {"x": [True]}
 
-    @pytest.mark.parametrize("form", TYPED)
+    @each("form", TYPED)
     def test_keys_of_another_type_than_listed_are_refused_by_column(self, form):
         columns = {"a": ["x", "y"], "b": [7, 8], "c": [True, False], "v": [1.0, 2.0]}
         rows, listed = pa.table(columns), ("x", 7, True)
@@ -666,7 +665,7 @@ class TestTypesOfRecords:
         asked = fx.Query(by=["a", "b"], groups=[])
         asked.release(FORMS[form](rows), {"x": (MEDIAN, "v")})
 
-    @pytest.mark.parametrize("form", TYPED)
+    @each("form", TYPED)
     def test_floats_are_no_groups_or_persons(self, form):
         budget = fx.Budget(epsilon=1.0)
         for asked in (
@@ -769,8 +768,8 @@ class TestReading:
             assert told.value.__cause__ is told.value.__context__ is None
             assert budget.remaining == 0.0
 
-    @pytest.mark.parametrize("again", ["released_of", "session_of"])
-    @pytest.mark.parametrize("before", ["released_of", "session_of"])
+    @each("again", ["released_of", "session_of"])
+    @each("before", ["released_of", "session_of"])
     def test_streams_that_were_read_are_refused_before_the_charge(self, before, again):
         """Of pyarrow, and of a library that fastexp does not know."""
         rows = pa.Table.from_pandas(Source().frame())
@@ -887,6 +886,6 @@ class TestKept:
         assert answers(again) == answers(first)
 
 
-@pytest.mark.parametrize("thing", [pl.DataFrame, pl.LazyFrame, pl.Series, pd.DataFrame, pd.Series])
+@each("thing", [pl.DataFrame, pl.LazyFrame, pl.Series, pd.DataFrame, pd.Series])
 def test_engines_are_left_as_they_are(thing):
     assert not hasattr(thing, "fx")

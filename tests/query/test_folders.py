@@ -19,6 +19,7 @@ import pytest
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.query import LeftOver, folders, left_overs, private_folder
 from tests.support.command_line import Run
+from tests.support.each import each
 from tests.support.processes import started
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes, links and signals of POSIX")
@@ -101,7 +102,7 @@ def test_temp_must_be_a_folder(tmp_path: Path, temp: str) -> None:
         private_folder(place).__enter__()
 
 
-@pytest.mark.parametrize("temp", [1, b"/tmp", ["/tmp"], True])
+@each("temp", [1, b"/tmp", ["/tmp"], True])
 def test_temp_must_be_a_path(temp: Any) -> None:
     with pytest.raises(ParameterTypeError, match="temp must be the path of a folder, got"):
         private_folder(temp).__enter__()

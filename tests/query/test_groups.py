@@ -19,6 +19,7 @@ import fastexp as fx
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.keys import codes_of, names_of_tuples
 from tests.doors.query import groups_of
+from tests.support.each import each
 
 MOMENT = np.datetime64("2020-01-01T12", "us")
 COLUMNS = {
@@ -54,14 +55,14 @@ def frame(what):
 
 class TestFrames:
     @pytest.mark.engines
-    @pytest.mark.parametrize("what", FRAMES)
+    @each("what", FRAMES)
     def test_columns_are_found_by_name(self, what):
         names = groups_of(frame(what), BY)
         assert names == names_of_tuples(TUPLES, 5)
         assert groups_of(frame(what), ("city", "year")).labels() == [row[1::-1] for row in TUPLES]
 
     @pytest.mark.engines
-    @pytest.mark.parametrize("what", FRAMES)
+    @each("what", FRAMES)
     def test_what_does_not_fit_is_refused(self, what):
         with pytest.raises(ParameterError, match="groups must not name a group twice, got"):
             groups_of(frame(what), ("flag", "day"))

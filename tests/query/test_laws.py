@@ -9,6 +9,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.query import ArraysFrame, Room, beyond, frame_of, laws_of
+from tests.support.each import each
 
 WIDE = {"bounds": (0, 20), "step": 1}
 CANDIDATES = [3, 4, 5]
@@ -39,7 +40,7 @@ def rents(city):
     return [r for c, r in zip(ROWS["city"], ROWS["rent"].tolist(), strict=True) if c == city]
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@each("name", ANSWERS)
 def test_the_law_of_each_group_is_that_of_its_records_alone(name):
     mechanism = ANSWERS[name][0]
     there = laws(BY_CITY, ANSWERS, ROWS)

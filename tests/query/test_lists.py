@@ -19,6 +19,7 @@ import pytest
 import fastexp as fx
 from tests.doors.grouped import Draws, placed
 from tests.doors.query import output_file, perform
+from tests.support.each import each
 from tests.support.query_frames import FORMS, KINDS, answers
 
 pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore::fastexp.PrivacyWarning")]
@@ -98,7 +99,7 @@ EXPANDED = {
     "drink_2": [ODD[1], ODD[0], ODD[2]],
 }
 NOWHERE = TABLE.slice(0, 1).set_column(0, "town", pa.array([None], pa.string()))
-forms = pytest.mark.parametrize("form", FORMS)
+forms = each("form", FORMS)
 
 
 def plain(frame):
@@ -188,7 +189,7 @@ class TestNames:
         median = {"rent": (fx.Median(epsilon=1.0, bounds=(0, 10)), "rent")}
         assert list(BY.release(ROWS, median, expand=True)) == ["town", "rent"]
 
-    @pytest.mark.parametrize("expand", [1, "yes", None])
+    @each("expand", [1, "yes", None])
     def test_expand_is_true_or_false(self, expand):
         with pytest.raises(fx.ParameterTypeError, match=r"^expand must be True or False"):
             BY.release(ROWS, ASKED, expand=expand)

@@ -11,28 +11,29 @@ import pytest
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.keys import Integers
 from tests.doors.query import Held, Part, memory
+from tests.support.each import each
 
 SIZES = [("2GB", 2 << 30), ("1.5 GiB", 3 << 29), ("500m", 500 << 20), ("2000KB", 2000 << 10)]
 
 
-@pytest.mark.parametrize(("text", "size"), [*SIZES, (1 << 20, 1 << 20), (np.int64(9**9), 9**9)])
+@each(("text", "size"), [*SIZES, (1 << 20, 1 << 20), (np.int64(9**9), 9**9)])
 def test_sizes(text: Any, size: int) -> None:
     assert memory.memory_of(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "GB", "-1GB", "1KB", "2 bytes", "1e9", "9999999TB"])
+@each("text", ["", "GB", "-1GB", "1KB", "2 bytes", "1e9", "9999999TB"])
 def test_other_texts(text: str) -> None:
     with pytest.raises(ParameterError, match="memory must be a size from 1MB on"):
         memory.memory_of(text)
 
 
-@pytest.mark.parametrize("value", [1.5e9, True, b"1GB", [1]])
+@each("value", [1.5e9, True, b"1GB", [1]])
 def test_other_types(value: Any) -> None:
     with pytest.raises(ParameterTypeError, match="memory must be an integer"):
         memory.memory_of(value)
 
 
-@pytest.mark.parametrize("value", [0, -1, 1000, 1 << 61])
+@each("value", [0, -1, 1000, 1 << 61])
 def test_other_numbers(value: int) -> None:
     with pytest.raises(ParameterError, match="memory must be between 1048576 and"):
         memory.memory_of(value)

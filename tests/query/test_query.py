@@ -16,6 +16,7 @@ from pyarrow import parquet
 import fastexp as fx
 from tests.doors.query import Answer, beyond, draws, label_of, sorted_runs
 from tests.doors.query import memory as memory_limits
+from tests.support.each import each
 
 pytestmark = pytest.mark.engines
 N = 4_000
@@ -410,7 +411,7 @@ def test_candidates_of_other_types_are_simulated():
 
 
 class TestRefused:
-    @pytest.mark.parametrize(
+    @each(
         ("arguments", "told"),
         [
             ({"by": "a"}, "groups must be given with by"),
@@ -429,12 +430,12 @@ class TestRefused:
         with pytest.raises(fx.ParameterError, match=told):
             fx.Query(**arguments)
 
-    @pytest.mark.parametrize("by", [1, b"a", [b"a"], {1: 2}])
+    @each("by", [1, b"a", [b"a"], {1: 2}])
     def test_what_names_no_column(self, by):
         with pytest.raises(fx.ParameterTypeError, match="by must be"):
             fx.Query(by=by, groups=[1])
 
-    @pytest.mark.parametrize(
+    @each(
         ("answers", "told"),
         [
             ({}, "at least one"),
@@ -458,7 +459,7 @@ class TestRefused:
             BY_TOWN.release(ROWS, answers, budget=budget, nan="drop")
         assert budget.charges == 0
 
-    @pytest.mark.parametrize("nan", ["skip", {"m": "skip"}, {"other": "drop"}, 3])
+    @each("nan", ["skip", {"m": "skip"}, {"other": "drop"}, 3])
     def test_policies(self, nan):
         with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match="nan"):
             BY_TOWN.release(ROWS, {"m": (MEDIAN, "rent")}, nan=nan)

@@ -17,6 +17,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.query import perform
+from tests.support.each import each
 
 ROWS = {
     "tenant": [*range(100)] * 3,
@@ -87,7 +88,7 @@ class TestAnswers:
         assert list(zip(found["city"], found["heating"], strict=True)) == list(groups)
         assert found["r"][[1, 2]].tolist() == [600, 900]
 
-    @pytest.mark.parametrize(
+    @each(
         "mechanism",
         [
             MEDIAN,
@@ -138,7 +139,7 @@ class TestLimits:
         found = session(rows, person="who", max_rows=3).release(None, {"m": (MEDIAN_9, "x")})
         assert found["m"].tolist() == [2]
 
-    @pytest.mark.parametrize(
+    @each(
         ("limits", "query", "factor"),
         [
             ({}, None, 1),
@@ -168,7 +169,7 @@ class TestLimits:
         with pytest.raises(fx.ParameterError, match="max_groups needs person"):
             session(max_groups=2)
 
-    @pytest.mark.parametrize(
+    @each(
         "query",
         [
             fx.Query(person="tenant"),
@@ -220,7 +221,7 @@ class TestMissing:
             one.release(None, {"m": (median, "x")}, nan="drop")
         assert one.log() == []
 
-    @pytest.mark.parametrize("nan", ["raise", "lowest", 1, {"m": "raise"}, {"m": None}, ["drop"]])
+    @each("nan", ["raise", "lowest", 1, {"m": "raise"}, {"m": None}, ["drop"]])
     def test_nothing_that_tells_of_them(self, nan):
         one = session(GAPS)
         with pytest.raises(fx.ParameterError, match="nan must be one of"):
@@ -343,9 +344,7 @@ class TestScores:
         assert [len(found[name]) for name in "ab"] == [1, 1]
         assert [entry["epsilon"] for entry in one.log()] == [500.0]
 
-    @pytest.mark.parametrize(
-        ("candidates", "kind"), [([1, 2], np.int64), ([True, False], np.bool_), ("ab", list)]
-    )
+    @each(("candidates", "kind"), [([1, 2], np.int64), ([True, False], np.bool_), ("ab", list)])
     def test_of_all_kinds_of_candidates(self, candidates, kind):
         candidates = list(candidates)
         one = session(scores={"s": (lambda columns, labels: [0.0, 9.0], candidates, 1.0)})
@@ -367,7 +366,7 @@ class TestScores:
         one = auction(lambda columns, prices: [float("nan")] * (len(prices) - 1) + [0.0])
         assert one.release(None, {"x": ("revenue", 10.0)})["x"].tolist() == [3.0]
 
-    @pytest.mark.parametrize(
+    @each(
         "score",
         [
             lambda columns, prices: 1 / 0,
@@ -396,7 +395,7 @@ class TestScores:
             with pytest.raises(fx.LabelError):
                 one.release(None, answers, label="bids")
 
-    @pytest.mark.parametrize(
+    @each(
         ("answers", "query", "error", "text"),
         [
             ({"x": ("none", 1.0)}, None, fx.ParameterError, "'revenue'"),
@@ -419,7 +418,7 @@ class TestScores:
         with pytest.raises(fx.ParameterError, match="nan must be None"):
             auction().release(None, {"x": ("revenue", 1.0)}, nan="drop")
 
-    @pytest.mark.parametrize(
+    @each(
         "scores",
         [
             [],
@@ -451,7 +450,7 @@ class TestTheFrame:
         rows["x"] = rows["y"] = None
         assert one.release(None, {"x": (MEDIAN_9, "x")})["x"].tolist() == [2]
 
-    @pytest.mark.parametrize(
+    @each(
         "frame",
         [None, 1, [1, 2], {}, {1: [2]}, {"x": 1}, {"x": [1], "y": [1, 2]}, {"x": [lambda: 1]}],
     )
@@ -459,7 +458,7 @@ class TestTheFrame:
         with pytest.raises((fx.ParameterError, fx.ParameterTypeError)):
             fx.Session(frame, budget=budget())
 
-    @pytest.mark.parametrize(
+    @each(
         "column",
         [[1, "a"], ["a", 1.5], [2**70, 1], [2**60 + 1, 0.5], [1, object()], [b"x"]],
     )
@@ -491,7 +490,7 @@ class TestTheFrame:
                 one.release(fx.Query(name, [group]), {"a": (MEDIAN_9, "whole")})
         assert len(one.log()) == sum(map(len, fitting.values()))
 
-    @pytest.mark.parametrize("person", ["none", "share", 1, ""])
+    @each("person", ["none", "share", 1, ""])
     def test_whose_rows_are_nobodys(self, person):
         with pytest.raises((fx.ParameterError, fx.ParameterTypeError)):
             session({"share": np.array([0.5, 0.7]), "x": [1, 2]}, person=person)

@@ -12,6 +12,7 @@ import pytest
 
 import fastexp as fx
 from tests.support import frame_cases as cases
+from tests.support.each import each
 from tests.support.frame_cases import QUESTIONS
 from tests.support.query_frames import FORMS, Frames, answers
 
@@ -38,7 +39,7 @@ def wanted(frame, query, asked):
     return answers(query.release(frame, asked, nan="drop"))
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_answers_are_a_querys(form):
     asked = {
         "rent": (fx.OrderStatistic(7, EPSILON, (0, 100), step=1), "rent"),
@@ -55,8 +56,8 @@ def test_answers_are_a_querys(form):
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize("form", ["polars", "pandas", "pandas-nullable", "arrow", "stream"])
-@pytest.mark.parametrize("person", ["person", "alias"])
+@each("form", ["polars", "pandas", "pandas-nullable", "arrow", "stream"])
+@each("person", ["person", "alias"])
 def test_persons(form, person):
     session = fx.Session(
         FORMS[form](TABLE), budget=fx.Budget(1e9), person=person, max_groups=2, max_rows=3
@@ -71,7 +72,7 @@ def numbers():
     return np.arange(5, dtype=np.int64), np.arange(5, dtype=np.float64) / 2
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda x, y: {"x": x, "y": y},
@@ -100,7 +101,7 @@ def test_memory_is_shared_with_nobody(make):
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize("make", [pl.DataFrame, lambda rows: pl.DataFrame(rows).lazy(), dict])
+@each("make", [pl.DataFrame, lambda rows: pl.DataFrame(rows).lazy(), dict])
 def test_categories_of_polars_are_not_held(make):
     """They are numbered for the whole process: a text of the rows would have a number already."""
     texts = [f"someone {i}" for i in range(40)]
@@ -117,7 +118,7 @@ def test_categories_of_polars_are_not_held(make):
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+@each("make", [dict, pd.DataFrame, pl.DataFrame, pa.table])
 def test_scores_change_nothing(make):
     """Though they can allow themselves to write to what they are given."""
 
@@ -137,7 +138,7 @@ def test_scores_change_nothing(make):
 
 
 @pytest.mark.fast
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_scores_get_arrays(form):
     seen = {}
 

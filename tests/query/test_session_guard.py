@@ -20,6 +20,7 @@ import pytest
 import fastexp as fx
 from tests.doors.query import perform
 from tests.doors.query import session as session_home
+from tests.support.each import each
 
 pytestmark = pytest.mark.proof
 SECRET = 7341
@@ -114,12 +115,12 @@ class TestNothingShows:
         assert gc.get_referents(one) == [fx.Session]
         assert "hidden" in repr(one)
 
-    @pytest.mark.parametrize("attempt", [copy.copy, copy.deepcopy, pickle.dumps])
+    @each("attempt", [copy.copy, copy.deepcopy, pickle.dumps])
     def test_no_copy(self, attempt):
         with pytest.raises(fx.SessionError, match="copied or pickled"):
             attempt(session())
 
-    @pytest.mark.parametrize("attempt", [iter, len, list, dict, bytes, lambda one: one["x"]])
+    @each("attempt", [iter, len, list, dict, bytes, lambda one: one["x"]])
     def test_no_data(self, attempt):
         with pytest.raises(TypeError):
             attempt(session())
@@ -209,7 +210,7 @@ class TestNothingShows:
                 assert not shows(error)
                 assert error.__context__ is error.__cause__ is None
 
-    @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, SystemExit, BaseException])
+    @each("kind", [ValueError, KeyboardInterrupt, SystemExit, BaseException])
     def test_no_error_of_a_score(self, kind):
         def score(columns, candidates):
             raise kind(columns)
@@ -352,7 +353,7 @@ class Own_query(fx.Query):  # noqa: N801
 
 
 class TestOddArguments:
-    @pytest.mark.parametrize(
+    @each(
         "answers",
         [
             {"m": (Own(1.0, (0, 9)), "x")},
@@ -381,7 +382,7 @@ class TestOddArguments:
             one.release(None, answers)
         assert one.log() == []
 
-    @pytest.mark.parametrize(
+    @each(
         "more",
         [
             {"label": Text("a")},
@@ -403,12 +404,12 @@ class TestOddArguments:
             one.release(None, ANSWERS, **more)
         assert one.log() == []
 
-    @pytest.mark.parametrize("more", ["key", "rng", "budget", "memory", "temp", "output", "person"])
+    @each("more", ["key", "rng", "budget", "memory", "temp", "output", "person"])
     def test_what_a_query_takes_and_a_session_does_not(self, more):
         with pytest.raises(TypeError):
             session().release(None, ANSWERS, **{more: None})
 
-    @pytest.mark.parametrize("query", [Own_query(), Alike(), "town", object(), Alike, BY.groups])
+    @each("query", [Own_query(), Alike(), "town", object(), Alike, BY.groups])
     def test_queries(self, query):
         one = session()
         with pytest.raises(fx.ParameterTypeError, match="query must be a Query"):
@@ -461,7 +462,7 @@ class TestTimeAndMemory:
             one.release(BY, {"m": (fx.Quantiles(count=33, epsilon=1.0, bounds=(0, 100)), "x")})
         assert one.log() == []
 
-    @pytest.mark.parametrize(
+    @each(
         "mechanism",
         [
             fx.Quantiles(count=32, epsilon=0.1, bounds=(0, 100)),
@@ -491,7 +492,7 @@ class TestArgumentsThatWereWrittenOver:
         assert len(draws) > 3  # of epsilon 50 there would be one
         assert {entry["epsilon"] for entry in one.log()} == {1e-9}
 
-    @pytest.mark.parametrize(
+    @each(
         ("name", "value"),
         [
             ("epsilon", Spy()),
@@ -519,7 +520,7 @@ class TestArgumentsThatWereWrittenOver:
             one.release(None, {"m": (forged, "x")})
         assert one.log() == []
 
-    @pytest.mark.parametrize("name", ["_statistic", "guarantee", "_read", "_draws", "_policy"])
+    @each("name", ["_statistic", "guarantee", "_read", "_draws", "_policy"])
     def test_hidden_parts_do_not_matter(self, name):
         forged = fx.Median(50.0, (0, 100), step=1)
         vars(forged)[name] = Spy()
@@ -569,7 +570,7 @@ class TestArgumentsThatWereWrittenOver:
                 one.release(query, ANSWERS)
         assert one.log() == []
 
-    @pytest.mark.parametrize(
+    @each(
         ("name", "value"),
         [
             ("kind", Spy()),
@@ -587,7 +588,7 @@ class TestArgumentsThatWereWrittenOver:
         with pytest.raises(fx.ParameterTypeError, match="must not be changed"):
             session().release(forged, ANSWERS)
 
-    @pytest.mark.parametrize(
+    @each(
         ("name", "value"),
         [
             ("keys", Spy()),
@@ -613,7 +614,7 @@ class TestArgumentsThatWereWrittenOver:
                 vars(names)[name] = Spy()
         assert session().release(forged, ANSWERS)["town"] == ["a", "b"]
 
-    @pytest.mark.parametrize(
+    @each(
         ("name", "value"),
         [
             ("by", ["town"]),

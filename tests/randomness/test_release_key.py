@@ -22,6 +22,7 @@ from fastexp.errors import ParameterError, ParameterTypeError, RandomnessError
 from tests.doors.parameters import encoding
 from tests.doors.randomness import query_digest, secret_words, streams
 from tests.doors.randomness import release_key as _release_key
+from tests.support.each import each
 
 KEY = ReleaseKey.restore(f"fastexp-key-1-{'00' * 31}7f-9edd8448")
 
@@ -38,7 +39,7 @@ class TestWhereItComesFrom:
         with pytest.raises(RandomnessError):
             release_key()
 
-    @pytest.mark.parametrize("args", [(), (b"\0" * 32,), ("fastexp-key-1-",), (7,)])
+    @each("args", [(), (b"\0" * 32,), ("fastexp-key-1-",), (7,)])
     def test_nobody_chooses_one(self, args):
         with pytest.raises(ParameterTypeError, match="release_key"):
             ReleaseKey(*args)
@@ -106,7 +107,7 @@ class TestItShowsNowhere:
     def test_it_has_no_dictionary(self):
         assert not hasattr(KEY, "__dict__")
 
-    @pytest.mark.parametrize("call", [pickle.dumps, copy.copy, copy.deepcopy])
+    @each("call", [pickle.dumps, copy.copy, copy.deepcopy])
     def test_copies_are_refused_with_the_way_out(self, call):
         with pytest.raises(ParameterTypeError, match=r"export\(\)"):
             call(KEY)
@@ -147,14 +148,12 @@ class TestExport:
                     with pytest.raises(ParameterError):
                         ReleaseKey.restore(other)
 
-    @pytest.mark.parametrize(
-        "text", ["", "fastexp-key-1-", KEY.export().upper(), KEY.export() + "0", "٣" * 87]
-    )
+    @each("text", ["", "fastexp-key-1-", KEY.export().upper(), KEY.export() + "0", "٣" * 87])
     def test_other_forms_are_refused(self, text):
         with pytest.raises(ParameterError, match="another form"):
             ReleaseKey.restore(text)
 
-    @pytest.mark.parametrize("text", [None, 7, KEY, KEY.export().encode()])
+    @each("text", [None, 7, KEY, KEY.export().encode()])
     def test_other_types_are_refused(self, text):
         with pytest.raises(ParameterTypeError, match="text must be"):
             ReleaseKey.restore(text)
@@ -184,7 +183,7 @@ class TestGroupKeys:
             how = {"digest_size": 32, "key": secret_words(KEY).tobytes()}
             assert found.tobytes() == hashlib.blake2b(message, **how).digest()
 
-    @pytest.mark.parametrize("what", ["secret", "query", "names", "digests"])
+    @each("what", ["secret", "query", "names", "digests"])
     def test_every_bit_matters(self, what):
         given = {"secret": secret_words(KEY)}.get(what, getattr(self, what, None)).copy()
         given[3] ^= np.uint64(1 << 63)
@@ -279,7 +278,7 @@ class TestQueryDigests:
             other = seen.setdefault(query_digest(mechanism, label).tobytes(), number)
             assert other == number, (DIFFERENT[other], DIFFERENT[number])
 
-    @pytest.mark.parametrize(("one", "two"), EQUAL, ids=lambda m: repr(m)[:40])
+    @each(("one", "two"), EQUAL, ids=lambda m: repr(m)[:40])
     def test_the_same_question_has_the_same_digest(self, one, two):
         assert query_digest(one, "x").tolist() == query_digest(two, "x").tolist()
 
@@ -296,17 +295,17 @@ class TestQueryDigests:
         persons = {_release_key.QUERY, _release_key.CHECK, *streams.PERSON.values()}
         assert len(persons) == 2 + len(streams.PERSON)
 
-    @pytest.mark.parametrize("label", [None, 7, b"x", ["x"]])
+    @each("label", [None, 7, b"x", ["x"]])
     def test_labels_are_text(self, label):
         with pytest.raises(ParameterTypeError, match="label must be text"):
             query_digest(fx.Median(1.0, (0, 10)), label)
 
-    @pytest.mark.parametrize("mechanism", [None, 7, fx.Median, "Median"])
+    @each("mechanism", [None, 7, fx.Median, "Median"])
     def test_mechanisms_are_fastexps(self, mechanism):
         with pytest.raises(ParameterTypeError, match="mechanism must be"):
             query_digest(mechanism)
 
-    @pytest.mark.parametrize(
+    @each(
         "candidate",
         [
             frozenset({7341}),

@@ -17,6 +17,7 @@ from tests.doors.selection import gumbel as _gumbel
 from tests.proofs.interpreted.all import LONG_DRAW
 from tests.support.cases import CASES, IDS
 from tests.support.checks import selection as checks
+from tests.support.each import each
 from tests.support.goodness import fits, two_sample_fits
 
 TEN = np.array([9.0, 8, 7, 6.5, 6, 5, 4, 3, 2, 0])
@@ -56,12 +57,12 @@ def test_thresholds_pass_by_no_winner():
     checks.thresholds_are_safe([*np.geomspace(1e-6, 90, 400), *np.linspace(0.1, 45, 200)])
 
 
-@pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 1023, 1024, 1025, 3000])
+@each("size", [1, 2, 63, 64, 65, 1023, 1024, 1025, 3000])
 def test_the_greatest_key_is_brute_force(size):
     checks.noisy_maxima_are_brute_force([size], 6)
 
 
-@pytest.mark.parametrize("chosen", [2, 64, 65, 700])
+@each("chosen", [2, 64, 65, 700])
 def test_the_greatest_keys_in_order(chosen):
     rng = np.random.default_rng(chosen)
     for u in (5 * rng.random(3000), np.zeros(3000), np.round(rng.normal(0, 9, 1500))):
@@ -103,7 +104,7 @@ def test_too_coarse_keys_are_left_out():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("case", CASES, ids=IDS)
+@each("case", CASES, ids=IDS)
 def test_every_case_follows_the_law(case):
     draws = case.mechanism.sample(case.utilities, 100_000, rng=1, method="gumbel")
     probabilities = case.probabilities()
@@ -114,7 +115,7 @@ def test_every_case_follows_the_law(case):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("scale", [1.0, 1.02, 0.98])
+@each("scale", [1.0, 1.02, 0.98])
 def test_power_two_percent_is_noticed(scale):
     draws = fx.Exponential(scale, 1.0).sample(TEN, N, rng=2, method="gumbel")
     assert fits(draws, LAW) == (scale == 1.0)
@@ -155,8 +156,8 @@ def test_consecutive_draws_and_rows_are_independent():
     assert not fits(3 * rows + rows, np.outer(p, p).ravel())
 
 
-@pytest.mark.parametrize("size", [None, 5])
-@pytest.mark.parametrize("k", [3, 1500])
+@each("size", [None, 5])
+@each("k", [3, 1500])
 def test_a_row_alone_gives_what_it_gives_among_others(k, size):
     u = 9 * np.random.default_rng(4).random((7, k))
     names = [5, 0, 2**63, 9, 1, 2**64 - 1, 3]

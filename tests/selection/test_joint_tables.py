@@ -11,6 +11,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.privacy import places_rate
+from tests.support.each import each
 
 LOSSES, SEQUENCES = (0, 2, 4, 6), (1 + 3, 4 + 2, 15, 19)  # by whole losses
 PRINTED = {
@@ -30,8 +31,8 @@ def test_weights_of_losses(neighbors):
     assert moved != pytest.approx(PRINTED[neighbors], abs=1.1e-3)
 
 
-@pytest.mark.parametrize(("neighbors", "rate"), [("add-remove", 0.5), ("replace", 0.25)])
-@pytest.mark.parametrize(
+@each(("neighbors", "rate"), [("add-remove", 0.5), ("replace", 0.25)])
+@each(
     ("counts", "sequences"),
     [([6, 4, 4, 0], {0: 2, 2: 4, 4: 3, 6: 3}), ([10, 10, 5], {0: 2, 5: 4})],
 )

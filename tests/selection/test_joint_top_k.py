@@ -12,6 +12,7 @@ import pytest
 import fastexp as fx
 from tests.doors.selection import joint_top_k
 from tests.support.checks import joint_top_k as checks
+from tests.support.each import each
 from tests.support.goodness import counts_fit
 
 COUNTS = [10, 8, 8, 7, 1, 0]
@@ -46,7 +47,7 @@ class TestLaw:
         assert other._levels._table is None
         assert one._levels._table is not None
 
-    @pytest.mark.parametrize(
+    @each(
         "target", [{"expected_loss": 2.0}, {"loss": 3, "probability": 0.9}, {"expected_loss": 0.01}]
     )
     def test_epsilon_for_is_the_least(self, target):
@@ -147,13 +148,13 @@ class TestDraws:
         probabilities = np.exp([top.law(counts).log_probability(s) for s in chosen])
         assert counts_fit(np.array([drawn[s] for s in chosen]), probabilities)
 
-    @pytest.mark.parametrize("count", [0, 1, 63, 64, 65, 130, 192, 830])
+    @each("count", [0, 1, 63, 64, 65, 130, 192, 830])
     def test_bits_are_the_leading_ones_of_words(self, count):
         words = [2**64 - 1, 1 << 63, 2**64 - 2] * 5
         every = sum(word << 64 * (14 - i) for i, word in enumerate(words))
         assert joint_top_k._bits(count, iter(words).__next__) == every >> 15 * 64 - count
 
-    @pytest.mark.parametrize("epsilon", [1e-20, 1e-40, 1e-60, 1e-250])
+    @each("epsilon", [1e-20, 1e-40, 1e-60, 1e-250])
     def test_the_least_epsilon(self, epsilon):
         top = fx.JointTopK(2, epsilon, any_epsilon=True)
         drawn = top.sample([3, 2, 1], 20, rng=1)
@@ -231,7 +232,7 @@ class TestPromise:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
+    @each(
         ("arguments", "message"),
         [
             ({"k": 0}, "k must be between 1 and 16384, got 0"),

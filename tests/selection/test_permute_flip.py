@@ -19,6 +19,7 @@ from tests.doors.reference import exact as exact_twin
 from tests.doors.reference import selection
 from tests.doors.selection import permute_flip, plan
 from tests.support.checks import selection as checks
+from tests.support.each import each
 from tests.support.goodness import fits, two_sample_fits
 
 ONE = fx.PermuteAndFlip(1.0, 1.0)
@@ -76,7 +77,7 @@ class TestLaw:
         assert np.dot(shares, [1, 2, 3]) == pytest.approx(37 / 24)
         assert fits(np.repeat([0, 1, 2], counts[1:]), shares)
 
-    @pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6])
+    @each("k", [1, 2, 3, 4, 5, 6])
     def test_polynomials_are_all_permutations(self, k):
         rng = np.random.default_rng(k)
         weights = [Fraction(1), *(Fraction(int(x), 64) for x in rng.integers(0, 65, k - 1))]
@@ -91,7 +92,7 @@ class TestLaw:
         checks.flip_laws_of_mechanisms()
 
     @pytest.mark.slow
-    @pytest.mark.parametrize(("k", "spread"), [(30, 5.0), (200, 1.0), (200, 60.0)])
+    @each(("k", "spread"), [(30, 5.0), (200, 1.0), (200, 60.0)])
     def test_integrals_in_many_digits(self, k, spread):
         u = spread * np.random.default_rng(k).random(k)
         law = ONE.law(u)
@@ -111,7 +112,7 @@ class TestLaw:
         assert law.probabilities.sum() == pytest.approx(1, abs=1e-12)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("kind", ["distinct", "grouped", "one leads"])
+    @each("kind", ["distinct", "grouped", "one leads"])
     def test_a_million_candidates(self, kind):
         """Where alternating sums end at a hundred."""
         u = 20 * np.random.default_rng(1).random(10**6)
@@ -125,7 +126,7 @@ class TestLaw:
         order = np.argsort(u, kind="stable")
         assert (np.diff(law.probabilities[order]) >= 0).all()
 
-    @pytest.mark.parametrize("k", [1, 2, 7, 1025, 100_000])
+    @each("k", [1, 2, 7, 1025, 100_000])
     def test_equal_utilities(self, k):
         law = ONE.law(np.full(k, 3.25))
         assert np.allclose(law.probabilities, 1 / k, rtol=1e-13, atol=0)
@@ -177,7 +178,7 @@ class TestLaw:
         assert (law.probabilities == wanted.probabilities).all()
         assert (law.sample(50, rng=1) == wanted.sample(50, rng=1)).all()
 
-    @pytest.mark.parametrize("target", [3.0, 0.5, 1e-3])
+    @each("target", [3.0, 0.5, 1e-3])
     def test_epsilon_for_an_expected_loss(self, target):
         law = ONE.law(TEN)
         epsilon = law.epsilon_for(expected_loss=target)
@@ -204,7 +205,7 @@ class TestLaw:
         with pytest.raises(AttributeError, match="log_normalizer"):
             ONE.law(TEN).log_normalizer  # noqa: B018
 
-    @pytest.mark.parametrize("seed", range(6))
+    @each("seed", range(6))
     def test_never_worse_than_the_exponential_mechanism(self, seed):
         """Also every tail of the loss (McKenna and Sheldon, Theorem 2)."""
         rng = np.random.default_rng(seed)
@@ -222,7 +223,7 @@ class TestLaw:
 
 
 class TestDraws:
-    @pytest.mark.parametrize("name", checks.FLIPS)
+    @each("name", checks.FLIPS)
     def test_word_for_word(self, name):
         """Tries, later coins and the choice, in samples and releases."""
         checks.flips_are_the_twin(checks.FLIPS[name], 4 if name == "blocks" else 150)
@@ -232,7 +233,7 @@ class TestDraws:
         checks.coins_are_certified()
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize(
+    @each(
         "u",
         [
             TEN,
@@ -272,7 +273,7 @@ class TestDraws:
         assert fits(cells[_releases(ONE, spiked, 3000)], np.array(merged))
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("scale", [1.0, 1.02, 0.98])
+    @each("scale", [1.0, 1.02, 0.98])
     def test_power_two_percent_is_noticed(self, scale):
         draws = fx.PermuteAndFlip(scale, 1.0).sample(TEN, 1_000_000, rng=2)
         assert fits(draws, ONE.law(TEN).probabilities) == (scale == 1.0)

@@ -13,6 +13,7 @@ from tests.doors.selection import rows as _rows
 from tests.proofs.test_distribution import N
 from tests.support.cases import CASES, IDS
 from tests.support.checks import rows as checks_rows
+from tests.support.each import each
 from tests.support.goodness import fits
 
 M = fx.Exponential(1.0, 1.0)
@@ -33,8 +34,8 @@ def test_rounds_end_in_the_whole_envelope():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("case", CASES, ids=IDS)
-@pytest.mark.parametrize("precision", [1, 50])
+@each("case", CASES, ids=IDS)
+@each("precision", [1, 50])
 def test_one_draw_a_row_has_the_law(case, precision):
     """At a low precision nearly every draw needs exact tests."""
     n = 2000 if precision == 1 else N // 4
@@ -54,7 +55,7 @@ def test_a_wrong_epsilon_is_noticed():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", checks_rows.SPIKES)
+@each("name", checks_rows.SPIKES)
 def test_two_levels_have_the_law(name):
     """Peaked, flat and spread rows of three blocks, 4,000 draws by their streams' names."""
     u = checks_rows.SPIKES[name]
@@ -119,7 +120,7 @@ class TestRowsAreThemselves:
             )
 
 
-@pytest.mark.parametrize("k", [3, 40, 1024, 1025, 3000])
+@each("k", [3, 40, 1024, 1025, 3000])
 def test_memory_layout_changes_nothing(k):
     u = 20 * np.random.default_rng(k).random((9, k))
     draws = M.sample(u, rng=2)
@@ -163,7 +164,7 @@ class TestRelease:
 
 
 class TestBudget:
-    @pytest.mark.parametrize(
+    @each(
         ("how", "relation", "spent"),
         [
             ({}, "add-remove", 0.3),
@@ -186,7 +187,7 @@ class TestBudget:
 
 
 class TestRefused:
-    @pytest.mark.parametrize("streams", [[0], [0, 1, 2], [-1, 0], [0.0, 1.0], "ab", [[0, 1]]])
+    @each("streams", [[0], [0, 1, 2], [-1, 0], [0.0, 1.0], "ab", [[0, 1]]])
     def test_streams_that_do_not_name_the_rows(self, streams):
         with pytest.raises(fx.ParameterError, match="one integer in"):
             M.sample(np.zeros((2, 3)), streams=streams)
@@ -201,8 +202,8 @@ class TestRefused:
         with pytest.raises(fx.ParameterError, match="each candidate and base: 2"):
             fx.Exponential(1.0, 1.0, base=[1, 2]).sample(np.zeros((2, 3)))
 
-    @pytest.mark.parametrize("k", [5, 50, 2000])
-    @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+    @each("k", [5, 50, 2000])
+    @each("bad", [np.nan, np.inf, -np.inf])
     def test_one_number_that_is_not_finite(self, k, bad):
         u = np.zeros((70, k))
         u[66, k // 2] = bad
@@ -258,7 +259,7 @@ class TestReviewed:
             fx.RandomizedResponse(0.5).release([2], budget=budget)
         assert budget.spent == 0.5
 
-    @pytest.mark.parametrize("amount", [-5.0, float("nan"), "1"])
+    @each("amount", [-5.0, float("nan"), "1"])
     def test_a_promise_is_a_number_and_no_refund(self, amount):
         with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match="epsilon"):
             fx.Guarantee(amount, None, None, None, 0.0, "")
@@ -314,7 +315,7 @@ class TestSingleDraws:
     """One row in a call of its own: the kernels `single_draw` and `envelope_block`."""
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("name", ["spread", "ints", "unsigned", "a hundred"])
+    @each("name", ["spread", "ints", "unsigned", "a hundred"])
     def test_a_generator_gives_the_law(self, name):
         case = next(case for case in CASES if case.name == name)
         rng = np.random.default_rng(3)
@@ -323,7 +324,7 @@ class TestSingleDraws:
         released = [case.mechanism.release(case.utilities) for _ in range(N // 20)]
         assert fits(np.array(released), case.probabilities())
 
-    @pytest.mark.parametrize("u", [SPREAD[0], np.arange(9), np.arange(9, dtype=np.uint64)])
+    @each("u", [SPREAD[0], np.arange(9), np.arange(9, dtype=np.uint64)])
     def test_a_row_alone_is_what_it_is_among_others(self, u):
         for rng in (5, np.random.SeedSequence(5), [1, 2]):
             wide = np.tile(u, (70, 1))

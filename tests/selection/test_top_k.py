@@ -13,6 +13,7 @@ import fastexp as fx
 from tests.doors.reference import selection as reference
 from tests.doors.selection import plan
 from tests.support.checks import selection as checks
+from tests.support.each import each
 from tests.support.goodness import fits, two_sample_fits
 
 U = np.array([2.0, 0.5, 1.7, -1.0, 2.0])
@@ -36,7 +37,7 @@ class TestLaw:
     def test_fractions(self):
         checks.top_k_laws_are_exact()
 
-    @pytest.mark.parametrize("k", [1, 2, 3, 5])
+    @each("k", [1, 2, 3, 5])
     def test_selections_sum_to_one(self, k):
         m = fx.TopK(k, 1.3 * k, 0.7)
         assert np.exp(laws(m, U)).sum() == pytest.approx(1, abs=1e-13)
@@ -81,7 +82,7 @@ class TestLaw:
         assert law.log_probability(chosen) == pytest.approx(total, rel=1e-12)
         assert law.log_probability(np.array(chosen, np.int16)) == law.log_probability(chosen)
 
-    @pytest.mark.parametrize(
+    @each(
         ("selection", "text"),
         [
             ([], "one-dimensional"),
@@ -114,7 +115,7 @@ class TestLaw:
 
 class TestDraws:
     @pytest.mark.statistical
-    @pytest.mark.parametrize("k", [1, 2, 3, 5])
+    @each("k", [1, 2, 3, 5])
     def test_release_and_both_methods_follow_the_law(self, k):
         m = fx.TopK(k, 1.5 * k, 1.0)
         p = np.exp(laws(m, U))
@@ -132,7 +133,7 @@ class TestDraws:
             assert two_sample_fits(counts[a], counts[b])
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("scale", [1.0, 1.04, 0.96])
+    @each("scale", [1.0, 1.04, 0.96])
     def test_power_a_few_percent_are_noticed(self, scale):
         m = fx.TopK(3, 6.0, 1.0)
         p = np.exp(laws(m, U))
@@ -140,7 +141,7 @@ class TestDraws:
         assert fits(cells(draws, 5), p / p.sum()) == (scale == 1.0)
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("kind", ["float", "int", "uint"])
+    @each("kind", ["float", "int", "uint"])
     def test_many_blocks(self, kind):
         """A second place in another block; marginals of each place against the other method."""
         u = np.round(6 * np.random.default_rng(5).random(2100)).astype(np.int64)
@@ -233,8 +234,8 @@ class TestPromises:
         assert fx.TopK(1, 1.0, 1.0).guarantee.bounded_range == 1.0
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("monotonic", [True, False])
-    @pytest.mark.parametrize("k", [1, 2, 3])
+    @each("monotonic", [True, False])
+    @each("k", [1, 2, 3])
     def test_rho_and_delta_are_kept(self, k, monotonic):
         """Exact divergences of all neighbours; twice the epsilon of a round is refuted."""
         rho, epsilon, delta = 0.2, 0.5, 0.05
@@ -296,7 +297,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@each("name", BAD)
 def test_bad_parameters(name):
     call, text = BAD[name]
     with pytest.raises(fx.FastexpError, match=text) as caught:

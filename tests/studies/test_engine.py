@@ -24,6 +24,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import StudyError
 from tests.doors.studies import pools, ranked, run_task, runner
+from tests.support.each import each
 from tests.support.small_study import TASKS, small
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -182,7 +183,7 @@ class TestPieces:
 
     ONE: ClassVar[dict[str, Any]] = {"data": "ages", "n": 9, "block": 30, "epsilon": [0.5, 1, 2]}
 
-    @pytest.mark.parametrize(
+    @each(
         ("workers", "stated", "cut"),
         [(1, 0, 1), (2, 0, 4), (3, 0, 6), (50, 0, 6), (None, 0, 6), (None, 2, 4), (None, 1, 1)],
     )
@@ -194,7 +195,7 @@ class TestPieces:
         whole = [(0,)] if cut == 1 else [(0, part, cut) for part in range(cut)]
         assert executor.pieces == whole
 
-    @pytest.mark.parametrize(("workers", "cut"), [(2, False), (3, True), (4, True)])
+    @each(("workers", "cut"), [(2, False), (3, True), (4, True)])
     def test_tasks_that_are_shared_out_evenly_stay_whole(self, workers, cut):
         executor = Counted(workers)
         small(**self.ONE | {"block": 11}).run(executor)  # of two tasks
@@ -311,7 +312,7 @@ class TestLosses:
         with pytest.raises(StudyError, match="the executor keeps breaking: "):
             small().run(Refusing(400))
 
-    @pytest.mark.parametrize("name", ["KilledWorker", "TerminatedWorkerError", "CommClosedError"])
+    @each("name", ["KilledWorker", "TerminatedWorkerError", "CommClosedError"])
     def test_losses_of_others_are_known_by_name(self, name):
         assert pools.lost(type("Nearer", (type(name, (Exception,), {}),), {})())
         assert not pools.lost(RuntimeError())
@@ -449,7 +450,7 @@ class TestAgreement:
         assert {row["agree"] for row in results.rows} == {True}
         assert max(abs(row["z"]) for row in results.rows) > 0.01
 
-    @pytest.mark.parametrize("seed", [0, 1, 2])
+    @each("seed", [0, 1, 2])
     def test_rare_great_errors_that_did_not_come_are_no_fault(self, seed):
         """A study of 176 draws, where one of 300 is far off: its spread is not in the sample."""
         results = small(seed=seed, data="normal", n=12, mechanisms=["median"]).run(workers=1)

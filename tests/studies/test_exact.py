@@ -11,6 +11,7 @@ from scipy import integrate, stats
 import fastexp as fx
 from tests.doors.studies import MECHANISMS, Block, build, noisy_max_losses
 from tests.doors.studies import data_sets as block_of
+from tests.support.each import each
 
 ALL = ("error", "bias", "loss", "error_quantile", "loss_quantile")
 SMOOTH = "smooth-sensitivity-median"
@@ -77,7 +78,7 @@ def test_every_mechanism_is_here():
 
 
 class TestExactAndDrawnAgree:
-    @pytest.mark.parametrize("mechanism", NUMBERS, ids=str)
+    @each("mechanism", NUMBERS, ids=str)
     def test_numbers(self, mechanism):
         bounds = (0, 4) if "price" in str(mechanism) else (-4, 4)
         results = study(data="normal", n=21, bounds=bounds, mechanisms=[mechanism])
@@ -86,7 +87,7 @@ class TestExactAndDrawnAgree:
             assert row["agree"] is True, row
             assert row["exact"] is not None
 
-    @pytest.mark.parametrize("mechanism", SELECTIONS, ids=str)
+    @each("mechanism", SELECTIONS, ids=str)
     def test_selections(self, mechanism):
         data, n = {"name": "scores", "most": 4}, 2 if "randomized" in str(mechanism) else 7
         results = study(data=data, n=n, mechanisms=[mechanism])
@@ -236,7 +237,7 @@ class TestRounding:
 class TestRareDraws:
     """A rare large error that was not drawn is no disagreement; one that should have been is."""
 
-    @pytest.mark.parametrize("seed", range(8))
+    @each("seed", range(8))
     def test_missing_rare_ones_agree(self, seed):
         mechanisms = [{"name": "quantile", "q": 0.9}, {"name": SMOOTH}]
         made = study(
@@ -355,7 +356,7 @@ class TestSelections:
 
 
 class TestNoisyMax:
-    @pytest.mark.parametrize("gap", [0.0, 0.1, 1.0, 7.0, 30.0])
+    @each("gap", [0.0, 0.1, 1.0, 7.0, 30.0])
     def test_two_candidates_in_closed_form(self, gap):
         p = noisy_max_losses(np.array([0.0, gap]), 1.0)
         worse = 0.5 * math.exp(-gap) * (1 + gap / 2)
@@ -381,7 +382,7 @@ class TestNoisyMax:
 
 
 class TestTruths:
-    @pytest.mark.parametrize("n", [1, 2, 5, 6])
+    @each("n", [1, 2, 5, 6])
     def test_of_medians(self, n):
         low, high = (n + 1) // 2, n // 2 + 1
         assert self.target(n) == (low, high)

@@ -25,6 +25,7 @@ from tests.doors.studies import (
     tables_of,
     value_of,
 )
+from tests.support.each import each
 
 BOUNDS = (0.0, 20.0)
 Q = (Fraction(1, 4), Fraction(1, 2), Fraction(4, 5))
@@ -62,7 +63,7 @@ def by_definition(records: list[int], answers: list[int]) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 12, 20])
+@each("n", [1, 2, 7, 12, 20])
 def test_figures_of_draws_by_their_definitions(n):
     random = np.random.default_rng(n)
     block = block_of(random.integers(0, 12, (4, n)))
@@ -131,8 +132,8 @@ def test_their_names_are_these():
     assert sorted([*BY_LAW, "approximate-quantiles", "independent-quantiles"]) == sorted(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("data", ["ages", "normal"])
+@each("name", NAMES)
+@each("data", ["ages", "normal"])
 def test_exact_and_drawn_figures_agree(name, data):
     bounds = (0, 99) if data == "ages" else (-4, 4)
     step = 1 if data == "ages" else 0.01

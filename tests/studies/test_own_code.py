@@ -16,6 +16,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.studies import Code, code_of
+from tests.support.each import each
 from tests.support.own_code import Noisy, far, gamma
 
 MODULE = "tests.support.own_code"
@@ -67,7 +68,7 @@ class TestDigests:
         assert code_of(Noisy()).reference == f"{MODULE}:Noisy"
         assert code_of(partial(gamma, shape=2)).reference == f"{MODULE}:gamma"
 
-    @pytest.mark.parametrize(
+    @each(
         ("one", "other"),
         [
             (with_scale(1), with_scale(2)),
@@ -262,7 +263,7 @@ mechanisms = ["median", {subject = "MODULE:Noisy"}]
 
 
 class TestMessages:
-    @pytest.mark.parametrize(
+    @each(
         ("unnamed", "given", "says"),
         [
             (("median",), {}, "too many positional arguments"),

@@ -13,6 +13,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.studies import data_sets, data_source
+from tests.support.each import each
 
 
 def gamma(rng: np.random.Generator, n: int, shape: float = 2.0) -> np.ndarray:
@@ -89,7 +90,7 @@ class TestFunctions:
         )
         assert [row["agree"] for row in rows] == [True]
 
-    @pytest.mark.parametrize(
+    @each(
         "function",
         [
             lambda _rng, n: np.zeros(n - 1),
@@ -116,7 +117,7 @@ class TestFunctions:
 
 @pytest.mark.engines
 class TestGiven:
-    @pytest.mark.parametrize(
+    @each(
         "numbers",
         [[3, 1, 2], (3, 1, 2), np.array([3, 1, 2]), pd.Series([3, 1, 2]), pl.Series([3, 1, 2])],
     )
@@ -125,7 +126,7 @@ class TestGiven:
         assert made.data == ({"name": "values", "values": [3, 1, 2]},)
         assert (all_sets(made) == [3, 1, 2]).all()
 
-    @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, dict])
+    @each("kind", [pd.DataFrame, pl.DataFrame, dict])
     def test_a_frame_is_resampled(self, kind):
         frame = kind({"age": [3, 1, 2], "name": ["a", "b", "c"]})
         made = study(data={"frame": frame, "column": "age"})

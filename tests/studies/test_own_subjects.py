@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.support.each import each
 
 
 class Plain:
@@ -145,7 +146,7 @@ class TestSubjects:
             assert data.min() >= 20
             assert data.max() <= 60
 
-    @pytest.mark.parametrize(
+    @each(
         ("answers", "says"),
         [
             (lambda size: np.zeros(size - 1), "plain must give size = 40 finite answers"),
@@ -170,7 +171,7 @@ class TestSubjects:
         with pytest.raises(fx.StudyError, match="flip must answer with indices of candidates"):
             rows(Beyond(), data="votes", n=5)
 
-    @pytest.mark.parametrize(
+    @each(
         ("subject", "says"),
         [
             (3, "must be a name, a dict of settings"),
@@ -187,7 +188,7 @@ class TestSubjects:
 
 
 class TestTemplates:
-    @pytest.mark.parametrize(
+    @each(
         ("mechanism", "spec"),
         [
             (fx.Median(1, (0, 120)), {"name": "median"}),
@@ -235,8 +236,8 @@ class TestTemplates:
         assert found[0]["exact"] == pytest.approx(1 / (1 + np.e))
         assert found[2]["exact"] == pytest.approx(1 / (1 + np.e))
 
-    @pytest.mark.parametrize("width", [(0, 120), (30, 50), (30, 31)])
-    @pytest.mark.parametrize("n", [40, 41])
+    @each("width", [(0, 120), (30, 50), (30, 31)])
+    @each("n", [40, 41])
     def test_errors_are_from_the_truth_beyond_the_bounds(self, width, n):
         """Data are clamped to the study's bounds, not to a mechanism's."""
         medians = [
@@ -345,7 +346,7 @@ class TestFigures:
         )
         assert found[0]["monte_carlo"] == pytest.approx(found[1]["monte_carlo"], rel=1e-12)
 
-    @pytest.mark.parametrize(
+    @each(
         ("figures", "says"),
         [
             ([lambda a, _: a], "a figure of one's own must have a name of letters"),

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 import fastexp as fx
 from tests.doors.pictures import DARK
 from tests.doors.studies import Line, Panel, Picture, drawing, pictures, rendering, report
+from tests.support.each import each
 
 
 def row(**values: Any) -> dict[str, Any]:
@@ -114,7 +115,7 @@ def test_mechanisms_differ_in_colour_marker_and_dashes_alike_everywhere() -> Non
     assert [line.place for line in second.lines] == [1]
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "kind"),
     [
         ([1.0, 19.0], "linear"),

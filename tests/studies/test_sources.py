@@ -11,6 +11,7 @@ from scipy import stats
 
 import fastexp as fx
 from tests.doors.studies import SHARES, SOURCES, UTILITIES, Scenario, check, data_sets, key_of
+from tests.support.each import each
 
 ROWS, N = 40, 500
 GIVEN = {name: {"values": [3, 1, 2]} for name in ("values", "utilities", "sample")}
@@ -27,7 +28,7 @@ def p_value(sample: np.ndarray, law: Any) -> float:
 
 
 class TestGenerators:
-    @pytest.mark.parametrize("name", SOURCES)
+    @each("name", SOURCES)
     def test_shape_and_reproduction(self, name):
         made = sets(name)
         assert made.shape == (ROWS, 3 if name in ("values", "utilities") else N)
@@ -35,7 +36,7 @@ class TestGenerators:
         assert made.tobytes() == sets(name).tobytes()
         assert (made == np.rint(made)).all() or not SOURCES[name].whole
 
-    @pytest.mark.parametrize("name", SOURCES)
+    @each("name", SOURCES)
     def test_blocks_have_keys_of_their_own(self, name):
         same = sets(name).tobytes() == sets(name, place=1).tobytes()
         assert same is SOURCES[name].fixed
@@ -93,7 +94,7 @@ class TestGenerators:
         assert stats.chisquare(seen, weights / weights.sum() * made.size).pvalue > 1e-4
         assert np.median([np.unique(row).size for row in sets("ages")]) < 100  # of 500: ties
 
-    @pytest.mark.parametrize(("n", "low"), [(1, 1), (2, 2), (5, 3), (6, 4)])
+    @each(("n", "low"), [(1, 1), (2, 2), (5, 3), (6, 4)])
     def test_adversarial(self, n, low):
         made = sets("adversarial", n=n, low=-1.0, high=9.0)
         assert (made == np.array([-1.0] * low + [9.0] * (n - low))).all()
@@ -172,7 +173,7 @@ class TestBounds:
         wider = [{"name": "normal", "bounds": (-1, 2)}]
         assert fx.Study(**self.SETTINGS, mechanisms=["median"], data=wider).key != study.key
 
-    @pytest.mark.parametrize("bounds", [(1, 0), 3, (0, float("inf")), None, "01"])
+    @each("bounds", [(1, 0), 3, (0, float("inf")), None, "01"])
     def test_they_are_two_numbers(self, bounds):
         data = [{"name": "normal", "bounds": bounds}]
         with pytest.raises(fx.ParameterError, match="bounds must be two finite numbers"):

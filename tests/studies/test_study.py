@@ -14,6 +14,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.studies import Ranked, run_described, run_task
+from tests.support.each import each
 from tests.support.small_study import SETTINGS, TASKS, small
 
 LEAST: dict[str, Any] = {"name": "s", "mechanisms": ["median"], "epsilon": 1.0, "bounds": (0, 1)}
@@ -48,7 +49,7 @@ class TestFaults:
         begins += ["mechanisms[2]", "datasets", "draws", "seed", "block", "question"]
         assert sorted(line.partition(":")[0] for line in found) == sorted(begins)
 
-    @pytest.mark.parametrize(
+    @each(
         ("changes", "says"),
         [
             ({"epsilon": []}, "epsilon: must not be empty"),

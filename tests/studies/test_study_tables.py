@@ -11,6 +11,7 @@ import pytest
 import fastexp as fx
 from tests.doors.parameters import readable
 from tests.doors.studies import pivots, sentence
+from tests.support.each import each
 
 CAUCHY = {"name": "smooth-sensitivity-median", "noise": "cauchy"}
 
@@ -88,7 +89,7 @@ def test_the_sentence_is_true(rivals: fx.StudyResults) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("second", "words"),
     [
         (1.001, "the next best, b, 1: as much."),
@@ -102,7 +103,7 @@ def test_how_much_worse_the_next_best_is(second: float, words: str) -> None:
     assert sentence(rows) == f"At ε = 1 and n = 100, “a, with noise” errs 1; {words}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("drawn", "others", "words"),
     [
         (

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import fastexp as fx
 from fastexp import StudyResults
 from tests.doors.studies import FEW, Bins, ExactMoments, ExactSum, Totals, root, run_task, sketch
+from tests.support.each import each
 from tests.support.small_study import TASKS, small
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -48,7 +49,7 @@ class TestExactSums:
             total.add(value)
         assert total.total == Fraction(2, 2**1074)
 
-    @pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+    @each("value", [math.inf, -math.inf, math.nan])
     def test_only_finite_numbers_have_sums(self, value):
         with pytest.raises((OverflowError, ValueError)):
             ExactSum().add(value)
@@ -137,7 +138,7 @@ class TestBins:
 
 
 class TestSketch:
-    @pytest.mark.parametrize("most", [1.0, 20.0, 3e-7, 1e9])
+    @each("most", [1.0, 20.0, 3e-7, 1e9])
     def test_edges(self, most):
         edges = sketch.edges_below(most)
         assert edges[0] == 0
@@ -154,8 +155,8 @@ class TestSketch:
         values = np.array([[0.0, 0.5, 1.0, 1.5], [2.0, 4.0, 9.0, 0.0]])
         assert sketch.counts(values, edges).tolist() == [2, 2, 2, 1, 1]
 
-    @pytest.mark.parametrize("p", [0.01, 0.25, 0.5, 0.95, 0.999])
-    @pytest.mark.parametrize("law", ["exponential", "lognormal", "uniform", "pareto"])
+    @each("p", [0.01, 0.25, 0.5, 0.95, 0.999])
+    @each("law", ["exponential", "lognormal", "uniform", "pareto"])
     def test_quantiles_of_large_samples(self, law, p):
         random = np.random.default_rng(5)
         sample = {
@@ -179,8 +180,8 @@ class TestSketch:
         true = float(np.quantile(sample, p, method="inverted_cdf"))
         assert sketch.quantile(cumulative, edges, p, 0.0) == pytest.approx(true, rel=0.0443)
 
-    @pytest.mark.parametrize("p", [0.1, 0.3, 0.5, 0.9, 0.99])
-    @pytest.mark.parametrize("resolution", [0.5, 1.0])
+    @each("p", [0.1, 0.3, 0.5, 0.9, 0.99])
+    @each("resolution", [0.5, 1.0])
     def test_multiples_of_a_resolution_are_met(self, p, resolution):
         sample = resolution * np.random.default_rng(5).geometric(0.15, 10**5)
         edges = sketch.edges_below(1e3)

@@ -11,6 +11,7 @@ from scipy import stats
 
 import fastexp as fx
 from tests.doors.studies import Block, build
+from tests.support.each import each
 from tests.support.goodness import counts_fit
 
 UTILITIES = (6, 5, 3, 1)
@@ -74,8 +75,8 @@ LAWS = {  # at epsilon = 1: half of it a round
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("monotonic", [True, False])
-@pytest.mark.parametrize("name", LAWS)
+@each("monotonic", [True, False])
+@each("name", LAWS)
 def test_draws_have_their_laws(name, monotonic):
     joint = {"neighbors": "add-remove" if monotonic else "replace"}
     parameters = joint if name == "joint-top-k" else {"monotonic": monotonic}
