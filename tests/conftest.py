@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 import signal
 import sys
@@ -57,6 +58,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.extra_keyword_matches.add("spark")  # `-k spark`, as .ci/run has it
     # The longest ones are among those of processes: first, so that no worker ends with one alone.
     items.sort(key=lambda item: item.get_closest_marker("process") is None)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # some 100 MB that every collection of garbage would look through
 
 
 @pytest.hookimpl(wrapper=True)

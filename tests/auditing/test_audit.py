@@ -203,6 +203,7 @@ class TestByDraws:
         )
         assert one == two != other
 
+    @pytest.mark.slow
     def test_a_callable_gives_one_answer_or_as_many_as_it_is_asked_for(self):
         sizes, calls = [], []
 

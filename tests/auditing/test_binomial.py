@@ -46,6 +46,7 @@ def test_tails_are_never_too_small():
         assert log_tail(hits, draws, p) == pytest.approx(exact, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_the_bound_holds_as_often_as_it_says():
     """Exactly: the sum over all hits whose bound is above the truth."""
     for draws, p in ((50, 0.3), (400, 0.02)):

@@ -211,6 +211,7 @@ def anywhere_draws(work: NumberWork, rate: float, count: int) -> Any:
     return prices[accepted][:count]
 
 
+@pytest.mark.slow
 def test_the_check_of_prices_anywhere_has_power() -> None:
     """The right law passes; another rate and prices moved to those of the case do not."""
     work = NumberWork(100)
@@ -276,6 +277,7 @@ def test_equal_errors_take_the_data_sets_that_they_take() -> None:
     assert 0.999 < shares.max() <= 1
 
 
+@pytest.mark.slow
 def test_variances_of_draws_are_those_of_draws() -> None:
     """The noise's part of the spread, from closed forms and from the study's own draws."""
     work = StudyWork(200, size=50, rows=2_000, data="normal")
@@ -285,6 +287,7 @@ def test_variances_of_draws_are_those_of_draws() -> None:
     assert (np.abs(ratio - 1) < 0.1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_order", [False, True])
 @pytest.mark.parametrize("n", [3, 4, 5, 40, 401])
 def test_rivals_agree_on_smooth_sensitivity(
@@ -314,6 +317,7 @@ def test_the_check_of_smooth_sensitivity_has_power() -> None:
     refuses(study_checks.smooth, work, [right, right * (1 + 1e-11)], because="smooth sensitivity")
 
 
+@pytest.mark.slow
 def test_the_window_is_the_exponential_mechanism_on_all_gaps() -> None:
     """Where it leaves gaps out, at both ends or at one, and where it does not."""
     for k, epsilon in ((2_001, 2.0), (2_000, 0.8), (700, 1.1), (5, 1.0)):

@@ -45,6 +45,7 @@ def test_peers_draw_from_the_exponential_mechanism(
     checks.medians(work, answers(name, work, 60))
 
 
+@pytest.mark.slow
 def test_records_beyond_the_bounds_are_clamped_by_all_peers() -> None:
     work = GroupWork(6, rows=80, bounds=(900.0, 1_500.0))
     for name in PEERS:

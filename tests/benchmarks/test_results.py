@@ -122,6 +122,7 @@ def test_the_page_has_every_row_and_what_it_ran_on(record: dict[str, Any]) -> No
     assert report.about(record) in text
 
 
+@pytest.mark.slow
 def test_the_page_has_every_row_of_the_newest_results() -> None:
     newest, text = report.newest(report.results()), page.tables(report.results())
     assert sum(line.startswith("|") for line in text.splitlines()) > len(newest["rows"])

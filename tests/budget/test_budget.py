@@ -261,6 +261,7 @@ def tampered(name, amount):
     return mechanism
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"label": "q"}, {"by": [1], "groups": [1, 2]}])
 @pytest.mark.parametrize(
     ("name", "amount"),

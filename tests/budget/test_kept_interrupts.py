@@ -93,6 +93,7 @@ def held(folder: Path) -> list[str]:
     return names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", [None, "q"])
 def test_at_every_line_of_a_release_from_memory(label: str | None) -> None:
     """What it charged is in its log, once, and its locks are free."""

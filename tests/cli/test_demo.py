@@ -64,6 +64,7 @@ def test_demo_tells_its_story_anywhere(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_demo_in_process(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0
     out, err = capsys.readouterr()

@@ -243,6 +243,7 @@ ARRAYS: list[Any] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("array", ARRAYS, ids=str)
 def test_numbers_of_an_array(tmp_path: Path, array: Any) -> None:
     np.save(tmp_path / "a.npy", array)

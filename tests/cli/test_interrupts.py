@@ -140,8 +140,10 @@ def test_while_the_process_starts_or_ends(moment: str, code: int) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(("wait", "anew"), [(0.02, False), (0.2, True), (0.5, False)])
-def test_at_any_moment_before_the_data_are_there(budget: str, wait: float, anew: bool) -> None:
+@pytest.mark.parametrize(
+    ("wait", "imported"), [(0.02, "package"), (0.2, "nothing"), (0.5, "package")]
+)
+def test_at_any_moment_before_the_data_are_there(budget: str, wait: float, imported: str) -> None:
     """Nothing can be charged before stdin is read: whenever it came, the budget is whole.
 
     A new process is interrupted while it imports, a forked one that has as it waits for rows.
@@ -149,7 +151,7 @@ def test_at_any_moment_before_the_data_are_there(budget: str, wait: float, anew:
     arguments = [*QUESTIONS["median by"], "--budget", budget]
     with started(
         [sys.executable, "-c", START, *arguments],
-        anew=anew,
+        imported=imported,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

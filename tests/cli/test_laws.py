@@ -84,6 +84,7 @@ def law_facts(law, truth):
     return {**wanted, "rows": [{"value": v, "probability": p} for v, p in points]}
 
 
+@pytest.mark.slow
 @each("which", NUMBERS)
 def test_the_law_of_numbers(run, ages, which):
     facts = told(run, *command(which, ages), "--law")
@@ -94,6 +95,7 @@ def test_the_law_of_numbers(run, ages, which):
     assert "groups" not in facts
 
 
+@pytest.mark.slow
 @each("which", NUMBERS)
 def test_the_laws_of_numbers_by_group(run, ages, which):
     facts = told(run, *command(which, ages), "--law", *BY)

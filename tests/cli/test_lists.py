@@ -237,7 +237,7 @@ def test_every_combination() -> None:
 # ---- FILE is not a list ----
 
 
-@each("kind", ["csv", "parquet", "folder"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "folder"])
 def test_the_data_are_no_public_list(kind: str) -> None:
     Path("d").mkdir()
     table = pa.table({"city": ["Oslo", MARKER, MARKER], "x": [1, 2, 3]})

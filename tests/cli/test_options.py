@@ -182,6 +182,7 @@ def test_what_was_typed_cannot_move_the_cursor(run: Run) -> None:
 # ---- help ----
 
 
+@pytest.mark.slow
 @each("name", LEAVES)
 def test_help_fits_a_screen_and_names_what_it_leaves_out(run: Run, name: str) -> None:
     code, out, err = run(*name.split(), "--help")
@@ -262,6 +263,7 @@ def test_what_is_said_in_lines_is_80_columns_wide(text: str) -> None:
     assert [line for line in lines if len(line) > 80] == []
 
 
+@pytest.mark.slow
 @each("name", LEAVES)
 def test_examples_can_be_parsed(name: str) -> None:
     for example in COMMANDS[name].examples:
@@ -271,6 +273,7 @@ def test_examples_can_be_parsed(name: str) -> None:
         assert found.function
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [[], ["--law"], ["--draws", "3"], ["--accuracy"]])
 @pytest.mark.parametrize("by", [[], ["--by", "g", "--groups", "a", "b"]])
 @pytest.mark.parametrize("name", ["median", "select"])

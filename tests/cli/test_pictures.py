@@ -233,6 +233,7 @@ def test_long_lists_are_cut_and_labels_are_no_markup(run, tmp_path, figures):
     assert "the 20 likeliest of 40 candidates" in notes
 
 
+@pytest.mark.slow
 def test_what_stands_beside_a_row_of_groups_ends_below_the_heading(run, ages, figures, tmp_path):
     call = ["median", *ages, "--bounds", 0, 120, "--step", 1e-6, "--epsilon", 1, "--law"]
     by = ["--by", "$g_", "--groups", "a,b & c"]

@@ -97,6 +97,7 @@ def obvious(person, rows, max_groups, max_rows):
 LIMITS = [(1, 1), (1, 3), (3, 1), (2, 5), (4, 2), (9, 40), (9, 2), (2, 10**6), (100, 100)]
 
 
+@pytest.mark.slow
 @each("limits", LIMITS)
 @each("seed", [0, 1])
 def test_it_is_the_obvious_choice(limits, seed):

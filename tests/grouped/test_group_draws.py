@@ -97,6 +97,7 @@ MECHANISMS = [
 
 
 class TestRanks:
+    @pytest.mark.slow
     @each("mechanism", MECHANISMS, ids=lambda m: repr(m)[:40])
     @each("floats", [True, False])
     def test_draws_are_those_of_the_twin(self, mechanism, floats):

@@ -38,6 +38,7 @@ class TestGather:
         assert gathered.dtype == np.int64
         assert segments(gathered, offsets) == by_hand(codes, values, size)
 
+    @pytest.mark.slow
     def test_order_numbers_the_rows(self, n, size, least):
         codes = np.random.default_rng(n).integers(least, size, n)
         assert segments(*order(codes, size)) == by_hand(codes, np.arange(n), size)

@@ -20,6 +20,7 @@ from tests.support.each import each
 each_case = each("case", CASES, ids=IDS)
 
 
+@pytest.mark.slow
 @each_case
 @each("precision", checks.PRECISIONS)
 def test_envelope_contains_the_weights(case, precision):

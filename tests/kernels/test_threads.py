@@ -96,6 +96,7 @@ def test_threads_that_cannot_be_started_leave_none(monkeypatch: pytest.MonkeyPat
     assert ended == [1]
 
 
+@pytest.mark.slow
 def test_an_error_holds_nothing() -> None:
     """Arrays of a call that failed go with its exception, without a collection of cycles."""
 

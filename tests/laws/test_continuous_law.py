@@ -74,6 +74,7 @@ class TestFunctions:
         assert 1 - shapes.centre(half)[0] == pytest.approx(0.54149408253679828, rel=1e-15)
         assert shapes.spread(one)[0] == pytest.approx(0.079326405792207681, rel=1e-14)
 
+    @pytest.mark.slow
     @each("n", [1, 2, 3, 1000, 2**40, 2**52])
     @each("z", [z for z in Z_VALUES if z > 1e-307])
     def test_points_are_exact(self, z, n):
@@ -344,6 +345,7 @@ class TestMedian:
 class TestLaplace:
     """On the line and within bounds."""
 
+    @pytest.mark.slow
     @each("f", [-7.25, 0.0, 1e6])
     @each("epsilon", [1e-9, 0.3, 1.0, 1e6])
     def test_on_the_line_it_is_the_textbook(self, f, epsilon):
@@ -380,6 +382,7 @@ class TestLaplace:
             assert law.loss_tail(y * scale) == pytest.approx(math.exp(-y), rel=1e-13)
         assert law.error_quantile(1.0, f) == law.loss_quantile(1.0) == np.inf
 
+    @pytest.mark.slow
     @each("f", [-1.0, 0.0, 0.25, 7.0, 10.0, 12.0])
     @each("alpha", [1e-300, 1e-6, 0.5, 30.0, 1e6])
     def test_within_bounds(self, f, alpha):
@@ -468,6 +471,7 @@ class TestQuadrature:
                     if 0.001 < inside < 0.999:
                         assert law.error_quantile(inside, x) == pytest.approx(r, rel=1e-11)
 
+    @pytest.mark.slow
     @each("seed", range(4))
     def test_losses_are_the_definitions(self, seed):
         law = random_law(np.random.default_rng(seed), True)
@@ -482,6 +486,7 @@ class TestQuadrature:
             assert law.loss_cdf(law.loss_quantile(level)) >= level
             assert law.loss_cdf(law.loss_quantile(level) * (1 - 1e-9)) < level
 
+    @pytest.mark.slow
     @each("z", [1e-300, 1e-20, 1e-8, 1e-3, 0.7, 3.0, 50.0, 800.0, 1e6])
     @each("down", [False, True])
     @each("width", [1e-3, 1.0, 1e9])

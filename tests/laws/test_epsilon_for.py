@@ -78,6 +78,7 @@ def check(law, target, epsilon):
         assert surplus(law, epsilon * (1 - 2e-9), target) < 0
 
 
+@pytest.mark.slow
 @each("target", TARGETS, ids=str)
 @each("name", LAWS)
 def test_by_brute_force(name, target):
@@ -113,6 +114,7 @@ class TestAnErrorThatRisesWithEpsilon:
         assert round(epsilon, 4) == 10.3296  # not 1e-9, where the target holds too
         check(EXAMPLE, target, epsilon)
 
+    @pytest.mark.slow
     @each("p", [0.91, 0.9111, 0.9113, 0.92, 0.94, 0.9502, 0.96, 0.99])
     def test_of_probabilities(self, p):
         target = {"error": 2, "probability": p}
@@ -147,6 +149,7 @@ class TestByDefinition:
             total, gain = total + weight, gain + weight * part
         return gain / total
 
+    @pytest.mark.slow
     @each("seed", range(8))
     def test_they_agree(self, seed):
         rng = np.random.default_rng(seed)
@@ -304,6 +307,7 @@ def test_of_top_k_it_is_the_first_place_and_a_round():
     assert law.epsilon_for(expected_loss=0.3) == law.first_place.epsilon_for(expected_loss=0.3)
 
 
+@pytest.mark.slow
 def test_the_answer_has_12_digits_and_is_rounded_up():
     for law in LAWS.values():
         for target in TARGETS:

@@ -225,6 +225,7 @@ def test_errors_are_sums_over_all_points(seed, rate):
             assert farthest == pytest.approx(float(max(distances)), rel=1e-15)
 
 
+@pytest.mark.slow
 @each("rate", RATES)
 @each("seed", range(50, 62))
 def test_losses_are_sums_over_all_points(seed, rate):
@@ -292,6 +293,7 @@ def test_quantities_are_monotone(seed, log_rate):
 class TestLargeCells:
     """Cells of up to 2**40 points, where nothing can be added up one by one."""
 
+    @pytest.mark.slow
     @each("z", [1e-300, 1e-30, 1e-13, 1e-12, 1e-6, 0.3, 1.0, 40.0, 1e6])
     @each("down", [False, True])
     @each("n", [2, 3, 2**40, 2**52 - 2])

@@ -24,6 +24,7 @@ def test_probabilities_are_the_references(case):
     checks.law_is_the_reference(case)
 
 
+@pytest.mark.slow
 @each("case", CASES, ids=IDS)
 def test_loss_statistics_are_the_references(case):
     exact = [float(p) for p in case.exact()]

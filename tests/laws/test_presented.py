@@ -110,6 +110,7 @@ def test_a_law_of_parts_has_no_mechanism():
     assert repr(first) == f"FiniteLaw(epsilon={first.epsilon!r}, k=3)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ground", ["white", "black"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_picture_of_every_law(name, ground):
@@ -191,6 +192,7 @@ def test_masses_at_bounds_are_said_and_not_drawn_as_a_density():
     assert ax.get_ylim()[1] < 0.02
 
 
+@pytest.mark.slow
 def test_callers_axes_have_no_heading_but_a_title_and_the_true_value():
     from matplotlib.figure import Figure
 
@@ -224,6 +226,7 @@ def test_on_callers_axes_the_legend_is_above_draws_and_within(inches):
     assert legend.x0 >= ax.bbox.x0
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_a_new_figure():
     ax = LAWS["steps"].plot()
     for shown_object in (ax, ax.figure):

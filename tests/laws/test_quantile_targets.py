@@ -35,6 +35,7 @@ def holds(law, target: dict[str, float]) -> bool:
     return max(errors) <= target["error"]
 
 
+@pytest.mark.slow
 @each(
     ("neighbors", "target"),
     [
@@ -79,6 +80,7 @@ def sum_of(terms: list[tuple[float, float]], x: float) -> tuple[float, float]:
     return logarithm - OFF, logarithm + OFF
 
 
+@pytest.mark.slow
 def test_the_search_finds_the_last_failure():
     """Of sums of decaying terms whose difference crosses 0 several times; by many rates, too."""
     rng, several = np.random.default_rng(2), 0

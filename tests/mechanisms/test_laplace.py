@@ -138,6 +138,7 @@ class TestTheCostOfARate:
         assert errors[0] > 20 * errors[1] > 400 * errors[2]
         assert errors[2] < 1e-6
 
+    @pytest.mark.slow
     @each("epsilon", [1e-9, 1e-3, 0.1, 1.0, 7.0, 300.0, 1e6])
     @each("steps", [1, 3, 120, 10**7, 2**52 - 2])
     @each("share", [1e-15, 0.001, 0.3, 0.77])
@@ -356,6 +357,7 @@ class TestLawOnTheLine:
 class TestLawWithinBounds:
     """The law on a bounded grid against the reference, and against the interval's."""
 
+    @pytest.mark.slow
     @each("f", [*PHASES, -3, 9, -3.0000001, 8.9999999, 1e9, -1e300])
     @each(
         "m",

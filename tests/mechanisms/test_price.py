@@ -110,6 +110,7 @@ class TestHistogram:
         beside = (np.nextafter(points, way) for way in (np.inf, -np.inf))
         return np.concatenate([points, *beside, spread, far])
 
+    @pytest.mark.slow
     @each("grid", GRIDS, ids=str)
     def test_it_is_the_index_of_each_record(self, grid):
         assert kernels.is_fast(grid)

@@ -45,6 +45,7 @@ def test_no_warning_tells_of_the_data():
         assert enough.worst == price.law(bids).epsilon_for(expected_loss=1e-310)
 
 
+@pytest.mark.slow
 def test_of_several_quantiles_and_of_joint_selections():
     quartiles = fx.Quantiles(count=3, epsilon=1.0, bounds=(0, 120), step=1)
     ages = np.random.default_rng(1).integers(20, 90, 50)

@@ -238,6 +238,7 @@ class TestDefinition:
 class TestSensitivity:
     """By one record at any point, those at the point and data sets of 0 and 1 included."""
 
+    @pytest.mark.slow
     @each("case", CASES, ids=repr)
     def test_it_is_reached_and_not_exceeded(self, case):
         worst = []
@@ -284,6 +285,7 @@ def differences(case: Case, slot: int | None = None, most: int = 8) -> int:
 class TestForms:
     """Against the literal formulas."""
 
+    @pytest.mark.slow
     @each("case", CASES, ids=repr)
     def test_all_small_ranks(self, case):
         assert differences(case) == 0
@@ -390,6 +392,7 @@ class TestGaps:
             assert (np.diff(values[: least[0] + 1]) <= 0).all()
             assert (np.diff(values[least[-1] :]) >= 0).all()
 
+    @pytest.mark.slow
     @each("case", CASES, ids=repr)
     def test_the_farthest(self, case):
         for n in range(14):
@@ -496,6 +499,7 @@ class TestPublishedScores:
         assert float(1 / law[103]) == pytest.approx(28.374946846581839, rel=1e-15)
         assert float(law[103]) == pytest.approx(0.0352423567665807, rel=1e-14)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(("epsilon", "p"), [(1, 2.718274439423e-6), (10, 0.0215517567616776)])
     def test_the_worst_case(self, epsilon, p):
         top = 10**6

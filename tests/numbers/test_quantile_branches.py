@@ -109,6 +109,7 @@ def test_draws_have_the_known_figures(name):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_known_figures_of_replace_and_of_equal_records(engine):
     fixed = Case(V1, 8, tuple(QUARTILES), LN2 / 2, None, "left")

@@ -79,6 +79,7 @@ def test_sums_over_all_pairs_are_those_of_the_recurrence(monkeypatch):
     np.testing.assert_array_equal(draws(case, "left", 300), one)
 
 
+@pytest.mark.slow
 @each("n", [1, 5, 40])
 def test_many_quantiles_of_few_records_end(n):
     records = np.random.default_rng(1).integers(0, 40, n)

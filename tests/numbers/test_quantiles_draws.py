@@ -200,6 +200,7 @@ def test_the_exact_walk_takes_the_kernels_way_among_many_records(ties):
     checks.kernels_take_the_exact_way(2_000, THIRDS, ties, 101)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "rate"), [(3_000, 1e-3), (20_000, 1e-3)])
 def test_lattices_wider_than_the_number_of_records_have_answers(number, rate):
     """The nearest total is far, and many quantiles' volume is small."""

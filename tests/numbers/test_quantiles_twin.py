@@ -152,6 +152,7 @@ def test_spread_is_the_limit_of_fine_grids(records, size, q, total):
     assert finest != list(weights.values())  # no grid is that fine
 
 
+@pytest.mark.slow
 @each("ties", ["left", "spread"])
 @each("total", [0, 3, 4, 8])
 @each("q", [HALF, OUTER, THIRDS, QUARTILES])

@@ -79,6 +79,7 @@ class TestAgainstLaws:
             rows = data(name, 4, n)
             compare(mechanism, rows, truths_of(rows))
 
+    @pytest.mark.slow
     @each("epsilon", [0.01, 0.1, 1.0, 5.0, 20.0])
     @each("name", ["smooth", "integers", "equal", "skewed", "outside"])
     def test_any_epsilon_and_data(self, epsilon, name):

@@ -50,6 +50,7 @@ def pairs(rounds: int, each: float, monotonic: bool):
         yield laws[::-1]
 
 
+@pytest.mark.slow
 @each("monotonic", [True, False])
 @each("rounds", [1, 2, 3])
 @each("epsilon", [0.3, 2.0])

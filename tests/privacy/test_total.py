@@ -100,6 +100,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @each(("own", "asked", "call"), CASES)
 def test_no_pair_of_neighbours_exceeds_the_total(own, asked, call):
     one = mechanism(own)

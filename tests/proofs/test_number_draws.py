@@ -364,7 +364,6 @@ class TestFineGrids:
         assert inside.size > 0.99 * N
         assert fits(inside, np.full(38, 1 / 38))
 
-    @pytest.mark.fast
     @pytest.mark.statistical
     def test_the_critical_distance(self):
         assert math.isclose(kstwo.sf(kstwo.isf(ALPHA, N), N), ALPHA, rel_tol=1e-6)

@@ -86,6 +86,7 @@ LOSSES = {
 
 
 class TestNumbers:
+    @pytest.mark.slow
     @each("name", NUMBERS)
     @each("floats", [False, True])
     def test_figures_are_those_of_each_law(self, name, floats):

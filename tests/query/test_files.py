@@ -114,6 +114,7 @@ NO_NUMBERS = ["1_000", "+-1", "--1", "1e400", "-1e400", "0x10", "1 000", '"1,5"'
 NO_NUMBERS += ["1e", "x", "٣", "1" * 401, "$5", "1%", "NULLS", "infinit"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", NO_NUMBERS)
 def test_texts_that_are_no_numbers_are_refused_unseen(tmp_path: Path, text: str) -> None:
     path = written(tmp_path, f"x,y\n1,0\n{text},{MARKER}\n")
@@ -163,6 +164,7 @@ READINGS: list[tuple[str, list[str], list[Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reading", "texts", "wanted"), READINGS)
 def test_keys_are_what_is_asked_for(
     tmp_path: Path, reading: Any, texts: list[str], wanted: list[Any]
@@ -228,6 +230,7 @@ GOOD: list[tuple[bytes, str, list[str]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("content", "name", "wanted"), GOOD)
 def test_csv_as_it_comes(tmp_path: Path, content: bytes, name: str, wanted: list[str]) -> None:
     assert read(written(tmp_path, content, name), ("c", "text")) == [wanted]
@@ -430,6 +433,7 @@ def test_values_of_json_that_are_no_numbers_are_refused(tmp_path: Path, value: s
         of_json(tmp_path / "f.jsonl", "numbers", ["1", value])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "message"),
     [

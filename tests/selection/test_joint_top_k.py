@@ -218,6 +218,7 @@ class TestDraws:
 
 
 class TestPromise:
+    @pytest.mark.slow
     def test_all_small_neighbours(self):
         checks.promises_hold()
 

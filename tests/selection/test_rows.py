@@ -103,6 +103,7 @@ class TestRowsAreThemselves:
             alone = M.sample(SPREAD[i], size, rng=7, streams=[i], method=method)
             assert np.array_equal(whole[i], alone)
 
+    @pytest.mark.slow
     def test_order_and_names(self, size, method):
         names = np.random.default_rng(1).permutation(80) + 2**40
         order = np.argsort(names)

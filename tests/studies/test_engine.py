@@ -94,6 +94,7 @@ class TestExecutors:
         assert small().run("processes", workers=2).to_csv() == wanted
         assert not multiprocessing.active_children()
 
+    @pytest.mark.slow
     def test_any_order_twice(self, wanted):
         executor = Backwards()
         with executor.pool:
@@ -411,6 +412,7 @@ def dies_once(text: str, number: int) -> Any:
 
 
 class TestErrors:
+    @pytest.mark.slow
     @pytest.mark.parametrize("workers", [1, 3])
     def test_a_task_that_fails_is_named_and_others_are_kept(self, workers, tmp_path, monkeypatch):
         def fails(study: fx.Study, number: int) -> Any:

@@ -78,6 +78,7 @@ def test_every_mechanism_is_here():
 
 
 class TestExactAndDrawnAgree:
+    @pytest.mark.slow
     @each("mechanism", NUMBERS, ids=str)
     def test_numbers(self, mechanism):
         bounds = (0, 4) if "price" in str(mechanism) else (-4, 4)

@@ -132,6 +132,7 @@ def test_their_names_are_these():
     assert sorted([*BY_LAW, "approximate-quantiles", "independent-quantiles"]) == sorted(NAMES)
 
 
+@pytest.mark.slow
 @each("name", NAMES)
 @each("data", ["ages", "normal"])
 def test_exact_and_drawn_figures_agree(name, data):
@@ -230,6 +231,7 @@ def ready():
 
 
 class TestReady:
+    @pytest.mark.slow
     def test_its_tables_say_what_the_rows_say(self, ready):
         records, wrong = tables_of(ready.to_dict())
         rows = {(r["figure"], r["n"], r["mechanism"]): r for r in ready.rows}

@@ -285,6 +285,7 @@ class TestMessages:
         assert "far" in str(results.table("far"))
         assert Code("a:b.c", "0").name == "c"
 
+    @pytest.mark.slow
     def test_reports_have_figures_of_ones_own(self, tmp_path):
         study().run(workers=1, out=tmp_path / "out")
         (page, *_) = fx.StudyResults.open(tmp_path / "out").report(tmp_path / "report")

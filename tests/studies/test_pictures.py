@@ -206,6 +206,7 @@ def test_draw_takes_axes_and_returns_them() -> None:
     assert axes.get_title(loc="left") == "a panel"
 
 
+@pytest.mark.slow
 def test_results_are_drawn_below_a_heading_or_on_ones_own_axes(results: Any) -> None:
     axes = results.plot("error_quantile")
     assert axes.shape == (4,)

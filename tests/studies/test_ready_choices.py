@@ -140,6 +140,7 @@ def tops():
 class TestTopK:
     """The joint mechanism's losses are those of its law; each way is the better one somewhere."""
 
+    @pytest.mark.slow
     def test_exact_losses(self, tops):
         for k in (20, 50):
             losses = tops[f"Mean loss of the worst place, in records (k = {k}, ε = 1)"]

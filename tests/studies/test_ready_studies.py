@@ -35,6 +35,7 @@ def table1():
 
 
 class TestTable1:
+    @pytest.mark.slow
     def test_every_printed_cell_is_reproduced(self, table1):
         """To a fifth of the printed standard deviation, and half of the last printed digit."""
         cells = {(r["mechanism"], r["epsilon"]): r for r in table1.rows}

@@ -87,6 +87,7 @@ def test_labels_are_shown_as_they_are(written: list[Path]) -> None:
     assert "\x1b" not in shown
 
 
+@pytest.mark.slow
 def test_the_page_says_what_it_must(results: Any, written: list[Path]) -> None:
     shown = " ".join("".join(Tags(written[0].read_text(encoding="utf-8")).texts).split())
     assert "These are simulations, not private releases." in shown
@@ -119,6 +120,7 @@ def test_disagreement_is_told_first(results: Any) -> None:
     assert "Exact figures and Monte Carlo disagree" not in text
 
 
+@pytest.mark.slow
 def test_an_unfinished_run_is_told_first_and_its_numbers_have_another_name(
     results: Any, tmp_path: Path
 ) -> None:

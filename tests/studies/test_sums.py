@@ -155,6 +155,7 @@ class TestSketch:
         values = np.array([[0.0, 0.5, 1.0, 1.5], [2.0, 4.0, 9.0, 0.0]])
         assert sketch.counts(values, edges).tolist() == [2, 2, 2, 1, 1]
 
+    @pytest.mark.slow
     @each("p", [0.01, 0.25, 0.5, 0.95, 0.999])
     @each("law", ["exponential", "lognormal", "uniform", "pareto"])
     def test_quantiles_of_large_samples(self, law, p):

@@ -1,4 +1,4 @@
-"""Forks a process of Python for every request: ``python -m tests.support.fork_server SOCKET``.
+"""Forks a process of Python for each request: ``python -m tests.support.fork_server SOCKET WHAT``.
 
 Most of what a short process takes is its start: an interpreter, NumPy, numba, the package. This
 one has imported them, has no thread and no child but those it forks, and a child goes on as if it
@@ -31,15 +31,20 @@ NUMBER = struct.Struct("q")  # a child's id, and later how it ended, as `os.wait
 LIBRARIES = ["numpy", "numba", "duckdb", "pyarrow", "rich"]
 
 
-def import_all() -> None:
-    """Import what processes of tests use; what is missing here is missing there."""
-    import fastexp
+def import_all(what: str) -> None:
+    """Import what processes of tests use: the package and LIBRARIES, or the compiler alone."""
+    if what == "compiler":
+        import numba
 
-    names = (module.name for module in pkgutil.walk_packages(fastexp.__path__, "fastexp."))
-    for name in [*names, *LIBRARIES]:
-        if not name.endswith((".__main__", ".spark")):
-            with suppress(ImportError):
-                importlib.import_module(name)
+        numba.njit("float64(float64)")(lambda x: x)  # what a first compilation sets up
+    else:
+        import fastexp
+
+        names = (module.name for module in pkgutil.walk_packages(fastexp.__path__, "fastexp."))
+        for name in [*names, *LIBRARIES]:
+            if not name.endswith((".__main__", ".spark")):
+                with suppress(ImportError):
+                    importlib.import_module(name)
     gc.collect()
     gc.freeze()  # or every child would copy all pages that it looks through
 
@@ -108,6 +113,9 @@ def become(cwd: str, env: Mapping[str, str], words: list[str]) -> None:
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
+    sys.path[1:1] = [place for place in env.get("PYTHONPATH", "").split(os.pathsep) if place]
+    if words[0] == "-B":
+        sys.dont_write_bytecode, words = True, words[1:]
     how, *rest = words
     if how == "-m":
         sys.argv, sys.path[0] = rest, cwd
@@ -137,7 +145,7 @@ codes: list[int] = []  # with which the process ends, once that is known
 
 if __name__ == "__main__":
     atexit.register(leave)  # first, so that it is called last
-    import_all()
+    import_all(sys.argv[2])
     request = serve(socket.socket(fileno=int(sys.argv[1])))
     if request is not None:
         try:

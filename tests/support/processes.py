@@ -1,7 +1,7 @@
 """Processes that a test starts and that end with it; those of Python are forked where they can be.
 
 A forked one (`fork_server.py`) is like a new one but for what it has imported, its hash seed and
-the memory of its imports: a test of these, and of the start itself, says `anew=True`.
+the memory that this takes: a test of these, and of the start itself, says `imported="nothing"`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ SECONDS = 300
 
 
 @functools.cache
-def _server() -> socket.socket:
-    """The way to this process's server, which ends with it."""
+def _server(what: str) -> socket.socket:
+    """The way to this process's server, which ends with it; `what` it has imported."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    command = [sys.executable, "-m", "tests.support.fork_server", str(theirs.fileno())]
+    command = [sys.executable, "-m", "tests.support.fork_server", str(theirs.fileno()), what]
     nothing, handles = subprocess.DEVNULL, [theirs.fileno()]
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # no thread where there are forks
     process = subprocess.Popen(
@@ -49,6 +49,10 @@ def _server() -> socket.socket:
 class Forked(subprocess.Popen[Any]):
     """A process with the face of `subprocess.Popen` whose parent is the server."""
 
+    def __init__(self, command: list[Any], imported: str, **options: Any) -> None:
+        self._imported = imported
+        super().__init__(command, **options)
+
     def _execute_child(self, *given: Any) -> None:
         of = inspect.signature(super()._execute_child).bind(*given).arguments
         sys.audit("subprocess.Popen", of["executable"], of["args"], of["cwd"], of["env"])
@@ -60,8 +64,9 @@ class Forked(subprocess.Popen[Any]):
             "words": [os.fspath(word) for word in of["args"][1:]],
         }
         self._ended, telling = os.pipe()
+        handles = [*streams, telling]
         try:
-            socket.send_fds(_server(), [json.dumps(request).encode()], [*streams, telling])
+            socket.send_fds(_server(self._imported), [json.dumps(request).encode()], handles)
         finally:
             os.close(telling)
             self._close_pipe_fds(**{name: of[name] for name in PIPES})
@@ -88,27 +93,34 @@ class Forked(subprocess.Popen[Any]):
 
 
 def _can_fork(command: list[Any], options: dict[str, Any]) -> bool:
-    ours = command[0] == sys.executable and (
-        command[1] in ("-c", "-m") or not str(command[1]).startswith("-")
-    )
+    """Whether it is Python, and a child would have all options and all variables."""
+    words = [str(word) for word in command]
+    how = words[2 if words[1] == "-B" else 1]
+    ours = words[0] == sys.executable and (how in ("-c", "-m") or not how.startswith("-"))
     env = options.get("env") or {}
-    read = {k for k in env if k.startswith(AT_START) and k != "PYTHONPATH"}
+    read = {k for k in env if k.startswith(AT_START)} - {"PYTHONPATH"}
     as_here = all(env[name] == os.environ.get(name) for name in read)
     return FORKS and ours and as_here and options.keys() <= ARGUMENTS
 
 
-def start(command: list[Any], *, anew: bool = False, **options: Any) -> subprocess.Popen[Any]:
-    """A process, which is forked where it is one of Python that can be and need not be new."""
-    forked = not anew and _can_fork(command, options)
-    return (Forked if forked else subprocess.Popen)(command, **options)
+def start(
+    command: list[Any], *, imported: str = "package", **options: Any
+) -> subprocess.Popen[Any]:
+    """A process of Python that has imported the package, "compiler" (numba) or "nothing".
+
+    It is a new one also where it cannot be forked; then it has imported nothing.
+    """
+    if imported != "nothing" and _can_fork(command, options):
+        return Forked(command, imported, **options)
+    return subprocess.Popen(command, **options)
 
 
 @contextmanager
 def started(
-    command: list[Any], *, anew: bool = False, **options: Any
+    command: list[Any], *, imported: str = "package", **options: Any
 ) -> Iterator[subprocess.Popen[Any]]:
     """A process that is killed where the block has not waited for its end."""
-    with start(command, anew=anew, **options) as process:
+    with start(command, imported=imported, **options) as process:
         try:
             yield process
         finally:
@@ -118,16 +130,16 @@ def started(
 def run(
     command: list[Any],
     *,
+    imported: str = "package",
     given: Any = None,
     check: bool = False,
     timeout: float = SECONDS,
-    anew: bool = False,
     **options: Any,
 ) -> subprocess.CompletedProcess[Any]:
     """How a process ended and what it said, as `subprocess.run` has it; `given` is its stdin."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     pipes |= {} if given is None else {"stdin": subprocess.PIPE}
-    with started(command, anew=anew, **(pipes | options)) as process:
+    with started(command, imported=imported, **(pipes | options)) as process:
         out, err = process.communicate(given, timeout=timeout)
     done = subprocess.CompletedProcess(command, process.returncode, out, err)
     if check:
