@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -20,9 +21,11 @@ from tests.support import processes
 posix = pytest.mark.skipif(os.name != "posix", reason="a shell")
 
 
-def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str, cwd: Path | None = None, given: str = ""
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "fastexp", *arguments]
-    return processes.run(command, cwd=cwd, encoding="utf-8")
+    return processes.run(command, cwd=cwd, given=given, encoding="utf-8")
 
 
 def test_each_question_is_there_before_its_answers_are_computed(
@@ -80,18 +83,16 @@ def test_commands_that_the_demo_names_work(tmp_path: Path) -> None:
     asked = [("select", marital), *[("select", ("NOT PRIVATE",))] * 2]
     asked += [("median", tuple("23456")), ("price", ("NOT PRIVATE",))]
     assert len(commands) == len(asked)
-    called = f"'{sys.executable}' -m fastexp "
-    for command, (name, start) in zip(commands, asked, strict=True):
+    for number, (command, (name, start)) in enumerate(zip(commands, asked, strict=True)):
         assert command.startswith("python -m fastexp demo --records")
         assert f" | python -m fastexp {name} - --column " in command
-        done = subprocess.run(
-            ["/bin/sh", "-c", command.replace("python -m fastexp ", called)],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
+        if number == 0:
+            called = command.replace("python ", f"'{sys.executable}' ")
+            shell = ["/bin/sh", "-c", called]
+            done = processes.run(shell, cwd=tmp_path, text=True)
+        else:
+            giving, taking = (shlex.split(part)[3:] for part in command.split(" | "))
+            done = run(*taking, cwd=tmp_path, given=run(*giving).stdout)
         assert done.returncode == 0
         assert done.stdout.startswith(start)
 

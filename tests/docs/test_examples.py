@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import runpy
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from tests.docs.page_code import DOCS, ROOT
+from tests.support import processes
 
 SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem != "style")
 LINES = 40
@@ -25,9 +25,7 @@ CURVES = ("law", "draws")  # of the README's picture
 def draw(script: Path, picture: Path, *options: str) -> None:
     """Run the script in the folder of its picture."""
     command = [sys.executable, str(script), picture.name, *options]
-    done = subprocess.run(
-        command, cwd=picture.parent, capture_output=True, text=True, check=False, timeout=300
-    )
+    done = processes.run(command, cwd=picture.parent, text=True)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from importlib.util import find_spec
 
 import pytest
 
 from tests.docs.page_code import DOCS, ROOT
+from tests.support import processes
 
 pytestmark = pytest.mark.process  # each is run as a reader runs it
 
@@ -59,14 +59,7 @@ def test_each_job_is_among_these_and_on_the_page():
 def test_a_job_is_short_and_done(job, tmp_path):
     script = JOBS / f"{job}.py"
     assert len(script.read_text(encoding="utf-8").splitlines()) <= LINES
-    done = subprocess.run(
-        [sys.executable, str(script)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    done = processes.run([sys.executable, str(script)], cwd=tmp_path, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     for text in PRINTED[job]:
         assert re.search(text, done.stdout), (text, done.stdout)

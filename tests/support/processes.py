@@ -94,9 +94,8 @@ class Forked(subprocess.Popen[Any]):
 
 def _can_fork(command: list[Any], options: dict[str, Any]) -> bool:
     """Whether it is Python, and a child would have all options and all variables."""
-    words = [str(word) for word in command]
-    how = words[2 if words[1] == "-B" else 1]
-    ours = words[0] == sys.executable and (how in ("-c", "-m") or not how.startswith("-"))
+    how = str(command[2 if command[1] == "-B" else 1])
+    ours = command[0] == sys.executable and (how in ("-c", "-m") or not how.startswith("-"))
     env = options.get("env") or {}
     read = {k for k in env if k.startswith(AT_START)} - {"PYTHONPATH"}
     as_here = all(env[name] == os.environ.get(name) for name in read)
