@@ -545,13 +545,6 @@ class TestReproducibility:
         assert type(fx.Laplace(1, 1, step=1.0).release(3)) is float
         assert type(fx.Laplace(1, 1, step=1, bounds=(0.0, 3.0)).release(3)) is float
 
-    def test_golden(self):
-        assert LINE.sample(0.3, 12, rng=1).tolist() == [-2, 0, -2, 1, 0, 0, 1, 1, 2, 1, 0, 1]
-        assert FINE.sample(0.3, 6, rng=1).tolist() == [-10.0, -2.625, -10.875, 3.5, -0.25, 1.125]
-        assert BOUNDED.sample(0.3, 12, rng=1).tolist() == [-3, -1, -3, 3, 0, 1, 4, 2, 6, 2, 1, 3]
-        tiny = fx.Laplace(1.0, 1, step=1e-9).sample(0.3, 3, rng=1)
-        assert tiny.tolist() == [-2.280195899, 1.093448312, 1.49895824]
-
     def test_the_form_of_f_changes_nothing(self):
         for forms in (
             [3, 3.0, np.int64(3), np.float32(3), np.array(3), Decimal(3), Fraction(3), np.uint8(3)],
