@@ -169,7 +169,7 @@ def _selections() -> Iterator[Entry]:
         for of, utilities in UTILITIES.items():
             for size in SIZES:
                 yield _drawn(f"{name} / {of}", mechanism, utilities, size)
-    for name in ("Exponential", "monotonic", "TopK", "great epsilon"):
+    for name in ("Exponential", "monotonic", "TopK"):
         for of, utilities in UTILITIES.items():
             method = "envelope" if name == "TopK" else "gumbel"
             yield _drawn(f"{name} / {of}", SELECTIONS[name], utilities, 40, method=method)
@@ -188,11 +188,11 @@ def _numbers() -> Iterator[Entry]:
         for of, records in RECORDS.items():
             if name.startswith(DEAR) and len(records) > 101 and not of.startswith("4,09"):
                 continue
-            for size in (None, 1, 40) if name.startswith(SLOW) else SIZES:
+            for size in (None, 1, 9) if name.startswith(SLOW) else SIZES:
                 yield _drawn(f"{name} / {of}", mechanism, records, size)
     for name, mechanism in CROWDED.items():
         for of in ("no records", "one record", "four records"):
-            yield _drawn(f"{name} / {of}", mechanism, RECORDS[of], 40)
+            yield _drawn(f"{name} / {of}", mechanism, RECORDS[of], 9)
     for name in ("Median", "Price", "Quantile", "Mode", "Quantiles"):
         matrix = AGES[:4_000].reshape(40, 100)
         for of, records in (("matrix", matrix), ("decimals", matrix / 8), ("rows", matrix[:, :0])):

@@ -18,6 +18,7 @@ from tests.book.__main__ import main
 from tests.book.book import FOLDER
 from tests.book.compare import differences
 from tests.book.entries import numbers, written
+from tests.support.each import each
 
 MOST = 300_000  # bytes of all chapters
 HIDDEN = "the draws that are written agree, later ones do not"
@@ -113,11 +114,8 @@ PLANTS: dict[str, tuple[int, Callable[[pytest.MonkeyPatch], None], str]] = {
 @pytest.mark.parametrize(
     "chapter",
     [
-        *("docstrings", "groups", "guarantees"),
-        *(
-            pytest.param(c, marks=pytest.mark.slow)
-            for c in ("commands", "draws", "laws", "studies")
-        ),
+        *("docstrings", "draws", "groups", "guarantees"),
+        *(pytest.param(c, marks=pytest.mark.slow) for c in ("commands", "laws", "studies")),
         pytest.param("answers", marks=pytest.mark.engines),
         pytest.param("resumed", marks=pytest.mark.process),
     ],
@@ -142,7 +140,7 @@ def test_all_chapters_are_written_and_small():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < MOST
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "lines"),
     [
         (1.0, 1 + 9e-13, []),

@@ -52,16 +52,14 @@ ROOMS = {
     "comparison": Room(tests="mechanisms/test_compare.py"),
     "exact_errors": Room(tests="mechanisms/test_expected_errors.py studies/test_exact.py"),
     "grouped": Room("keys groups"),
-    "kernels/bits": Room("selection sampler laplace rows", "kernels proofs/test_golden.py"),
+    "kernels/bits": Room("selection sampler laplace rows", "kernels book"),
     "kernels/figures": Room("quantile_laws studies", "numbers studies laws"),
-    "kernels/groups": Room("groups", "grouped proofs/test_golden.py"),
+    "kernels/groups": Room("groups", "grouped book"),
     "kernels/numbers": Room(
         "quantile_chains laplace studies numbers records rows quantile_branches",
-        "numbers proofs/test_golden.py",
+        "numbers book",
     ),
-    "kernels/select": Room(
-        "joint_top_k selection sampler rows", "kernels selection proofs/test_golden.py"
-    ),
+    "kernels/select": Room("joint_top_k selection sampler rows", "kernels selection book"),
     "laws": Room("quantile_laws joint_top_k selection studies"),
     "mechanisms": Room("quantiles selection sampler"),
     "privacy": Room("quantiles joint_top_k studies sampler"),
