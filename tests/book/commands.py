@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 
@@ -200,13 +201,9 @@ def called(*arguments: str) -> Ended:
 @contextlib.contextmanager
 def _inside(folder: Path) -> Iterator[None]:
     """Work in a folder with the files that calls name."""
-    before = Path.cwd()
     _write(folder)
-    os.chdir(folder)
-    try:
+    with contextlib.chdir(folder), mock.patch.dict(os.environ, {"COLUMNS": "80"}):
         yield
-    finally:
-        os.chdir(before)
 
 
 def _write(folder: Path) -> None:

@@ -83,6 +83,11 @@ PLANTS: dict[str, tuple[int, Callable[[pytest.MonkeyPatch], None], str]] = {
         lambda patch: changed(fx.Exponential, "sample", last_draw, patch),
         rf"^draws / spread, size=1000, method=gumbel: {HIDDEN} ",
     ),
+    "functions": (
+        1,
+        lambda patch: changed(fx, "expected_errors", lambda errors: errors * (1 + 2e-12), patch),
+        r"^functions / expected_errors / Median: Median\(.*\)\[0\]: [\d.]+ -> [\d.]+$",
+    ),
     "groups": (
         3,
         lambda patch: changed(fx.Median, "sample", last_draw, patch),
@@ -114,7 +119,7 @@ PLANTS: dict[str, tuple[int, Callable[[pytest.MonkeyPatch], None], str]] = {
 @pytest.mark.parametrize(
     "chapter",
     [
-        *("docstrings", "draws", "groups", "guarantees"),
+        *("docstrings", "draws", "functions", "groups", "guarantees"),
         *(pytest.param(c, marks=pytest.mark.slow) for c in ("commands", "laws", "studies")),
         pytest.param("answers", marks=pytest.mark.engines),
         pytest.param("resumed", marks=pytest.mark.process),
