@@ -77,9 +77,11 @@ def entries() -> Iterator[Entry]:
         yield from _written(Path(folder))
 
 
-def _released(query: fx.Query, frame: Any, answers: dict[str, tuple[Any, str]], **how: Any) -> Any:
+def _released(
+    query: fx.Query, frame: Any, answers: dict[str, tuple[Any, str]], **options: Any
+) -> Any:
     """Answers under the key that everybody knows."""
-    return query.release(frame, answers, **{"key": KEY, "label": "q", "nan": "drop", **how})
+    return query.release(frame, answers, **{"key": KEY, "label": "q", "nan": "drop", **options})
 
 
 def _draws() -> Iterator[Entry]:
@@ -93,13 +95,13 @@ def _draws() -> Iterator[Entry]:
         total = query.total(ANSWERS)
         yield Entry(f"total / {name}", [total.epsilon, total.rho, total.neighbors])
     query, one = QUERIES["town"], {"rent": ANSWERS["rent"]}
-    for name, how in {
+    for name, options in {
         "another label": {"label": "r"},
         "no label": {"label": None},
         "threads": {"threads": 2},
         "lower": {"nan": "lower"},
     }.items():
-        yield Entry(name, written(_released(query, DATA, one, **how)["rent"]))
+        yield Entry(name, written(_released(query, DATA, one, **options)["rent"]))
     gaps = outcome(lambda: _released(query, DATA, {"fine": ANSWERS["fine"]}, nan="raise"))
     yield Entry("gaps are refused", gaps)
     spread = _released(query, DATA, {"spread": ANSWERS["spread"]}, expand=True)

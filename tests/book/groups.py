@@ -50,18 +50,18 @@ def entries() -> Iterator[Entry]:
     yield from _lengths()
 
 
-def _drawn(name: str, mechanism: Any, records: Any, size: int | None = 3, **how: Any) -> Entry:
+def _drawn(name: str, mechanism: Any, records: Any, size: int | None = 3, **options: Any) -> Entry:
     """Seeded draws of groups."""
     with warnings.catch_warnings(action="ignore", category=fx.PrivacyWarning):
-        draws = outcome(lambda: mechanism.sample(records, size, rng=7, **how))
+        draws = outcome(lambda: mechanism.sample(records, size, rng=7, **options))
     if isinstance(draws, tuple):  # of groups from the data
         return Entry(f"sample / {name}", [written(part) for part in draws])
     return Entry(f"sample / {name}", written(draws))
 
 
-def _released(name: str, mechanism: Any, records: Any, label: str = "q", **how: Any) -> Entry:
+def _released(name: str, mechanism: Any, records: Any, label: str = "q", **options: Any) -> Entry:
     """Answers under a key that everybody knows."""
-    answers = mechanism.release(records, key=KEY, label=label, **how)
+    answers = mechanism.release(records, key=KEY, label=label, **options)
     return Entry(f"release / {name}", written(answers))
 
 
@@ -85,9 +85,9 @@ def _forms() -> Iterator[Entry]:
         if groups != "from-data":
             yield _released(name, median, x, by=by, groups=groups)
     for limits in ({"max_groups": 1}, {"max_groups": 3, "max_rows": 2}, {"max_groups": 40}):
-        how = {"by": BY, "groups": range(40), "person": PERSON, **limits}
-        yield _drawn(f"persons, {limits}", median, x, **how)
-        yield _released(f"persons, {limits}", median, x, **how)
+        options = {"by": BY, "groups": range(40), "person": PERSON, **limits}
+        yield _drawn(f"persons, {limits}", median, x, **options)
+        yield _released(f"persons, {limits}", median, x, **options)
     whose = TOWNS[PERSON % 40]
     yield _released(
         "persons by text", median, x, by=BY, groups=range(40), person=whose, max_groups=9

@@ -39,9 +39,9 @@ def entries() -> Iterator[Entry]:
     grouped = {f"by group, {name}": mechanism for name, (mechanism, _) in MECHANISMS.items()}
     for name, mechanism in {**SELECTIONS, **STATISTICS, **NOISY, **OTHERS, **grouped}.items():
         yield Entry(name, _said(mechanism.guarantee), repr(mechanism))
-        for how in CALLS:
-            call = f"total({', '.join(f'{key}={value!r}' for key, value in how.items())})"
-            total = outcome(lambda m=mechanism, how=how: m.total(**how))
+        for options in CALLS:
+            call = f"total({', '.join(f'{key}={value!r}' for key, value in options.items())})"
+            total = outcome(lambda m=mechanism, options=options: m.total(**options))
             yield Entry(f"{name}.{call}", _said(total))
     yield from _arithmetic()
     yield from _budgets()

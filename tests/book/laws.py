@@ -95,10 +95,6 @@ def _relation(rng: Random) -> Any:
     return rng.choice(("add-remove", "replace"))
 
 
-def _convention(rng: Random) -> Any:
-    return rng.choice(("weak", "lower", "upper", "strict"))
-
-
 def _widen(rng: Random) -> Any:
     return rng.choice((0, 0, 1, 0.5))
 
@@ -140,15 +136,27 @@ def _commonest(rng: Random) -> tuple[Any, Any]:
 
 def _median(rng: Random) -> tuple[Any, Any]:
     highest, grid = _grid(rng)
-    how: dict[str, Any] = {"neighbors": _relation(rng), "convention": _convention(rng)}
-    return fx.Median(_epsilon(rng), **grid, widen=_widen(rng), **how), _records(rng, highest)
+    mechanism = fx.Median(
+        _epsilon(rng),
+        **grid,
+        neighbors=_relation(rng),
+        convention=rng.choice(("weak", "lower", "upper", "strict")),
+        widen=_widen(rng),
+    )
+    return mechanism, _records(rng, highest)
 
 
 def _quantile(rng: Random) -> tuple[Any, Any]:
     highest, grid = _grid(rng)
-    how: dict[str, Any] = {"neighbors": _relation(rng), "convention": rng.choice(("weak", "lower"))}
-    q = rng.randrange(1, 100) / 100
-    return fx.Quantile(q, _epsilon(rng), **grid, widen=_widen(rng), **how), _records(rng, highest)
+    mechanism = fx.Quantile(
+        rng.randrange(1, 100) / 100,
+        _epsilon(rng),
+        **grid,
+        neighbors=_relation(rng),
+        convention=rng.choice(("weak", "lower")),
+        widen=_widen(rng),
+    )
+    return mechanism, _records(rng, highest)
 
 
 def _order_statistic(rng: Random) -> tuple[Any, Any]:

@@ -75,8 +75,8 @@ PLANTS: dict[str, tuple[int, Callable[[pytest.MonkeyPatch], None], str]] = {
     ),
     "docstrings": (
         9999,
-        lambda patch: patch.setattr(fx.Median, "__doc__", f"{fx.Median.__doc__}\n    New."),
-        r"^docstrings / Median: \n--- book\n\+\+\+ now\n@@.*\n.*\n\+\n\+New\.$",
+        lambda patch: patch.setattr(fx.Median, "__doc__", fx.Median.__doc__.replace("Ex", "S", 1)),
+        r"^docstrings / Median: \n--- book\n\+\+\+ now\n@@.*\n.*\n-Examples\n\+Samples\n",
     ),
     "draws": (
         2,
