@@ -174,9 +174,10 @@ def test_no_total_is_too_far(monkeypatch):
     assert total == chain.within[-1] + 8 * (64 + 3 + 1)
 
 
-def test_equal_records_have_answers():
+@pytest.mark.parametrize("number", [3000, pytest.param(10**5, marks=pytest.mark.slow)])
+def test_equal_records_have_answers(number):
     grid = make_grid((0, 100), step=1)
-    records = OnGrid(grid, np.array([40]), np.array([10**5]))
+    records = OnGrid(grid, np.array([40]), np.array([number]))
     left, spread = (engine.QuantilesStatistic(THIRDS, HALF, 8, grid, x) for x in ("left", "spread"))
     assert left.release(records).size == 3
     assert spread.release(records)[:2].tolist() == [40, 40]

@@ -357,9 +357,7 @@ def outcome(call, arguments):
     return None
 
 
-@each("name", CALLS)
-@pytest.mark.filterwarnings("ignore::fastexp.SensitivityWarning")
-def test_odd_arguments_are_refused_by_name(name, monkeypatch):
+def refused_by_name(name, monkeypatch):
     monkeypatch.setattr(jit, "_watcher", unhurried)
     call, arguments = CALLS[name]
     assert outcome(call, arguments) is None
@@ -372,6 +370,23 @@ def test_odd_arguments_are_refused_by_name(name, monkeypatch):
                 text = str(error)
                 assert any(n in text for n in (argument, *NAMES.get(argument, ()))), (argument, odd)
                 assert len(text) < 400
+
+
+# Pictures, and a search for an epsilon, take as long as all others.
+LONG = {name for name in CALLS if name.endswith((".plot", ".epsilon_for"))}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::fastexp.SensitivityWarning")
+@each("name", sorted(LONG))
+def test_odd_arguments_of_long_calls_are_refused_by_name(name, monkeypatch):
+    refused_by_name(name, monkeypatch)
+
+
+@pytest.mark.filterwarnings("ignore::fastexp.SensitivityWarning")
+@each("name", sorted(CALLS.keys() - LONG))
+def test_odd_arguments_are_refused_by_name(name, monkeypatch):
+    refused_by_name(name, monkeypatch)
 
 
 # What was taken without a word, or failed with an error of Python's.

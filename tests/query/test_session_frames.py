@@ -104,6 +104,7 @@ def test_memory_is_shared_with_nobody(make):
 @each("make", [pl.DataFrame, lambda rows: pl.DataFrame(rows).lazy(), dict])
 def test_categories_of_polars_are_not_held(make):
     """They are numbered for the whole process: a text of the rows would have a number already."""
+    gc.freeze()  # nothing of before is looked through
     texts = [f"someone {i}" for i in range(40)]
     own = pl.Categorical(pl.Categories("people", namespace="test"))  # others may be held by others
     people = pl.Series(texts, dtype=own)

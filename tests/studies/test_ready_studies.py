@@ -147,6 +147,17 @@ class TestSelection:
 FAST = ("bounds", "laplace", "price-tradeoff", "selection")  # which make most kinds of tables
 
 
+def ran(name, out):
+    study = fx.Study.ready(name)
+    assert study.question.endswith("?")
+    changes = {"datasets": 2, "draws": 5}
+    if name in ("selection", "bounds", "nice-and-nasty"):
+        changes["n"] = 20
+    if name == "quantiles":
+        changes |= {"n": 100, "epsilon": 1.0, "datasets": 1}
+    return fx.Study.ready(name, **changes).run(workers=1, out=out)
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -155,15 +166,7 @@ FAST = ("bounds", "laplace", "price-tradeoff", "selection")  # which make most k
     ],
 )
 def test_each_has_a_question_and_tables(name, tmp_path):
-    study = fx.Study.ready(name)
-    assert study.question.endswith("?")
-    changes = {"datasets": 2, "draws": 5}
-    if name in ("selection", "bounds", "nice-and-nasty"):
-        changes["n"] = 20
-    if name == "quantiles":
-        changes |= {"n": 100, "epsilon": 1.0, "datasets": 1}
-    results = fx.Study.ready(name, **changes).run(workers=1, out=tmp_path)
-    found = tables_of(results.to_dict())
+    found = tables_of(ran(name, tmp_path).to_dict())
     assert found
     for table in found:
         assert table.title
@@ -172,9 +175,15 @@ def test_each_has_a_question_and_tables(name, tmp_path):
             assert len(row) == len(table.columns)
             assert all(isinstance(cell, str) for cell in row)
     assert tables_of(table_of(tmp_path)) == found
-    page = results.report(tmp_path)[0].read_text()
-    assert html.escape(found[0].title) in page
     assert found[0].note.endswith(READY[name].repeats)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", READY)
+def test_each_has_a_page(name, tmp_path):
+    results = ran(name, tmp_path)
+    page = results.report(tmp_path)[0].read_text()
+    assert html.escape(tables_of(results.to_dict())[0].title) in page
     assert html.escape(READY[name].repeats) in page
 
 

@@ -101,6 +101,7 @@ def test_the_page_says_what_it_must(results: Any, written: list[Path]) -> None:
     assert f"{results.rows[0]['exact']:.6g}" in shown
 
 
+@pytest.mark.slow
 def test_the_settings_on_the_page_are_the_study(results: Any, written: list[Path]) -> None:
     found = Tags(written[0].read_text(encoding="utf-8"))
     settings = next(t for t in found.texts if t.lstrip().startswith('{\n "name"'))
