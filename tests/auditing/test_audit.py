@@ -353,6 +353,7 @@ class TestMisuse:
         assert (result.epsilon > 0.5) == (alpha > 5e-324)
         assert f">= 1 - {alpha!r}" in str(result)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("epsilon", [1e-9, 1e-7])
     def test_a_small_promise_is_not_refuted_by_rounding(self, epsilon):
         mechanism = fx.PermuteAndFlip(epsilon, 1.0, monotonic=True, any_epsilon=True)

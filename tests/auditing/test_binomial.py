@@ -19,6 +19,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @each("alpha", [0.2, 0.0025, 1e-9])
 @each(("hits", "draws"), CASES)
 def test_bounds_are_quantiles_of_beta_laws(hits, draws, alpha):

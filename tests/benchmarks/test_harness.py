@@ -22,6 +22,7 @@ from benchmarks.selection import leak
 from tests.benchmarks.test_cases import BY_ID
 
 
+@pytest.mark.slow
 def test_peers_that_cannot_be_imported_are_listed_as_absent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -48,6 +49,7 @@ def test_slow_entries_have_one_call_only() -> None:
     assert {len(row.repeats) for row in outcome.rows} == {1}
 
 
+@pytest.mark.slow
 def test_long_calls_have_every_second_round(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "LONG", 0)
     toy = BY_ID["single/k=100000"].toy()

@@ -223,6 +223,7 @@ def test_the_summary_goes_between_markers(
         report.put_between("no markers", "table")
 
 
+@pytest.mark.slow
 def test_the_readme_has_the_newest_results() -> None:
     """Which must all be valid to be read."""
     assert report.main(["--check"]) == 0

@@ -110,6 +110,7 @@ def reopened(budget):
     return Budget.file(path) if (path := file_of(budget)) else budget
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fastexp.errors.PrivacyWarning")
 @pytest.mark.parametrize("kind", RELEASES)
 def test_a_retry_gives_the_answers_and_costs_nothing(kind, in_file, path):

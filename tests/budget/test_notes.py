@@ -68,6 +68,7 @@ ASKED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::fastexp.errors.PrivacyWarning")
 @pytest.mark.parametrize("label", [None, "q"])
 @pytest.mark.parametrize("about", ASKED)

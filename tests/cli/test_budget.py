@@ -37,6 +37,7 @@ charges    {charges}
 """
 
 
+@pytest.mark.slow
 def test_a_budget_is_created_charged_shown_and_kept(run: Run, select, file: Path) -> None:
     new = SHOWN.format(spent=0.0, remaining=100.0, charges=0)
     assert run("budget", file, "--epsilon", "100") == (0, new, "")

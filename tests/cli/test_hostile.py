@@ -99,6 +99,7 @@ def test_bad_csv(run: Run, command: str) -> None:
     assert "'f.csv.gz' cannot be read to its end" in refused(run, *ask)
 
 
+@pytest.mark.slow
 @each("cell", [MARKER, "1_0", '"7,341"', "0x7341", "1e999", "$7341"])
 def test_what_are_no_numbers(run: Run, cell: str) -> None:
     Path("f.csv").write_text(f"c,d\n1,2\n{cell},3\n")

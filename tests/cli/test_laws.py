@@ -137,6 +137,7 @@ def test_the_table_of_a_law(run, ages):
     assert "expected loss against the best point (revenue)" in out
 
 
+@pytest.mark.slow
 def test_the_table_of_laws_by_group(run, ages):
     code, out, err = run("median", *ages, "--law", *BY)
     assert (code, err) == (0, "no record has: 'c' (spelling?)\n")
@@ -212,6 +213,7 @@ def test_draws_by_group_are_those_of_a_query(run, ages):
     assert rows[3][1] == readable(NUMBERS["median"].law(AGES["a"]).mean(), 4)
 
 
+@pytest.mark.slow
 def test_the_table_of_draws(run, ages):
     options = ["median", *ages, "--draws", 200, "--seed", 7]
     code, out, err = run(*options)
@@ -320,6 +322,7 @@ def test_draws_of_candidates(run, colours):
     assert headers == ["g", "n", "likeliest", "frequency", "probability", "loss"]
 
 
+@pytest.mark.slow
 def test_laws_over_utilities(run, tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text(f"c,u\nworse,{2**62}\nbetter,{2**62 + 1}\n")  # equal as float64

@@ -200,6 +200,7 @@ def test_help_fits_a_screen_and_names_what_it_leaves_out(run: Run, name: str) ->
         assert f"fastexp {name} --help-all" in out
 
 
+@pytest.mark.slow
 @each("name", LEAVES)
 def test_all_help_is_80_columns_wide(run: Run, name: str) -> None:
     out = run(*name.split(), "--help-all").out

@@ -259,7 +259,6 @@ class TestLaws:
         segments = Segments(np.tile(values, self.GROUPS), offsets)
         return draw_all(draws(segments, GivenWords(KEY, self.GROUPS)), 1, 1)[:, 0]
 
-    @pytest.mark.fast
     @pytest.mark.statistical
     @each("mechanism", MECHANISMS[:3] + MECHANISMS[7:], ids=lambda m: repr(m)[:40])
     def test_of_rank_statistics(self, mechanism):

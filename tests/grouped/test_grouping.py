@@ -43,6 +43,7 @@ class TestGather:
         codes = np.random.default_rng(n).integers(least, size, n)
         assert segments(*order(codes, size)) == by_hand(codes, np.arange(n), size)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("threads", [2, 3])
     def test_threads_change_nothing(self, n, size, least, threads, monkeypatch):
         monkeypatch.setattr(_grouping, "LEAST", 1)

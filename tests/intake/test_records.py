@@ -156,6 +156,7 @@ class TestEqualBytes:
     def test_looks_at_every_form(self):
         checks.looks_agree()
 
+    @pytest.mark.slow
     def test_one_pass_is_numpy(self):
         checks.gathers_are_numpy()
 
@@ -284,6 +285,7 @@ class TestSortedRecords:
             with pytest.raises(InvalidRecords):
                 fx.Median(1.0, (0, 1)).release(values, assume_sorted=True)
 
+    @pytest.mark.slow
     def test_a_simulation_looks_at_few_pages(self, tmp_path):
         """Sparse zeros that are never written: a pass over them would map them all."""
         file = tmp_path / "sorted.npy"

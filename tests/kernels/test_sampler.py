@@ -38,6 +38,7 @@ def test_acceptance_is_exact(case):
     checks.acceptance_is_exact(case)
 
 
+@pytest.mark.slow
 @each_case
 @each("shape", [(8, 4), (11, 0), (10, 1), (8, 20), (7, 32), (10, 42)])
 def test_tables_are_exact(case, shape):

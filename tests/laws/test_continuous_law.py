@@ -223,6 +223,7 @@ class TestTutorial:
             assert tutorial(epsilon).expected_loss() == pytest.approx(loss, rel=1e-11)
             assert law.with_epsilon(epsilon).expected_loss() == pytest.approx(loss, rel=1e-11)
 
+    @pytest.mark.slow
     @each("seed", range(8))
     def test_any_bids(self, seed):
         """Ties, bids outside the bounds and at them, in any order: from revenue's definition."""
@@ -677,7 +678,6 @@ class TestDraws:
         assert (p > ALPHA) == (wrong == 1.0 or epsilon < 1)
         assert 0 <= draws.min() <= draws.max() <= 3.5
 
-    @pytest.mark.fast
     @pytest.mark.statistical
     def test_their_moments_are_the_laws(self):
         law = laplace_density(3.0, Fraction(2), None, 2.0)

@@ -120,6 +120,7 @@ class TestAnErrorThatRisesWithEpsilon:
         target = {"error": 2, "probability": p}
         check(EXAMPLE, target, EXAMPLE.epsilon_for(**target))
 
+    @pytest.mark.slow
     @each("limit", [0.05, 0.5, 1.0, 1.14, 1.2, 1.6])
     def test_of_expectations(self, limit):
         target = {"expected_error": limit}

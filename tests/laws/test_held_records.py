@@ -73,6 +73,7 @@ def test_copies_and_pickles_hold_them_too(mechanism, records):
         assert other == law
 
 
+@pytest.mark.slow
 @each(
     "mechanism",
     [

@@ -19,6 +19,7 @@ SCORES = np.array([10.0, 8.0, 5.0, 5.0, 1.0])
 LAW = fx.Exponential(1.0, 1.0).law(SCORES)
 
 
+@pytest.mark.slow
 @each("case", CASES, ids=IDS)
 def test_probabilities_are_the_references(case):
     checks.law_is_the_reference(case)
@@ -156,6 +157,7 @@ def test_utilities_at_the_ends_of_float64():
     assert tiny.log_normalizer == pytest.approx(math.log(1200), rel=1e-15)
 
 
+@pytest.mark.slow
 def test_a_million_equal_utilities():
     law = fx.Exponential(1.0, 1.0).law(np.full(10**6, 7.25))
     assert (law.probabilities == 1e-6).all()

@@ -75,6 +75,7 @@ UTILITIES = [
 ]
 
 
+@pytest.mark.slow
 @each("pair", UTILITIES)
 @each("epsilon", [1e-3, 0.7, 5.0])
 def test_of_selections_against_fractions(pair, epsilon):

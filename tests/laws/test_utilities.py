@@ -35,6 +35,7 @@ def log_weights_are(law, utilities, rate):
 
 
 class TestDistances:
+    @pytest.mark.slow
     @each("case", CASES, ids=repr)
     def test_they_are_minus_the_distances_of_the_definition(self, case):
         grids = [({"bounds": (0, SIZE - 1), "step": 1}, 0.7), ({"bounds": (-1, 0.5)}, 1.3)]

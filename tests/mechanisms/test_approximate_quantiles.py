@@ -46,6 +46,7 @@ def test_answers_are_points_in_order():
     assert released == sorted(released)
 
 
+@pytest.mark.slow
 @each("way", sorted(ways_of(RECORDS)))
 def test_bytes_do_not_depend_on_the_form(way):
     options = {"nan": "drop"} if way == "masked" else {}

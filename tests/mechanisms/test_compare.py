@@ -65,6 +65,7 @@ class TestFigures:
         assert [row.name for row in rows] == ["median", "laplace"]
         assert [row[1:] for row in rows] == [row[1:] for row in others]
 
+    @pytest.mark.slow
     @each("seed", range(40))
     def test_permute_and_flip_never_loses_more(self, seed):
         """McKenna and Sheldon, NeurIPS 2020; so the exponential mechanism needs no less epsilon."""

@@ -312,6 +312,7 @@ class TestLargeGrids:
         low, high = (float(mechanism.grid.value(t)) for t in (0, mechanism.grid.size - 1))
         return low + (high - low) * np.random.default_rng(n).beta(2, 3, n)
 
+    @pytest.mark.slow
     @each(("epsilon", "given", "n"), CASES)
     @each("times", [1, 1 << 40])
     def test_heights_are_right_and_bounds_are_bounds(self, epsilon, given, n, times):

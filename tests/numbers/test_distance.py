@@ -290,6 +290,7 @@ class TestForms:
     def test_all_small_ranks(self, case):
         assert differences(case) == 0
 
+    @pytest.mark.slow
     @each("slot", range(16))
     def test_every_number_matters(self, slot):
         """A form that is wrong in one number is noticed."""
@@ -297,6 +298,7 @@ class TestForms:
         tried += [quantile_case(Fraction(1, 3), AR, "weak")]
         assert all(differences(case, slot, 4) for case in tried if (slot > 1 or case is tried[-1]))
 
+    @pytest.mark.slow
     @each("neighbors", [AR, SW])
     @each("convention", ["weak", "lower", "upper", "strict"])
     def test_large_ranks_without_overflow(self, neighbors, convention):
@@ -383,6 +385,7 @@ class TestGaps:
                 form = quantile_form(HALF, n, neighbors, convention)
                 assert self.gaps(form, n).tolist() == expected.tolist()
 
+    @pytest.mark.slow
     @each("case", CASES, ids=repr)
     def test_the_central_ones(self, case):
         for n in range(45):
@@ -448,6 +451,7 @@ class TestRecords:
         lower = case in OTHERS and case.name.startswith("lower") and case.neighbors == AR
         return lower or case in ORDERS or repr(case) == "strict 1/2, replace"
 
+    @pytest.mark.slow
     @each("case", CASES, ids=repr)
     def test_where_the_distance_is_unimodal(self, case):
         """It is, or it dips by 1 at records, as the module says."""

@@ -25,6 +25,7 @@ def test_releases_read_words():
     checks.released_few_read_words()
 
 
+@pytest.mark.slow
 def test_forms_are_lines():
     checks.forms_are_lines()
 

@@ -99,6 +99,7 @@ def index_and_least_are_the_twins(grid: Grid, low: int, step: int) -> None:
 class TestIndices:
     """`Grid.index`, blocks of records by group, and thresholds against the twin."""
 
+    @pytest.mark.slow
     @each("name", GRIDS)
     def test_every_grid(self, name):
         bounds, form = GRIDS[name]

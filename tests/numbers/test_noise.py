@@ -51,7 +51,6 @@ def given_normal(kind, z):
 
 
 class TestLaw:
-    @pytest.mark.fast
     @pytest.mark.statistical
     @pytest.mark.parametrize("kind", CLOSED)
     def test_draws_have_the_law(self, kind):
@@ -79,6 +78,7 @@ class TestLaw:
         assert abs(np.count_nonzero(sample > far) - 100) < 60
         assert np.isfinite(sample).all()
 
+    @pytest.mark.slow
     @each
     def test_neighbouring_draws_are_independent(self, kind):
         """Draws that share a pair of words among them: of size and of sign."""

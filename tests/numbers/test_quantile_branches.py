@@ -176,6 +176,7 @@ def test_many_quantiles_of_a_known_number_of_records_end(records):
     assert (np.diff(answers) >= 0).all()
 
 
+@pytest.mark.slow
 @each("ties", TIES)
 @each("bits", [16, 40, 51])
 def test_the_rest_has_all_answers_of_a_fine_grid(bits, ties):

@@ -25,6 +25,7 @@ MECHANISMS = {
 }
 
 
+@pytest.mark.slow
 @each("size", [None, 50, 5000])
 @each("name", MECHANISMS)
 @each("records", [NORMAL, TIED, TIED.astype(np.float32)], ids=["n", "t", "f"])

@@ -129,6 +129,7 @@ SHAPES = {
 
 
 class TestTheKernels:
+    @pytest.mark.slow
     @each("shape", SHAPES)
     def test_every_window_of_random_data(self, shape):
         limits = (1e9 - 9, 1e9 + 10) if shape == "far" else (-10.0, 10.0)

@@ -56,6 +56,7 @@ def count_pairs(k: int, n: int, neighbors: str):
                 yield counts, tuple(gone)
 
 
+@pytest.mark.slow
 @each("epsilon", EPSILONS)
 @each("neighbors", ["add-remove", "replace"])
 @each("k", [2, 3])
@@ -76,6 +77,7 @@ def test_counts_are_not_monotonic_under_replace(epsilon):
     assert span > 1.9 * epsilon
 
 
+@pytest.mark.slow
 @each("epsilon", EPSILONS)
 @each("base", [None, [Fraction(1), Fraction(3), Fraction(1, 7)]])
 def test_exponential_keeps_its_promise(epsilon, base):

@@ -312,7 +312,6 @@ class TestFineGrids:
     ]
     RECORDS = np.round(np.random.default_rng(8).random(31), 2)
 
-    @pytest.mark.fast
     @pytest.mark.statistical
     @each("mechanism", MECHANISMS, ids=repr)
     def test_they_are_uniform(self, mechanism):

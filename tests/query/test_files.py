@@ -124,6 +124,7 @@ def test_texts_that_are_no_numbers_are_refused_unseen(tmp_path: Path, text: str)
     assert caught.value.__context__ is None
 
 
+@pytest.mark.slow
 def test_integers_stay_exact(tmp_path: Path) -> None:
     wide = ["9007199254740993", "5", "", "-9223372036854775808", "+9223372036854775807", " 7 "]
     path = written(tmp_path, "x,y\n" + "".join(f"{text},0\n" for text in wide))
@@ -420,6 +421,7 @@ JSON: list[tuple[str, list[str], list[Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reading", "values", "wanted"), JSON)
 def test_values_of_json_are_what_they_are(
     tmp_path: Path, reading: Any, values: list[str], wanted: list[Any]
@@ -427,6 +429,7 @@ def test_values_of_json_are_what_they_are(
     assert of_json(tmp_path / "f.jsonl", reading, values) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ['"12"', "true", "[1]", "{}", "1e400"])
 def test_values_of_json_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> None:
     with pytest.raises(InvalidRecords, match="must hold numbers only"):
@@ -731,6 +734,7 @@ def test_answers_are_those_of_rows_in_memory(tmp_path: Path, form: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [".csv", ".jsonl", ".parquet"])
 def test_long_names_that_are_listed_are_found(tmp_path: Path, form: str) -> None:
     names = ["n" * (text_cells.MOST_TEXT + size) for size in (1, 2, 30)]
@@ -927,6 +931,7 @@ def test_no_budget_is_replaced(tmp_path: Path, link: Any) -> None:
     assert file.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", PLACES)
 def test_groups_of_the_data_are_in_a_file_as_well(tmp_path: Path, suffix: str) -> None:
     query = fx.Query(by="city", groups="from-data")

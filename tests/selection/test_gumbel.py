@@ -53,10 +53,12 @@ def test_noise_is_finite_and_falls():
     checks.noise_is_finite_and_falls(1)
 
 
+@pytest.mark.slow
 def test_thresholds_pass_by_no_winner():
     checks.thresholds_are_safe([*np.geomspace(1e-6, 90, 400), *np.linspace(0.1, 45, 200)])
 
 
+@pytest.mark.slow
 @each("size", [1, 2, 63, 64, 65, 1023, 1024, 1025, 3000])
 def test_the_greatest_key_is_brute_force(size):
     checks.noisy_maxima_are_brute_force([size], 6)

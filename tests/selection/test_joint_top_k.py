@@ -25,6 +25,7 @@ class TestLaw:
     def test_against_all_selections(self):
         checks.laws_are_exact()
 
+    @pytest.mark.slow
     def test_many_candidates_and_places(self):
         """Numbers of selections far beyond float64: their logarithms sum to 1."""
         counts = (5e4 / np.arange(1, 3001) ** 1.1).astype(np.int64)

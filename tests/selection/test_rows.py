@@ -95,6 +95,7 @@ def test_float32_rows_are_those_of_equal_doubles():
 @pytest.mark.parametrize("size", [None, 1, 3, 30, 5000])
 @pytest.mark.parametrize("method", [None, "envelope", "gumbel"])
 class TestRowsAreThemselves:
+    @pytest.mark.slow
     def test_alone_or_together(self, size, method):
         whole = M.sample(SPREAD, size, rng=7, method=method)
         assert whole.shape == (80,) + (() if size is None else (size,))

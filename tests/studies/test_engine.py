@@ -184,6 +184,7 @@ class TestPieces:
 
     ONE: ClassVar[dict[str, Any]] = {"data": "ages", "n": 9, "block": 30, "epsilon": [0.5, 1, 2]}
 
+    @pytest.mark.slow
     @each(
         ("workers", "stated", "cut"),
         [(1, 0, 1), (2, 0, 4), (3, 0, 6), (50, 0, 6), (None, 0, 6), (None, 2, 4), (None, 1, 1)],
@@ -240,12 +241,14 @@ class TestPieces:
 
 
 class TestProgress:
+    @pytest.mark.slow
     @pytest.mark.parametrize("workers", [1, 3])
     def test_counts_every_task(self, workers):
         told: list[tuple[int, int]] = []
         small().run(workers=workers, progress=lambda *counts: told.append(counts))
         assert told == [(done, TASKS) for done in range(TASKS + 1)]
 
+    @pytest.mark.slow
     def test_counts_on_after_a_stop(self, tmp_path):
         def stop(done: int, _: int) -> None:
             if done == 7:
@@ -294,6 +297,7 @@ class TestProgress:
 
 
 class TestLosses:
+    @pytest.mark.slow
     @pytest.mark.parametrize("losses", [1, 3])
     def test_one_that_heals_itself_is_kept(self, losses, wanted):
         executor = Inline(losses)
@@ -334,6 +338,7 @@ class TestLosses:
         assert small().run(make).to_csv() == wanted
         assert [executor.closed for executor in made] == [True] * 3
 
+    @pytest.mark.slow
     def test_the_task_that_kills_is_named(self):
         """Others are lost with it as often, until suspects run alone."""
 

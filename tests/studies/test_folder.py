@@ -83,6 +83,7 @@ class TestFiles:
         small().run(workers=1, out=tmp_path, progress=tell)
         assert seen == [(done, done) for done in range(TASKS + 1)]
 
+    @pytest.mark.slow
     def test_a_complete_folder_is_left_as_it_is(self, whole):
         before = lines_of(whole), tables(whole)
         called: list[int] = []

@@ -158,6 +158,7 @@ def test_of_many_quantiles_there_are_draws_alone():
         study({"name": "quantiles", "count": 5, **GRID}, draws=0)
 
 
+@pytest.mark.slow
 def test_exact_figures_are_those_of_the_laws():
     made = study({"name": "quantiles", "q": [0.25, 0.5], "step": 1}, bounds=(0, 99), draws=0)
     figures = {row["figure"]: row["exact"] for row in made.run(workers=1).rows}

@@ -109,6 +109,7 @@ class TestPrices:
 
 
 class TestGroups:
+    @pytest.mark.slow
     def test_errors_fall_with_the_size_and_with_epsilon(self):
         results = fx.Study.ready("groups", draws=0, datasets=200).run(workers=1)
         for table in tables_of(results.to_dict()):

@@ -134,6 +134,7 @@ class TestGoldberg:
 
 
 class TestSelection:
+    @pytest.mark.slow
     def test_permute_and_flip_loses_no_more_than_the_exponential_mechanism(self):
         study = fx.Study.ready("selection", n=(10, 100), datasets=5, draws=200)
         rows = study.run(workers=1).rows

@@ -94,6 +94,7 @@ def test_and_not_another_one():
     assert not counts_fit(counted(answers[0]), masses / masses.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("monotonic", [True, False])
 def test_noise_keeps_its_promise_and_half_the_scale_would_not(monotonic):
     """All that one person can change, by one in each utility; the promise is nearly used up."""
