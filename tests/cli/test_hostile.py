@@ -74,7 +74,7 @@ PRIVATE: list[tuple[bytes, str]] = [  # what rows are like is told by a charged 
 
 
 @pytest.mark.slow
-@each("command", ["median", "select", "by"])
+@pytest.mark.parametrize("command", ["median", "select", "by"])
 def test_bad_csv(run: Run, command: str) -> None:
     budget = fx.Budget.file("b", epsilon=1000.0)
     ask: list[object] = ["median", "f.csv", "--column", "c", *NUMBERS]

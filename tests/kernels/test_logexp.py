@@ -163,7 +163,7 @@ SSE2 = {"NUMBA_CPU_NAME": "generic"}
 
 @pytest.mark.process
 @pytest.mark.slow
-@each(
+@pytest.mark.parametrize(
     ("target", "code", "pinned"),
     [({}, PACKED + ALL, PINNED), (AVX2, PACKED, PINNED[:1]), (SSE2, PACKED + ALL, PINNED)],
     ids=["native", "AVX2", "SSE2"],

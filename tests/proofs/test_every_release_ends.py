@@ -101,8 +101,8 @@ STUBS = Endless, Large, Late, Telling
 SCOPE.update({stub.__name__: stub for stub in STUBS})
 
 
-def attempt(combination: Combination) -> Outcome:
-    """Make a call; where it takes too long, its process is stopped."""
+def attempt(combination: Combination, seconds: int) -> Outcome:
+    """Make a call; where it takes longer, its process is stopped."""
     budget = fx.Budget(epsilon=1e300)
     failure = refusal = ""
     start = time.process_time()
@@ -113,7 +113,7 @@ def attempt(combination: Combination) -> Outcome:
         data = data_of(mechanism, combination)
         start = time.process_time()
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        _limit(int(start) + SECONDS + 1, mapped + MEMORY)
+        _limit(int(start) + seconds + 1, mapped + MEMORY)
         DOORS[combination.door](mechanism, data, budget)
     except fx.FastexpError as error:
         refusal = f"{type(error).__name__}: {error}"
@@ -132,22 +132,22 @@ def _limit(seconds: int, memory: int) -> None:
     signal.alarm(CLOCK)
 
 
-def work() -> None:
+def work(seconds: int) -> None:
     """Try the combinations that standard input lists, and print how each one went."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     fx.warmup()  # how long kernels take to load is no combination's
     for line in sys.stdin:
-        print(json.dumps(attempt(Combination(*json.loads(line)))), flush=True)
+        print(json.dumps(attempt(Combination(*json.loads(line)), seconds)), flush=True)
 
 
-def outcomes(tried: list[Combination]) -> list[Outcome]:
+def outcomes(tried: list[Combination], seconds: int = SECONDS) -> list[Outcome]:
     """How combinations went, in processes of their own; what failed is printed at once."""
     rest, past = tried, list[Outcome]()
     while rest:
-        ended, code = _batch(rest[:BATCH])
+        ended, code = _batch(rest[:BATCH], seconds)
         if code:
             how = "it does not end" if code in STOPPED else f"it ends the process with {code}"
-            ended.append(Outcome(rest[len(ended)], how, "", SECONDS))
+            ended.append(Outcome(rest[len(ended)], how, "", seconds))
         for outcome in ended:
             if outcome.failure:
                 print(outcome, flush=True)
@@ -157,11 +157,12 @@ def outcomes(tried: list[Combination]) -> list[Outcome]:
     return past
 
 
-def _batch(batch: list[Combination]) -> tuple[list[Outcome], int]:
+def _batch(batch: list[Combination], seconds: int) -> tuple[list[Outcome], int]:
     """How they went, as far as their process came; and its exit code."""
     lines = "".join(json.dumps(combination) + "\n" for combination in batch)
     command = [sys.executable, "-m", "tests.proofs.test_every_release_ends", "--work"]
-    limit = CLOCK + len(batch) * SECONDS
+    command.append(str(seconds))
+    limit = CLOCK + len(batch) * seconds
     with tempfile.TemporaryFile("w+") as printed:
         code = subprocess.run(
             command, input=lines, stdout=printed, text=True, cwd=ROOT, timeout=limit, check=False
@@ -230,21 +231,21 @@ def test_what_goes_wrong_is_seen() -> None:
         for name in [*names, "Median"]
         for data in kinds
     ]
-    wrong = failures(outcomes(tried))
+    wrong = failures(outcomes(tried, seconds=2))  # all others of these take none
     assert [name for name in names if not any(name in line for line in wrong)] == []
     assert not [line for line in wrong if "Median" in line]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--work", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--all", action="store_true", help="every combination")
     parser.add_argument("--some", type=int, default=200, help="so many, and one of each kind")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="those that an expression finds, as printed")
     options = parser.parse_args()
     if options.work:
-        return work()
+        return work(options.work)
     tried = combinations() if options.all else some(options.some, options.seed)
     tried = [c for c in tried if re.search(options.only, str(c))]
     past = outcomes(tried)
