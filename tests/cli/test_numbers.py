@@ -195,7 +195,7 @@ def written(form: str, values: list[Any], folder: Path, monkeypatch) -> list[obj
 )
 def test_every_form_has_the_same_law(run: Run, tmp_path, monkeypatch, form: str, values) -> None:
     options = ["--bounds", "0", "99", "--step", "0.5", "--epsilon", "1"]
-    for nan in ("drop", "lower", "upper"):
+    for nan in ("drop", "lower", "upper") if None in values else ("drop",):
         records = np.array([math.nan if v is None else v for v in values])
         law = fx.Median(1.0, (0, 99), step=0.5).law(records, nan=nan)
         file = written(form, values, tmp_path, monkeypatch)

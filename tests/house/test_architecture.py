@@ -48,6 +48,7 @@ class TestImports:
         flat = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
         assert flat <= FLAT | FLAT_PUBLIC
 
+    @pytest.mark.slow
     def test_no_files_import_each_other(self, arrows):
         assert circles(arrows) == []
 
@@ -133,6 +134,7 @@ def imported_packages(path: Path) -> set[str]:
     return packages
 
 
+@pytest.mark.slow
 def test_numba_is_imported_in_one_file():
     importers = [p for p in FILES if imported_packages(p) & {"numba", "llvmlite"}]
     assert [room(path) for path in importers] == ["_compiler"]
@@ -154,6 +156,7 @@ def test_kernels_are_loops_and_nothing_else(path):
         assert texts == [], node.name
 
 
+@pytest.mark.slow
 def test_only_the_command_line_prints():
     printers = {
         room(p).partition("/")[0]

@@ -101,6 +101,7 @@ def test_mechanisms_and_laws_follow_the_template(name):
         assert {"Parameters", "Raises"} <= set(SECTIONS.findall(doc))
 
 
+@pytest.mark.slow
 def test_every_shared_text_is_used_and_no_other_repeats_it():
     sources = [
         p.read_text()

@@ -62,6 +62,7 @@ def trespasses(tests: Path) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_only_doors_name_private_modules():
     assert trespasses(TESTS) == []
     assert len(DOORS) <= MOST_DOORS
@@ -94,6 +95,7 @@ def imported(paths: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
                     yield node.module, alias.name, alias.asname or alias.name
 
 
+@pytest.mark.slow
 def test_each_name_of_a_door_is_used():
     names = {(f"tests.doors.{p.stem}", here) for p in DOORS for _, _, here in imported([p])}
     used = {(module, there) for module, there, _ in imported(TESTS.rglob("*.py"))}

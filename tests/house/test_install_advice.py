@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.support.each import each
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +33,7 @@ def files() -> list[Path]:
     return [path for path in written if path != Path(__file__)]
 
 
+@pytest.mark.slow
 def test_nothing_leads_to_a_name_that_others_can_take():
     texts = {path: path.read_text(errors="replace") for path in files()}
     assert len(texts) > 900

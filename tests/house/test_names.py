@@ -7,6 +7,7 @@ import pytest
 from tests.house import names
 
 
+@pytest.mark.slow
 def test_names_of_values_say_what_they_are():
     assert names.banned() == []
     assert names.unneeded_excuses() == []

@@ -7,6 +7,8 @@ import re
 import tokenize
 from collections.abc import Iterator
 
+import pytest
+
 from tests.house.rooms import PACKAGE
 from tests.support.each import each
 
@@ -26,6 +28,7 @@ def without_reason(text: str) -> Iterator[tuple[int, str]]:
                 yield token.start[0], token.string
 
 
+@pytest.mark.slow
 def test_what_is_silenced_has_a_reason() -> None:
     places = [
         f"{path.relative_to(PACKAGE)}:{line}: {comment}"
