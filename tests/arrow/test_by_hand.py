@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
+import re
 import struct
 
 import numpy as np
 import pytest
 
-from fastexp.errors import InvalidRecords, ParameterTypeError
+from fastexp.errors import InvalidRecords
 from tests.doors.arrow import Array, Schema, arrow
+from tests.messages import raises, says
 from tests.support import arrow_by_hand as by_hand
 from tests.support.arrow_by_hand import OneArray, Rows, Streamed, Type
 from tests.support.each import each
@@ -83,7 +85,10 @@ class TestReleases:
 
     def test_frames_that_are_refused(self):
         for names, data in ((["c"], FRAME), (["a"], Type("l"))):
-            with pytest.raises(Exception, match=r"^data must"):
+            with pytest.raises(
+                Exception,
+                match=says("a column in place of a frame", "one column of a name", argument="data"),
+            ):
                 arrow.table(Streamed(data, [frame()]), names)
 
     def test_capsules_that_nobody_reads(self):
@@ -246,32 +251,32 @@ class TestBrokenProducers:
         kind, rows = BROKEN[case]
         data = OneArray(kind, rows), Streamed(kind, [rows])
         for one in data:
-            with pytest.raises(InvalidRecords, match=r"^by: malformed Arrow data \([a-z _]+\)$"):
+            with raises("malformed Arrow data", argument="by", what=re.compile("[a-z _]+")):
                 arrow.column(one, "by")
         whole = Streamed(Type("+s", children=[kind]), [Rows(rows.length, [None], [rows])])
-        with pytest.raises(InvalidRecords, match=r"^data(\[''\])?: malformed Arrow data"):
+        with raises("malformed Arrow data", argument=re.compile(r"data(\[''\])?")):
             list(arrow.table(whole, [""]))
 
     @each("rows", [frame(3), frame(2, offset=1), frame(nulls=1), Rows(2, [None])])
     def test_frames_beyond_their_columns(self, rows):
-        with pytest.raises(InvalidRecords, match="malformed"):
+        with raises("malformed Arrow data"):
             list(arrow.table(Streamed(FRAME, [frame(), rows]), ["a"]))
 
     @pytest.mark.slow
     @pytest.mark.parametrize("batches", [0, 1])
     def test_a_stream_that_fails(self, batches):
-        told = "^data: the Arrow producer failed; its message is withheld$"
+        told = "data: failed Arrow producer"
         data = Streamed(FRAME, [frame()] * batches, error=5)
         found = arrow.table(data, ["a"])
         for _ in range(batches):
             next(found)
-        with pytest.raises(InvalidRecords, match=told) as caught:
+        with pytest.raises(InvalidRecords, match=says(told)) as caught:
             next(found)
         assert caught.tb is not None
         assert data.tokens[0] not in by_hand.LIVE, "closed before the exception is forgotten"
-        with pytest.raises(InvalidRecords, match=told):
+        with pytest.raises(InvalidRecords, match=says(told)):
             arrow.column(Streamed(None, []))
-        with pytest.raises(InvalidRecords, match=told):
+        with pytest.raises(InvalidRecords, match=says(told)):
             arrow.column(Streamed(Type("l"), [numbers()], error=-1))
 
     @each("error", [ValueError, KeyError, TypeError, MemoryError])
@@ -280,7 +285,7 @@ class TestBrokenProducers:
             def __arrow_c_array__(self):
                 raise error("secret")
 
-        with pytest.raises(InvalidRecords, match=r"message is withheld$") as caught:
+        with raises("failed Arrow producer") as caught:
             arrow.column(Raising())
         assert caught.value.__context__ is caught.value.__cause__ is None
 
@@ -309,7 +314,7 @@ class TestBrokenProducers:
         ):
             Odd.returned = odd
             for data in (Odd(), OddStream()):
-                with pytest.raises(InvalidRecords, match="malformed Arrow data"):
+                with raises("malformed Arrow data"):
                     arrow.column(data)
 
     def test_a_capsule_is_read_once(self):
@@ -320,7 +325,7 @@ class TestBrokenProducers:
                 return made
 
         assert arrow.column(Same())[0].values.tolist() == [0, 1, 2]
-        with pytest.raises(InvalidRecords, match="read before"):
+        with raises("malformed Arrow data, got ...read before"):
             arrow.column(Same())
 
     def test_a_stream_without_its_functions_or_its_schema(self):
@@ -333,11 +338,11 @@ class TestBrokenProducers:
                 by_hand.Stream.from_address(place).get_schema = self.get_schema or None
                 return capsule
 
-        with pytest.raises(InvalidRecords, match="without its callbacks"):
+        with raises("malformed Arrow data, got ...without its callbacks"):
             arrow.column(Bare())
         nothing = by_hand.FILL(lambda _, __: 0)
         Bare.get_schema = by_hand.address_of(nothing)
-        with pytest.raises(InvalidRecords, match="without a schema"):
+        with raises("malformed Arrow data, got ...without a schema"):
             arrow.column(Bare())
 
     def test_columns_that_are_not_asked_for_may_be_broken(self):
@@ -350,7 +355,5 @@ class TestBrokenProducers:
         assert sizes == [72, 80, 40]
 
     def test_messages_name_the_argument(self):
-        with pytest.raises(
-            ParameterTypeError, match=r"^keys must be Arrow data, got an object of t"
-        ):
+        with raises("keys: not Arrow data"):
             arrow.column("secret", "keys")

@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import beta, binom
 
 import fastexp as fx
-from fastexp.errors import ParameterError, ParameterTypeError
+from fastexp.errors import ParameterError
 from tests.doors.auditing import certificate
+from tests.messages import says
 from tests.support.each import each
 
 BY_CHANCE = 1e-9  # that a right certificate fails a test
@@ -93,8 +94,6 @@ class TestByLaw:
 
     def test_float_noise_has_no_exact_loss_but_draws(self):
         noisy = fx.LaplaceMedian(1.0, (0, 10))
-        with pytest.raises(ParameterError, match="privacy_loss needs a law"):
-            fx.audit(noisy, *PAIR)
         assert not fx.audit(noisy, *PAIR, draws=20_000, rng=1).refuted
 
 
@@ -102,21 +101,21 @@ class TestNeighbors:
     @each(
         ("mechanism", "data", "neighbor", "message"),
         [
-            (MEDIAN, [1, 2, 4], [1, 2, 5], "one record more, or one less"),
-            (MEDIAN, [1, 2, 4], [1], "one record more, or one less"),
-            (fx.Median(1.0, (0, 9), neighbors="replace"), [1, 2], [1], "one record changed"),
-            (fx.Median(1.0, (0, 9), neighbors="replace"), [1, 2], [3, 4], "one record changed"),
-            (fx.LaplaceMedian(1.0, (0, 9)), [1, 2], [3, 4], "one record"),
-            (fx.MostCommon(1.0, ["a", "b"]), ["a"], ["b"], "one record more, or one less"),
-            (fx.Exponential(1.0, 1.0), [3, 1], [3, 2.5], "at most the sensitivity"),
-            (fx.Exponential(1.0, 1.0, monotonic=True), [3, 1], [2, 2], "in one direction only"),
-            (fx.Exponential(1.0, 1.0), [3, 1], [3, 1, 0], "of the same candidates"),
-            (fx.Laplace(1.0, 0.1, step=0.1), 1, 1.3, "at most the sensitivity"),
+            (MEDIAN, [1, 2, 4], [1, 2, 5], "neighbor by adding or removing"),
+            (MEDIAN, [1, 2, 4], [1], "neighbor by adding or removing"),
+            (fx.Median(1.0, (0, 9), neighbors="replace"), [1, 2], [1], "neighbor by replacing"),
+            (fx.Median(1.0, (0, 9), neighbors="replace"), [1, 2], [3, 4], "neighbor by replacing"),
+            (fx.LaplaceMedian(1.0, (0, 9)), [1, 2], [3, 4], "neighbor by one record"),
+            (fx.MostCommon(1.0, ["a", "b"]), ["a"], ["b"], "neighbor by adding or removing"),
+            (fx.Exponential(1.0, 1.0), [3, 1], [3, 2.5], "neighbor within the sensitivity"),
+            (fx.Exponential(1.0, 1.0, monotonic=True), [3, 1], [2, 2], "neighbor in one direction"),
+            (fx.Exponential(1.0, 1.0), [3, 1], [3, 1, 0], "neighbor of the same candidates"),
+            (fx.Laplace(1.0, 0.1, step=0.1), 1, 1.3, "neighbor within the sensitivity"),
         ],
     )
     def test_a_pair_that_is_none_is_refused(self, mechanism, data, neighbor, message):
         for draws in (None, 1000):
-            with pytest.raises(ParameterError, match=message):
+            with pytest.raises(ParameterError, match=says(message)):
                 fx.audit(mechanism, data, neighbor, draws=draws)
 
     def test_pairs_that_are_neighbors(self):
@@ -324,28 +323,6 @@ def test_nothing_private_is_in_a_repr_and_print_says_that_it_is_private():
         assert "which proves nothing" in audit._repr_html_()
 
 
-@each(
-    ("arguments", "options", "error", "message"),
-    [
-        ((MEDIAN, [1]), {}, ParameterError, "neighbor must be given with a mechanism"),
-        ((3, [1], [2]), {}, ParameterTypeError, "two callables, got int"),
-        ((len, [1]), {"draws": 1000}, ParameterTypeError, "two callables, got list"),
-        ((len, len), {}, ParameterError, "draws must be given with callables"),
-        ((len, len, [1]), {"draws": 1000}, ParameterError, "neighbor and rng must be left out"),
-        ((len, len), {"draws": 1000, "rng": 1}, ParameterError, "neighbor and rng must be left"),
-        ((MEDIAN, *PAIR), {"draws": 99}, ParameterError, "draws must be >= 100, got 99"),
-        ((MEDIAN, *PAIR), {"alpha": 0}, ParameterError, r"alpha must be in \(0, 1\)"),
-        ((MEDIAN, *PAIR), {"delta": 2}, ParameterError, "delta"),
-        ((MEDIAN, *PAIR), {"epsilon": -1}, ParameterError, "epsilon"),
-        ((MEDIAN, *PAIR), {"threads": -1}, ParameterError, "threads"),
-        ((lambda size: [1], dict), {"draws": 1000}, ParameterError, "must give so many answers"),
-    ],
-)
-def test_arguments_are_checked(arguments, options, error, message):
-    with pytest.raises(error, match=message):
-        fx.audit(*arguments, **options)
-
-
 class TestMisuse:
     @each("alpha", [5e-324, 1e-300, 1e-17, 1e-10])
     def test_an_alpha_however_small_is_a_certificate(self, alpha):
@@ -365,14 +342,3 @@ class TestMisuse:
             result = fx.audit(mechanism, data, neighbor)
             assert not result.refuted
             assert fx.audit(mechanism, data, neighbor, epsilon=result.epsilon / 2).refuted
-
-    @each("answers", [3, iter([1, 2]), np.array(3), [1]])
-    def test_another_number_of_answers_is_refused(self, answers):
-        with pytest.raises(ParameterError, match="must give so many answers"):
-            fx.audit(lambda size: answers, lambda size: answers, draws=1000)
-
-    def test_a_callable_that_needs_arguments_or_ends_is_no_mechanism(self):
-        with pytest.raises(ParameterTypeError, match="must need no argument but size"):
-            fx.audit(lambda data: 1, lambda data: 2, draws=1000)
-        with pytest.raises(ParameterError, match="must give as many answers"):
-            fx.audit(iter(range(500)).__next__, iter(range(5000)).__next__, draws=1000)

@@ -32,6 +32,7 @@ from tests.doors.budget import Cost, Spent, atomic_files, ledger
 from tests.doors.compiler import jit
 from tests.doors.privacy import amounts
 from tests.doors.selection import draw as _draw
+from tests.messages import raises, says
 from tests.support.budget_lines import checked
 from tests.support.each import each
 from tests.support.processes import started
@@ -71,7 +72,7 @@ def test_three_times_a_tenth_fits_and_not_a_fourth(make):
     for _ in range(3):
         budget.charge(promise(0.1))
     assert (budget.spent, budget.remaining, budget.charges) == (0.3, 0.0, 3)
-    with pytest.raises(BudgetExceeded, match=r"costs 0\.1 of epsilon.* 0\.3 only 0\.0 remains"):
+    with raises("0.1: budget exceeded, got 0.0", unit="epsilon", limit="0.3"):
         budget.charge(promise(0.1))
     assert (budget.spent, budget.charges) == (0.3, 3)
     assert budget.total == 0.3
@@ -93,7 +94,7 @@ def test_what_would_be_left_is_what_is_left(make):
         assert budget.rest_after(promise(0.1)) == left
         budget.charge(promise(0.1))
         assert budget.remaining == left
-    with pytest.raises(BudgetExceeded, match=r"costs 0\.1 of epsilon.* 0\.3 only 0\.0 remains"):
+    with raises("0.1: budget exceeded, got 0.0", unit="epsilon", limit="0.3"):
         budget.rest_after(promise(0.1))
     assert budget.charges == 3
 
@@ -103,7 +104,7 @@ def test_rho(make):
     for _ in range(3):
         budget.charge(fx.MostCommon(0.1, ["a", "b"]).guarantee)
     assert (budget.unit, budget.spent, budget.remaining) == ("rho", 0.00375, 0.0)
-    with pytest.raises(BudgetExceeded, match="of rho"):
+    with raises("budget exceeded", unit="rho"):
         budget.charge(promise(rho=1e-300))
 
 
@@ -141,11 +142,6 @@ def test_tiny_amounts_count():
         budget.charge(promise(1.0))
 
 
-def test_infinite_amounts_never_fit():
-    with pytest.raises(BudgetExceeded, match="costs all of rho"):
-        Budget(rho=1e300).charge(fx.Exponential(1e200, 1.0, any_epsilon=True).guarantee)
-
-
 # ---- epsilon and delta ----
 
 
@@ -156,11 +152,9 @@ def test_basic_composition_of_epsilon_and_delta(make):
     budget.charge(promise(0.1))
     assert (budget.spent, budget.remaining) == (0.4, 0.6)
     assert (budget.total_delta, budget.spent_delta, budget.remaining_delta) == (3e-6, 3e-6, 0.0)
-    with pytest.raises(
-        BudgetExceeded, match=r"costs 1e-300 of delta, .* of 3e-06 only 0\.0 remains"
-    ):
+    with raises("1e-300: budget exceeded, got 0.0", unit="delta", limit="3e-06"):
         budget.charge(promise(0.1, delta=1e-300))
-    with pytest.raises(BudgetExceeded, match=r"costs 0\.7 of epsilon"):
+    with raises("0.7: budget exceeded", unit="epsilon"):
         budget.charge(promise(0.7))
     assert budget.charges == 4
     text = "spent=0.4, remaining=0.6, spent_delta=3e-06, remaining_delta=0.0, charges=4)"
@@ -187,7 +181,7 @@ def test_a_file_keeps_its_delta(path):
     Budget.file(path, epsilon=1.0, delta=1e-6)
     assert Budget.file(path).total_delta == 1e-6
     Budget.file(path, epsilon=1.0, delta=Decimal("1e-6"))
-    with pytest.raises(ParameterError, match=r"delta must be that of the budget file \(1e-06\)"):
+    with raises("delta: terms of the budget file", held="1e-06"):
         Budget.file(path, epsilon=1.0)
 
 
@@ -211,7 +205,7 @@ def test_amounts_of_promises_are_rounded_up(amount):
 
 
 def test_promises_cannot_be_subclassed():
-    with pytest.raises(TypeError, match="Guarantee cannot be subclassed"):
+    with raises("Guarantee: subclassed"):
 
         class Free(Guarantee):
             pass
@@ -220,7 +214,9 @@ def test_promises_cannot_be_subclassed():
 @each("name", ["epsilon", "bounded_range", "rho", "delta"])
 @each("amount", [-1, -1e-300, float("nan"), Decimal("nan"), "1", True, [1.0]])
 def test_promises_of_no_amount_are_refused(name, amount):
-    with pytest.raises((ParameterError, ParameterTypeError), match=rf"^{name} must be"):
+    with pytest.raises(
+        (ParameterError, ParameterTypeError), match=says("amount of a promise", name=name)
+    ):
         dataclasses.replace(promise(), **{name: amount})
 
 
@@ -228,7 +224,9 @@ def test_promises_hold_what_they_must():
     bad = {"delta": [1.5, None], "neighbors": ["other", 3], "assumes": [None, b""]}
     for name, values in bad.items():
         for value in values:
-            with pytest.raises((ParameterError, ParameterTypeError), match=rf"^{name} must be"):
+            with pytest.raises(
+                (ParameterError, ParameterTypeError), match=says("amount of a promise", name=name)
+            ):
                 dataclasses.replace(promise(), **{name: value})
     assert str(dataclasses.replace(promise(), epsilon=-0.0).epsilon) == "0.0"
     assert dataclasses.replace(promise(), epsilon=None).epsilon is None
@@ -238,7 +236,7 @@ def test_a_promise_that_was_tampered_with_is_not_charged():
     free = promise()
     object.__setattr__(free, "epsilon", -1.0)
     budget = Budget(1.0)
-    with pytest.raises(ParameterError, match="epsilon must be >= 0"):
+    with raises("epsilon: at least a number", least="0"):
         budget.charge(free)
     assert budget.charges == 0
 
@@ -279,7 +277,9 @@ def tampered(name, amount):
 def test_what_was_tampered_with_releases_nothing(make, path, name, amount, more):
     budget = make(1.0)
     before = path.read_bytes() if path.exists() else b""
-    with pytest.raises((ParameterError, ParameterTypeError), match=f"^{name} must be"):
+    with pytest.raises(
+        (ParameterError, ParameterTypeError), match=says("amount of a promise", name=name)
+    ):
         tampered(name, amount).release([1], budget=budget, **more)
     assert budget.charges == 0
     assert (path.read_bytes() if path.exists() else b"") == before
@@ -304,7 +304,7 @@ def test_a_guarantee_that_is_none_releases_nothing(make):
             return None
 
     budget = make(1.0)
-    with pytest.raises(ParameterTypeError, match="guarantee must be a Guarantee, got NoneType"):
+    with raises("guarantee: guarantee of a type, got NoneType"):
         Free(epsilon=0.5, bounds=(0, 9), step=1).release([1], budget=budget)
     assert budget.charges == 0
 
@@ -323,7 +323,7 @@ def test_a_line_that_could_not_be_read_again_is_not_written(path, monkeypatch):
     before = path.read_bytes()
     monkeypatch.setattr(ledger.ledger_lines, "line", lambda *_: b'{"charge": "np.float64"}\n')
     for label in (None, "q"):
-        with pytest.raises(BudgetError, match="was left as it was"):
+        with raises("budget file left as it was"):
             fx.Exponential(0.1, 1.0).release([1, 2], budget=budget, label=label)
     monkeypatch.undo()
     assert path.read_bytes() == before
@@ -390,55 +390,55 @@ def test_rho_under_replace_is_four_times_that_of_add_remove():
 
 def test_promises_that_do_not_count_are_refused(make):
     budget = make(1.0)
-    with pytest.raises(ParameterError, match="does not hold for 'add-remove'"):
+    with raises("relation that is not promised"):
         budget.charge(promise(neighbors="replace"))
-    with pytest.raises(ParameterError, match="pure promises"):
+    with raises("pure promises only"):
         budget.charge(promise(delta=1e-9))
-    with pytest.raises(ParameterError, match="got one without"):
+    with raises("promise in another unit"):
         budget.charge(promise(None))
-    with pytest.raises(ParameterTypeError, match=r"guarantee must be a Guarantee, got float"):
+    with raises("guarantee: guarantee of a type, got float"):
         budget.charge(0.1)
     for name in ("name", "note"):
         for bad in (1, "", b"a"):
-            with pytest.raises(ParameterTypeError, match=f"{name} must be text that is not empty"):
+            with pytest.raises(ParameterTypeError, match=says("text that is not empty", name=name)):
                 budget.charge(promise(), **{name: bad})
         for bad in ("a\nb", "\ud800", "x" * 201):
-            with pytest.raises(ParameterError, match=f"{name} must be a line of at most 200"):
+            with pytest.raises(ParameterError, match=says("line of text", name=name)):
                 budget.charge(promise(), **{name: bad})
     assert budget.charges == 0
-    with pytest.raises(ParameterError, match="got one without"):
+    with raises("promise in another unit"):
         Budget(rho=1.0).charge(promise(rho=None))
     Budget(rho=1.0).charge(promise(delta=1e-9))
 
 
 BAD = [
-    ({}, "either epsilon or rho"),
-    ({"epsilon": 1.0, "rho": 1.0}, "either epsilon or rho"),
-    ({"epsilon": 0.0}, "epsilon must be finite and > 0"),
-    ({"epsilon": float("nan")}, "epsilon must be finite and > 0"),
-    ({"rho": float("inf")}, "rho must be finite and > 0"),
-    ({"rho": 1.0, "neighbors": "both"}, "neighbors must be one of"),
-    ({"epsilon": 1.0, "delta": 1.0}, r"delta must be in \[0, 1\), got 1"),
-    ({"epsilon": 1.0, "delta": -0.1}, r"delta must be in \[0, 1\], got -0.1"),
-    ({"rho": 1.0, "delta": 0.1}, "delta must be given with epsilon"),
+    ({}, "epsilon or rho"),
+    ({"epsilon": 1.0, "rho": 1.0}, "epsilon or rho"),
+    ({"epsilon": 0.0}, "epsilon: finite and positive"),
+    ({"epsilon": float("nan")}, "epsilon: finite and positive"),
+    ({"rho": float("inf")}, "rho: finite and positive"),
+    ({"rho": 1.0, "neighbors": "both"}, "neighbors: one of several words"),
+    ({"epsilon": 1.0, "delta": 1.0}, "delta below 1"),
+    ({"epsilon": 1.0, "delta": -0.1}, "delta: from 0 to 1, got -0.1"),
+    ({"rho": 1.0, "delta": 0.1}, "delta without epsilon"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD)
 def test_bad_arguments(arguments, message, path):
-    with pytest.raises(ParameterError, match=message):
+    with pytest.raises(ParameterError, match=says(message)):
         Budget(**arguments)
-    with pytest.raises(ParameterError, match=message if arguments else "there is no budget file"):
+    with pytest.raises(ParameterError, match=says(message if arguments else "budget file to open")):
         Budget.file(path, **arguments)
     assert not path.exists()
 
 
 @each("where", [b"bytes", 3, None])
 def test_bad_paths(where):
-    with pytest.raises(ParameterTypeError, match="path must be text or path-like"):
+    with raises("path of a type"):
         Budget.file(where, epsilon=1.0)
     for text in ("", "a\0b"):
-        with pytest.raises(ParameterError, match="path must be the name of a file"):
+        with raises("path without a file name"):
             Budget.file(text, epsilon=1.0)
 
 
@@ -476,7 +476,7 @@ def test_release_is_charged_under_the_budgets_relation():
     fx.MostCommon(0.1, ["a", "b"], neighbors="replace").release([], budget=budget)
     fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
     assert budget.spent == 0.4
-    with pytest.raises(ParameterError, match="does not hold for"):
+    with raises("relation that is not promised"):
         fx.MostCommon(0.1, ["a", "b"], neighbors="replace").release([], budget=Budget(1.0))
 
 
@@ -492,7 +492,7 @@ def test_mistakes_cost_nothing_but_failures_do():
     with pytest.raises(InvalidUtilities):
         mechanism.release([1.0, float("nan")], budget=budget)
     assert budget.charges == 1
-    with pytest.raises(ParameterTypeError, match="budget must be a Budget, got float"):
+    with raises("budget of a type, got float"):
         mechanism.release([1.0, 2.0], budget=1.0)
 
 
@@ -502,9 +502,9 @@ def test_mistakes_cost_nothing_but_failures_do():
 def test_copies_and_pickles_are_refused(make):
     budget = make(1.0)
     for attempt in (copy.copy, copy.deepcopy, pickle.dumps, lambda b: pickle.dumps(b, 0)):
-        with pytest.raises(BudgetError, match="cannot be copied or pickled"):
+        with raises("copied or pickled"):
             attempt(budget)
-    with pytest.raises(BudgetError, match="cannot be copied"):
+    with raises("copied or pickled"):
         copy.deepcopy({"a": [budget]})
     with pytest.raises(AttributeError):
         budget.spent = 0.0
@@ -680,11 +680,11 @@ def test_a_file_keeps_its_terms(path):
     Budget.file(path, epsilon=1.0, neighbors="replace")
     Budget.file(str(path), epsilon=Decimal("1.0"), neighbors="replace")
     Budget.file(path)
-    with pytest.raises(ParameterError, match=r"\(epsilon 1\.0\), got 2\.0"):
+    with raises("terms of the budget file, got 2.0...", held="epsilon 1.0"):
         Budget.file(path, epsilon=2.0)
-    with pytest.raises(ParameterError, match=r"rho must be that of the budget file \(epsilon"):
+    with raises("rho: terms of the budget file", held="epsilon 1.0"):
         Budget.file(path, rho=1.0)
-    with pytest.raises(ParameterError, match="neighbors must be that of the budget file"):
+    with raises("neighbors: terms of the budget file"):
         Budget.file(path, neighbors="add-remove")
 
 
@@ -794,15 +794,15 @@ def test_a_damaged_file_is_refused_and_left_alone(path, text):
     raw = checked(text).encode("latin-1")
     path.write_bytes(raw)
     for attempt in (lambda: Budget.file(path), lambda: Budget.file(path, epsilon=1.0)):
-        with pytest.raises(BudgetError, match="is damaged, or not a budget"):
+        with raises("damaged budget file"):
             attempt()
     assert path.read_bytes() == raw
 
 
 def test_another_format_is_refused(path):
     path.write_text(HEADER.replace('"version": 4', '"version": 3') + CHARGE)  # without checks
-    message = r"has a version that this fastexp cannot read \(it reads version 4\)"
-    with pytest.raises(BudgetError, match=message):
+    message = "budget file of another version"
+    with pytest.raises(BudgetError, match=says(message)):
         Budget.file(path)
 
 
@@ -813,12 +813,12 @@ def test_damage_after_opening_is_noticed(path):
     budget.charge(promise(0.2))
     for text in (first, b"", first.replace(b"0.1", b"0.0"), first + b"{}\n"):
         path.write_bytes(text)
-        with pytest.raises(BudgetError, match="damaged"):
+        with raises("damaged budget file"):
             budget.charge(promise(0.1))
         assert path.read_bytes() == text
         assert repr(budget).endswith("neighbors='add-remove', unreadable)")
     path.unlink()
-    with pytest.raises(BudgetError, match="No such file"):
+    with raises("budget file that cannot be used, got No such file..."):
         budget.charge(promise(0.1))
     assert not path.exists()
 
@@ -837,7 +837,7 @@ def test_a_file_that_is_replaced_while_waiting_is_looked_at_again(path, monkeypa
         lock(handle, exclusive=exclusive)
 
     monkeypatch.setattr(atomic_files, "_lock", late)
-    with pytest.raises(BudgetExceeded, match=r"only 0\.1 remains"):
+    with raises("budget exceeded, got 0.1"):
         budget.charge(promise(0.2))
     assert renamed
 
@@ -867,7 +867,10 @@ def test_a_charge_that_is_not_on_disk_releases_nothing(path, monkeypatch, step, 
     failure = half if step == "write" else failing(os.fsync, error)
     monkeypatch.setattr(atomic_files.os, step, failure)
     monkeypatch.setattr(_draw, "release", None)  # is not called
-    with pytest.raises(BudgetError, match=os.strerror(error)):
+    with pytest.raises(
+        BudgetError,
+        match=says("budget file that cannot be used", error=f"...{os.strerror(error)}..."),
+    ):
         fx.Exponential(0.1, 1.0).release([1, 2], budget=budget)
     monkeypatch.undo()
     assert path.read_bytes() == before
@@ -879,7 +882,7 @@ def test_if_the_line_cannot_be_taken_back_it_counts(path, monkeypatch):
     budget = Budget.file(path, epsilon=1.0)
     monkeypatch.setattr(atomic_files.os, "fsync", failing(os.fsync, errno.EIO))
     monkeypatch.setattr(atomic_files.os, "ftruncate", failing(os.ftruncate, errno.EIO))
-    with pytest.raises(BudgetError, match="cannot be used"):
+    with raises("budget file that cannot be used"):
         budget.charge(promise(0.1))
     monkeypatch.undo()
     assert budget.spent == 0.1
@@ -887,7 +890,7 @@ def test_if_the_line_cannot_be_taken_back_it_counts(path, monkeypatch):
 
 def test_a_file_is_not_half_made(path, monkeypatch):
     monkeypatch.setattr(atomic_files.os, "fsync", failing(os.fsync, errno.ENOSPC))
-    with pytest.raises(BudgetError, match="No space left"):
+    with raises("budget file that cannot be used, got No space left..."):
         Budget.file(path, epsilon=1.0)
     assert list(path.parent.iterdir()) == []
 
@@ -905,7 +908,7 @@ def test_file_systems_without_links(path, monkeypatch, fails):
             sync(handle)
 
         monkeypatch.setattr(atomic_files.os, "fsync", second)
-        with pytest.raises(BudgetError, match="No space left"):
+        with raises("budget file that cannot be used, got No space left..."):
             Budget.file(path, epsilon=1.0)
         assert list(path.parent.iterdir()) == []
         return
@@ -919,24 +922,24 @@ def test_whoever_comes_second_opens_what_is_there(path, monkeypatch):
     Budget.file(path, epsilon=1.0).charge(promise())
     monkeypatch.setattr(ledger, "exists", lambda path: False)
     assert Budget.file(path, epsilon=1.0).charges == 1
-    with pytest.raises(ParameterError, match=r"got 2\.0; a limit cannot be changed"):
+    with raises("terms of the budget file, got 2.0; a limit cannot be changed"):
         Budget.file(path, epsilon=2.0)
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
 def test_places_where_no_file_can_be(tmp_path):
-    with pytest.raises(BudgetError, match="cannot be used: No such file"):
+    with raises("budget file that cannot be used, got No such file..."):
         Budget.file(tmp_path / "no" / "b", epsilon=1.0)
-    with pytest.raises(BudgetError, match="is not a regular file"):
+    with raises("budget file of another kind"):
         Budget.file(tmp_path)
-    with pytest.raises(BudgetError, match="cannot be used: File name too long"):
+    with raises("budget file that cannot be used, got File name too long"):
         Budget.file(tmp_path / ("x" * 300), epsilon=1.0)
 
 
 @posix
 def test_a_pipe_is_not_waited_for(path):
     os.mkfifo(path)
-    with pytest.raises(BudgetError, match="is not a regular file"):
+    with raises("budget file of another kind"):
         Budget.file(path)
 
 
@@ -950,7 +953,7 @@ def test_read_only_files_can_be_looked_at(path, monkeypatch):
 
     monkeypatch.setattr(atomic_files.os, "open", read_only)
     assert Budget.file(path).remaining == 1.0
-    with pytest.raises(BudgetError, match="cannot be used: Permission denied"):
+    with raises("budget file that cannot be used, got Permission denied"):
         budget.charge(promise())
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import fastexp as fx
+from tests.messages import raises
 from tests.support.each import each
 
 RECORDS = [1, 2, 3, 3, 4, 5, 5, 7, 8, 8, 9, 11]  # whose quartiles are inside equal ones
@@ -51,7 +52,7 @@ def test_the_limits_of_the_number_are_those_of_a_draw(run: Any, ages: str, count
     code, _, err = run("quantiles", ages, "--column", "age", *SURE, "--count", count)
     assert code == 2
     assert f"--count must be an integer between 1 and 100, got '{count}'" in err
-    with pytest.raises(fx.ParameterError, match="between 1 and 100"):
+    with raises("between two numbers", least="1", most="100"):
         fx.Quantiles(count=int(count), epsilon=1.0, bounds=(0, 12))
 
 

@@ -22,6 +22,7 @@ import pytest
 
 from tests.doors.compiler import build, cache, jit, kernel_sources, target, trusted_folder
 from tests.doors.kernels import logexp
+from tests.messages import says
 from tests.support import processes
 from tests.support.each import each
 
@@ -536,7 +537,7 @@ def test_a_changed_bit_is_noticed(copy):
     whole = entry.read_bytes()
     for place in (40, len(whole) // 2, len(whole) - 1):
         damaged = whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :]
-        with pytest.raises(ValueError, match="damaged"):
+        with pytest.raises(ValueError, match=says("damaged cache entry")):
             cache.unpacked(damaged, build.host_features())
     entry.write_bytes(damaged)
     assert run(copy)[0] == value
@@ -587,7 +588,7 @@ class TestTargets:
     def test_an_entry_is_used_where_the_cpu_has_all_that_it_needs(self):
         entry = cache.packed(b"body\n", frozenset({"avx2", "fma"}))
         assert cache.unpacked(entry, frozenset({"avx2", "fma", "sse"})) == b"body\n"
-        with pytest.raises(ValueError, match="another CPU"):
+        with pytest.raises(ValueError, match=says("cache entry of another CPU")):
             cache.unpacked(entry, frozenset({"avx2", "sse"}))
 
     @pytest.mark.process

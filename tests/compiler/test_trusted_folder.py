@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.doors.compiler import PRIVATE, PUBLIC, Untrusted, opened, trusted_folder
+from tests.messages import says
 
 pytestmark = pytest.mark.skipif(not trusted_folder.POSIX, reason="permissions of another kind")
 as_root = pytest.mark.skipif(
@@ -240,13 +241,21 @@ class TestFiles:
     @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
     def test_one_that_others_can_write_to_is_refused(self, folder, mode):
         (folder / "file").chmod(mode)
-        with opened(folder) as open_folder, pytest.raises(Untrusted, match=f"mode {mode:04o}"):
+        with (
+            opened(folder) as open_folder,
+            pytest.raises(
+                Untrusted, match=says("file that others can write to", mode=f"{mode:04o}")
+            ),
+        ):
             open_folder.read("file", 99)
 
     @as_root
     def test_anothers_is_refused(self, folder):
         os.chown(folder / "file", SOMEBODY, SOMEBODY)
-        with opened(folder) as open_folder, pytest.raises(Untrusted, match="another user"):
+        with (
+            opened(folder) as open_folder,
+            pytest.raises(Untrusted, match=says("file of another user")),
+        ):
             open_folder.read("file", 99)
 
     def test_what_is_no_file_is_refused(self, folder):
@@ -256,9 +265,9 @@ class TestFiles:
         with opened(folder) as open_folder:
             with pytest.raises(OSError, match="symbolic links"):
                 open_folder.read("link", 99)
-            with pytest.raises(Untrusted, match="pipe is not a file"):
+            with pytest.raises(Untrusted, match=says("...pipe: entry of a folder that is no file")):
                 open_folder.read("pipe", 99)
-            with pytest.raises(OSError, match=r"not a file"):
+            with pytest.raises(OSError, match=says("entry of a folder that is no file")):
                 open_folder.read("folder", 99)
 
     def test_one_that_is_too_large_is_not_read(self, folder):

@@ -12,6 +12,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError, PrivacyWarning
+from tests.messages import raises, says
 from tests.support.each import each
 
 CITIES = ["Rome", "Oslo", "Bern", "Nowhere"]
@@ -127,7 +128,7 @@ class TestForms:
         gaps = [[None, *part, None] for part in lists]
         dropped = MEDIAN.sample(pa.array(gaps), 3, groups=CITIES, nan="drop", rng=1)
         assert (dropped == MEDIAN.sample(RENT, 3, by=CITY, groups=CITIES, rng=1)).all()
-        with pytest.raises(InvalidRecords, match=r"^records must not be missing"):
+        with raises("records: missing records"):
             self.check(pa.array(gaps), groups=CITIES)
 
     @pytest.mark.engines
@@ -226,20 +227,20 @@ class TestKeys:
 
     def test_a_key_needs_a_label_and_a_label_a_budget_or_a_key(self):
         for how, words in (
-            ({"key": KEY}, "key needs label"),
-            ({"label": "q"}, "label needs budget"),
+            ({"key": KEY}, "key without label"),
+            ({"label": "q"}, "label without budget"),
         ):
-            with pytest.raises(ParameterError, match=rf"^{words}"):
+            with pytest.raises(ParameterError, match=says(words)):
                 MEDIAN.release(RENT, by=CITY, groups=CITIES, **how)
-        with pytest.raises(ParameterTypeError, match=r"^key must come from fastexp.release_key"):
+        with raises("key: release key of a type"):
             MEDIAN.release(RENT, by=CITY, groups=CITIES, key="secret", label="q")
-        with pytest.raises(ParameterTypeError, match=r"^label must be text"):
+        with pytest.raises(ParameterTypeError, match=says("label: text that is not empty")):
             MEDIAN.release(RENT, by=CITY, groups=CITIES, key=KEY, label="")
 
 
 class TestGroups:
     def test_a_release_without_groups_names_them(self):
-        with pytest.raises(ParameterError, match=r"^groups must be given with by"):
+        with raises("groups without by"):
             MEDIAN.release(RENT, by=CITY)
 
     def test_groups_without_records_are_answered_like_others(self):
@@ -268,7 +269,7 @@ class TestGroups:
         assert (found == MEDIAN.release(RENT, by=CITY, groups=CITIES, key=KEY, label="q")).all()
 
     def test_groups_from_the_data_come_with_a_warning(self):
-        with pytest.warns(PrivacyWarning, match="tells which groups exist"):
+        with pytest.warns(PrivacyWarning, match=says("groups from the data")):
             labels, found = MEDIAN.release(RENT, by=CITY, groups="from-data", key=KEY, label="q")
         assert labels == ["Bern", "Oslo", "Private", "Rome"]
         listed = MEDIAN.release(RENT, by=CITY, groups=labels, key=KEY, label="q")
@@ -284,35 +285,43 @@ class TestGroups:
     @each(
         ("how", "error", "match"),
         [
-            ({"by": CITY, "offsets": [0, 3]}, ParameterError, "give by or offsets, not both"),
-            ({"groups": "from-data"}, ParameterError, "needs by"),
-            ({"by": CITY[1:], "groups": CITIES}, ParameterError, "by must have one entry"),
-            ({"by": "city"}, ParameterTypeError, r"by .* got text: .* fastexp\.Query\(by="),
-            ({"by": "city", "groups": CITIES}, ParameterTypeError, "by must .* got text"),
-            ({"offsets": [0, 3, 2]}, ParameterError, "offsets must be integers, 0 <="),
-            ({"offsets": [-1, 3]}, ParameterError, "offsets must be integers, 0 <="),
-            ({"offsets": [0, N + 1]}, ParameterError, "offsets must be integers, 0 <="),
-            ({"offsets": [0.0, 3.0]}, ParameterTypeError, "offsets must be integers, 0 <="),
-            ({"offsets": []}, ParameterTypeError, "offsets must be integers, 0 <="),
-            ({"offsets": 3}, ParameterTypeError, "offsets must be integers, 0 <="),
-            ({"offsets": [0, 3], "groups": CITIES}, ParameterError, "one name for each"),
-            ({"by": CITY, "groups": ["Rome", "Rome"]}, ParameterError, "groups"),
-            ({"by": CITY, "groups": CITIES, "max_rows": 0}, ParameterError, "max_rows must be"),
-            ({"by": CITY, "groups": CITIES, "max_groups": 1.5}, ParameterTypeError, "max_groups"),
+            ({"by": CITY, "offsets": [0, 3]}, ParameterError, "by or offsets"),
+            ({"groups": "from-data"}, ParameterError, "groups from the data without by"),
+            ({"by": CITY[1:], "groups": CITIES}, ParameterError, "by: one entry a record"),
+            ({"by": "city"}, ParameterTypeError, "columns given to records"),
+            ({"by": "city", "groups": CITIES}, ParameterTypeError, "columns given to records"),
+            ({"offsets": [0, 3, 2]}, ParameterError, "offsets in order"),
+            ({"offsets": [-1, 3]}, ParameterError, "offsets in order"),
+            ({"offsets": [0, N + 1]}, ParameterError, "offsets in order"),
+            ({"offsets": [0.0, 3.0]}, ParameterTypeError, "offsets in order"),
+            ({"offsets": []}, ParameterTypeError, "offsets in order"),
+            ({"offsets": 3}, ParameterTypeError, "offsets in order"),
+            ({"offsets": [0, 3], "groups": CITIES}, ParameterError, "names of the segments"),
+            ({"by": CITY, "groups": ["Rome", "Rome"]}, ParameterError, "groups: group named twice"),
+            (
+                {"by": CITY, "groups": CITIES, "max_rows": 0},
+                ParameterError,
+                "max_rows: at least a number",
+            ),
+            (
+                {"by": CITY, "groups": CITIES, "max_groups": 1.5},
+                ParameterTypeError,
+                "max_groups: integer",
+            ),
         ],
     )
     def test_what_does_not_fit_is_refused_before_it_is_paid_for(self, how, error, match):
         budget = fx.Budget(epsilon=100.0)
-        with pytest.raises(error, match=match):
+        with pytest.raises(error, match=says(match)):
             MEDIAN.release(RENT, **how)
-        with pytest.raises(error, match=match):
+        with pytest.raises(error, match=says(match)):
             MEDIAN.sample(RENT, **how)
         assert budget.spent == 0.0
 
     def test_groups_have_no_streams_and_no_methods(self):
-        with pytest.raises(ParameterError, match=r"^streams is for rows"):
+        with raises("streams with groups"):
             MEDIAN.sample(RENT, by=CITY, groups=CITIES, streams=[1, 2, 3, 4])
-        with pytest.raises(ParameterError, match=r"^method must be"):
+        with raises("method with groups"):
             MEDIAN.sample(RENT, by=CITY, groups=CITIES, method="gumbel")
 
 
@@ -325,9 +334,9 @@ class TestGaps:
 
     @pytest.mark.engines
     def test_raise(self):
-        with pytest.raises(InvalidRecords, match=r"^records must not be missing"):
+        with raises("records: missing records"):
             self.of(self.GAPS)
-        with pytest.raises(InvalidRecords, match=r"^records must not be missing"):
+        with raises("records: missing records"):
             self.of(pl.Series(RENT).to_frame("x").select(pl.col("x").shift(1))["x"])
 
     @pytest.mark.engines
@@ -418,7 +427,7 @@ class TestPersons:
         assert isinstance(found, int)
 
     def test_a_wrong_length_is_refused(self):
-        with pytest.raises(ParameterError, match=r"^person must have one entry"):
+        with raises("person: one entry a record"):
             self.of(person=self.PERSON[1:])
 
 
@@ -525,7 +534,7 @@ class TestListsOfLabels:
         assert (mechanism.sample(hidden, 40, rng=1) == expected).all()
 
     def test_numbers_have_no_median_of_texts(self):
-        with pytest.raises(ParameterTypeError, match=r"^records must be .*, got text \(string\)$"):
+        with raises("records: numbers of a type, got text (string)"):
             MEDIAN.release(pa.array([["a"]]))
 
 
@@ -599,13 +608,8 @@ class TestWhatMeansNothing:
             MEDIAN.release(RENT, by=CITY, groups=CITIES, **how)
 
     def test_several_groups_of_one_data_set(self):
-        with pytest.raises(ParameterError, match=r"^max_groups needs groups=True or"):
+        with raises("max_groups without groups"):
             MEDIAN.release(RENT, max_groups=3)
-
-    def test_policies_that_are_none(self):
-        mechanism = fx.MostCommon(epsilon=1.0, candidates=["a", "b"])
-        with pytest.raises(ParameterError, match=r"^nan must be"):
-            mechanism.release(["a"], by=[1], groups=[1], nan="junk")
 
     def test_ranges_of_great_steps(self):
         found = MEDIAN.sample(RENT, by=NUMBER, groups=range(0, 5, 2**70), rng=1)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from decimal import Decimal
-from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -15,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
+from tests.messages import raises, says
 from tests.support.each import each
 from tests.support.goodness import counts_fit
 
@@ -84,37 +83,31 @@ class TestForms:
         assert numbered.release([3, 3, 3, 1, 1, 2], by=[5] * 6, groups=[5]) == [[3, 1]]
         for data in ([3, 3, 1], np.array([3, 3, 1]), [[3, 3, 1]]):
             for verb in (numbered.release, numbered.sample, numbered.law):
-                with pytest.raises(fx.ParameterTypeError, match=r"Counter\(records\) is one"):
+                with raises("counts of numeric candidates"):
                     verb(data)
-
-    @each("kind", [np.int64, np.uint8, np.float32, Decimal, Fraction])
-    def test_numbers_of_any_type_as_candidates(self, kind):
-        """Else as many records as candidates would be counts, which a person could set at will."""
-        top = fx.JointTopK(2, epsilon=1e4, candidates=[kind(1), kind(2), kind(3)])
-        with pytest.raises(fx.ParameterTypeError, match=r"Counter\(records\) is one"):
-            top.release([3, 3, 1])
-
-    def test_text_where_candidates_are_numbers(self):
-        with pytest.raises(fx.ParameterTypeError, match="records are text but candidates are num"):
-            fx.JointTopK(1, 1.0, candidates=[1, 2]).release(np.array(["1", "2"]))
 
     @each(
         ("mechanism", "data", "more", "message"),
         [
-            (fx.JointTopK(2, 1.0), COUNTS, {"by": [1] * 4, "groups": [1]}, "candidates must be gi"),
-            (fx.JointTopK(2, 1.0, 2.0, candidates=DRINKS), CUPS, {}, "sensitivity must be 1 with"),
-            (TOP, dict.fromkeys(DRINKS, 3), {"person": [1] * 4}, "go with records, got counts"),
+            (
+                fx.JointTopK(2, 1.0),
+                COUNTS,
+                {"by": [1] * 4, "groups": [1]},
+                "groups without candidates",
+            ),
+            (fx.JointTopK(2, 1.0, 2.0, candidates=DRINKS), CUPS, {}, "sensitivity of records"),
+            (TOP, dict.fromkeys(DRINKS, 3), {"person": [1] * 4}, "what goes with records"),
         ],
     )
     def test_refusals(self, mechanism, data, more, message):
         for verb in (mechanism.release, mechanism.sample):
-            with pytest.raises(fx.ParameterError, match=message):
+            with pytest.raises(fx.ParameterError, match=says(message)):
                 verb(data, **more)
 
     def test_a_query_refuses_what_takes_no_records(self):
         budget = fx.Budget(epsilon=9.0)
         for mechanism in (fx.JointTopK(2, 1.0), fx.JointTopK(2, 1.0, 0.5, candidates=DRINKS)):
-            with pytest.raises(fx.ParameterError, match=r"with records|for records"):
+            with raises("groups without candidates", "sensitivity of records"):
                 fx.Query().release({"x": CUPS}, {"top": (mechanism, "x")}, budget=budget)
         assert budget.charges == 0
 

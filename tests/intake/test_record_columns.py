@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import date, datetime, timedelta
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -16,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
+from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.arrow import arrow as _arrow
+from tests.messages import raises, says
 from tests.support.each import each
 
 MEDIAN = fx.Median(1.0, bounds=(0, 100), step=0.25)
@@ -176,7 +178,7 @@ def test_missing_records_of_every_form(nan):
         grouped = MEDIAN.sample(column, 9, by=[4] * len(gaps), groups=[4], rng=1, nan=nan)
         assert (grouped == MEDIAN.sample(filled, 9, by=[4] * len(filled), groups=[4], rng=1)).all()
         for verb in (MEDIAN.release, MEDIAN.sample, MEDIAN.law):
-            with pytest.raises(InvalidRecords, match="must not be missing or NaN"):
+            with raises("records: missing records"):
                 verb(column)
 
 
@@ -290,15 +292,11 @@ def test_what_is_no_number_is_refused_by_its_type(name):
 def test_a_frame_and_lists_of_text_are_refused_precisely():
     frame = pl.DataFrame({"rent": PLAIN})
     for call in (MEDIAN.release, MEDIAN.sample, MEDIAN.law):
-        with pytest.raises(
-            ParameterTypeError, match=r'^records must be one column, as frame\["age"\], got a frame'
-        ):
+        with raises("frame in place of records"):
             call(frame)
-    with pytest.raises(
-        ParameterTypeError, match=r"^records must be integers .* got text \(string\)$"
-    ):
+    with raises("records: numbers of a type, got text (string)"):
         MEDIAN.release(pa.array([["a"]]))
-    with pytest.raises(ParameterTypeError, match=r"^records must be .* got lists or structures$"):
+    with raises("records: numbers of a type, got lists or structures"):
         MEDIAN.law(pa.array([[1.0]]))
 
 
@@ -355,7 +353,7 @@ def test_only_the_type_is_looked_at_before_a_budget_is_charged():
             return reader.__arrow_c_stream__(requested_schema)
 
     budget = fx.Budget(epsilon=5)
-    with pytest.raises(ParameterTypeError, match="one Arrow column"):
+    with raises("a frame in place of a column"):
         MEDIAN.release(Rows(), budget=budget)
     assert budget.spent == 0
 
@@ -432,13 +430,13 @@ class TestUtilities:
 
     def test_missing_ones(self):
         gaps = Capsule([1.0, None, 3.0])
-        with pytest.raises(InvalidUtilities, match="utilities must be finite"):
+        with raises("utilities that are finite"):
             self.MECHANISM.law(gaps)
         lowest = self.MECHANISM.law(Capsule([1.0, None, 3.0]), nan="lowest")
         assert lowest == self.MECHANISM.law([1.0, math.nan, 3.0], nan="lowest")
         for nan in ("raise", "lowest"):
             for column in (Capsule([1, None, 3]), pl.Series([2**62 + 1, None])):
-                with pytest.raises(InvalidUtilities, match="utilities must not be missing"):
+                with raises("utilities: missing values"):
                     self.MECHANISM.law(column, nan=nan)
 
     @each(
@@ -464,7 +462,15 @@ class TestUtilities:
         ],
     )
     def test_what_is_no_utility_is_refused_by_its_type(self, utilities, got):
-        with pytest.raises(ParameterTypeError, match=rf"^utilities must be .*, got {got}"):
+        with pytest.raises(
+            ParameterTypeError,
+            match=says(
+                "types of utilities",
+                "numbers of a type",
+                argument="utilities",
+                got=re.compile(f"{got}.*"),
+            ),
+        ):
             self.MECHANISM.law(utilities)
 
 
@@ -517,7 +523,7 @@ def test_labels_of_another_type_cost_nothing(candidates, wanted, records):
     calls = [{"groups": [1, 2], **keys}] + [{}] * bool(keys)
     for call in calls:
         with pytest.raises(
-            ParameterTypeError, match=rf"^records are .* but candidates are {wanted}$"
+            ParameterTypeError, match=says("records and candidates of one type", wanted=wanted)
         ):
             mechanism.release(records, budget=budget, **call)
     assert budget.spent == 0.0
@@ -550,9 +556,13 @@ class TestSeriesOfOneFrame:
         for argument in ("by", "person"):
             how = {"by": data["zip"], "groups": [30], "person": data["person"]}
             how[argument] = how[argument][::-1]
-            with pytest.raises(ParameterError, match=f"^{argument} must have the same index"):
+            with pytest.raises(
+                ParameterError, match=says("index of the records", argument=argument)
+            ):
                 self.MEDIAN.release(data["rent"], budget=budget, **how)
-            with pytest.raises(ParameterError, match=f"^{argument} must have the same index"):
+            with pytest.raises(
+                ParameterError, match=says("index of the records", argument=argument)
+            ):
                 self.MEDIAN.sample(data["rent"], **how)
         assert budget.spent == 0.0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import traceback
 import tracemalloc
 import warnings
@@ -20,7 +19,6 @@ import pytest
 import fastexp as fx
 from fastexp.errors import (
     BudgetExceeded,
-    FastexpError,
     InvalidRecords,
     ParameterError,
     ParameterTypeError,
@@ -28,6 +26,7 @@ from fastexp.errors import (
 from tests.doors.intake import Records, Sorted, unsorted
 from tests.doors.parameters import Grid
 from tests.doors.reference import exact
+from tests.messages import raises, says
 from tests.support.checks import records as checks
 from tests.support.checks.numbers import told_of
 from tests.support.checks.records import PIVOTS, SMALL_BUFFERS, changed, same, window_by_sorting
@@ -148,11 +147,11 @@ class TestEqualBytes:
             sizes = iter([20_000, 20_000, at])
             shrinks = Records(lambda: [values[: next(sizes)]]).source()
             shrinks.windows(grid, ranges)
-            with pytest.raises(InvalidRecords, match="the same records at each call"):
+            with raises("callable that changes"):
                 shrinks.windows(grid, ranges)
             values[at] = np.nan
             for data in (values, lambda: np.array_split(values, 3)):
-                with pytest.raises(InvalidRecords, match="missing"):
+                with raises("missing records"):
                     Records(data).source().windows(grid, ranges)
 
     def test_looks_at_every_form(self):
@@ -303,11 +302,6 @@ class TestSortedRecords:
         assert peak < 2_000_000
         assert (np.abs(draws - 0.5) < 0.02).all()
 
-    def test_it_is_a_flag(self):
-        for wrong in (1, "yes", None):
-            with pytest.raises(ParameterTypeError, match="assume_sorted must be True or False"):
-                fx.Median(1.0, (0, 1)).sample([0.5], assume_sorted=wrong)
-
 
 class TestPasses:
     """A pass to sample, a pass to count; scratch is a small share of the records."""
@@ -332,7 +326,7 @@ class TestPasses:
         records = 2**60 + 256 * (np.arange(6000) % 19)
         assert median._statistic.shape(Records(records).source()).total == 6000
         monkeypatch.setattr(Grid, "index", lambda grid, x: index(grid, x) + 1)
-        with pytest.raises(FastexpError, match="please report"):
+        with raises("window without its ranks"):
             median._statistic.shape(Records(records).source())
 
     def test_hostile_records_are_read_a_few_times(self):
@@ -384,17 +378,17 @@ def broken_parts():
     yield ["SECRET"]
 
 
-FORM = (ParameterTypeError, "records must be a one-dimensional array of integers or floats")
+FORM = (ParameterTypeError, "array of records")
 
 
 def got(kind):
-    return ParameterTypeError, rf"^records must be integers or floats, got {re.escape(kind)}$"
+    return ParameterTypeError, says("numbers of a type", argument="records", got=kind)
 
 
-COUNTS = (ParameterTypeError, "counts must be integers, one for each of the values")
+COUNTS = (ParameterTypeError, "counts of values")
 BAD = {
-    "text": ("SECRET.npy", ParameterError, "cannot be read as a .npy file"),
-    "path": (Path("/SECRET/7341.npy"), ParameterError, "cannot be read as a .npy file"),
+    "text": ("SECRET.npy", ParameterError, "file of numbers"),
+    "path": (Path("/SECRET/7341.npy"), ParameterError, "file of numbers"),
     "None": (None, *FORM),
     "a number": (MARKED, *FORM),
     "no axis": (np.array(MARKED), *FORM),
@@ -426,13 +420,13 @@ BAD = {
     "a broken column": (Column(), *FORM),
     "masked text": (np.ma.array(["SECRET"], mask=[False]), *got("text (str)")),
     "None and text": (["SECRET", None], *got("text (str)")),
-    "iterator": (iter([MARKED] * 1237), ParameterTypeError, "must not be an iterator"),
-    "generator": ((x for x in [MARKED]), ParameterTypeError, "must not be an iterator"),
+    "iterator": (iter([MARKED] * 1237), ParameterTypeError, "iterator of records"),
+    "generator": ((x for x in [MARKED]), ParameterTypeError, "iterator of records"),
     "parts of text": (broken_parts, *got("text (str)")),
     "parts of two types": (
         lambda: [np.array([7341]), np.array([MARKED])],
         ParameterTypeError,
-        "all arrays must hold integers, or all floats",
+        "arrays of one type",
     ),
     "parts of parts": (lambda: [np.full((2, 2), MARKED)], *FORM),
     "weights of floats": (([MARKED], [57.0]), *COUNTS),
@@ -440,23 +434,23 @@ BAD = {
     "too few weights": (([MARKED, 1.0], [57]), *COUNTS),
     "too many weights": (([MARKED], [57, 1237]), *COUNTS),
     "weights of two axes": (([MARKED], [[57]]), *COUNTS),
-    "negative weights": (([MARKED, 1.0], [1237, -57]), InvalidRecords, "counts must be >= 0"),
-    "huge weights": (([MARKED, 1.0], [2**53, 57]), InvalidRecords, "counts must be >= 0"),
+    "negative weights": (([MARKED, 1.0], [1237, -57]), InvalidRecords, "sum of counts"),
+    "huge weights": (([MARKED, 1.0], [2**53, 57]), InvalidRecords, "sum of counts"),
     "text with weights": ((["SECRET"], [57]), *got("text (str)")),
-    "NaN": ([MARKED, NAN], InvalidRecords, "must not be missing or NaN"),
-    "None in a list": ([MARKED, None], InvalidRecords, "must not be missing or NaN"),
-    "masked": (np.ma.array([MARKED], mask=[True]), InvalidRecords, "must not be missing or NaN"),
+    "NaN": ([MARKED, NAN], InvalidRecords, "records: missing records"),
+    "None in a list": ([MARKED, None], InvalidRecords, "records: missing records"),
+    "masked": (np.ma.array([MARKED], mask=[True]), InvalidRecords, "records: missing records"),
     "NaN, many": (
         np.append(np.full(20_000, MARKED), NAN),
         InvalidRecords,
-        "must not be missing or NaN",
+        "records: missing records",
     ),
     "NaN in parts": (
         lambda: [np.full(9000, MARKED), np.array([1.0, -NAN])],
         InvalidRecords,
-        "must not be missing or NaN",
+        "records: missing records",
     ),
-    "NaN with a weight": (([MARKED, NAN], [1237, 1]), InvalidRecords, "must not be missing or NaN"),
+    "NaN with a weight": (([MARKED, NAN], [1237, 1]), InvalidRecords, "records: missing records"),
 }
 VERBS = {
     "release": lambda m, data: m.release(data),
@@ -477,7 +471,7 @@ class TestWhatIsRefused:
         caplog.set_level(logging.DEBUG)
         with (
             warnings.catch_warnings(record=True, action="always") as warned,
-            pytest.raises(error, match=text) as caught,
+            pytest.raises(error, match=says(text)) as caught,
         ):
             VERBS[verb](fx.Median(1.0, (0, 10_000), step=1), data)
         found = caught.value
@@ -493,7 +487,7 @@ class TestWhatIsRefused:
     @each("name", ["bool", "objects", "iterator", "NaN, many", "NaN in parts"])
     def test_by_others_too(self, make, name):
         data, error, text = BAD[name]
-        with pytest.raises(error, match=text):
+        with pytest.raises(error, match=says(text)):
             make(1.0, (0, 10_000), step=1).release(data if name != "iterator" else iter([1.0]))
 
     def test_files_of_objects(self, tmp_path):
@@ -505,28 +499,29 @@ class TestWhatIsRefused:
                 fx.Median(1.0, (0, 1)).release(file)
             assert "SECRET" not in str(caught.value)
         (tmp_path / "c.npy").write_bytes(b"SECRET")
-        with pytest.raises(ParameterError, match="cannot be read"):
+        with raises("file of numbers"):
             fx.Median(1.0, (0, 1)).release(tmp_path / "c.npy")
         np.savez(tmp_path / "d.npz", x=np.zeros(3))
-        with pytest.raises(ParameterError, match="cannot be read"):
+        with raises("file of numbers"):
             fx.Median(1.0, (0, 1)).release(tmp_path / "d.npz")
 
     def test_too_many(self):
         m = fx.Median(1.0, (0, 1))
         assert m.sample(([0.2, 0.9], [2**31, 2**31 - 1]), rng=1) == pytest.approx(0.2, abs=0.8)
-        with pytest.raises(InvalidRecords, match=r"fewer than 2\*\*32"):
-            m.release(([0.2], [2**32]))
 
     @each("nan", ["lowest", "keep", None, True, 1, NAN])
     def test_policies(self, nan):
         for verb in ("release", "sample", "law", "continuous_law"):
-            with pytest.raises(ParameterError, match="nan must be one of"):
+            with raises("nan: one of several words"):
                 getattr(fx.Median(1.0, (0, 1)), verb)([0.5], nan=nan)
 
     @each("threads", [-1, 1.5, "2", None, True])
     def test_threads(self, threads):
         for verb in ("release", "sample"):
-            with pytest.raises((ParameterError, ParameterTypeError), match="threads"):
+            with pytest.raises(
+                (ParameterError, ParameterTypeError),
+                match=says("at least a number", "integer", name="threads", key="threads"),
+            ):
                 getattr(fx.Median(1.0, (0, 1)), verb)([0.5], threads=threads)
 
 
@@ -578,7 +573,7 @@ class TestMissing:
             wanted = m.sample([1, 5, *value * missing], 30, rng=1).tolist()
             assert m.sample(column, 30, rng=1, nan=policy).tolist() == wanted
         for verb in VERBS.values():
-            with pytest.raises(InvalidRecords, match="must not be missing or NaN"):
+            with pytest.raises(InvalidRecords, match=says("records: missing records")):
                 verb(m, column)
 
     @pytest.mark.engines
@@ -673,7 +668,7 @@ class TestBudget:
         for wrong in ({"threads": -1}, {"nan": "?"}, {"assume_sorted": 2}):
             with pytest.raises(fx.FastexpError):
                 m.release([0.5], budget=budget, **wrong)
-        with pytest.raises(ParameterTypeError, match="budget must be a Budget"):
+        with raises("budget of a type"):
             m.release([0.5], budget=1.0)
         assert budget.spent == 0
 
@@ -705,7 +700,7 @@ def test_counts_are_not_listed_without_end():
     many = ([1, 2], [2**31, 1])
     for m in (fx.Median(1.0, (0, 10), step=1), fx.Price(1.0, (0, 10), step=1)):
         assert m.law(many).mean() > 0
-        with pytest.raises(fx.InvalidRecords, match="take law"):
+        with raises("counts too many to list"):
             m.continuous_law(many)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,6 +11,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.parameters import exact_array, validate
+from tests.messages import raises, says
 from tests.support.arrow_by_hand import OneArray, Rows, Streamed, Type
 from tests.support.each import each
 
@@ -24,8 +27,8 @@ TOP = 2**64 - 1
     ids=lambda records: type(records).__name__,
 )
 def test_the_type_is_named(verb, records):
-    told = f"got an object of type {type(records).__name__}$"
-    with pytest.raises(fx.ParameterTypeError, match=told):
+    told = says("array of records", got=f"an object of type {type(records).__name__}")
+    with pytest.raises(fx.ParameterTypeError, match=says(told)):
         getattr(MEDIAN, verb)(records)
 
 
@@ -33,14 +36,16 @@ def test_the_type_is_named(verb, records):
 @each("verb", ["release", "sample", "law"])
 @each("library", [pd, pl], ids=["pandas", "polars"])
 def test_a_frame_is_sent_to_a_query(library, verb):
-    told = r"got a frame \(DataFrame\): fastexp\.Query takes frames"
-    with pytest.raises(fx.ParameterTypeError, match=told):
+    told = "frame in place of records, got DataFrame"
+    with pytest.raises(fx.ParameterTypeError, match=says(told)):
         getattr(MEDIAN, verb)(library.DataFrame({"age": [1, 2]}))
 
 
 @pytest.mark.parametrize("ndim", [0, 3])
 def test_the_dimensions_of_an_array_are_told(ndim):
-    with pytest.raises(fx.ParameterTypeError, match=f"got an array with ndim={ndim}$"):
+    with pytest.raises(
+        fx.ParameterTypeError, match=says("array of records", got=f"an array with ndim={ndim}")
+    ):
         MEDIAN.release(np.zeros((2,) * ndim))
 
 
@@ -50,13 +55,16 @@ def test_integers_of_128_bits_are_named(kind):
     if not hasattr(pl, kind):
         pytest.skip("a later Polars has them")
     column = pl.Series([1, 2]).cast(getattr(pl, kind))
-    with pytest.raises(fx.ParameterTypeError, match=rf"got integers of 128 bits \({kind}\)$"):
+    with pytest.raises(
+        fx.ParameterTypeError,
+        match=says("numbers of a type", "array of records", got=f"integers of 128 bits ({kind})"),
+    ):
         MEDIAN.release(column)
 
 
 def test_a_foreign_type_of_arrow_is_named_by_its_format():
     strange = OneArray(Type("_strange" + 100 * "e"), Rows(2, [None, np.array([1, 2])]))
-    with pytest.raises(fx.ParameterTypeError, match=r"got the Arrow type '_strangee{52}'$"):
+    with raises("numbers of a type", got=re.compile("the Arrow type '_strangee{52}'")):
         MEDIAN.release(strange)
 
 
@@ -69,13 +77,13 @@ def test_values_and_counts_may_be_arrow_columns_without_a_length(make):
     assert MEDIAN.law((column([10, 20, 30]), column([5, 1, 7]))) == want
     assert MEDIAN.law((column([10, 20, 30]), [5, 1, 7])) == want
     assert MEDIAN.law(([10, 20, 30], column([5, 1, 7]))) == want
-    with pytest.raises(fx.ParameterTypeError, match="counts must be integers, one for each"):
+    with raises("counts of values"):
         MEDIAN.law(([10, 20], column([1.0, 2.0], "g")))
 
 
 @pytest.mark.engines
 def test_counts_must_not_be_missing():
-    with pytest.raises(fx.InvalidRecords, match="counts must not be missing"):
+    with pytest.raises(fx.InvalidRecords, match=says("counts: missing values")):
         MEDIAN.release(([1, 2], pl.Series([3, None])))
 
 
@@ -136,18 +144,10 @@ def test_utilities_in_lists_are_read_exactly():
 
 @each("numbers", [[0, TOP + 1], [-1, TOP], [0.5, 2**53 + 1], [2**70, 1.0]])
 def test_other_lists_are_refused_by_the_rule(numbers):
-    told = "got a list: numbers in it must be integers that all fit into int64 or all into uint64"
-    with pytest.raises(fx.ParameterTypeError, match=told) as caught:
+    told = says(
+        "array of records",
+        got="a list: numbers in it must be integers that all fit into int64 or all into uint64...",
+    )
+    with pytest.raises(fx.ParameterTypeError, match=says(told)) as caught:
         MEDIAN.release(numbers)
     assert not any(str(number) in str(caught.value) for number in numbers if abs(number) > 2**50)
-
-
-@each("step", [5e-324, 1e-320, 1e-300])
-def test_a_step_of_laplace_noise_that_is_too_small_is_named(step):
-    with pytest.raises(fx.ParameterError, match=r"^step must be at least"):
-        fx.Laplace(1.0, 1, step=step)
-
-
-def test_a_step_of_laplace_noise_that_is_too_large_is_named():
-    with pytest.raises(fx.ParameterError, match=r"^step must be at most"):
-        fx.Laplace(1.0, 1, step=1e290, bounds=(0, 1e290))

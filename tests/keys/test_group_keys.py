@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
+from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.kernels import group_codes
 from tests.doors.keys import (
     codes_of,
@@ -28,6 +28,7 @@ from tests.doors.keys import (
     numbered,
 )
 from tests.doors.randomness import GROUP, text_name
+from tests.messages import raises, says
 from tests.support.each import each
 from tests.support.key_numbers import distinct
 
@@ -144,9 +145,9 @@ class TestTexts:
 
     def test_lone_surrogates_are_no_keys(self):
         assert codes_of(["a", "\ud800"], names_of(["a"])).tolist() == [0, -1]
-        with pytest.raises(InvalidRecords, match=r"^person must hold .* UTF-8$"):
+        with raises("person: keys that can be numbered"):
             distinct(["a", "\ud800"], "person")
-        with pytest.raises(ParameterError, match="groups must hold"):
+        with pytest.raises(ParameterError, match=says("groups: keys that can be numbered")):
             names_of(["\ud800"])
 
     def test_bytes_of_every_place_and_length(self):
@@ -214,7 +215,7 @@ class TestIntegers:
         keys = np.array([2**64 - 1, 2**63, 2**63 - 1, 0], np.uint64)
         for form in (keys, keys.tolist(), pl.Series(keys), pd.Series(keys, dtype="UInt64")):
             assert codes_of(form, names).tolist() == [-1, -1, 3, 1]
-            with pytest.raises(InvalidRecords, match="int64"):
+            with raises("keys that can be numbered"):
                 distinct(form, "person")
         assert codes_of([2**200, -1, None, -(2**63) - 1], names).tolist() == [-1, 0, -1, -1]
 
@@ -382,9 +383,9 @@ class TestOtherKinds:
         odd = [np.datetime64("0001-01-01", "s"), np.datetime64(1, "ns"), None]
         assert codes_of(odd, names_of(np.array(["0001-01-01"], "M8[s]"))).tolist() == [-1, -1, -1]
         assert codes_of(odd, names_of([np.datetime64(1, "ns")])).tolist() == [-1, 0, -1]
-        with pytest.raises(InvalidRecords, match=r"by must hold .* ticks of their finest unit"):
+        with raises("by: keys that can be numbered"):
             distinct(odd, "by")
-        with pytest.raises(ParameterError, match=r"groups must hold .* ticks of their finest unit"):
+        with pytest.raises(ParameterError, match=says("groups: keys that can be numbered")):
             names_of(odd[:2])
 
     def test_dates_beyond_those_of_python(self):
@@ -399,7 +400,7 @@ class TestOtherKinds:
                 if i == j:
                     assert codes_of(one, names_of(other)).tolist() == [0]
                 else:
-                    with pytest.raises(ParameterTypeError, match=r"^by must hold .*, got "):
+                    with raises("by: keys of the groups' kind"):
                         codes_of(one, names_of(other))
         words = {names_of(one).name_words().tobytes() for one in kinds}
         streams = {tuple(map(bytes, names_of(one).streams())) for one in kinds}
@@ -567,8 +568,8 @@ class TestRefusals:
     @each("what", REFUSED)
     def test_other_types_are_refused_by_name(self, what):
         for read in (names_of, lambda keys, _: codes_of(keys, names_of([1]), "groups"), distinct):
-            with pytest.raises(
-                ParameterTypeError, match=r"^groups must be one (Arrow )?column"
+            with raises(
+                "a frame in place of a column", "column of keys", argument="groups"
             ) as caught:
                 read(REFUSED[what], "groups")
             message = str(caught.value)
@@ -578,9 +579,9 @@ class TestRefusals:
     @pytest.mark.engines
     def test_texts_in_a_list_of_integers(self):
         for keys in (["1"], np.array(["1"]), pa.array(["1"]), pd.Categorical(["1"])):
-            with pytest.raises(ParameterTypeError, match=r"^city must hold integers, as the list"):
+            with raises("city: keys of the groups' kind", type="integers"):
                 codes_of(keys, names_of([1]), "city")
-        with pytest.raises(ParameterTypeError, match=r"^by must hold text, "):
+        with raises("by: keys of the groups' kind", type="text"):
             codes_of([1], names_of(["1"]))
 
     @pytest.mark.engines
@@ -593,7 +594,7 @@ class TestRefusals:
         ],
     )  # fmt: skip
     def test_missing_groups(self, groups):
-        with pytest.raises(ParameterError, match="cities must not hold missing names"):
+        with raises("cities: missing names"):
             names_of(groups, "cities")
 
     @pytest.mark.engines
@@ -606,12 +607,14 @@ class TestRefusals:
         ],
     )  # fmt: skip
     def test_a_group_that_is_named_twice(self, groups, shown):
-        with pytest.raises(ParameterError, match=f"groups must not name .* twice, got {shown} "):
+        with pytest.raises(
+            ParameterError, match=says("group named twice", argument="groups", label=shown)
+        ):
             names_of(groups)
 
     @each("groups", [[2**63], [-(2**63) - 1], np.array([2**63], np.uint64)])
     def test_groups_beyond_int64(self, groups):
-        with pytest.raises(ParameterError, match="groups must hold integers within int64"):
+        with pytest.raises(ParameterError, match=says("groups: keys that can be numbered")):
             names_of(groups)
 
     def test_different_normal_forms_are_different_groups(self):

@@ -39,10 +39,3 @@ def test_points_of_a_grid(name):
     assert {point: law.pmf(point) for point in distribution} == distribution
     assert sum(distribution.values()) == pytest.approx(1, rel=1e-14)
     assert {type(point) for point in distribution} == {int if law.grid.whole else float}
-
-
-def test_what_cannot_be_listed_is_refused():
-    with pytest.raises(fx.ParameterError, match=r"at most 2\*\*24 points"):
-        fx.Median(epsilon=1, bounds=(0, 1)).law([0.5]).as_dict()
-    with pytest.raises(fx.ParameterError, match="no end"):
-        fx.Laplace(epsilon=1, sensitivity=1, step=1).law(3).as_dict()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 from fractions import Fraction
 
 import mpmath
@@ -21,6 +22,7 @@ from tests.doors.laws import elementary, laplace_density, median_density, price_
 from tests.doors.laws import piece_shapes as shapes
 from tests.doors.randomness import row_stream
 from tests.doors.reference import exact as exact_twin
+from tests.messages import says
 from tests.support.each import each
 from tests.support.goodness import ALPHA
 
@@ -580,35 +582,37 @@ class TestFace:
         assert type(law.mean()) is type(law.var()) is type(law.log_normalizer) is float
 
     WRONG = (
-        (ParameterError, lambda law: law.cdf(math.nan), "x must not be NaN"),
-        (ParameterError, lambda law: law.pdf([0, math.nan]), "x must not be NaN"),
-        (ParameterTypeError, lambda law: law.cdf("1"), "x must be a number"),
-        (ParameterTypeError, lambda law: law.pdf([True]), "x must be a number"),
-        (ParameterError, lambda law: law.ppf(1.5), r"p must be in \[0, 1\]"),
-        (ParameterError, lambda law: law.ppf([0.5, -1e-9]), r"p must be in \[0, 1\]"),
-        (ParameterError, lambda law: law.ppf(math.nan), "p must not be NaN"),
-        (ParameterError, lambda law: law.loss_quantile(2), r"p must be in \[0, 1\]"),
-        (ParameterError, lambda law: law.loss_cdf(math.nan), "t must not be NaN"),
-        (ParameterError, lambda law: law.loss_tail(math.nan), "t must not be NaN"),
-        (ParameterError, lambda law: law.expected_error(math.inf), "truth must be finite"),
-        (ParameterError, lambda law: law.expected_error(math.nan), "truth must not be NaN"),
-        (ParameterError, lambda law: law.error_quantile(0.5, math.inf), "truth must be finite"),
-        (ParameterError, lambda law: law.error_quantile(-1, 0), r"p must be in \[0, 1\]"),
-        (ParameterError, lambda law: law.error_quantile([0.1] * 2, [1] * 3), "fit together"),
-        (ParameterError, lambda law: law.with_epsilon(0), "epsilon"),
-        (ParameterError, lambda law: law.with_epsilon(1e9), "any_epsilon"),
-        (ParameterTypeError, lambda law: law.with_epsilon(1, any_epsilon=1), "any_epsilon"),
-        (ParameterError, lambda law: law.sample(-1), "size"),
-        (ParameterError, lambda law: law.sample(method="envelope"), "method"),
-        (ParameterError, lambda law: law.sample(streams=[1, 2]), "streams"),
-        (ParameterTypeError, lambda law: law.sample(threads=1.5), "threads"),
-        (ParameterTypeError, lambda law: law.sample(rng="a"), "rng"),
+        (ParameterError, lambda law: law.cdf(math.nan), "x: not NaN"),
+        (ParameterError, lambda law: law.pdf([0, math.nan]), "x: not NaN"),
+        (ParameterTypeError, lambda law: law.cdf("1"), "x: number or array"),
+        (ParameterTypeError, lambda law: law.pdf([True]), "x: number or array"),
+        (ParameterError, lambda law: law.ppf(1.5), "p from 0 to 1"),
+        (ParameterError, lambda law: law.ppf([0.5, -1e-9]), "p from 0 to 1"),
+        (ParameterError, lambda law: law.ppf(math.nan), "p: not NaN"),
+        (ParameterError, lambda law: law.loss_quantile(2), "p from 0 to 1"),
+        (ParameterError, lambda law: law.loss_cdf(math.nan), "t: not NaN"),
+        (ParameterError, lambda law: law.loss_tail(math.nan), "t: not NaN"),
+        (ParameterError, lambda law: law.expected_error(math.inf), "truth that is finite"),
+        (ParameterError, lambda law: law.expected_error(math.nan), "truth: not NaN"),
+        (ParameterError, lambda law: law.error_quantile(0.5, math.inf), "truth that is finite"),
+        (ParameterError, lambda law: law.error_quantile(-1, 0), "p from 0 to 1"),
+        (ParameterError, lambda law: law.error_quantile([0.1] * 2, [1] * 3),
+         "p: shapes that do not fit, got truth"),
+        (ParameterError, lambda law: law.with_epsilon(0), "epsilon: finite and positive"),
+        (ParameterError, lambda law: law.with_epsilon(1e9), "usual epsilon"),
+        (ParameterTypeError, lambda law: law.with_epsilon(1, any_epsilon=1),
+         "any_epsilon: true or false"),
+        (ParameterError, lambda law: law.sample(-1), "size: at least a number"),
+        (ParameterError, lambda law: law.sample(method="envelope"), "method: one of several words"),
+        (ParameterError, lambda law: law.sample(streams=[1, 2]), "one stream a row"),
+        (ParameterTypeError, lambda law: law.sample(threads=1.5), "threads: integer"),
+        (ParameterTypeError, lambda law: law.sample(rng="a"), re.compile("rng")),
     )  # fmt: skip
 
     @each("case", WRONG)
     def test_wrong_input_is_refused(self, case):
         error, call, text = case
-        with pytest.raises(error, match=text):
+        with pytest.raises(error, match=says(text)):
             call(self.LAW)
 
     def test_with_epsilon_is_a_fresh_law_and_shares_the_data(self):

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from fastexp.errors import InvalidRecords, ParameterError, ParameterTypeError
 from tests.doors.laws import lambert_w, length
 from tests.doors.laws import least_bound as _least
 from tests.doors.numbers import smooth
@@ -115,24 +114,6 @@ class TestTheBound:
         beyond = np.where(NORMAL > 1, 1e9, NORMAL)
         clamped = fx.error_bound(np.minimum(beyond, 10), 1.0, bounds=WIDE)
         assert fx.error_bound(beyond, 1.0, bounds=WIDE) == clamped
-
-    def test_what_is_refused(self):
-        one = [1.0]
-        for failure in (0, 1, -0.5, float("nan")):
-            with pytest.raises(ParameterError, match="failure"):
-                fx.error_bound(one, 1.0, bounds=WIDE, failure=failure)
-        with pytest.raises(ParameterTypeError, match="failure"):
-            fx.error_bound(one, 1.0, bounds=WIDE, failure="some")
-        with pytest.raises(ParameterError, match="epsilon"):
-            fx.error_bound(one, 0.0, bounds=WIDE)
-        with pytest.raises(ParameterError, match="slope"):
-            fx.error_bound(one, 1.0, bounds=WIDE, slope=0.0)
-        with pytest.raises(ParameterError, match="slope must be so small"):
-            fx.error_bound(np.zeros(1000), 1.0, bounds=WIDE, slope=0.5)
-        with pytest.raises(InvalidRecords, match="empty"):
-            fx.error_bound([], 1.0, bounds=WIDE)
-        with pytest.raises(InvalidRecords, match="missing"):
-            fx.error_bound([1.0, np.nan], 1.0, bounds=WIDE)
 
 
 def test_the_sensitivity_is_that_of_add_remove(monkeypatch):

@@ -19,6 +19,7 @@ from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.laws import GridCells, NumberLaw, losses
 from tests.doors.parameters import Grid, make_grid
 from tests.doors.randomness import Sampling
+from tests.messages import raises, says
 from tests.support.each import each
 
 RATES = (1e-3, 0.05, 0.7, 4.0)
@@ -511,25 +512,25 @@ class TestEdges:
                 array[0] = 0
         large = Cells(make_grid((0, 1)), np.array([0]), np.array([2**40 + 1]), np.array([0]), None)
         for name in ("points", "probabilities", "log_probabilities"):
-            with pytest.raises(ParameterError, match=r"2\*\*24"):
+            with raises("grid too fine to list"):
                 getattr(large.law(1), name)
 
     WRONG = (
-        (ParameterError, lambda law: law.cdf(math.nan), "x must not be NaN"),
-        (ParameterError, lambda law: law.pmf([0, math.nan]), "x must not be NaN"),
-        (ParameterTypeError, lambda law: law.pmf("1"), "x must be a number"),
-        (ParameterError, lambda law: law.ppf(1.5), r"p must be in \[0, 1\]"),
-        (ParameterError, lambda law: law.error_quantile(0.5, math.nan), "truth must not be NaN"),
-        (ParameterError, lambda law: law.expected_error(-math.inf), "truth must be finite"),
-        (ParameterError, lambda law: law.loss_quantile(-0.1), r"p must be in \[0, 1\]"),
-        (ParameterTypeError, lambda law: law.loss_cdf(None), "t must be a number"),
-        (ParameterError, lambda law: law.with_epsilon(math.nan), "epsilon"),
+        (ParameterError, lambda law: law.cdf(math.nan), "x: not NaN"),
+        (ParameterError, lambda law: law.pmf([0, math.nan]), "x: not NaN"),
+        (ParameterTypeError, lambda law: law.pmf("1"), "x: numbers of one type"),
+        (ParameterError, lambda law: law.ppf(1.5), "p from 0 to 1"),
+        (ParameterError, lambda law: law.error_quantile(0.5, math.nan), "truth: not NaN"),
+        (ParameterError, lambda law: law.expected_error(-math.inf), "truth that is finite"),
+        (ParameterError, lambda law: law.loss_quantile(-0.1), "p from 0 to 1"),
+        (ParameterTypeError, lambda law: law.loss_cdf(None), "t: number or array"),
+        (ParameterError, lambda law: law.with_epsilon(math.nan), "epsilon: finite and positive"),
     )
 
     @each("case", WRONG)
     def test_wrong_input_is_refused(self, case):
         error, call, text = case
-        with pytest.raises(error, match=text):
+        with pytest.raises(error, match=says(text)):
             call(self.LAW)
 
     @each("seed", range(70, 80))

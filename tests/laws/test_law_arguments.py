@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import fastexp as fx
 from fastexp import GridLaw
-from fastexp.errors import ParameterError, ParameterTypeError
+from fastexp.errors import ParameterTypeError
 from tests.doors.laws import GridCells, added, differences
 from tests.doors.parameters import make_grid
+from tests.messages import raises, says
 from tests.support.each import each
 
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
@@ -230,14 +231,14 @@ INEXACT = [2**64, [2**62 + 1, 0.5], [2**63, -1, 2**53 + 1], np.longdouble(1)]
 
 @each("wrong", INEXACT)
 def test_what_would_be_rounded_is_refused(wrong):
-    law, wanted = LAWS["small integers"], "an array of numbers of one type, of at most 64 bits"
+    law = LAWS["small integers"]
     for call in (law.cdf, law.pmf):
-        with pytest.raises(ParameterTypeError, match=f"x must be a number or {wanted}"):
+        with pytest.raises(ParameterTypeError, match=says("numbers of one type", name="x")):
             call(wrong)
     for call in (law.expected_error, lambda truth: law.error_quantile(0.5, truth)):
-        with pytest.raises(ParameterTypeError, match=f"truth must be a number or {wanted}"):
+        with pytest.raises(ParameterTypeError, match=says("numbers of one type", name="truth")):
             call(wrong)
-    with pytest.raises(ParameterError, match="truth must be finite"):
+    with raises("truth that is finite"):
         law.expected_error(math.inf)
 
 
@@ -255,18 +256,8 @@ def test_what_would_be_rounded_is_refused(wrong):
 def test_a_probability_may_be_an_array_without_an_axis(mechanism, data):
     one, same = (mechanism.accuracy(data, probability=p) for p in (0.5, np.array(0.5)))
     assert one == same
-    with pytest.raises(fx.ParameterError, match=r"^probability must be in \[0, 1\], got 3"):
+    with raises("probability: from 0 to 1, got 3.0"):
         mechanism.accuracy(data, probability=np.array(3))
     for wrong in (np.array("a"), np.ma.masked, np.eye(2), np.array(None)):
-        with pytest.raises(fx.ParameterTypeError, match=r"^probability must be"):
+        with raises("real number", "sequence that can be read", name="probability"):
             mechanism.accuracy(data, probability=wrong)
-
-
-def test_more_records_than_forms_are_proved_for_are_refused_without_their_number():
-    many = [1, 2], [10**12, 1]
-    for call in (
-        lambda: fx.smooth_sensitivity(many, 0.1, bounds=(0, 9)),
-        lambda: fx.error_bound(many, 1.0, bounds=(0, 9)),
-    ):
-        with pytest.raises(fx.InvalidRecords, match=r"^records must be fewer than 2\*\*32$"):
-            call()

@@ -11,8 +11,8 @@ import pytest
 from mpmath import mp
 
 import fastexp as fx
-from fastexp.errors import ParameterError, ParameterTypeError, PrecisionError
 from tests.doors.reference import numbers, selection
+from tests.messages import raises
 from tests.support.each import each
 
 EPSILONS = (-0.4, 0.0, 0.1, 0.37, 0.9, 3.0)
@@ -212,7 +212,7 @@ def test_a_fine_grid_is_what_its_points_are():
         deltas = loss.delta([0.0, 0.1, 0.3])
         figures.append([*deltas, loss.epsilon(), loss.epsilon(0.01), loss.renyi(1), loss.renyi(5)])
         if steps == 2**40:
-            with pytest.raises(ParameterError, match="are listed for grids of at most"):
+            with raises("grid too fine for its losses"):
                 loss.losses  # noqa: B018  # raises
     assert figures[0] == pytest.approx(figures[1], rel=1e-4)
 
@@ -279,23 +279,12 @@ def test_laws_of_other_mechanisms_are_refused():
         fx.Median(1.0, (0, 9), step=1).law([1, 2]),
         fx.Median(1.0, (0, 10), step=0.5).law([1, 2]),
     ):
-        with pytest.raises(ParameterError, match="same epsilon, same outputs"):
+        with raises("law of the same mechanism"):
             law.privacy_loss(other)
     choice = fx.Exponential(1.0, 1.0).law([1, 2])
     for other in (choice, None, 3, median):
-        with pytest.raises(ParameterError, match="other must be a GridLaw, as the law itself"):
+        with raises("GridLaw: law of the same type"):
             law.privacy_loss(other)
-    ranked = {"epsilon": 1.0, "bounds": (0, 9), "step": 1}
-    with pytest.raises(ParameterError, match="same epsilon, same outputs"):
-        fx.Median(**ranked).law([1, 2]).privacy_loss(fx.Maximum(**ranked).law([1]))
-    with pytest.raises(ParameterError, match="same epsilon, same outputs"):
-        choice.privacy_loss(fx.Exponential(1.0, 1.0).law([1, 2, 3]))
-    for law in (median.continuous_law([1, 2]), fx.LaplaceMedian(1.0, (0, 10)).law([1, 2])):
-        with pytest.raises(ParameterError, match="needs a law of candidates or of a public grid"):
-            law.privacy_loss(law)
-    many = fx.TopK(4, epsilon=1.0, sensitivity=1.0).law(range(40))
-    with pytest.raises(ParameterError, match=r"at most 2\*\*20 possible selections, got 2193360"):
-        many.privacy_loss(many)
 
 
 def test_arguments():
@@ -303,14 +292,6 @@ def test_arguments():
     loss = law.privacy_loss(law)
     assert (loss.epsilon(), loss.delta(0), loss.renyi(1)) == (0, 0, 0)
     assert loss.delta(np.zeros((2, 3))).shape == (2, 3)
-    for delta in (-0.1, 1.5, math.nan):
-        with pytest.raises(ParameterError, match="delta"):
-            loss.epsilon(delta)
-    for order in (0, -1, math.nan):
-        with pytest.raises(ParameterError, match="order"):
-            loss.renyi(order)
-    with pytest.raises(ParameterTypeError, match="epsilon"):
-        loss.delta("a")
     far = [fx.Exponential(1e6, 1.0).law(u) for u in ([1.7e308, 0], [-1.7e308, 0])]
-    with pytest.raises(PrecisionError, match="half the range"):
+    with raises("utilities too large for a loss"):
         far[0].privacy_loss(far[1])

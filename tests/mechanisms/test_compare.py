@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.messages import raises, says
 from tests.support.each import each
 
 COUNTS = [30, 28, 17, 5]
@@ -145,8 +146,10 @@ class TestPromises:
     ADDED, REPLACED = fx.Median(0.5, **BOUNDS), fx.Median(0.5, **BOUNDS, neighbors="replace")
 
     def test_of_two_relations_are_refused_or_converted(self):
-        message = r"the same neighbors, got 'add-remove' and 'replace': convert=True"
-        with pytest.raises(fx.ParameterError, match=message):
+        message = says(
+            "neighbors: mechanisms of the same promise, got 'replace'", one="'add-remove'"
+        )
+        with pytest.raises(fx.ParameterError, match=says(message)):
             fx.compare([self.ADDED, self.REPLACED], AGES)
         first, second = fx.compare([self.ADDED, self.REPLACED], AGES, convert=True).rows
         assert (first.promise, second.promise) == (
@@ -171,7 +174,7 @@ class TestPromises:
     def test_of_two_deltas_are_refused_or_shown(self):
         smooth = fx.SmoothSensitivityMedian(0.5, **BOUNDS, noise="laplace", delta=1e-6)
         mechanisms = [smooth, self.REPLACED]
-        with pytest.raises(fx.ParameterError, match=r"the same delta, got 0.0 and 1e-06"):
+        with raises("delta: mechanisms of the same promise, got 1e-06", one="0.0"):
             fx.compare(mechanisms, AGES)
         comparison = fx.compare(mechanisms, AGES, convert=True)
         assert [row.promise.delta for row in comparison.rows] == [1e-6, 0.0]
@@ -260,45 +263,45 @@ class TestShown:
 @each(
     ("mechanisms", "data", "options", "message"),
     [
-        ([], AGES, {}, "a list or dict of one mechanism or more"),
-        (fx.Median(1.0, **BOUNDS), AGES, {}, "a list or dict of one mechanism or more"),
-        (["median"], AGES, {}, "got str"),
-        ([(fx.Median(1.0, **BOUNDS), 3)], AGES, {}, "got Median"),
-        ([(fx.Median(1.0, **BOUNDS),)], AGES, {}, "got NoneType"),
-        ([fx.Median(1.0, **BOUNDS), fx.Price(1.0, **BOUNDS)], AGES, {}, "must be all of numbers"),
-        (KINDS, COUNTS, {"probability": 2}, r"probability must be in \[0, 1\]"),
-        (KINDS, COUNTS, {"convert": 1}, "convert must be True or False"),
-        (KINDS, COUNTS, {"truth": 3}, "truth must be None"),
-        (KINDS, [fx.Exponential(1.0, 1.0).law([1.0, 2.0])], {}, "a law for each of the 3"),
+        ([], AGES, {}, "at least one mechanism"),
+        (fx.Median(1.0, **BOUNDS), AGES, {}, "at least one mechanism"),
+        (["median"], AGES, {}, "mechanisms or pairs, got str"),
+        ([(fx.Median(1.0, **BOUNDS), 3)], AGES, {}, "mechanisms or pairs, got Median"),
+        ([(fx.Median(1.0, **BOUNDS),)], AGES, {}, "mechanisms or pairs, got NoneType"),
+        ([fx.Median(1.0, **BOUNDS), fx.Price(1.0, **BOUNDS)], AGES, {}, "mechanisms of one kind"),
+        (KINDS, COUNTS, {"probability": 2}, "probability: from 0 to 1"),
+        (KINDS, COUNTS, {"convert": 1}, "convert: true or false"),
+        (KINDS, COUNTS, {"truth": 3}, "truth of a loss"),
+        (KINDS, [fx.Exponential(1.0, 1.0).law([1.0, 2.0])], {}, "one law a mechanism, got 3"),
         (
             [KINDS["exponential"]],
             [fx.Exponential(2.0, 1.0).law([1.0, 2.0])],
             {},
-            "must be laws of the mech",
+            "laws of the mechanisms",
         ),
         (
             [KINDS["exponential"]],
             [fx.PermuteAndFlip(1.0, 1.0).law([1.0])],
             {},
-            "must be laws of the mech",
+            "laws of the mechanisms",
         ),
         (
             [fx.Median(1.0, grid=[*range(10), 20])],
             [fx.Median(1.0, grid=[*range(9), 9.5, 20]).law(AGES)],
             {},
-            "must be laws of the mech",
+            "laws of the mechanisms",
         ),
         (
             [fx.Median(1.0, grid=[*range(8), 8.5, 9.0, 20])],
             [fx.Median(1.0, grid=[*range(8), 8.5, 9.5, 20]).law(AGES)],
             {},
-            "must be laws of the mech",
+            "laws of the mechanisms",
         ),
-        ([fx.ReportNoisyMax(1.0, 1.0, noise="laplace")], COUNTS, {}, "for a law"),
+        ([fx.ReportNoisyMax(1.0, 1.0, noise="laplace")], COUNTS, {}, "noise of a law"),
     ],
 )
 def test_what_does_not_fit_is_refused(mechanisms, data, options, message):
-    with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match=message):
+    with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match=says(message)):
         fx.compare(mechanisms, data, **options)
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import fastexp as fx
-from fastexp.errors import ParameterError, ParameterTypeError
 from tests.support.each import each
 
 DRINKS = ("tea", "milk", "rye")
@@ -55,12 +53,3 @@ def test_the_most_common_of_groups(groups, selected, size):
         assert labels[0] == indices[0] == ["a", "b"]
         indices, labels = indices[1], labels[1]
     assert labels == named(indices, "tmr")
-
-
-def test_labels_need_candidates():
-    unnamed = fx.Exponential(epsilon=1, sensitivity=1)
-    for mechanism in (unnamed, fx.ReportNoisyMax(epsilon=1, sensitivity=1)):
-        with pytest.raises(ParameterError, match="labels=True needs candidates"):
-            mechanism.sample(ROWS[0], labels=True)
-    with pytest.raises(ParameterTypeError, match="labels must be True or False"):
-        unnamed.sample(ROWS[0], labels="yes")

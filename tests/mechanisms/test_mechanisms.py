@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.messages import raises, says
 from tests.support.each import each
 from tests.support.goodness import fits
 
@@ -103,16 +104,16 @@ class TestOneCandidateAlone:
 
     @each("make", ALONE.values(), ids=ALONE)
     def test_is_refused_when_a_mechanism_is_built(self, make):
-        with pytest.raises(fx.ParameterError, match="at least two"):
+        with raises("base of one candidate", "one candidate"):
             make()
 
     @each("mechanism", UNLABELLED, ids=lambda m: type(m).__name__)
     @each("utilities", [[5.0], [5], [[5.0], [1.0]]])
     def test_is_neither_released_nor_charged(self, mechanism, utilities):
         budget = fx.Budget(epsilon=9.0)
-        with pytest.raises(fx.ParameterError, match=r"^utilities must be of at least two"):
+        with raises("at least two utilities"):
             mechanism.release(utilities, budget=budget)
-        with pytest.raises(fx.ParameterError, match=r"^utilities must be of at least two"):
+        with raises("at least two utilities"):
             mechanism.release(utilities, budget=budget, label="x")
         assert budget.charges == 0
 
@@ -197,10 +198,6 @@ class TestScores:
             make(
                 lambda d, r: [1.0], ["a", "b"], epsilon=1.0, sensitivity=1.0, vectorized=True
             ).release(1)
-        with pytest.raises(fx.ParameterTypeError, match="callable"):
-            make("count", ["a"], epsilon=1.0, sensitivity=1.0)
-        with pytest.raises(fx.ParameterTypeError, match="vectorized"):
-            make(min, ["a"], epsilon=1.0, sensitivity=1.0, vectorized=1)
 
 
 class TestMostCommon:
@@ -309,7 +306,7 @@ class TestGuarantees:
 def test_comparators_promise_and_release_nothing(rival, instead):
     assert (rival.total().epsilon, rival.total(rows=3).epsilon) == (1.0, 3.0)
     for arguments in ({}, {"by": [2], "budget": fx.Budget(epsilon=9.0)}):
-        with pytest.raises(fx.NotReleasable, match=rf"use {instead}$"):
+        with pytest.raises(fx.NotReleasable, match=says("for simulations only", instead=instead)):
             rival.release([1, 2], **arguments)
         with pytest.raises(fx.NotReleasable):
             rival.release(records=[1, 2])

@@ -16,6 +16,7 @@ import fastexp as fx
 from fastexp import privacy
 from tests.doors.parameters import encoded_mechanism
 from tests.doors.reference import exact, selection
+from tests.messages import raises
 from tests.privacy.test_privacy import count_pairs
 from tests.support.each import each
 from tests.support.goodness import fits
@@ -51,7 +52,7 @@ class TestPermuteAndFlip:
         assert (drawn == mechanism.law(RECORDS).sample(500, rng=3)).all()
         same = fx.PermuteAndFlip(0.7, 1.0, monotonic=True).sample([5, 3, 4, 0], 500, rng=3)
         assert (drawn == same).all()
-        with pytest.raises(fx.ParameterError, match="envelope"):
+        with raises("one of several words", words="'envelope'"):
             mechanism.sample(RECORDS, 5, rng=1, method="gumbel")
 
     @pytest.mark.statistical
@@ -98,8 +99,6 @@ class TestPermuteAndFlip:
             assert (twin, hash(twin), repr(twin)) == (mechanism, hash(mechanism), repr(mechanism))
         assert eval(repr(mechanism), {"MostCommon": fx.MostCommon}) == mechanism  # noqa: S307
         assert encoded_mechanism(mechanism) != encoded_mechanism(plain)
-        with pytest.raises(fx.ParameterError, match="'exponential', 'permute-and-flip'"):
-            fx.MostCommon(1.0, ["a", "b"], mechanism="gumbel")
 
 
 FORMS = {
@@ -177,10 +176,10 @@ class TestCountsWithLabels:
     )
     def test_what_needs_records_is_refused_before_the_charge(self, others):
         mechanism, budget = fx.MostCommon(0.5, ["a", "b"]), fx.Budget(1.0)
-        with pytest.raises(fx.ParameterError, match="go with records, got counts with labels"):
+        with raises("what goes with records"):
             mechanism.release({"a": 1}, budget=budget, **others)
         if not {"max_groups", "key"} & set(others):
-            with pytest.raises(fx.ParameterError, match="go with records"):
+            with raises("what goes with records"):
                 mechanism.sample({"a": 1}, **others)
         assert budget.spent == 0.0
 

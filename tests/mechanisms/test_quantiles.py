@@ -13,6 +13,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.privacy import joint_exponential_rate, joint_rate, lattice_step
+from tests.messages import raises
 from tests.support import all_answers as twin
 from tests.support.checks.groups import restored_key
 from tests.support.each import each
@@ -55,50 +56,13 @@ class TestParameters:
         )
         assert fx.Quantiles(count=100, epsilon=1.0, bounds=(0, 1))._q[-1] == Fraction(100, 101)
 
-    @each(
-        ("settings", "message"),
-        [
-            ({"q": None}, "q .the quantiles. or count must be given, and not both"),
-            ({"q": [0.5], "count": 1}, "q .the quantiles. or count must be given, and not both"),
-            ({"q": []}, "q must not be empty"),
-            ({"q": [0.5, 0.25]}, "q must be increasing, got 0.25 after 0.5"),
-            ({"q": [0.5, Fraction(1, 2)]}, "q must be increasing, got 0.5 after 0.5"),
-            ({"q": [0.0, 0.5]}, r"q must be in \(0, 1\), got 0.0"),
-            ({"q": [0.5, 1]}, r"q must be in \(0, 1\), got 1"),
-            ({"q": [0.5, float("nan")]}, r"q must be in \(0, 1\), got nan"),
-            ({"q": [1 / 3, 0.5]}, r"q must have a denominator of at most 10\*\*9"),
-            ({"q": [j / 102 for j in range(1, 102)]}, "q must have at most 100 entries"),
-            ({"q": None, "count": 101}, "count must be between 1 and 100"),
-            ({"q": None, "count": 0}, "count must be between 1 and 100, got 0"),
-            ({"neighbors": "both"}, "neighbors must be one of"),
-            ({"epsilon": None}, "epsilon must be given"),
-            ({"epsilon": 1e-9}, "epsilon must be at least 4e-05 for 3 quantiles, got 1e-09"),
-            (
-                {"q": [0.5], "epsilon": 1e-16, "any_epsilon": True},
-                "epsilon must be at least 1e-15, got 1e-16",
-            ),
-            ({"epsilon": 1025}, "epsilon must be at most 1024, got 1025.0"),
-            ({"epsilon": 2000, "neighbors": "replace"}, "epsilon must be at most 1024, got 2000.0"),
-            ({"with_total": True, "neighbors": "replace"}, "with_total needs neighbors="),
-            ({"with_total": True, "q": [0.5]}, "with_total needs two quantiles or more, got one"),
-        ],
-    )
-    def test_refusals(self, settings, message):
-        with pytest.raises(fx.ParameterError, match=message):
-            fx.Quantiles(**({"q": Q, "epsilon": 1.0, **GRID} | settings))
-
-    @each("settings", [{"q": 0.5}, {"q": "0.5"}, {"q": [True]}, {"count": 2.0}])
-    def test_types(self, settings):
-        with pytest.raises(fx.ParameterTypeError, match=r"(q|count) must be"):
-            fx.Quantiles(**({"q": None, "epsilon": 1.0, **GRID} | settings))
-
     def test_a_total_is_refused_by_the_verbs_too(self):
         for mechanism in (fx.Quantiles([0.5], **SURE), quartiles(neighbors="replace")):
-            with pytest.raises(fx.ParameterError, match="with_total needs"):
+            with raises("total without its neighbors", "total of one quantile", name="with_total"):
                 mechanism.release(RECORDS, with_total=True)
-            with pytest.raises(fx.ParameterError, match="with_total needs"):
+            with raises("total without its neighbors", "total of one quantile", name="with_total"):
                 mechanism.sample(RECORDS, with_total=True)
-        with pytest.raises(fx.ParameterTypeError, match="with_total must be True or False"):
+        with raises("with_total: true or false"):
             quartiles().release(RECORDS, with_total=1)
 
     def test_they_are_written_as_they_are_made_and_travel(self):
@@ -236,7 +200,7 @@ class TestAnswers:
         """Refused before memory is asked for, whose lack would tell their number."""
         many = [1, 7], [2**40, 2]
         for q in (Q, [0.5]):
-            with pytest.raises(fx.InvalidRecords, match=r"records must be fewer than 2\*\*32"):
+            with raises("fewer records than 2**32"):
                 kind(q, 1.0, **GRID).release(many)
 
     def test_no_records_at_all(self):
@@ -280,7 +244,7 @@ class TestOneQuantile:
         target = {"expected_error": 3.0}
         assert law.epsilon_for(**target) == one.epsilon_for(**target)
         assert fx.Quantiles([0.3], **given).accuracy(RECORDS)[0].expected == law.expected_error()[0]
-        with pytest.raises(fx.ParameterError, match="total needs two quantiles"):
+        with raises("total: total of one quantile"):
             law.total()
 
     def test_releases_are_lists_of_one(self):
@@ -293,9 +257,7 @@ class TestOneQuantile:
 class TestComparator:
     def test_it_is_not_released(self):
         rival = fx.JointExponentialQuantiles(Q, **SURE)
-        with pytest.raises(fx.NotReleasable, match="use Quantiles"):
-            rival.release(RECORDS)
-        with pytest.raises(fx.NotReleasable, match="use Quantiles"):
+        with raises("for simulations only, got Quantiles"):
             fx.Query().release({"x": RECORDS}, {"q": (rival, "x")})
         assert fx.Query().sample({"x": RECORDS}, {"q": (rival, "x")}, rng=1)["q"].shape == (1, 3)
         assert rival.guarantee == quartiles().guarantee
@@ -304,16 +266,12 @@ class TestComparator:
 
     @pytest.mark.parametrize("kind", [fx.Quantiles, fx.JointExponentialQuantiles])
     def test_calls_of_one_number_refuse_several(self, kind):
-        with pytest.raises(fx.ParameterTypeError, match="mechanisms must give one number"):
+        with raises("one answer a mechanism"):
             fx.compare([kind(Q, **SURE)], RECORDS)
-        with pytest.raises(fx.ParameterTypeError, match="mechanisms must give one number"):
+        with raises("mechanisms of one number"):
             fx.expected_errors([RECORDS], [kind(Q, **SURE)])
 
     def test_refusals(self):
-        with pytest.raises(fx.ParameterError, match="q must be increasing"):
-            fx.JointExponentialQuantiles([0.5, 0.5], **SURE)
-        with pytest.raises(fx.ParameterError, match=r"ties must be one of .*, got .right."):
-            fx.JointExponentialQuantiles(Q, **SURE, ties="right")
         with pytest.raises(TypeError):
             fx.JointExponentialQuantiles(Q, **SURE, neighbors="replace")
 

@@ -1,7 +1,5 @@
 """Is randomised response exact, reproducible, private as promised, and the tutorial's example?"""
 
-# ruff: noqa: E501  (a table, a row a case)
-
 from __future__ import annotations
 
 import copy
@@ -19,6 +17,7 @@ from tests.doors.reference import exact as exact_twin
 from tests.doors.reference import selection
 from tests.doors.selection import Flips
 from tests.doors.selection import flips as _flips
+from tests.messages import raises, says
 from tests.support.checks import sampler as checks
 from tests.support.each import each
 from tests.support.goodness import fits
@@ -333,10 +332,10 @@ class TestBudget:
 
     def test_add_remove_is_refused(self):
         budget = fx.Budget(epsilon=9.0)
-        with pytest.raises(fx.ParameterError, match="'replace' does not hold"):
+        with raises("relation that is not promised"):
             MECHANISM.release(1, budget=budget)
         assert budget.spent == 0.0
-        with pytest.raises(fx.ParameterTypeError, match="must be a Budget"):
+        with raises("budget of a type"):
             MECHANISM.release(1, budget=1.0)
 
     def test_totals_add(self):
@@ -378,38 +377,18 @@ class TestTheTutorial:
 
 
 BAD = {
-    "epsilon 0": (lambda: fx.RandomizedResponse(0), fx.ParameterError, "epsilon must be finite"),
-    "epsilon nan": (lambda: fx.RandomizedResponse(np.nan), fx.ParameterError, "got nan"),
-    "epsilon large": (lambda: fx.RandomizedResponse(1e7), fx.ParameterError, "any_epsilon=True"),
-    "epsilon text": (lambda: fx.RandomizedResponse("1"), fx.ParameterTypeError, "real number"),
-    "epsilon huge": (lambda: fx.RandomizedResponse(1e300, any_epsilon=True), fx.ParameterError, "900"),
-    "any_epsilon": (lambda: fx.RandomizedResponse(1, any_epsilon=1), fx.ParameterTypeError, "True or"),
-    "two": (lambda: MECHANISM.release(2), fx.InvalidRecords, "bits must be 0 or 1"),
-    "minus one": (lambda: MECHANISM.release(-1), fx.InvalidRecords, "bits must be 0 or 1"),
-    "bytes": (lambda: MECHANISM.release(np.array([0, 255], np.uint8)), fx.InvalidRecords, "bits must"),
-    "wide": (lambda: MECHANISM.sample(np.array([2**63, 1], np.uint64)), fx.InvalidRecords, "bits must be 0 or 1"),
-    "wider": (lambda: MECHANISM.sample([2**70]), fx.ParameterTypeError, "bits must be 0 or 1"),
-    "float": (lambda: MECHANISM.sample(1.0), fx.ParameterTypeError, "bits must be 0 or 1"),
-    "text": (lambda: MECHANISM.sample("01"), fx.ParameterTypeError, "bits must be 0 or 1"),
-    "none": (lambda: MECHANISM.sample([1, None]), fx.ParameterTypeError, "bits must be 0 or 1"),
-    "ragged": (lambda: MECHANISM.sample([[1], [1, 0]]), fx.ParameterTypeError, "bits must be 0 or"),
-    "masked": (lambda: MECHANISM.sample(np.ma.array([1, 0], mask=[1, 0])), fx.ParameterTypeError, "bits"),
-    "size": (lambda: MECHANISM.sample(1, -1), fx.ParameterError, "size must be >= 0"),
-    "threads": (lambda: MECHANISM.release(1, threads=-1), fx.ParameterError, "threads must be"),
-    "sample threads": (lambda: MECHANISM.sample(1, threads=None), fx.ParameterTypeError, "threads"),
-    "streams": (lambda: MECHANISM.sample([1, 0], streams=[1, 2]), fx.ParameterError, "streams must"),
-    "rng": (lambda: MECHANISM.sample(1, rng="7"), fx.ParameterTypeError, "rng must be None"),
-    "method": (lambda: MECHANISM.sample(1, method="envelope"), fx.ParameterError, "'flips'"),
-    "law of an array": (lambda: MECHANISM.law([1, 0]), fx.ParameterTypeError, "one bit"),
-    "law of a matrix": (lambda: MECHANISM.law(np.eye(2, dtype=int)), fx.ParameterTypeError, "one bit"),
-    "law of two": (lambda: MECHANISM.law(2), fx.InvalidRecords, "bits must be 0 or 1"),
+    "two": (lambda: MECHANISM.release(2), fx.InvalidRecords, "bits"),
+    "minus one": (lambda: MECHANISM.release(-1), fx.InvalidRecords, "bits"),
+    "bytes": (lambda: MECHANISM.release(np.array([0, 255], np.uint8)), fx.InvalidRecords, "bits"),
+    "wide": (lambda: MECHANISM.sample(np.array([2**63, 1], np.uint64)), fx.InvalidRecords, "bits"),
+    "law of two": (lambda: MECHANISM.law(2), fx.InvalidRecords, "bits"),
 }  # fmt: skip
 
 
 @each("name", BAD)
 def test_bad_input_gets_a_clear_error(name):
     call, error, text = BAD[name]
-    with pytest.raises(error, match=text):
+    with pytest.raises(error, match=says(text)):
         call()
 
 

@@ -124,12 +124,3 @@ def test_scores_of_a_session_too():
     session = fx.Session({"x": [1.0, 3.0]}, budget=fx.Budget(epsilon=500.0), scores=scores)
     assert session.release(None, {"near": ("near", 500.0)})["near"].tolist() == [2.0]
     assert isinstance(seen[0], np.ndarray)
-
-
-@pytest.mark.parametrize("vectorized", [False, True])
-def test_a_score_that_fails_says_how_to_see_why(vectorized):
-    m = fx.Exponential.from_score(
-        lambda _d, _r: 1 / 0, [1, 2], epsilon=1.0, sensitivity=1.0, vectorized=vectorized
-    )
-    with pytest.raises(fx.ScoreError, match=r"call the score on one record yourself$"):
-        m.release([1])

@@ -12,6 +12,7 @@ from scipy.stats import kstest
 import fastexp as fx
 from tests.doors.laws import ClampedNoise
 from tests.doors.privacy import CONCENTRATED, NOISES
+from tests.messages import raises, says
 from tests.support.goodness import ALPHA
 
 RECORDS = np.array([1.0, 2.0, 4.0, 7.0, 8.0])
@@ -144,7 +145,7 @@ class TestSample:
             assert (rival.sample(gaps[None], 5, rng=1, nan=how) == drawn).all()
             assert (rival.sample(gaps.tolist(), 5, rng=1, nan=how) == drawn).all()
         for data in (gaps, gaps[None], lambda: iter([gaps]), np.zeros(0), np.zeros((2, 0))):
-            with pytest.raises(fx.InvalidRecords, match="records must not be"):
+            with raises("no records", "missing records", records="records"):
                 rival.sample(data, 5, rng=1)
 
     def test_larger_data_take_the_same_way(self):
@@ -228,11 +229,11 @@ class TestLaw:
 
     @pytest.mark.parametrize("noise", CONCENTRATED[:2])
     def test_some_noises_have_none(self, noise):
-        with pytest.raises(fx.ParameterError, match="no law in closed form"):
+        with raises("noise without a law"):
             smooth(noise=noise).law(RECORDS)
 
     def test_of_one_data_set_only(self):
-        with pytest.raises(fx.ParameterError, match="one data set"):
+        with raises("one data set for a law"):
             smooth().law(RECORDS[None])
 
     def test_arguments_are_checked(self):
@@ -260,7 +261,9 @@ class TestParameters:
     @each
     def test_nothing_is_released(self, rival):
         name = type(rival).__name__
-        with pytest.raises(fx.NotReleasable, match=f"{name} is for simulations: use Median"):
+        with pytest.raises(
+            fx.NotReleasable, match=says("for simulations only", type=name, instead="Median")
+        ):
             rival.release(RECORDS, budget=None)
 
     def test_guarantees(self):
@@ -280,20 +283,16 @@ class TestParameters:
     @pytest.mark.parametrize(
         ("how", "message"),
         [
-            ({"noise": "normal"}, "noise must be one of"),
-            ({"calibration": "best"}, "calibration must be one of"),
-            ({"neighbors": "swap"}, "neighbors must be one of"),
-            ({"midpoint": 1}, "midpoint must be True or False"),
-            ({"delta": 0.1}, "delta must be 0 with noise='cauchy'"),
-            ({"noise": "laplace", "delta": 0}, r"delta must be in \(0, 1\)"),
-            ({"epsilon": 0}, "epsilon must be"),
-            ({"bounds": (1, 1)}, "bounds must be"),
+            ({"noise": "normal"}, "noise: one of several words"),
+            ({"calibration": "best"}, "calibration: one of several words"),
+            ({"neighbors": "swap"}, "neighbors: one of several words"),
+            ({"midpoint": 1}, "midpoint: true or false"),
+            ({"delta": 0.1}, "'cauchy': delta of pure noise"),
+            ({"noise": "laplace", "delta": 0}, "delta of noise"),
+            ({"epsilon": 0}, "epsilon: finite and positive"),
+            ({"bounds": (1, 1)}, "bounds in order"),
         ],
     )
     def test_wrong_ones(self, how, message):
-        with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match=message):
+        with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match=says(message)):
             smooth(**how)
-
-    def test_a_scale_must_be_finite(self):
-        with pytest.raises(fx.ParameterError, match="finite scale"):
-            fx.LaplaceMedian(1e-9, (-1e305, 1e305))

@@ -15,6 +15,7 @@ import pytest
 import fastexp as fx
 from tests.doors.intake import OnGrid, runs
 from tests.doors.numbers import quantile_sites
+from tests.messages import says
 from tests.support.each import each
 
 SECONDS, MEBIBYTES = 10, 500
@@ -115,6 +116,8 @@ def test_longest_runs_have_all_states():
     [(2, 9e-6, "1e-05"), (99, 0.09, "0.09604"), (100, 0.09, "0.09801")],
 )
 def test_the_work_of_a_draw_is_limited_before_it(count, epsilon, least):
-    with pytest.raises(fx.ParameterError, match=f"at least {least} for {count} quantiles"):
+    with pytest.raises(
+        fx.ParameterError, match=says("epsilon for several quantiles", least=least, m=str(count))
+    ):
         fx.Quantiles(count=count, epsilon=epsilon, bounds=(0, 1))
     fx.Quantiles(count=count, epsilon=float(least), bounds=(0, 1))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from fastexp.errors import ParameterTypeError
 from tests.doors.numbers import RowFigures, distance, rank_errors
+from tests.messages import raises
 from tests.support.each import each
 
 TOLERANCE = 1e-12
@@ -303,7 +303,7 @@ class TestWhichRows:
             assert not rank_errors.is_regular(mechanism._statistic, other)
         assert rank_errors.is_regular(fx.Median(1000.0, (0, 10))._statistic, rows)
         listed = fx.Median(1.0, (0, 10), grid=[1, 2, 5])._statistic
-        with pytest.raises(ParameterTypeError, match="grid"):
+        with raises("rows on a grid"):
             rank_errors.figures(listed, rows, np.zeros(2))
 
     def test_no_rows(self):

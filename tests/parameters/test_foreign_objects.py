@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 
 import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.messages import says
 from tests.support.each import each
 
 HIDDEN = "record 42"
@@ -181,7 +183,9 @@ PARAMETERS = {  # which are public
 def test_it_is_refused_by_the_arguments_name(name, kind):
     argument, call = CALLS[name]
     accepted = fx.ParameterTypeError, fx.ParameterError, fx.InvalidRecords, fx.InvalidUtilities
-    with pytest.raises(accepted, match=argument) as caught:
+    with pytest.raises(
+        accepted, match=says("fault of an argument", argument=re.compile(argument))
+    ) as caught:
         call(OBJECTS[kind]())
     error = caught.value
     while error is not None:
@@ -194,6 +198,9 @@ def test_it_is_refused_by_the_arguments_name(name, kind):
 @each("name", PARAMETERS)
 def test_a_public_parameter_too(name, kind):
     argument, call = PARAMETERS[name]
-    with pytest.raises((fx.ParameterTypeError, fx.ParameterError), match=argument) as caught:
+    with pytest.raises(
+        (fx.ParameterTypeError, fx.ParameterError),
+        match=says("fault of an argument", argument=re.compile(argument)),
+    ) as caught:
         call(OBJECTS[kind]())
     assert HIDDEN not in "".join(traceback.format_exception(caught.value))

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import fastexp as fx
 from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.parameters import STEPS, decimal, make_grid
+from tests.messages import raises, says
 from tests.support.checks import records as checks
 from tests.support.each import each
 
@@ -160,12 +161,12 @@ class TestIdentity:
     def test_any_type_of_points(self):
         """Differences of their own type would wrap around."""
         for wrong in (np.array([5, 3, 7], np.uint8), np.array([100, -100], np.int8)):
-            with pytest.raises(ParameterError, match="increasing"):
+            with raises("grid in order"):
                 make_grid((-128, 127), grid=wrong)
         assert make_grid((-128, 127), grid=np.array([-128, 127], np.int8)).size == 2
         ends = [-(2**63), 0, 2**63 - 1]
         assert make_grid((ends[0], ends[-1]), grid=ends).points.tolist() == ends
-        with pytest.raises(ParameterTypeError, match="64 bits"):
+        with raises("array of points"):
             make_grid((0, 10), grid=np.array([1, 2], np.longdouble))
 
     @each("low", [2**53 + 1, 2**62 + 1, -(2**62) - 1])
@@ -200,66 +201,68 @@ class TestSteps:
 
 
 BAD = [
-    ({"bounds": None}, ParameterTypeError, "bounds must be two public numbers"),
-    ({"bounds": 5}, ParameterTypeError, "bounds must be two"),
-    ({"bounds": (1,)}, ParameterTypeError, "bounds must be two"),
-    ({"bounds": (1, 2, 3)}, ParameterTypeError, "bounds must be two"),
-    ({"bounds": "01"}, ParameterTypeError, "bounds must be a real number"),
-    ({"bounds": (0, "1")}, ParameterTypeError, "bounds must be a real number"),
-    ({"bounds": (0, True)}, ParameterTypeError, "bounds must be a real number"),
-    ({"bounds": (0, 1j)}, ParameterTypeError, "bounds must be a real number"),
-    ({"bounds": (0, None)}, ParameterTypeError, "bounds must be a real number"),
-    ({"bounds": (1, 1)}, ParameterError, "lower < upper"),
-    ({"bounds": (2, 1)}, ParameterError, "lower < upper"),
+    ({"bounds": None}, ParameterTypeError, "two bounds"),
+    ({"bounds": 5}, ParameterTypeError, "two bounds"),
+    ({"bounds": (1,)}, ParameterTypeError, "two bounds"),
+    ({"bounds": (1, 2, 3)}, ParameterTypeError, "two bounds"),
+    ({"bounds": "01"}, ParameterTypeError, "bounds: real number"),
+    ({"bounds": (0, "1")}, ParameterTypeError, "bounds: real number"),
+    ({"bounds": (0, True)}, ParameterTypeError, "bounds: real number"),
+    ({"bounds": (0, 1j)}, ParameterTypeError, "bounds: real number"),
+    ({"bounds": (0, None)}, ParameterTypeError, "bounds: real number"),
+    ({"bounds": (1, 1)}, ParameterError, "bounds in order"),
+    ({"bounds": (2, 1)}, ParameterError, "bounds in order"),
     ({"bounds": (0, float("inf"))}, ParameterError, "finite"),
     ({"bounds": (float("-inf"), 0)}, ParameterError, "finite"),
     ({"bounds": (0, float("nan"))}, ParameterError, "finite"),
     ({"bounds": (float("nan"), 0)}, ParameterError, "finite"),
-    ({"bounds": (-1.7e308, 1.7e308)}, ParameterError, "finite"),
-    ({"bounds": (0, 2**64)}, ParameterError, "64 bits"),
-    ({"bounds": (0, 10**400)}, ParameterError, "finite|64 bits"),
-    ({"bounds": (0, 1), "step": 0}, ParameterError, "step must be > 0"),
-    ({"bounds": (0, 1), "step": -0.5}, ParameterError, "step must be > 0"),
-    ({"bounds": (0, 1), "step": float("nan")}, ParameterError, "step must be finite"),
-    ({"bounds": (0, 1), "step": float("inf")}, ParameterError, "step must be finite"),
-    ({"bounds": (0, 1), "step": True}, ParameterTypeError, "step must be a real number"),
-    ({"bounds": (0, 1), "step": "0.1"}, ParameterTypeError, "step must be a real number"),
-    ({"bounds": (0, 1), "step": 0.3}, ParameterError, "step must divide"),
-    ({"bounds": (0, 10), "step": 3}, ParameterError, "step must divide"),
-    ({"bounds": (0, 10), "step": 11}, ParameterError, "step must divide"),
-    ({"bounds": (0, 1 / 3), "step": 0.1}, ParameterError, "step must divide"),
-    ({"bounds": (0, 2**60), "step": 1}, ParameterError, "2\\*\\*52 points"),
-    ({"bounds": (2.0**60, 2.0**60 + 4096), "step": 1.0}, ParameterError, "differ in float64"),
-    ({"bounds": (0, 1), "step": 0.5, "grid": [0, 1]}, ParameterError, "not both"),
-    ({"bounds": (0, 1), "grid": [0.5]}, ParameterError, "at least two"),
-    ({"bounds": (0, 1), "grid": []}, (ParameterError, ParameterTypeError), "grid must"),
-    ({"bounds": (0, 1), "grid": [0.5, 0.5]}, ParameterError, "increasing"),
-    ({"bounds": (0, 1), "grid": [0.5, 0.25]}, ParameterError, "increasing"),
-    ({"bounds": (0, 1), "grid": [0.5, float("nan")]}, ParameterError, "finite"),
-    ({"bounds": (0, 1), "grid": [0.5, float("inf")]}, ParameterError, "finite"),
-    ({"bounds": (0, 1), "grid": [0.5, 1.5]}, ParameterError, "within the bounds"),
-    ({"bounds": (0, 1), "grid": [-0.1, 0.5]}, ParameterError, "within the bounds"),
-    ({"bounds": (0, 1), "grid": [[0.1, 0.5]]}, ParameterTypeError, "one-dimensional"),
-    ({"bounds": (0, 1), "grid": ["0", "1"]}, ParameterTypeError, "array of numbers"),
-    ({"bounds": (0, 1), "grid": [False, True]}, ParameterTypeError, "array of numbers"),
-    ({"bounds": (0, 1), "grid": 3}, ParameterTypeError, "one-dimensional"),
-    ({"bounds": (0, 2**63 - 1), "grid": np.array([1, 2**63], "u8")}, ParameterError, "grid"),
-    ({"bounds": None, "step": 1}, ParameterTypeError, "bounds must be two public numbers"),
-    ({"bounds": None, "grid": [0.5]}, ParameterError, "at least two"),
-    ({"bounds": None, "grid": [-1.7e308, 1.7e308]}, ParameterError, "bounds must be finite"),
-    ({"bounds": None, "grid": [0, 1], "step": 1}, ParameterError, "not both"),
-    ({"bounds": (0, 1), "widen": -1}, ParameterError, "widen"),
-    ({"bounds": (0, 1), "widen": float("nan")}, ParameterError, "widen"),
-    ({"bounds": (0, 1), "widen": float("inf")}, ParameterError, "widen"),
-    ({"bounds": (0, 1), "widen": "1"}, ParameterTypeError, "widen"),
-    ({"bounds": (0, 1), "epsilon": 0}, ParameterError, "epsilon"),
-    ({"bounds": (0, 1), "epsilon": float("nan")}, ParameterError, "epsilon"),
-    ({"bounds": (0, 1), "epsilon": float("inf")}, ParameterError, "epsilon"),
-    ({"bounds": (0, 1), "epsilon": 1e7}, ParameterError, "any_epsilon"),
-    ({"bounds": (0, 1), "epsilon": "1"}, ParameterTypeError, "epsilon"),
-    ({"bounds": (0, 1), "neighbors": "swap"}, ParameterError, "neighbors"),
-    ({"bounds": (0, 1), "convention": "middle"}, ParameterError, "convention"),
-    ({"bounds": (0, 1), "any_epsilon": 1}, ParameterTypeError, "any_epsilon"),
+    ({"bounds": (-1.7e308, 1.7e308)}, ParameterError, "bounds in order"),
+    ({"bounds": (0, 2**64)}, ParameterError, "integers of 64 bits"),
+    ({"bounds": (0, 10**400)}, ParameterError, "finite"),
+    ({"bounds": (0, 1), "step": 0}, ParameterError, "step: positive"),
+    ({"bounds": (0, 1), "step": -0.5}, ParameterError, "step: positive"),
+    ({"bounds": (0, 1), "step": float("nan")}, ParameterError, "step: finite"),
+    ({"bounds": (0, 1), "step": float("inf")}, ParameterError, "step: finite"),
+    ({"bounds": (0, 1), "step": True}, ParameterTypeError, "step: real number"),
+    ({"bounds": (0, 1), "step": "0.1"}, ParameterTypeError, "step: real number"),
+    ({"bounds": (0, 1), "step": 0.3}, ParameterError, "step that divides the bounds"),
+    ({"bounds": (0, 10), "step": 3}, ParameterError, "step that divides the bounds"),
+    ({"bounds": (0, 10), "step": 11}, ParameterError, "step that divides the bounds"),
+    ({"bounds": (0, 1 / 3), "step": 0.1}, ParameterError, "step that divides the bounds"),
+    ({"bounds": (0, 2**60), "step": 1}, ParameterError, "step with too many points"),
+    ({"bounds": (2.0**60, 2.0**60 + 4096), "step": 1.0}, ParameterError, "step with equal points"),
+    ({"bounds": (0, 1), "step": 0.5, "grid": [0, 1]}, ParameterError, "step or grid"),
+    ({"bounds": (0, 1), "grid": [0.5]}, ParameterError, "grid in order"),
+    ({"bounds": (0, 1), "grid": []}, (ParameterError, ParameterTypeError), "grid in order"),
+    ({"bounds": (0, 1), "grid": [0.5, 0.5]}, ParameterError, "grid in order"),
+    ({"bounds": (0, 1), "grid": [0.5, 0.25]}, ParameterError, "grid in order"),
+    ({"bounds": (0, 1), "grid": [0.5, float("nan")]}, ParameterError, "grid in order"),
+    ({"bounds": (0, 1), "grid": [0.5, float("inf")]}, ParameterError, "grid in order"),
+    ({"bounds": (0, 1), "grid": [0.5, 1.5]}, ParameterError, "grid within the bounds"),
+    ({"bounds": (0, 1), "grid": [-0.1, 0.5]}, ParameterError, "grid within the bounds"),
+    ({"bounds": (0, 1), "grid": [[0.1, 0.5]]}, ParameterTypeError, "array of points"),
+    ({"bounds": (0, 1), "grid": ["0", "1"]}, ParameterTypeError, "array of points"),
+    ({"bounds": (0, 1), "grid": [False, True]}, ParameterTypeError, "array of points"),
+    ({"bounds": (0, 1), "grid": 3}, ParameterTypeError, "array of points"),
+    ({"bounds": (0, 2**63 - 1), "grid": np.array([1, 2**63], "u8")}, ParameterError,
+     "grid within the bounds"),
+    ({"bounds": None, "step": 1}, ParameterTypeError, "two bounds"),
+    ({"bounds": None, "grid": [0.5]}, ParameterError, "grid in order"),
+    ({"bounds": None, "grid": [-1.7e308, 1.7e308]}, ParameterError, "bounds in order"),
+    ({"bounds": None, "grid": [0, 1], "step": 1}, ParameterError, "step or grid"),
+    ({"bounds": (0, 1), "widen": -1}, ParameterError, "widen: finite and at least"),
+    ({"bounds": (0, 1), "widen": float("nan")}, ParameterError, "widen: finite and at least"),
+    ({"bounds": (0, 1), "widen": float("inf")}, ParameterError, "widen: finite and at least"),
+    ({"bounds": (0, 1), "widen": "1"}, ParameterTypeError, "widen: real number"),
+    ({"bounds": (0, 1), "epsilon": 0}, ParameterError, "epsilon: finite and positive"),
+    ({"bounds": (0, 1), "epsilon": float("nan")}, ParameterError, "epsilon: finite and positive"),
+    ({"bounds": (0, 1), "epsilon": float("inf")}, ParameterError, "epsilon: finite and positive"),
+    ({"bounds": (0, 1), "epsilon": 1e7}, ParameterError, "usual epsilon"),
+    ({"bounds": (0, 1), "epsilon": "1"}, ParameterTypeError, "epsilon: real number"),
+    ({"bounds": (0, 1), "neighbors": "swap"}, ParameterError, "neighbors: one of several words"),
+    ({"bounds": (0, 1), "convention": "middle"}, ParameterError,
+     "convention: one of several words"),
+    ({"bounds": (0, 1), "any_epsilon": 1}, ParameterTypeError, "any_epsilon: true or false"),
 ]  # fmt: skip
 
 
@@ -292,29 +295,14 @@ class TestWhatIsRefused:
 
     @each(("given_", "error", "text"), BAD, ids=lambda x: str(x)[:50])
     def test_median(self, given_, error, text):
-        with pytest.raises(error, match=text):
+        with pytest.raises(error, match=says(text)):
             fx.Median(**{"epsilon": 1.0, **given_})
 
     @each("make", [fx.Maximum, fx.Mode])
     @each(("given_", "error", "text"), BAD[:30:3], ids=lambda x: str(x)[:50])
     def test_others(self, make, given_, error, text):
-        with pytest.raises(error, match=text):
+        with pytest.raises(error, match=says(text)):
             make(**{"epsilon": 1.0, **given_})
-
-    def test_bounds_are_required(self):
-        for make in (fx.Median, fx.Maximum, fx.Mode):
-            with pytest.raises(TypeError, match="bounds"):
-                make(1.0)
-
-    def test_ranks_and_quantiles(self):
-        for r in (0, -1, 1.5, True, "1", 2**31, None):
-            with pytest.raises((ParameterError, ParameterTypeError), match="r must"):
-                fx.OrderStatistic(r, 1.0, (0, 1))
-        for q in (0, 1, -0.1, float("nan"), "0.5", None, True, 1 / 3):
-            with pytest.raises((ParameterError, ParameterTypeError), match="q must"):
-                fx.Quantile(q, 1.0, (0, 1))
-        with pytest.raises(ParameterError, match="convention"):
-            fx.Quantile(0.25, 1.0, (0, 1), convention="strict")
 
 
 WIDENED = {

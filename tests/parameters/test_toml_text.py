@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 import tomllib
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import ParameterError
 from tests.doors.parameters import toml_text
+from tests.messages import says
 from tests.support.each import each
 
 DEEP = ["a.b.c.d.e.f.g.h.i.j.k.l", "[[[[[[[[[[[[", "{{{{{{{{{{{{", "]]]]", "= , #", ". " * 20]
@@ -102,11 +104,11 @@ def test_whatever_is_valid_and_shallow_is_parsed() -> None:
 @each(
     ("deep", "rule"),
     [
-        ("{} = 1", "a key must have at most 8 dots"),
-        ("[{}]", "a key must have at most 8 dots"),
-        ("x = [{{y = 1, {} = 2}}]", "a key must have at most 8 dots"),
-        ("x = " + 9 * "[" + 9 * "]", "brackets must be at most 8 deep"),
-        ("x = " + 4 * "[{{a = " + "[1]" + 4 * "}}]", "brackets must be at most 8 deep"),
+        ("{} = 1", "dots of a key"),
+        ("[{}]", "dots of a key"),
+        ("x = [{{y = 1, {} = 2}}]", "dots of a key"),
+        ("x = " + 9 * "[" + 9 * "]", "depth of brackets"),
+        ("x = " + 4 * "[{{a = " + "[1]" + 4 * "}}]", "depth of brackets"),
     ],
 )
 def test_what_is_deep_is_refused_wherever_it_stands(deep: str, rule: str) -> None:
@@ -115,7 +117,7 @@ def test_what_is_deep_is_refused_wherever_it_stands(deep: str, rule: str) -> Non
         before = document(rng)
         text = f"{before}\n{deep.format(key(rng, 10))}\n{document(rng)}"
         line = 2 + before.count("\n")
-        with pytest.raises(ValueError, match=rf"^{rule} \(at line (\d+)\)$") as caught:
+        with pytest.raises(ValueError, match=says(rule, line=re.compile(r"\d+"))) as caught:
             toml_text.parsed(text.encode())
         assert int(str(caught.value).rpartition(" ")[2][:-1]) >= line
 
@@ -149,7 +151,7 @@ def test_hostile_text_is_refused_soon(kind: str) -> None:
 def test_a_deep_key_is_refused_at_once() -> None:
     """It took tomllib half a minute and 2.85 GB."""
     start = time.process_time()
-    with pytest.raises(ValueError, match="dots"):
+    with pytest.raises(ValueError, match=says("dots of a key")):
         toml_text.parsed(HOSTILE["dotted key"].encode())
     assert time.process_time() - start < 0.2
 
@@ -157,13 +159,13 @@ def test_a_deep_key_is_refused_at_once() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[design]\n" + HOSTILE["dotted key"], r"a key must have at most 8 dots \(at line 2\)"),
-        (HOSTILE["brackets"], r"brackets must be at most 8 deep \(at line 1\)"),
-        (HOSTILE["comment"], "a file must have at most 1 MB"),
+        ("[design]\n" + HOSTILE["dotted key"], "dots of a key, got 2"),
+        (HOSTILE["brackets"], "depth of brackets, got 1"),
+        (HOSTILE["comment"], "size of a file of TOML"),
     ],
 )
 def test_a_study_is_read_by_the_same_rules(text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_text(text)
-    with pytest.raises(ParameterError, match=f"is not valid: {message}"):
+    with pytest.raises(ParameterError, match=says("study that is not valid", error=says(message))):
         fx.Study.load(path)

@@ -11,6 +11,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.parameters import validate
+from tests.messages import raises, says
 from tests.support.each import each
 
 U = np.array([1.0, 3.0, 2.0])
@@ -18,114 +19,105 @@ M = fx.Exponential(1.0, 1.0)
 
 # (what is called, the exception, a piece of its message)
 PARAMETERS = {
-    "epsilon nan": (lambda: fx.Exponential(math.nan, 1.0), fx.ParameterError, "epsilon must be finite"),
-    "epsilon inf": (lambda: fx.Exponential(math.inf, 1.0), fx.ParameterError, "got inf"),
-    "epsilon 0": (lambda: fx.Exponential(0, 1.0), fx.ParameterError, "> 0, got 0.0"),
-    "epsilon < 0": (lambda: fx.MostCommon(-1.0, ["a"]), fx.ParameterError, "got -1.0"),
-    "epsilon tiny": (lambda: fx.Exponential(1e-10, 1.0), fx.ParameterError, "any_epsilon=True"),
-    "epsilon large": (lambda: fx.MostCommon(1e7, ["a"]), fx.ParameterError, r"\[1e-09, 1e\+06\]"),
-    "epsilon huge": (lambda: fx.Exponential(10**400, 1.0), fx.ParameterError, "beyond float64"),
-    "epsilon text": (lambda: fx.Exponential("1", 1.0), fx.ParameterTypeError, "type str"),
-    "epsilon bool": (lambda: fx.Exponential(True, 1.0), fx.ParameterTypeError, "type bool"),
-    "epsilon complex": (lambda: fx.Exponential(1j, 1.0), fx.ParameterTypeError, "type complex"),
-    "sensitivity nan": (lambda: fx.Exponential(1.0, math.nan), fx.ParameterError, "sensitivity must"),
-    "sensitivity 0": (lambda: fx.Exponential(1.0, 0.0), fx.ParameterError, "sensitivity must"),
-    "sensitivity inf": (lambda: fx.Exponential(1.0, math.inf), fx.ParameterError, "sensitivity must"),
-    "rate too low": (lambda: fx.Exponential(1.0, 1e300), fx.ParameterError, "2\\*\\*-900"),
-    "rate too high": (lambda: fx.Exponential(1.0, 1e-300), fx.ParameterError, "2\\*\\*900"),
-    "monotonic": (lambda: fx.Exponential(1.0, 1.0, monotonic="yes"), fx.ParameterTypeError, "True or False"),
-    "any_epsilon": (lambda: fx.MostCommon(1.0, ["a", "b"], any_epsilon=1), fx.ParameterTypeError, "any_epsilon"),
-    "neighbors": (lambda: fx.MostCommon(1.0, ["a", "b"], neighbors="swap"), fx.ParameterError, "'add-remove', 'replace'"),
-    "no candidates": (lambda: fx.MostCommon(1.0, []), fx.ParameterError, "not be empty"),
-    "candidates text": (lambda: fx.MostCommon(1.0, "abc"), fx.ParameterTypeError, "sequence of labels"),
-    "candidates number": (lambda: fx.MostCommon(1.0, 3), fx.ParameterTypeError, "sequence of labels"),
-    "candidates twice": (lambda: fx.MostCommon(1.0, ["a", "a"]), fx.ParameterError, "distinct"),
-    "candidates nan": (lambda: fx.MostCommon(1.0, [math.nan]), fx.ParameterError, "distinct"),
-    "candidates lists": (lambda: fx.MostCommon(1.0, [[1], [2]]), fx.ParameterTypeError, "hashable"),
-    "base negative": (lambda: fx.Exponential(1.0, 1.0, base=[1, -1]), fx.ParameterError, "base must be finite"),
-    "base 0": (lambda: fx.Exponential(1.0, 1.0, base=[0, 0]), fx.ParameterError, "at least two"),
-    "base nan": (lambda: fx.Exponential(1.0, 1.0, base=[1, math.nan]), fx.ParameterError, "base must be finite"),
-    "base inf": (lambda: fx.Exponential(1.0, 1.0, base=[1, math.inf]), fx.ParameterError, "base must be finite"),
-    "base size": (lambda: fx.Exponential(1.0, 1.0, candidates=["a", "b"], base=[1, 2, 3]), fx.ParameterError, "one number a candidate: 2, got 3"),
-    "base empty": (lambda: fx.Exponential(1.0, 1.0, base=[]), fx.ParameterTypeError, "one-dimensional"),
-    "base mixed": (lambda: fx.Exponential(1.0, 1.0, base=[2**53 + 1, 1.5]), fx.ParameterTypeError, "exactly"),
-    "base ragged": (lambda: fx.Exponential(1.0, 1.0, base=[[1], [1, 2]]), fx.ParameterTypeError, "one-dimensional"),
-    "candidates set": (lambda: fx.MostCommon(1.0, {"a", "b"}), fx.ParameterTypeError, "sequence of labels, got set"),
-    "sensitivity inexact": (lambda: fx.Exponential(1.0, 2**53 + 1), fx.ParameterError, "exactly"),
-    "rate beyond float64": (lambda: fx.Exponential(1e300, 1e-300, any_epsilon=True), fx.ParameterError, "2\\*\\*900"),
-    "release threads bool": (lambda: M.release(U, threads=True), fx.ParameterTypeError, "threads must be an integer"),
-    "nan array": (lambda: M.release(U, nan=np.array([1, 2])), fx.ParameterError, "got ndarray"),
-    "cdf text": (lambda: M.law(U).loss_cdf("a"), fx.ParameterTypeError, "t must be a number"),
-    "tail nan": (lambda: M.law(U).loss_tail(math.nan), fx.ParameterError, "t must not be NaN"),
-    "failure": (lambda: fx.epsilon_for(k=7, sensitivity=1, loss=1, failure=5), fx.ParameterError, r"in \(0, 1\)"),
-    "base text": (lambda: fx.Exponential(1.0, 1.0, base=["1"]), fx.ParameterTypeError, "numbers"),
-    "base inexact": (lambda: fx.Exponential(1.0, 1.0, base=[2**53 + 1]), fx.ParameterError, "exactly"),
-    "size negative": (lambda: M.sample(U, -1), fx.ParameterError, "size must be >= 0, got -1"),
-    "size float": (lambda: M.sample(U, 2.0), fx.ParameterTypeError, "size must be an integer"),
-    "size bool": (lambda: M.sample(U, True), fx.ParameterTypeError, "size must be an integer"),
-    "threads": (lambda: M.sample(U, threads=-1), fx.ParameterError, "threads must be >= 0"),
-    "release threads": (lambda: M.release(U, threads="2"), fx.ParameterTypeError, "threads must be an integer"),
-    "rng": (lambda: M.sample(U, rng="7"), fx.ParameterTypeError, "rng must be None"),
-    "streams": (lambda: M.sample(U, streams=[1, 2]), fx.ParameterError, "one integer"),
-    "streams negative": (lambda: M.sample(U, streams=[-1]), fx.ParameterError, "one integer"),
-    "streams ragged": (lambda: M.sample(U, streams=[[1], [1, 2]]), fx.ParameterError, "one integer"),
-    "streams float": (lambda: M.sample(U, streams=[1.0]), fx.ParameterError, "one integer"),
-    "method": (lambda: M.sample(U, method="alias"), fx.ParameterError, "method must be one of 'envelope'"),
-    "nan": (lambda: M.release(U, nan="drop"), fx.ParameterError, "nan must be one of 'raise', 'lowest'"),
-    "alpha": (lambda: fx.Exponential.from_rate(0, 1.0), fx.ParameterError, "alpha must be"),
-    "quantile": (lambda: M.law(U).loss_quantile(1.5), fx.ParameterError, r"p must be in \[0, 1\]"),
-    "t": (lambda: M.law(U).theorem_6(-1), fx.ParameterError, "t must be finite and >= 0"),
-    "expected_loss": (lambda: M.law(U).epsilon_for(expected_loss=0), fx.ParameterError, "expected_loss"),
-    "k": (lambda: fx.epsilon_for(k=1, sensitivity=1.0, expected_loss=1.0), fx.ParameterError, "k must be >= 2"),
+    "epsilon nan": (lambda: fx.Exponential(math.nan, 1.0), fx.ParameterError, "epsilon: finite and positive"),
+    "epsilon inf": (lambda: fx.Exponential(math.inf, 1.0), fx.ParameterError, "finite and positive, got inf"),
+    "epsilon 0": (lambda: fx.Exponential(0, 1.0), fx.ParameterError, "finite and positive, got 0.0"),
+    "epsilon < 0": (lambda: fx.MostCommon(-1.0, ["a"]), fx.ParameterError, "finite and positive, got -1.0"),
+    "epsilon tiny": (lambda: fx.Exponential(1e-10, 1.0), fx.ParameterError, "usual epsilon"),
+    "epsilon large": (lambda: fx.MostCommon(1e7, ["a"]), fx.ParameterError, says("1e-09: usual epsilon", high="1e+06")),
+    "epsilon huge": (lambda: fx.Exponential(10**400, 1.0), fx.ParameterError, "finite, got ...beyond float64"),
+    "epsilon text": (lambda: fx.Exponential("1", 1.0), fx.ParameterTypeError, "real number, got str"),
+    "epsilon bool": (lambda: fx.Exponential(True, 1.0), fx.ParameterTypeError, "real number, got bool"),
+    "epsilon complex": (lambda: fx.Exponential(1j, 1.0), fx.ParameterTypeError, "real number, got complex"),
+    "sensitivity nan": (lambda: fx.Exponential(1.0, math.nan), fx.ParameterError, "sensitivity: finite and positive"),
+    "sensitivity 0": (lambda: fx.Exponential(1.0, 0.0), fx.ParameterError, "sensitivity: finite and positive"),
+    "sensitivity inf": (lambda: fx.Exponential(1.0, math.inf), fx.ParameterError, "sensitivity: finite and positive"),
+    "rate too low": (lambda: fx.Exponential(1.0, 1e300), fx.ParameterError, "rate that kernels take"),
+    "rate too high": (lambda: fx.Exponential(1.0, 1e-300), fx.ParameterError, "rate that kernels take"),
+    "monotonic": (lambda: fx.Exponential(1.0, 1.0, monotonic="yes"), fx.ParameterTypeError, "true or false"),
+    "any_epsilon": (lambda: fx.MostCommon(1.0, ["a", "b"], any_epsilon=1), fx.ParameterTypeError, "any_epsilon: true or false"),
+    "neighbors": (lambda: fx.MostCommon(1.0, ["a", "b"], neighbors="swap"), fx.ParameterError, says("one of several words", words="'add-remove', 'replace'")),
+    "no candidates": (lambda: fx.MostCommon(1.0, []), fx.ParameterError, "not empty"),
+    "candidates text": (lambda: fx.MostCommon(1.0, "abc"), fx.ParameterTypeError, "sequence of candidates"),
+    "candidates number": (lambda: fx.MostCommon(1.0, 3), fx.ParameterTypeError, "sequence of candidates"),
+    "candidates twice": (lambda: fx.MostCommon(1.0, ["a", "a"]), fx.ParameterError, "distinct candidates"),
+    "candidates nan": (lambda: fx.MostCommon(1.0, [math.nan]), fx.ParameterError, "distinct candidates"),
+    "candidates lists": (lambda: fx.MostCommon(1.0, [[1], [2]]), fx.ParameterTypeError, "hashable candidates"),
+    "base negative": (lambda: fx.Exponential(1.0, 1.0, base=[1, -1]), fx.ParameterError, "base that is finite"),
+    "base 0": (lambda: fx.Exponential(1.0, 1.0, base=[0, 0]), fx.ParameterError, "base of one candidate"),
+    "base nan": (lambda: fx.Exponential(1.0, 1.0, base=[1, math.nan]), fx.ParameterError, "base that is finite"),
+    "base inf": (lambda: fx.Exponential(1.0, 1.0, base=[1, math.inf]), fx.ParameterError, "base that is finite"),
+    "base size": (lambda: fx.Exponential(1.0, 1.0, candidates=["a", "b"], base=[1, 2, 3]), fx.ParameterError, "2: one base a candidate, got 3"),
+    "base empty": (lambda: fx.Exponential(1.0, 1.0, base=[]), fx.ParameterTypeError, "base of exact numbers"),
+    "base mixed": (lambda: fx.Exponential(1.0, 1.0, base=[2**53 + 1, 1.5]), fx.ParameterTypeError, "base of exact numbers"),
+    "base ragged": (lambda: fx.Exponential(1.0, 1.0, base=[[1], [1, 2]]), fx.ParameterTypeError, "base of exact numbers"),
+    "candidates set": (lambda: fx.MostCommon(1.0, {"a", "b"}), fx.ParameterTypeError, "sequence of candidates, got set"),
+    "sensitivity inexact": (lambda: fx.Exponential(1.0, 2**53 + 1), fx.ParameterError, "sensitivity that float64 holds"),
+    "rate beyond float64": (lambda: fx.Exponential(1e300, 1e-300, any_epsilon=True), fx.ParameterError, "rate that kernels take"),
+    "release threads bool": (lambda: M.release(U, threads=True), fx.ParameterTypeError, "threads: integer"),
+    "nan array": (lambda: M.release(U, nan=np.array([1, 2])), fx.ParameterError, "one of several words, got ndarray"),
+    "cdf text": (lambda: M.law(U).loss_cdf("a"), fx.ParameterTypeError, "t: number or array"),
+    "tail nan": (lambda: M.law(U).loss_tail(math.nan), fx.ParameterError, "t: not NaN"),
+    "failure": (lambda: fx.epsilon_for(k=7, sensitivity=1, loss=1, failure=5), fx.ParameterError, "between 0 and 1"),
+    "base text": (lambda: fx.Exponential(1.0, 1.0, base=["1"]), fx.ParameterTypeError, "base of exact numbers"),
+    "base inexact": (lambda: fx.Exponential(1.0, 1.0, base=[2**53 + 1]), fx.ParameterError, "base that float64 holds"),
+    "size negative": (lambda: M.sample(U, -1), fx.ParameterError, says("size: at least a number, got -1", least="0")),
+    "size float": (lambda: M.sample(U, 2.0), fx.ParameterTypeError, "size: integer"),
+    "size bool": (lambda: M.sample(U, True), fx.ParameterTypeError, "size: integer"),
+    "threads": (lambda: M.sample(U, threads=-1), fx.ParameterError, says("threads: at least a number", least="0")),
+    "release threads": (lambda: M.release(U, threads="2"), fx.ParameterTypeError, "threads: integer"),
+    "rng": (lambda: M.sample(U, rng="7"), fx.ParameterTypeError, "rng of a type"),
+    "streams": (lambda: M.sample(U, streams=[1, 2]), fx.ParameterError, "one stream a row"),
+    "streams negative": (lambda: M.sample(U, streams=[-1]), fx.ParameterError, "one stream a row"),
+    "streams ragged": (lambda: M.sample(U, streams=[[1], [1, 2]]), fx.ParameterError, "one stream a row"),
+    "streams float": (lambda: M.sample(U, streams=[1.0]), fx.ParameterError, "one stream a row"),
+    "method": (lambda: M.sample(U, method="alias"), fx.ParameterError, says("method: one of several words", words="'envelope'...")),
+    "nan": (lambda: M.release(U, nan="drop"), fx.ParameterError, says("nan: one of several words", words="'raise', 'lowest'")),
+    "alpha": (lambda: fx.Exponential.from_rate(0, 1.0), fx.ParameterError, "alpha: finite and positive"),
+    "quantile": (lambda: M.law(U).loss_quantile(1.5), fx.ParameterError, "p from 0 to 1"),
+    "t": (lambda: M.law(U).theorem_6(-1), fx.ParameterError, says("t: finite and at least", least="0")),
+    "expected_loss": (lambda: M.law(U).epsilon_for(expected_loss=0), fx.ParameterError, "expected_loss: finite and positive"),
+    "k": (lambda: fx.epsilon_for(k=1, sensitivity=1.0, expected_loss=1.0), fx.ParameterError, says("k: at least a number", least="2")),
 }  # fmt: skip
 
 UTILITIES = {
-    "nan": (np.array([1.0, math.nan]), fx.InvalidUtilities, "must be finite"),
-    "+inf": (np.array([1.0, math.inf]), fx.InvalidUtilities, "must be finite"),
-    "-inf": (np.array([1.0, -math.inf]), fx.InvalidUtilities, "must be finite"),
-    "negative nan": (np.array([1.0, -math.nan]), fx.InvalidUtilities, "must be finite"),
-    "all -inf": (np.full(3, -math.inf), fx.InvalidUtilities, "must be finite"),
-    "nan far away": (np.append(np.zeros(5000), math.nan), fx.InvalidUtilities, "must be finite"),
-    "float32 nan": (np.array([1, math.nan], dtype=np.float32), fx.InvalidUtilities, "must be finite"),
-    "empty": (np.array([]), fx.ParameterError, "not be empty"),
-    "empty list": ([], fx.ParameterError, "not be empty"),
-    "scalar": (3.0, fx.ParameterTypeError, r"shape \(k,\)"),
-    "three axes": (np.zeros((2, 2, 2)), fx.ParameterTypeError, r"shape \(k,\)"),
-    "ragged": ([[1.0], [1.0, 2.0]], fx.ParameterTypeError, "must be numbers"),
-    "bool": (np.array([True, False]), fx.ParameterTypeError, r"astype\(int\)"),
-    "text": (["1", "2"], fx.ParameterTypeError, "must be numbers"),
-    "bytes": (np.array([b"1"]), fx.ParameterTypeError, "must be numbers"),
-    "object": (np.array([1.0, 2.0], dtype=object), fx.ParameterTypeError, "got objects"),
-    "big ints": ([2**70, 1], fx.ParameterTypeError, "must be numbers"),
-    "decimals": ([Decimal(1), Decimal(2)], fx.ParameterTypeError, "must be numbers"),
-    "fractions": ([Fraction(1, 3)], fx.ParameterTypeError, "must be numbers"),
-    "complex": (np.array([1j]), fx.ParameterTypeError, "must be numbers"),
-    "datetime": (np.array(["2026-01-01"], dtype="M8[D]"), fx.ParameterTypeError, "must be numbers"),
-    "timedelta": (np.array([1], dtype="m8[s]"), fx.ParameterTypeError, "must be numbers"),
-    "float16": (np.array([1], dtype=np.float16), fx.ParameterTypeError, "got half floats"),
-    "longdouble": (np.array([1], dtype=np.longdouble), fx.ParameterTypeError, "must be numbers"),
-    "masked": (np.ma.array([1.0, 2.0], mask=[0, 1]), fx.ParameterTypeError, "masked"),
-    "mixed ints": ([2**53 + 1, 2**53, 0.5], fx.ParameterTypeError, "must be numbers"),
-    "mixed signs": ([2**63, 2**63 - 1, -1], fx.ParameterTypeError, "must be numbers"),
-    "huge mixed": ([2**70, 0.5], fx.ParameterTypeError, "must be numbers"),
-    "masked item": ([np.ma.masked, 1.0], fx.ParameterTypeError, "must be numbers"),
-    "none": (None, fx.ParameterTypeError, r"shape \(k,\)"),
-}  # fmt: skip
-
-RECORDS = {
-    "text": ("aab", fx.ParameterTypeError, "one-dimensional"),
-    "number": (7, fx.ParameterTypeError, "one-dimensional"),
-    "three axes": (np.full((2, 2, 2), "a"), fx.ParameterTypeError, "one-dimensional"),
-    "matrix": (np.zeros((2, 2)), fx.ParameterTypeError, "records are numbers but"),
-    "unhashable": ([["a"], ["b"]], fx.InvalidRecords, "hashable"),
-    "numbers for text": (np.array([1, 2]), fx.ParameterTypeError, "records are numbers but candidates are text"),
+    "nan": (np.array([1.0, math.nan]), fx.InvalidUtilities, "utilities that are finite"),
+    "+inf": (np.array([1.0, math.inf]), fx.InvalidUtilities, "utilities that are finite"),
+    "-inf": (np.array([1.0, -math.inf]), fx.InvalidUtilities, "utilities that are finite"),
+    "negative nan": (np.array([1.0, -math.nan]), fx.InvalidUtilities, "utilities that are finite"),
+    "all -inf": (np.full(3, -math.inf), fx.InvalidUtilities, "utilities that are finite"),
+    "nan far away": (np.append(np.zeros(5000), math.nan), fx.InvalidUtilities, "utilities that are finite"),
+    "float32 nan": (np.array([1, math.nan], dtype=np.float32), fx.InvalidUtilities, "utilities that are finite"),
+    "empty": (np.array([]), fx.ParameterError, "no utilities"),
+    "empty list": ([], fx.ParameterError, "no utilities"),
+    "scalar": (3.0, fx.ParameterTypeError, "shape of utilities"),
+    "three axes": (np.zeros((2, 2, 2)), fx.ParameterTypeError, "shape of utilities"),
+    "ragged": ([[1.0], [1.0, 2.0]], fx.ParameterTypeError, "utilities that are numbers"),
+    "bool": (np.array([True, False]), fx.ParameterTypeError, "utilities that are booleans"),
+    "text": (["1", "2"], fx.ParameterTypeError, "types of utilities"),
+    "bytes": (np.array([b"1"]), fx.ParameterTypeError, "types of utilities"),
+    "object": (np.array([1.0, 2.0], dtype=object), fx.ParameterTypeError, "types of utilities, got objects..."),
+    "big ints": ([2**70, 1], fx.ParameterTypeError, "types of utilities"),
+    "decimals": ([Decimal(1), Decimal(2)], fx.ParameterTypeError, "types of utilities"),
+    "fractions": ([Fraction(1, 3)], fx.ParameterTypeError, "types of utilities"),
+    "complex": (np.array([1j]), fx.ParameterTypeError, "types of utilities"),
+    "datetime": (np.array(["2026-01-01"], dtype="M8[D]"), fx.ParameterTypeError, "types of utilities"),
+    "timedelta": (np.array([1], dtype="m8[s]"), fx.ParameterTypeError, "types of utilities"),
+    "float16": (np.array([1], dtype=np.float16), fx.ParameterTypeError, "types of utilities, got half floats..."),
+    "longdouble": (np.array([1], dtype=np.longdouble), fx.ParameterTypeError, "types of utilities"),
+    "masked": (np.ma.array([1.0, 2.0], mask=[0, 1]), fx.ParameterTypeError, "masked utilities"),
+    "mixed ints": ([2**53 + 1, 2**53, 0.5], fx.ParameterTypeError, "utilities that are numbers"),
+    "mixed signs": ([2**63, 2**63 - 1, -1], fx.ParameterTypeError, "utilities that are numbers"),
+    "huge mixed": ([2**70, 0.5], fx.ParameterTypeError, "types of utilities"),
+    "masked item": ([np.ma.masked, 1.0], fx.ParameterTypeError, "utilities that are numbers"),
+    "none": (None, fx.ParameterTypeError, "shape of utilities"),
 }  # fmt: skip
 
 
 @each("name", PARAMETERS)
 def test_bad_parameters(name):
     call, exception, text = PARAMETERS[name]
-    with pytest.raises(exception, match=text) as caught:
+    with pytest.raises(exception, match=says(text)) as caught:
         call()
     assert isinstance(caught.value, fx.FastexpError)
     assert isinstance(caught.value, (ValueError, TypeError))
@@ -136,16 +128,9 @@ def test_bad_parameters(name):
 @pytest.mark.filterwarnings("ignore::fastexp.SensitivityWarning")
 def test_bad_utilities(name, verb):
     utilities, exception, text = UTILITIES[name]
-    with pytest.raises(exception, match=text) as caught:
+    with pytest.raises(exception, match=says(text)) as caught:
         getattr(M, verb)(utilities)
     assert caught.value.__cause__ is None
-
-
-@each("name", RECORDS)
-def test_bad_records(name):
-    records, exception, text = RECORDS[name]
-    with pytest.raises(exception, match=text):
-        fx.MostCommon(1.0, ["a", "b"]).release(records)
 
 
 @pytest.mark.engines
@@ -156,19 +141,8 @@ def test_series_of_text_and_of_numbers():
     text = pl.Series(["x", "y", "x", None])
     assert (m.law(text).probabilities == m.law(["x", "x", "y"]).probabilities).all()
     for numbers in (pl.Series([1, 2]), pl.Series([1.5])):
-        with pytest.raises(fx.ParameterTypeError, match="records are numbers"):
+        with raises("numbers: records and candidates of one type"):
             m.release(numbers)
-
-
-def test_text_records_for_numbers():
-    with pytest.raises(fx.ParameterTypeError, match="records are text but candidates are numbers"):
-        fx.MostCommon(1.0, [1, 2]).release(np.array(["1", "2"]))
-
-
-@pytest.mark.parametrize("more", [{"candidates": ["a", "b"]}, {"base": [1, 2]}])
-def test_wrong_number_of_utilities(more):
-    with pytest.raises(fx.ParameterError, match="one number for each candidate and base: 2"):
-        fx.Exponential(1.0, 1.0, **more).release(U)
 
 
 class TestGoodForms:
@@ -207,7 +181,7 @@ class TestGoodForms:
         assert (u == U).all()
 
     def test_float32_is_widened_with_a_warning(self):
-        with pytest.warns(fx.SensitivityWarning, match="float32"):
+        with pytest.warns(fx.SensitivityWarning, match=says("utilities in float32")):
             draws = M.sample(U.astype(np.float32), 300, rng=1)
         assert (draws == M.sample(U, 300, rng=1)).all()
 
@@ -234,7 +208,7 @@ class TestGoodForms:
             validate.rate(inside)
         beyond = low * Fraction(99, 100), high * Fraction(101, 100), low / 9, high * 9
         for outside in (*beyond, Fraction(0), Fraction(-1)):
-            with pytest.raises(fx.ParameterError, match="must lie between"):
+            with raises("rate that kernels take"):
                 validate.rate(outside)
 
     def test_any_epsilon(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import date, datetime
@@ -29,6 +30,7 @@ from tests.doors.query import (
     frame_of,
     type_of,
 )
+from tests.messages import raises, says
 from tests.support.each import each
 from tests.support.query_frames import FORMS, KINDS, Stream, answers, types_of
 
@@ -268,7 +270,9 @@ class TestRefusedBeforeTheCharge:
         for kind, numbers, dtype in FAR[form]:
             inside = Column("k", kind, np.array([0]).astype(dtype))
             frame.check_answers(["k"], [inside])
-            with pytest.raises(fx.ParameterError, match=r"^groups must be .* got others in 'k'$"):
+            with raises(
+                "dates that an engine holds", "timestamps that an engine holds", name="'k'"
+            ):
                 frame.check_answers(
                     ["k"], [inside._replace(values=np.array(numbers).astype(dtype))]
                 )
@@ -282,26 +286,26 @@ class TestRefusedBeforeTheCharge:
     @each(
         ("column", "told"),
         [
-            ("Oslo", r"must be a column: .* got str$"),
-            (7, r"must be a column: .* got int$"),
-            ({1: 2}, r"must be a column: .* got dict$"),
-            ({1}, r"must be a column: .* got set$"),
-            (iter([1]), r"must be a column: .* got list_iterator$"),
-            (np.zeros((1, 1)), r"must be a column: .* got ndarray$"),
-            (np.array(1), r"must be a column: .* got ndarray$"),
-            (pd.DataFrame({"a": [1]}), r"must be a column: .* got DataFrame$"),
+            ("Oslo", "frame['x']: column of a frame, got str"),
+            (7, "frame['x']: column of a frame, got int"),
+            ({1: 2}, "frame['x']: column of a frame, got dict"),
+            ({1}, "frame['x']: column of a frame, got set"),
+            (iter([1]), "frame['x']: column of a frame, got list_iterator"),
+            (np.zeros((1, 1)), "frame['x']: column of a frame, got ndarray"),
+            (np.array(1), "frame['x']: column of a frame, got ndarray"),
+            (pd.DataFrame({"a": [1]}), "frame['x']: column of a frame, got DataFrame"),
         ],
     )
     def test_dicts_of_what_is_no_column(self, column, told):
-        with pytest.raises(fx.ParameterTypeError, match=r"^frame\['x'\] " + told):
+        with pytest.raises(fx.ParameterTypeError, match=says(told)):
             frame_of({"x": column}).empty([Use("x", "numbers")])
 
     def test_dicts_of_columns_that_are_not_aligned(self):
         uses = [Use("x", "numbers"), Use("k", "integers")]
-        with pytest.raises(fx.ParameterError, match=r"of one length, got others in 'x' and 'k'$"):
+        with raises("'x': columns of one length, got 'k'"):
             frame_of({"x": [1, 2], "k": np.zeros(3)}).empty(uses)
         series = pd.Series([1, 2], index=[5.0, -1.0])
-        with pytest.raises(fx.ParameterError, match=r"of one index, got others in 'x' and 'k'"):
+        with raises("'x': series of one index, got 'k'"):
             frame_of({"x": series, "k": series[::-1]}).empty(uses)
         one, other = frame_of({"x": series, "k": series.copy()}).empty(uses)
         assert len(one) == len(other) == 0
@@ -311,41 +315,39 @@ class TestFound:
     @each(
         ("thing", "told"),
         [
-            ([1], "got list, which has no columns with names: give the frame, or a dict"),
-            (np.zeros(3), r"got numpy\.ndarray, which has no columns"),
-            (pl.Series([1]), r"got polars\.\S*Series, which has no columns"),
-            (pd.Series([1]), r"got pandas\.\S*Series, which has no columns"),
-            (pa.array([1]), r"got pyarrow\.\S*Int64Array, which has no columns"),
-            (pa.chunked_array([[1]]), r"got pyarrow\.\S*ChunkedArray, which has no columns"),
-            (pa.array([{"x": 1}]), r"got pyarrow\.\S*StructArray, which has no columns"),
+            ([1], "frame without columns, got list"),
+            (np.zeros(3), "frame without columns, got numpy.ndarray"),
+            (pl.Series([1]), "frame without columns, got polars...Series"),
+            (pd.Series([1]), "frame without columns, got pandas...Series"),
+            (pa.array([1]), "frame without columns, got pyarrow...Int64Array"),
+            (pa.chunked_array([[1]]), "frame without columns, got pyarrow...ChunkedArray"),
+            (pa.array([{"x": 1}]), "frame without columns, got pyarrow...StructArray"),
             (
                 narwhals.from_native(pl.Series([1]), series_only=True),
-                r"Series, which has no columns",
+                "frame without columns, got ...Series",
             ),
-            (pl.col("x"), r"got polars\.\S*Expr$"),
-            (None, "got NoneType$"),
-            (7, "got int$"),
-            (DATA.keys(), "got dict_keys$"),
-            (pd.DataFrame, "got type$"),
+            (pl.col("x"), "frame that is known, got polars...Expr"),
+            (None, "frame that is known, got NoneType"),
+            (7, "frame that is known, got int"),
+            (DATA.keys(), "frame that is known, got dict_keys"),
+            (pd.DataFrame, "frame that is known, got type"),
         ],
         ids=lambda x: type(x).__name__,
     )
     def test_what_is_no_frame_is_named(self, thing, told):
-        with pytest.raises(
-            fx.ParameterTypeError, match=rf"^frame must be a frame of Polars.*{told}"
-        ):
+        with pytest.raises(fx.ParameterTypeError, match=says(told)):
             frame_of(thing)
 
     def test_a_connection(self):
         with duckdb.connect() as connection:
-            told = r"Connection, a connection: give a relation of it, as connection\.table\(name\)$"
-            with pytest.raises(fx.ParameterTypeError, match=told):
+            told = "connection in place of a frame, got ...Connection"
+            with pytest.raises(fx.ParameterTypeError, match=says(told)):
                 frame_of(connection)
 
     def test_a_dead_proxy(self):
         import weakref
 
-        with pytest.raises(fx.ParameterTypeError, match=r"^frame must be data"):
+        with raises("frame: data that can be read"):
             frame_of(weakref.proxy(Stream(TABLE)))
 
     def test_an_object_with_an_arrow_array(self):
@@ -405,8 +407,13 @@ def test_columns_are_refused_by_type_alone(form, kind):
             if kind in fitting or kind in UNTYPED.get(form, ()):
                 check_records("answers['median']", use, column)
                 continue
-            told = r"^answers\['median'\] must be a column of .*, got 'x', which holds \S+"
-            with pytest.raises(fx.ParameterTypeError, match=told) as caught:
+            told = says(
+                "column of a type",
+                argument="answers['median']",
+                column="'x'",
+                name=re.compile(r"\S.*"),
+            )
+            with pytest.raises(fx.ParameterTypeError, match=says(told)) as caught:
                 check_records("answers['median']", use, column)
             assert "7" not in str(caught.value)
             assert "2020" not in str(caught.value)
@@ -419,7 +426,7 @@ def test_floats_are_no_keys_even_without_a_row(form):
         empty = frame_of(source).empty([Use("k", "keys")])
         if empty is None or form == "lists" or (form == "arrays" and None in values):
             continue
-        with pytest.raises(fx.ParameterTypeError, match=r"^by must be a column of integers, text"):
+        with raises("by: types of a column of keys"):
             check_keys("by", Use("k", "keys"), empty[0])
 
 

@@ -39,6 +39,7 @@ from tests.doors.query import (
     quoted,
     text_cells,
 )
+from tests.messages import raises, says
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -132,7 +133,7 @@ def test_integers_stay_exact(tmp_path: Path) -> None:
     assert values == [2**53 + 1, 5, None, -(2**63), 2**63 - 1, 7]
     for beside in ("0.5", "inf", "9223372036854775808", "1e3"):
         path = written(tmp_path, f"x,y\n{beside},0\n9007199254740993,0\n")
-        with pytest.raises(InvalidRecords, match=r"beyond 2\*\*53"):
+        with raises("large integers beside decimals"):
             read(path, ("x", "numbers"))
 
 
@@ -188,7 +189,7 @@ def test_timestamps_keep_all_their_digits(tmp_path: Path) -> None:
     wanted = ["1969-12-31T23:59:59.123456789", "1970-01-01T00:00:00.100000000", None]
     assert read(path, ("t", "timestamps")) == [wanted]
     path = written(tmp_path, "t,y\n1970-01-01 00:00:00.123456789,0\n3000-01-01 00:00:00,0\n")
-    with pytest.raises(InvalidRecords, match="between the years 1678 and 2261"):
+    with raises("timestamps of nanoseconds"):
         read(path, ("t", "timestamps"))
 
 
@@ -197,7 +198,7 @@ def test_long_texts_are_no_keys(tmp_path: Path) -> None:
     path = written(tmp_path, f"k,y\n{'a' * most},0\n{'b' * (most + 9)},0\n")
     (values,) = read(path, ("k", "text"))
     assert values == ["a" * most, "b" * (most + 1)]  # which is in no list of names of that length
-    with pytest.raises(InvalidRecords, match="keys of at most"):
+    with raises("long keys of a file"):
         read(path, ("k", "keys"))
 
 
@@ -237,8 +238,8 @@ def test_csv_as_it_comes(tmp_path: Path, content: bytes, name: str, wanted: list
     assert read(written(tmp_path, content, name), ("c", "text")) == [wanted]
 
 
-ROWS = "must be UTF-8 text in rows as long as the header"
-HEADER = "must be a file with a header row"
+ROWS = "rows of a text file"
+HEADER = "header row"
 BAD: list[tuple[bytes, str]] = [
     (b"", HEADER),
     (b"\n\nc,d\n1,2\n", HEADER),
@@ -257,9 +258,9 @@ BAD: list[tuple[bytes, str]] = [
     (f"c,d\r\n{MARKER},1\n".encode(), ROWS),
     (b"\0" * 100_000, HEADER),
     (b"a" * 3_000_000, HEADER),
-    (b"," * 20_000 + b"\n", "at most 10000 columns"),
-    (f"x,y\n{MARKER},1\n".encode(), "column 'c' of .* must be there once, got none"),
-    (f"c,c\n{MARKER},1\n".encode(), "column 'c' of .* must be there once, got 2"),
+    (b"," * 20_000 + b"\n", "10000: number of columns of a file"),
+    (f"x,y\n{MARKER},1\n".encode(), "'c': column of a file, got none"),
+    (f"c,c\n{MARKER},1\n".encode(), "'c': column of a file, got 2"),
 ]
 
 
@@ -327,7 +328,7 @@ def test_rows_that_a_reader_loses_are_missed(
 
     monkeypatch.setattr(PathFrame, "_batches", losing)
     parts = PathFrame(path).parts([Use("c", "text")], [], None)
-    with pytest.raises(InvalidRecords, match=ROWS):
+    with pytest.raises(InvalidRecords, match=says(ROWS)):
         list(parts)
 
 
@@ -345,7 +346,7 @@ def test_bad_csv_is_refused_without_showing_it(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
     path = written(tmp_path, content)
-    with pytest.raises(FastexpError, match=message) as caught:
+    with pytest.raises(FastexpError, match=says(message)) as caught:
         read(path, ("c", "text"))
     assert MARKER not in str(caught.value)
     assert caught.value.__context__ is None
@@ -358,9 +359,9 @@ def test_damaged_compressed_files_are_refused(tmp_path: Path) -> None:
     whole = gzip.compress(b"c,d\n" + rows.encode())
     for content in (whole[: len(whole) // 2], whole[:-4], b"c,d\n1,2\n"):
         path = written(tmp_path, content, "f.csv.gz")
-        with pytest.raises(FastexpError, match="cannot be read to its end"):
+        with pytest.raises(FastexpError, match=says("file cut off")):
             read(path, ("c", "numbers"))
-    with pytest.raises(FastexpError, match="cannot be read to its end"):
+    with raises("file cut off"):
         read(written(tmp_path, b"c,d\n1,2\n", "f.csv.zst"), ("c", "numbers"))
 
 
@@ -432,7 +433,7 @@ def test_values_of_json_are_what_they_are(
 @pytest.mark.slow
 @pytest.mark.parametrize("value", ['"12"', "true", "[1]", "{}", "1e400"])
 def test_values_of_json_that_are_no_numbers_are_refused(tmp_path: Path, value: str) -> None:
-    with pytest.raises(InvalidRecords, match="must hold numbers only"):
+    with raises("numbers in a file"):
         of_json(tmp_path / "f.jsonl", "numbers", ["1", value])
 
 
@@ -440,22 +441,22 @@ def test_values_of_json_that_are_no_numbers_are_refused(tmp_path: Path, value: s
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "first line of .* must be an object"),
-        (b"[1]\n", "first line of .* must be an object"),
-        (b'{"c":1}\n[1]\n', "one object of JSON in each line"),
-        (b'{"c":1}\n{"c":' + MARKER.encode() + b"}\n", "one object of JSON in each line"),
-        (b'{"c":1}\n{"c":\xe9}\n', "one object of JSON in each line"),
-        (b'{"c":1}\n{"c":1', "one object of JSON in each line"),
-        (b'{"c":1}\n{"c":"' + b"x" * 40_000_000 + b'"}\n', "one object of JSON in each line"),
-        (b'{"c":1}\n{"c":[[1]]}\n', "with integers or text as keys"),
-        (b'{"d":1}\n', "column 'c' of .* must be there once, got none"),
-        (b'{"c":1,"c":2}\n', "column 'c' of .* must be there once, got 2"),
+        (b"", "first line of JSON"),
+        (b"[1]\n", "first line of JSON"),
+        (b'{"c":1}\n[1]\n', "JSON in lines"),
+        (b'{"c":1}\n{"c":' + MARKER.encode() + b"}\n", "JSON in lines"),
+        (b'{"c":1}\n{"c":\xe9}\n', "JSON in lines"),
+        (b'{"c":1}\n{"c":1', "JSON in lines"),
+        (b'{"c":1}\n{"c":"' + b"x" * 40_000_000 + b'"}\n', "JSON in lines"),
+        (b'{"c":1}\n{"c":[[1]]}\n', "keys of JSON"),
+        (b'{"d":1}\n', "'c': column of a file, got none"),
+        (b'{"c":1,"c":2}\n', "'c': column of a file, got 2"),
     ],
 )
 def test_bad_json_is_refused_without_showing_it(
     tmp_path: Path, content: bytes, message: str
 ) -> None:
-    with pytest.raises(FastexpError, match=message) as caught:
+    with pytest.raises(FastexpError, match=says(message)) as caught:
         read(written(tmp_path, content, "f.ndjson"), ("c", "keys"))
     assert MARKER not in str(caught.value)
     assert caught.value.__context__ is None
@@ -472,7 +473,7 @@ def test_of_json_only_the_first_line_is_looked_at_before_the_charge(tmp_path: Pa
         file = written(tmp_path, content, name)
         assert PathFrame(file).names() == ["c", "é"]
         budget = fx.Budget(epsilon=1.0)
-        with pytest.raises(InvalidRecords, match="one object of JSON in each line"):
+        with raises("JSON in lines"):
             fx.Query().release(file, {"c": (fx.Median(1.0, bounds=(0, 9)), "c")}, budget=budget)
         assert budget.spent == 1.0, "how other lines are is told by a release only"
 
@@ -517,7 +518,7 @@ def test_types_are_looked_at_before_rows(tmp_path: Path) -> None:
     (texts, lists, structs) = PathFrame(path).empty(
         [Use("x", "numbers"), Use("l", "keys"), Use("s", "keys")]
     )
-    with pytest.raises(ParameterTypeError, match="text"):
+    with raises("numbers of a type, got text..."):
         number_columns.read(texts, "records")
     for nested in (lists, structs):
         with pytest.raises(ParameterTypeError):
@@ -527,7 +528,7 @@ def test_types_are_looked_at_before_rows(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + b"x" * 99, b"x" * 99 + b"PAR1"])
 def test_what_is_no_parquet_is_refused(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(ParameterError, match="must be Parquet that is whole"):
+    with raises("Parquet that is whole"):
         PathFrame(written(tmp_path, content, "f.parquet")).names()
 
 
@@ -545,10 +546,10 @@ def test_wide_schemas_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "f.parquet"
     pq.write_table(pa.table({f"c{i}": [1] for i in range(30)}), path)
     monkeypatch.setattr(parquet_rows, "MOST_COLUMNS", 29)
-    with pytest.raises(ParameterError, match="at most 29 columns"):
+    with raises("29: number of columns of a file"):
         PathFrame(path).names()
     monkeypatch.setattr(parquet_rows, "FOOTER", 100)
-    with pytest.raises(ParameterError, match="schema takes at most 100 bytes"):
+    with raises("schema of a Parquet file, got 100"):
         PathFrame(path).names()
 
 
@@ -598,21 +599,19 @@ def test_files_of_a_folder_agree(tmp_path: Path) -> None:
     written(tmp_path, "y,x\n3,4.5\n", "a/2.csv")  # in another order
     assert read(tmp_path / "a", ("x", "numbers")) == [[1, 4.5]]
     written(tmp_path, "y,z\n3,4\n", "a/3.csv")
-    with pytest.raises(
-        ParameterError, match=r"column 'x' of '.*3.csv' must be there once, got none"
-    ):
+    with raises("'x': column of a file, got none", source="...3.csv'"):
         read(tmp_path / "a", ("x", "numbers"))
     written(tmp_path, "{}", "b/1.jsonl")
     written(tmp_path, "x\n1\n", "b/2.csv")
-    with pytest.raises(ParameterError, match="files of one format"):
+    with raises("files of one format"):
         PathFrame(tmp_path / "b").names()
     written(tmp_path, "x\n1\n", "c/year=1/2.csv")
     written(tmp_path, "x\n1\n", "c/2.csv")
-    with pytest.raises(ParameterError, match="folders of the same names"):
+    with raises("files in like folders"):
         PathFrame(tmp_path / "c").names()
     pq.write_table(pa.table({"x": [1]}), tmp_path / "b" / "1.parquet")
     pq.write_table(pa.table({"x": [1.5]}), tmp_path / "b" / "2.parquet")
-    with pytest.raises(ParameterError, match="same type as in the other files"):
+    with raises("column of several files"):
         read(tmp_path / "b/*.parquet", ("x", "numbers"))
 
 
@@ -623,26 +622,26 @@ def test_what_is_no_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     for name in ("f.csv.bz2", "f.csv.xz", "f.xlsx", "f.parquet.gz", "f", "f.json"):
         written(tmp_path, bz2.compress(b"c\n1\n"), name)
     cases = {
-        "none.csv": "No such file",
-        "none*.csv": "got none in",
-        "folder": "got none in",
-        "fifo.csv": "not a regular file",
-        "zero.csv": "not a regular file",
-        "f.csv.bz2": "must be a path that ends in",
-        "f.csv.xz": "must be a path that ends in",
-        "f.xlsx": "must be a path that ends in",
-        "f.parquet.gz": "must be a path that ends in",
-        "f": "must be a path that ends in",
-        "f.json": "must be a path that ends in",
-        "f.csv/x.csv": "No such file",
+        "none.csv": "path that can be read, got No such file...",
+        "none*.csv": "files of a folder",
+        "folder": "files of a folder",
+        "fifo.csv": "path that can be read, got not a regular file...",
+        "zero.csv": "path that can be read, got not a regular file...",
+        "f.csv.bz2": "suffix of a path",
+        "f.csv.xz": "suffix of a path",
+        "f.xlsx": "suffix of a path",
+        "f.parquet.gz": "suffix of a path",
+        "f": "suffix of a path",
+        "f.json": "suffix of a path",
+        "f.csv/x.csv": "path that can be read, got No such file...",
     }
     for name, message in cases.items():
-        with pytest.raises(ParameterError, match=message):
+        with pytest.raises(ParameterError, match=says(message)):
             PathFrame(tmp_path / name).names()
     for text in ("", "a\0.csv"):
-        with pytest.raises(ParameterError, match="must be a path"):
+        with raises("path of a frame"):
             PathFrame(text).names()
-    with pytest.raises(ParameterTypeError, match="path of text"):
+    with raises("path of bytes"):
         PathFrame(b"f.csv").names()
 
 
@@ -656,7 +655,7 @@ def test_a_file_that_changes_is_refused(tmp_path: Path, change: str) -> None:
             file.write("3,4\n")
     else:  # another file, with columns in another order
         written(tmp_path, "d,c\n" + "1,2\n" * 5, "g.csv").rename(path)
-    with pytest.raises(InvalidRecords, match="must not change while it is read"):
+    with raises("file that changes"):
         list(frame.parts([Use("c", "numbers")], [], None))
 
 
@@ -810,7 +809,9 @@ def test_what_reading_needs_is_told_before_the_charge(
 ) -> None:
     path, budget = written(tmp_path, "rent\n1\n"), fx.Budget(1.0)
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ParameterError, match=f"needs {library}: pip install {library}"):
+    with pytest.raises(
+        ParameterError, match=says("library of a path", library=library, name=library)
+    ):
         fx.Query().release(path, {"m": (fx.Median(1.0, bounds=(0, 9)), "rent")}, budget=budget)
     assert budget.spent == 0
 
@@ -823,7 +824,7 @@ def test_rows_that_cannot_be_read_are_charged(tmp_path: Path) -> None:
         with pytest.raises(ParameterError):
             query.release(written(tmp_path, content), answers, budget=budget)
     assert budget.spent == 0
-    with pytest.raises(InvalidRecords, match="must hold numbers only"):
+    with raises("numbers in a file"):
         query.release(written(tmp_path, f"city,rent\nRome,{MARKER}\n"), answers, budget=budget)
     assert budget.spent == 0.5
 
@@ -835,7 +836,7 @@ def test_kept_answers_come_back_without_their_file(tmp_path: Path) -> None:
     path.unlink()
     assert rent_of(path, budget=budget, label="rents") == found
     assert budget.spent == 0.5
-    with pytest.raises(ParameterError, match="No such file"):
+    with raises("path that can be read, got No such file..."):
         rent_of(path, budget=budget, label="others")
 
 
@@ -889,20 +890,20 @@ def test_what_is_no_place_is_refused_before_the_charge(tmp_path: Path) -> None:
     (tmp_path / "full.csv").symlink_to("/dev/full")
     before = sorted(tmp_path.iterdir())
     for name, options, message in [
-        ("o.txt", {}, "must end in .csv, .tsv, .parquet or .jsonl"),
-        ("no/o.csv", {}, "must be a file that can be written"),
-        ("folder.csv", {"force": True}, "it is a folder"),
-        ("pipe.csv", {"force": True}, "no regular file"),
-        ("full.csv", {"force": True}, "no regular file"),
-        ("paid.csv", {}, "may hold answers that were paid for"),
-        ("f.csv", {"force": True}, "another file than the frame's"),
-        ("a\0.csv", {}, "not a path"),
+        ("o.txt", {}, "...csv, .tsv, .parquet or .jsonl: suffix of an output"),
+        ("no/o.csv", {}, "output to write, got No such file or directory"),
+        ("folder.csv", {"force": True}, "output to write, got it is a folder"),
+        ("pipe.csv", {"force": True}, "output to write, got ...no regular file"),
+        ("full.csv", {"force": True}, "output to write, got ...no regular file"),
+        ("paid.csv", {}, "output that exists"),
+        ("f.csv", {"force": True}, "frame's: output over another file"),
+        ("a\0.csv", {}, "output to write, got not a path"),
     ]:
-        with pytest.raises(ParameterError, match=message):
+        with pytest.raises(ParameterError, match=says(message)):
             rent_of(data, budget=budget, output=tmp_path / name, **options)
-    with pytest.raises(ParameterTypeError, match="output must be a path"):
+    with raises("output of a type"):
         rent_of(data, budget=budget, output=3)
-    with pytest.raises(ParameterTypeError, match="force"):
+    with raises("force: true or false"):
         rent_of(data, budget=budget, output=tmp_path / "o.csv", force=1)
     assert budget.spent == 0
     assert sorted(tmp_path.iterdir()) == before
@@ -914,7 +915,7 @@ def test_what_is_no_place_is_refused_before_the_charge(tmp_path: Path) -> None:
 def test_no_file_of_the_rows_is_replaced(tmp_path: Path, source: str) -> None:
     written(tmp_path, "city,rent\nRome,5\n", "rows/a.csv")
     last, budget = written(tmp_path, "city,rent\nRome,6\n", "rows/b.csv"), fx.Budget(1.0)
-    with pytest.raises(ParameterError, match="another file than the frame's"):
+    with raises("frame's: output over another file"):
         rent_of(tmp_path / source, budget=budget, output=last, force=True)
     assert budget.spent == 0
     assert last.read_text() == "city,rent\nRome,6\n"
@@ -926,7 +927,7 @@ def test_no_budget_is_replaced(tmp_path: Path, link: Any) -> None:
     budget = fx.Budget.file(file, epsilon=1.0)
     link(file, tmp_path / "o.csv")
     before = file.read_bytes()
-    with pytest.raises(ParameterError, match="another file than the budget's"):
+    with raises("budget's: output over another file"):
         rent_of(data, budget=budget, output=tmp_path / "o.csv", force=True)
     assert file.read_bytes() == before
 
@@ -953,12 +954,12 @@ def test_answers_that_a_disk_does_not_take_are_in_the_error(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "posix_fallocate", refused)
-        with pytest.raises(fx.OutputError, match="nothing was read, drawn or charged"):
+        with raises("output that failed before the charge"):
             rent_of(data, budget=budget, output=place)
     assert budget.spent == 0
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", refused)
-        with pytest.raises(fx.OutputError, match="No space left") as caught:
+        with raises("output that cannot be written, got No space left...") as caught:
             rent_of(data, budget=budget, output=place)
     assert budget.spent == 0.5
     assert caught.value.answers["city"].to_pylist() == ["Rome"]
@@ -975,7 +976,7 @@ def test_a_file_that_comes_meanwhile_is_not_replaced(tmp_path: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fx.Median, "_draws", late)
-        with pytest.raises(fx.OutputError, match="File exists"):
+        with raises("output that cannot be written, got File exists"):
             rent_of(data, output=place)
     assert place.read_text() == "paid for"
 

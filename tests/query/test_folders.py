@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from fastexp.errors import ParameterError, ParameterTypeError
+from fastexp.errors import ParameterError
 from tests.doors.query import LeftOver, folders, left_overs, private_folder
+from tests.messages import raises, says
 from tests.support.command_line import Run
 from tests.support.each import each
 from tests.support.processes import started
@@ -79,7 +80,7 @@ def test_what_is_there_already_is_nobodys(tmp_path: Path, monkeypatch: pytest.Mo
     other.mkdir()
     for make in (lambda: trap.symlink_to(other), trap.mkdir):
         make()
-        with pytest.raises(ParameterError, match="temp must be a folder"), private_folder(tmp_path):
+        with raises("temp: folder to write to"), private_folder(tmp_path):
             pass
         assert list(other.iterdir()) == []
         assert trap.exists()
@@ -98,20 +99,20 @@ def test_names_are_random(tmp_path: Path) -> None:
 def test_temp_must_be_a_folder(tmp_path: Path, temp: str) -> None:
     (tmp_path / "file").write_text("")
     place = f"{tmp_path}/{temp}"
-    with pytest.raises(ParameterError, match="temp must be a folder that can be written to, got"):
+    with raises("temp: folder to write to"):
         private_folder(place).__enter__()
 
 
 @each("temp", [1, b"/tmp", ["/tmp"], True])
 def test_temp_must_be_a_path(temp: Any) -> None:
-    with pytest.raises(ParameterTypeError, match="temp must be the path of a folder, got"):
+    with raises("temp of a type"):
         private_folder(temp).__enter__()
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() == 0, reason="root writes anywhere")
 def test_temp_must_be_writable(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(ParameterError, match="temp must be a folder that can be written to"):
+    with pytest.raises(ParameterError, match=says("temp: folder to write to")):
         private_folder(tmp_path).__enter__()
 
 
@@ -122,7 +123,7 @@ def test_the_current_folder_is_not_the_systems(
     for name in ("TMPDIR", "TEMP", "TMP"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # as where /tmp cannot be written to
-    with pytest.raises(ParameterError, match="temp must be given"):
+    with raises("temp left out"):
         private_folder().__enter__()
     assert left_overs() == []
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # somebody says so

@@ -16,9 +16,10 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from fastexp.errors import ParameterError, ParameterTypeError
+from fastexp.errors import ParameterError
 from tests.doors.keys import codes_of, names_of_tuples
 from tests.doors.query import groups_of
+from tests.messages import raises
 from tests.support.each import each
 
 MOMENT = np.datetime64("2020-01-01T12", "us")
@@ -64,24 +65,20 @@ class TestFrames:
     @pytest.mark.engines
     @each("what", FRAMES)
     def test_what_does_not_fit_is_refused(self, what):
-        with pytest.raises(ParameterError, match="groups must not name a group twice, got"):
+        with raises("groups: group named twice"):
             groups_of(frame(what), ("flag", "day"))
-        with pytest.raises(
-            ParameterError, match=r"^groups must have one column of .*'town', got none"
-        ):
+        with raises("'town': one column of the groups, got none"):
             groups_of(frame(what), ("year", "town"))
 
     @pytest.mark.engines
     def test_one_column_of_a_frame(self):
         cities = pl.DataFrame({"city": ["Rome", "Oslo"], "n": [1.5, 2.5]})
         assert groups_of(cities, ("city",)).labels() == ["Rome", "Oslo"]
-        with pytest.raises(ParameterTypeError, match=r"^groups\['n'\] must be one column of"):
+        with raises("groups['n']: column of keys"):
             groups_of(cities, ("n",))
-        with pytest.raises(ParameterError, match=r"^groups must not hold missing names"):
+        with raises("groups: missing names"):
             groups_of(pl.DataFrame({"city": ["Rome", None]}), ("city",))
-        with pytest.raises(
-            ParameterError, match=r"^groups must have one column of .*'a', got several"
-        ):
+        with raises("'a': one column of the groups, got several"):
             groups_of(pd.DataFrame([[1, 2]], columns=["a", "a"]), ("a",))
 
     @pytest.mark.engines
@@ -94,13 +91,11 @@ class TestFrames:
             assert groups_of(groups, ("city",)).labels() == cities
         assert groups_of(range(3), ("n",)).labels() == [0, 1, 2]
         for groups in ({1}, 7, None, iter([1])):
-            with pytest.raises(ParameterTypeError, match=r"^groups must be one column of"):
+            with raises("groups: column of keys"):
                 groups_of(groups, ("n",))
-            with pytest.raises(
-                ParameterTypeError, match=r"^groups must be a sequence of tuples of 2"
-            ):
+            with raises("groups: tuples of keys", width="2"):
                 groups_of(groups, ("n", "m"))
-        with pytest.raises(ParameterTypeError, match="got objects of type tuple"):
+        with raises("column of keys, got objects of type tuple"):
             groups_of([("Rome",)], ("city",))
 
     def test_groups_from_the_data_are_no_list(self):
@@ -109,7 +104,7 @@ class TestFrames:
     def test_those_of_another_query(self):
         names = names_of_tuples(TUPLES, 5)
         assert groups_of(names, BY) is names
-        with pytest.raises(ParameterError, match=r"^groups must have as many columns as by \(2\)"):
+        with raises("2: groups of as many columns"):
             groups_of(names, BY[:2])
 
 
@@ -127,18 +122,14 @@ class TestFiles:
         names = groups_of(tmp_path / "groups.csv", ("year", "code", "city"))
         assert names.labels() == [(2020, "007", "Rome"), (-1, "7", "Oslo, old")]
         (tmp_path / "groups.csv").write_text("\n".join(rows))
-        with pytest.raises(ParameterError, match=r"^groups must not hold missing names"):
+        with raises("groups: missing names"):
             groups_of(tmp_path / "groups.csv", ("city",))
 
     def test_what_is_no_list_is_refused(self, tmp_path):
         (tmp_path / "groups.csv").write_text("city,year\nRome,1\nRome,1\n")
-        with pytest.raises(
-            ParameterError, match=r"^groups must not name a group twice, got 'Rome'"
-        ):
+        with raises("groups: group named twice, got 'Rome'"):
             groups_of(tmp_path / "groups.csv", ("city",))
-        with pytest.raises(
-            ParameterError, match=r"^groups must have one column of .*'x', got none"
-        ):
+        with raises("'x': one column of the groups, got none"):
             groups_of(tmp_path / "groups.csv", ("city", "x"))
         with pytest.raises((ParameterError, OSError)):
             groups_of(str(tmp_path / "nothing.csv"), ("city",))
@@ -222,20 +213,7 @@ class TestProducts:
         assert codes_of([[7, 999], [3, 999]], names).tolist() == [3_007, 999_999]
 
     def test_what_does_not_fit_is_refused(self):
-        with pytest.raises(ParameterError, match=r"^product must be given a column or more"):
-            fx.product()
-        with pytest.raises(
-            ParameterError, match=r"^city must not name a group twice, got 'a' again"
-        ):
-            fx.product(city=["a", "a"])
-        with pytest.raises(ParameterTypeError, match=r"^year must be one column of .*, got floats"):
-            fx.product(year=[1.5])
-        with pytest.raises(ParameterError, match=r"^product must have at most 2147483648 groups"):
-            fx.product(a=range(1 << 11), b=range(1 << 10), c=range((1 << 10) + 1))
         groups = fx.product(city=["a"], year=[1])
         for by in (("city",), ("city", "month"), ("city", "year", "month")):
-            with pytest.raises(
-                ParameterError,
-                match=r"^groups must be a product of the columns .*, got 'city', 'year'",
-            ):
+            with raises("product of the columns of by, got 'city', 'year'"):
                 groups_of(groups, by)

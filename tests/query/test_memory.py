@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.keys import Integers
 from tests.doors.query import Held, Part, memory
+from tests.messages import raises
 from tests.support.each import each
 
 SIZES = [("2GB", 2 << 30), ("1.5 GiB", 3 << 29), ("500m", 500 << 20), ("2000KB", 2000 << 10)]
@@ -23,19 +23,19 @@ def test_sizes(text: Any, size: int) -> None:
 
 @each("text", ["", "GB", "-1GB", "1KB", "2 bytes", "1e9", "9999999TB"])
 def test_other_texts(text: str) -> None:
-    with pytest.raises(ParameterError, match="memory must be a size from 1MB on"):
+    with raises("memory as text"):
         memory.memory_of(text)
 
 
 @each("value", [1.5e9, True, b"1GB", [1]])
 def test_other_types(value: Any) -> None:
-    with pytest.raises(ParameterTypeError, match="memory must be an integer"):
+    with raises("memory: integer"):
         memory.memory_of(value)
 
 
 @each("value", [0, -1, 1000, 1 << 61])
 def test_other_numbers(value: int) -> None:
-    with pytest.raises(ParameterError, match="memory must be between 1048576 and"):
+    with raises("memory: between two numbers", least="1048576"):
         memory.memory_of(value)
 
 

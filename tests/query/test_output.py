@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fastexp.errors import OutputError
 from tests.doors.query import OutputFile, output_file
+from tests.messages import raises
 
 
 @pytest.fixture(params=["nameless", "hidden"])
@@ -40,7 +40,7 @@ def test_another_file_is_not_replaced(kind: str, tmp_path: Path) -> None:
     target = tmp_path / "answers.csv"
     place = OutputFile(str(target), force=False, room=0)
     target.write_text("others")
-    with pytest.raises(OutputError, match="File exists"):
+    with raises("output that cannot be written, got File exists"):
         place.write(b"age\n37\n")
     place.close()
     assert [path.name for path in tmp_path.iterdir()] == ["answers.csv"]

@@ -16,6 +16,7 @@ from pyarrow import parquet
 import fastexp as fx
 from tests.doors.query import Answer, beyond, draws, label_of, sorted_runs
 from tests.doors.query import memory as memory_limits
+from tests.messages import raises, says
 from tests.support.each import each
 
 pytestmark = pytest.mark.engines
@@ -140,7 +141,7 @@ class TestBeyondMemory:
         how = {"key": key, "label": "rents", "nan": "drop"}
         wanted = lists(query.release(ROWS, answers, **how))
         if not query.by:  # a group that has no room is not gone through with a key
-            with pytest.raises(fx.ParameterError, match="raise memory"):
+            with raises("groups too large for passes"):
                 query.release(relation, answers, memory=20_000, temp=tmp_path, **how)
         else:
             found = query.release(relation, answers, memory=memory, temp=tmp_path, **how)
@@ -181,7 +182,7 @@ class TestBeyondMemory:
     @pytest.mark.fast
     @pytest.mark.parametrize("mechanism", [ROOMS, fx.Median(1.0, (1, 9), step=0.5, widen=1)])
     def test_what_has_no_passes_says_so(self, relation, mechanism, tmp_path):
-        with pytest.raises(fx.ParameterError, match="raise memory"):
+        with raises("groups too large for passes"):
             fx.Query().release(relation, {"m": (mechanism, "rooms")}, memory=20_000, temp=tmp_path)
         assert list(tmp_path.iterdir()) == []
 
@@ -189,7 +190,7 @@ class TestBeyondMemory:
     def test_a_folder_that_cannot_be_used_costs_nothing(self, relation, memory, tmp_path):
         budget, answers = fx.Budget(epsilon=1.0), {"m": (ROOMS, "rooms")}
         ask = {"budget": budget, "memory": memory, "temp": tmp_path / "missing"}
-        with pytest.raises(fx.ParameterError, match="temp must be a folder"):
+        with raises("temp: folder to write to"):
             fx.Query().release(relation, answers, **ask)
         assert budget.spent == 0
 
@@ -288,13 +289,13 @@ class TestTotals:
         either = np.outer(law(1, 1, 1, 1, 3), law(3, 3)) + np.outer(law(1, 1, 1, 1), law(3, 3, 0))
         second = np.outer(law(1, 1, 1, 1), law(3, 3, 3))
         assert np.abs(np.log(either / 2 / second)).max() > 1.05, "beyond a promise of 1"
-        words = "^membership must be 'private' with person"
+        words = "membership of persons"
         limits = {"by": "town", "groups": TOWNS, "person": "who"}
         assert fx.Query(**limits).total({"p": (price, "x")}, neighbors="replace").epsilon == 2.0
-        with pytest.raises(fx.ParameterError, match=words):
+        with pytest.raises(fx.ParameterError, match=says(words)):
             fx.Query(**limits, membership="public")
         for mechanism in (price, fx.MostCommon(1.0, [0, 1])):
-            with pytest.raises(fx.ParameterError, match=words):
+            with pytest.raises(fx.ParameterError, match=says(words)):
                 mechanism.release([1], by=[1], groups=[1], person=[1], membership="public")
 
     def test_is_what_is_charged_once(self, tmp_path):
@@ -317,9 +318,9 @@ class TestTotals:
     def test_relations_that_differ_are_refused(self):
         swapped = fx.Median(epsilon=0.5, bounds=(0, 9), step=1, neighbors="replace")
         answers = {"a": (MEDIAN, "rent"), "b": (swapped, "rent")}
-        with pytest.raises(fx.ParameterError, match="same neighbors"):
+        with raises("answers of one relation"):
             BY_TOWN.total(answers)
-        with pytest.raises(fx.ParameterError, match="same neighbors"):
+        with raises("answers of one relation"):
             BY_TOWN.release(ROWS, answers)
 
 
@@ -406,62 +407,38 @@ def test_candidates_of_other_types_are_simulated():
         common = fx.MostCommon(1.0, candidates)
         draws = fx.Query().sample(rows, {"m": (common, column)}, size=3, rng=1)
         assert draws["m"].tolist() == [[1, 1, 1]]
-        with pytest.raises(fx.ParameterTypeError, match="candidates must be all int"):
+        with raises("candidates of one column"):
             fx.Query().release(rows, {"m": (common, column)})
 
 
 class TestRefused:
     @each(
-        ("arguments", "told"),
-        [
-            ({"by": "a"}, "groups must be given with by"),
-            ({"groups": [1]}, "need by"),
-            ({"max_groups": 2}, "need by"),
-            ({"by": ["a", "a"], "groups": [(1, 1)]}, "each column once"),
-            ({"by": [], "groups": []}, "name a column"),
-            ({"by": "", "groups": [1]}, "not empty"),
-            ({"by": "a", "groups": [1, 1]}, "twice"),
-            ({"by": ["a", "b"], "groups": [(1, 2), (1, 2)]}, "twice"),
-            ({"by": "a", "groups": [1], "max_rows": 0}, ">= 1"),
-            ({"by": "a", "groups": [1], "membership": "secret"}, "membership"),
-        ],
-    )
-    def test_queries(self, arguments, told):
-        with pytest.raises(fx.ParameterError, match=told):
-            fx.Query(**arguments)
-
-    @each("by", [1, b"a", [b"a"], {1: 2}])
-    def test_what_names_no_column(self, by):
-        with pytest.raises(fx.ParameterTypeError, match="by must be"):
-            fx.Query(by=by, groups=[1])
-
-    @each(
         ("answers", "told"),
         [
-            ({}, "at least one"),
-            ([("m", MEDIAN)], "answers must be a dict"),
-            ({"m": MEDIAN}, "answers must be a dict"),
-            ({"m": (MEDIAN,)}, "answers must be a dict"),
-            ({1: (MEDIAN, "rent")}, "names of answers"),
-            ({"": (MEDIAN, "rent")}, "not empty"),
-            ({"m": ("rent", MEDIAN)}, "must have a mechanism"),
-            ({"m": (fx.Exponential(1.0, 1.0), "rent")}, "must have a mechanism"),
-            ({"m": (MEDIAN, 3)}, "column"),
-            ({"town": (MEDIAN, "rent")}, "other names than the columns of by"),
-            ({"m": (MEDIAN, "rant")}, "'rant'"),
-            ({"m": (fx.MostCommon(1.0, [b"x", b"y"]), "rent")}, "candidates must be all int"),
-            ({str(i): (MEDIAN, "rent") for i in range(64)}, "at most 63"),
+            ({}, "number of answers"),
+            ([("m", MEDIAN)], "answers as a dict"),
+            ({"m": MEDIAN}, "answers as a dict"),
+            ({"m": (MEDIAN,)}, "answers as a dict"),
+            ({1: (MEDIAN, "rent")}, "...names of answers: columns named by a type"),
+            ({"": (MEDIAN, "rent")}, "names of columns"),
+            ({"m": ("rent", MEDIAN)}, "answer without a mechanism"),
+            ({"m": (fx.Exponential(1.0, 1.0), "rent")}, "answer without a mechanism"),
+            ({"m": (MEDIAN, 3)}, "columns named by a type"),
+            ({"town": (MEDIAN, "rent")}, "answers named like by"),
+            ({"m": (MEDIAN, "rant")}, "'rant': column that is not there"),
+            ({"m": (fx.MostCommon(1.0, [b"x", b"y"]), "rent")}, "candidates of one column"),
+            ({str(i): (MEDIAN, "rent") for i in range(64)}, "number of answers"),
         ],
     )
     def test_answers(self, answers, told):
         budget = fx.Budget(epsilon=1.0)
-        with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match=told):
+        with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match=says(told)):
             BY_TOWN.release(ROWS, answers, budget=budget, nan="drop")
         assert budget.charges == 0
 
     @each("nan", ["skip", {"m": "skip"}, {"other": "drop"}, 3])
     def test_policies(self, nan):
-        with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match="nan"):
+        with raises("nan by names of answers", "one of several words", name="nan"):
             BY_TOWN.release(ROWS, {"m": (MEDIAN, "rent")}, nan=nan)
 
 
@@ -491,7 +468,7 @@ class TestQueries:
         assert query == BY_TOWN
 
     def test_groups_of_the_data_warn_at_each_release(self):
-        with pytest.warns(fx.PrivacyWarning, match="from-data"):
+        with pytest.warns(fx.PrivacyWarning, match=says("groups from the data")):
             QUERIES["from-data"].release(ROWS, {"m": (ROOMS, "rooms")})
 
 
@@ -514,5 +491,5 @@ def test_missing_records_are_said_to_be_in_their_column(tmp_path, person, gap, w
     parquet.write_table(table, tmp_path / "rows.parquet")
     query = fx.Query(person=person)
     answers = {"rent": (MEDIAN, "rent"), "rooms": (fx.Maximum(epsilon=1, bounds=(0, 9)), "rooms")}
-    with pytest.raises(fx.InvalidRecords, match=r"^records of column 'rooms' must not be missing"):
+    with raises("records of column 'rooms': missing records"):
         WAYS[way](query, str(tmp_path / "rows.parquet"), answers)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
+from tests.messages import raises, says
 from tests.support import frame_cases as cases
 from tests.support.each import each
 from tests.support.frame_cases import QUESTIONS
@@ -168,7 +169,7 @@ class TestConnections:
 
     def test_what_duckdb_would_misread_is_refused(self):
         duckdb = pytest.importorskip("duckdb")
-        with pytest.raises(fx.ParameterTypeError, match="cast it"):
+        with raises("types that are read as they are"):
             fx.Session(duckdb.sql("SELECT 1 AS x, uuid() AS y"), budget=fx.Budget(1.0))
 
     def test_dask(self):
@@ -183,12 +184,12 @@ class TestConnections:
 
 def test_a_column_that_is_there_twice():
     frame = pd.DataFrame([[1, 2]], columns=["x", "x"])
-    with pytest.raises(fx.ParameterError, match="'x' twice"):
+    with raises("frame with a column twice, got 'x'"):
         fx.Session(frame, budget=fx.Budget(1.0))
 
 
 def test_a_column_that_cannot_be_copied():
-    with pytest.raises(fx.ParameterTypeError, match="copied"):
+    with raises("columns that can be copied"):
         fx.Session({"x": [lambda: 1]}, budget=fx.Budget(1.0))
 
 
@@ -198,6 +199,6 @@ def test_objects_of_pandas_that_are_no_numbers_are_refused_before_the_charge(dty
     items = ["a", "b", None] if holds == "text" else [1, 2, None]
     column = pd.Series(items * 20, dtype=object).astype(dtype)
     session = fx.Session(pd.DataFrame({"kind": column}), budget=fx.Budget(9.0))
-    with pytest.raises(fx.ParameterTypeError, match=f"holds {holds}"):
+    with pytest.raises(fx.ParameterTypeError, match=says("column of a type", name=f"{holds}...")):
         session.release(None, {"a": (fx.Median(1.0, (0, 9)), "kind")})
     assert session.log() == []

@@ -20,6 +20,7 @@ import pytest
 import fastexp as fx
 from tests.doors.query import perform
 from tests.doors.query import session as session_home
+from tests.messages import raises, says
 from tests.support.each import each
 
 pytestmark = pytest.mark.proof
@@ -117,7 +118,7 @@ class TestNothingShows:
 
     @each("attempt", [copy.copy, copy.deepcopy, pickle.dumps])
     def test_no_copy(self, attempt):
-        with pytest.raises(fx.SessionError, match="copied or pickled"):
+        with pytest.raises(fx.SessionError, match=says("copied or pickled")):
             attempt(session())
 
     @each("attempt", [iter, len, list, dict, bytes, lambda one: one["x"]])
@@ -126,12 +127,12 @@ class TestNothingShows:
             attempt(session())
 
     def test_no_subclass(self):
-        with pytest.raises(fx.ParameterTypeError, match="subclassed"):
+        with raises("subclassed"):
             type("Own", (fx.Session,), {})
 
     def test_one_that_was_not_begun_has_none(self):
         for empty in (fx.Session.__new__(fx.Session), object.__new__(fx.Session)):
-            with pytest.raises(fx.SessionError, match="holds no data"):
+            with raises("session without data"):
                 empty.release(None, ANSWERS)
             assert repr(empty) == "Session(<closed>)"
 
@@ -162,7 +163,7 @@ class TestNothingShows:
                 met.append(other)
                 return True
 
-        with pytest.raises(fx.SessionError, match="holds no data"):
+        with raises("session without data"):
             fx.Session.release(Equal(), None, ANSWERS)
         assert "closed" in fx.Session.__repr__(Equal())
         assert met == []
@@ -412,7 +413,7 @@ class TestOddArguments:
     @each("query", [Own_query(), Alike(), "town", object(), Alike, BY.groups])
     def test_queries(self, query):
         one = session()
-        with pytest.raises(fx.ParameterTypeError, match="query must be a Query"):
+        with raises("query of a type"):
             one.release(query, ANSWERS)
 
     def test_a_list_that_changes_while_it_is_read(self):
@@ -458,7 +459,7 @@ class TestTimeAndMemory:
 
     def test_many_quantiles_at_once_are_refused(self):
         one = session()
-        with pytest.raises(fx.ParameterError, match="must have at most 32 quantiles in a session"):
+        with raises("quantiles of a session"):
             one.release(BY, {"m": (fx.Quantiles(count=33, epsilon=1.0, bounds=(0, 100)), "x")})
         assert one.log() == []
 
@@ -531,7 +532,7 @@ class TestArgumentsThatWereWrittenOver:
         for forged in (fx.Median(1.0, (0, 9)), fx.Query("town", ["a"])):
             put(forged, "__dict__", Own_dict(vars(forged)))
         one = session()
-        with pytest.raises(fx.ParameterTypeError, match="must not be changed"):
+        with raises("attribute that is set"):
             one.release(forged, ANSWERS)
         with pytest.raises(fx.ParameterTypeError):
             one.release(None, {"m": (object.__new__(fx.Median), "x")})
@@ -543,17 +544,17 @@ class TestArgumentsThatWereWrittenOver:
         forged._denominator = Spy()
         quantile = fx.Quantile(0.5, 1.0, (0, 9))
         put(quantile, "q", forged)
-        with pytest.raises(fx.ParameterTypeError, match="q must be"):
+        with raises("q: exact types"):
             session().release(None, {"m": (quantile, "x")})
 
     def test_points_of_a_grid(self):
         forged = fx.Median(50.0, (0, 100), grid=[0.0, 3.0, 100.0])
         forged.grid.points.flags.writeable = True
         forged.grid.points[:] = [0.0, 4.0, 2.0]
-        with pytest.raises(fx.ParameterError, match="increasing"):
+        with raises("grid in order"):
             session().release(None, {"m": (forged, "x")})
         put(forged.grid, "points", Spy())
-        with pytest.raises(fx.ParameterTypeError, match="grid must be"):
+        with raises("grid: exact types"):
             session().release(None, {"m": (forged, "x")})
 
     def test_a_group_is_answered_once(self):
@@ -566,7 +567,7 @@ class TestArgumentsThatWereWrittenOver:
         several.groups.index = (np.array([0, 0]), several.groups.index[1])
         one = session()
         for query in (forged, numbers, several):
-            with pytest.raises(fx.ParameterError, match=r"twice|once|distinct"):
+            with raises("group named twice"):
                 one.release(query, ANSWERS)
         assert one.log() == []
 
@@ -585,7 +586,7 @@ class TestArgumentsThatWereWrittenOver:
     def test_names_of_groups(self, name, value):
         forged = fx.Query("town", ["a", "b"])
         put(forged.groups, name, value)
-        with pytest.raises(fx.ParameterTypeError, match="must not be changed"):
+        with raises("attribute that is set"):
             session().release(forged, ANSWERS)
 
     @each(
@@ -603,7 +604,7 @@ class TestArgumentsThatWereWrittenOver:
     def test_names_of_several_columns(self, name, value):
         forged = fx.Query(["town", "x"], [("a", 3), ("b", 3)])
         put(forged.groups, name, value)
-        with pytest.raises(fx.ParameterTypeError, match="must not be changed"):
+        with raises("attribute that is set"):
             session().release(forged, ANSWERS)
 
     def test_tables_of_groups_do_not_matter(self):

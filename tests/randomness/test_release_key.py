@@ -22,6 +22,7 @@ from fastexp.errors import ParameterError, ParameterTypeError, RandomnessError
 from tests.doors.parameters import encoding
 from tests.doors.randomness import query_digest, secret_words, streams
 from tests.doors.randomness import release_key as _release_key
+from tests.messages import raises, says
 from tests.support.each import each
 
 KEY = ReleaseKey.restore(f"fastexp-key-1-{'00' * 31}7f-9edd8448")
@@ -41,14 +42,10 @@ class TestWhereItComesFrom:
 
     @each("args", [(), (b"\0" * 32,), ("fastexp-key-1-",), (7,)])
     def test_nobody_chooses_one(self, args):
-        with pytest.raises(ParameterTypeError, match="release_key"):
+        with raises("release key called"):
             ReleaseKey(*args)
         with pytest.raises(TypeError):
             release_key(*args or (1,))
-
-    def test_no_subclass(self):
-        with pytest.raises(ParameterTypeError, match="subclassed"):
-            type("Mine", (ReleaseKey,), {})
 
     def test_keys_differ_and_equal_only_themselves(self):
         first, second = release_key(), release_key()
@@ -109,7 +106,7 @@ class TestItShowsNowhere:
 
     @each("call", [pickle.dumps, copy.copy, copy.deepcopy])
     def test_copies_are_refused_with_the_way_out(self, call):
-        with pytest.raises(ParameterTypeError, match=r"export\(\)"):
+        with raises("release key copied"):
             call(KEY)
 
     def test_it_cannot_be_a_key_of_a_dictionary(self):
@@ -148,21 +145,16 @@ class TestExport:
                     with pytest.raises(ParameterError):
                         ReleaseKey.restore(other)
 
-    @each("text", ["", "fastexp-key-1-", KEY.export().upper(), KEY.export() + "0", "٣" * 87])
-    def test_other_forms_are_refused(self, text):
-        with pytest.raises(ParameterError, match="another form"):
-            ReleaseKey.restore(text)
-
     @each("text", [None, 7, KEY, KEY.export().encode()])
     def test_other_types_are_refused(self, text):
-        with pytest.raises(ParameterTypeError, match="text must be"):
+        with pytest.raises(ParameterTypeError, match=says("text of a release key")):
             ReleaseKey.restore(text)
 
 
 def test_only_a_key_is_taken_for_one():
     assert _release_key.checked_key(KEY) is KEY
     for other in (None, 7, KEY.export(), np.zeros(4, np.uint64), ReleaseKey):
-        with pytest.raises(ParameterTypeError, match=r"key must come from fastexp.release_key\(\)"):
+        with raises("key: release key of a type"):
             _release_key.checked_key(other)
 
 
@@ -297,12 +289,12 @@ class TestQueryDigests:
 
     @each("label", [None, 7, b"x", ["x"]])
     def test_labels_are_text(self, label):
-        with pytest.raises(ParameterTypeError, match="label must be text"):
+        with raises("label of a type"):
             query_digest(fx.Median(1.0, (0, 10)), label)
 
     @each("mechanism", [None, 7, fx.Median, "Median"])
     def test_mechanisms_are_fastexps(self, mechanism):
-        with pytest.raises(ParameterTypeError, match="mechanism must be"):
+        with raises("mechanism of a key"):
             query_digest(mechanism)
 
     @each(
@@ -319,7 +311,7 @@ class TestQueryDigests:
         ids=lambda c: type(c).__name__,
     )
     def test_other_candidates_are_refused_by_type(self, candidate):
-        with pytest.raises(ParameterTypeError, match="candidates must hold text") as error:
+        with raises("candidates: values that a label can name") as error:
             query_digest(fx.MostCommon(1.0, [candidate, "b"]))
         assert "7341" not in str(error.value)
 
@@ -335,7 +327,7 @@ class TestQueryDigests:
         scored = fx.Exponential.from_score(
             lambda data, r: 0.0, ["a", "b"], epsilon=1.0, sensitivity=1.0
         )
-        with pytest.raises(ParameterTypeError, match="score must hold"):
+        with raises("score: values that a label can name"):
             query_digest(scored)
 
 

@@ -18,6 +18,7 @@ from tests.doors.randomness import row_stream
 from tests.doors.reference import exact as exact_twin
 from tests.doors.reference import selection
 from tests.doors.selection import permute_flip, plan
+from tests.messages import raises
 from tests.support.checks import selection as checks
 from tests.support.each import each
 from tests.support.goodness import fits, two_sample_fits
@@ -153,7 +154,7 @@ class TestLaw:
         """A bound that is too wide, and a rule that is too coarse for its bound."""
         assert ONE.law(TEN).probabilities.sum() == pytest.approx(1, abs=1e-14)
         monkeypatch.setattr(flip_integrals, name, value)
-        with pytest.raises(fx.PrecisionError, match="1e-12"):
+        with raises("law of permute-and-flip"):
             ONE.law(TEN).probabilities  # noqa: B018
 
     def test_losses(self):
@@ -197,13 +198,9 @@ class TestLaw:
         law = ONE.law([7341e-9, 0.0])
         assert repr(law) == "PermuteAndFlipLaw(PermuteAndFlip(epsilon=1.0, sensitivity=1.0), k=2)"
         assert repr(law) == repr(law.with_epsilon(1.0))
-        with pytest.raises(fx.ParameterError, match="epsilon") as caught:
+        with raises("epsilon out of reach") as caught:
             law.epsilon_for(expected_loss=1e-300)
         assert "7341" not in str(caught.value)
-
-    def test_no_normaliser(self):
-        with pytest.raises(AttributeError, match="log_normalizer"):
-            ONE.law(TEN).log_normalizer  # noqa: B018
 
     @each("seed", range(6))
     def test_never_worse_than_the_exponential_mechanism(self, seed):
@@ -309,8 +306,6 @@ class TestDraws:
         law = ONE.law(TEN)
         assert (law.sample(50, rng=4) == ONE.sample(TEN, 50, rng=4)).all()
         assert law.sample(rng=4, streams=[3]) == ONE.sample(TEN, rng=4, streams=[3])
-        with pytest.raises(fx.ParameterError, match="method must be one of 'envelope'"):
-            law.sample(rng=4, method="gumbel")
 
     def test_labels_and_shapes(self):
         m = fx.PermuteAndFlip(50.0, 1.0, candidates=["a", "b"])
@@ -337,7 +332,7 @@ class TestDraws:
     def test_wrong_utilities(self):
         for bad in ([1.0, math.nan], [math.inf, 1.0], np.full((2, 3), -math.inf)):
             for verb in (ONE.release, ONE.sample):
-                with pytest.raises(fx.InvalidUtilities, match="must be finite"):
+                with raises("utilities that are finite"):
                     verb(bad)
         assert ONE.release([math.nan, 1.0, -1e9], nan="lowest") == 1
 
@@ -418,9 +413,6 @@ class TestReportNoisyMax:
         checks.report_noisy_max_has_its_noise()
 
     def test_it_releases_nothing(self):
-        for data in ([1.0, 2.0], "anything", None):
-            with pytest.raises(fx.NotReleasable, match="use PermuteAndFlip"):
-                fx.ReportNoisyMax(1.0, 1.0).release(data)
         with pytest.raises(fx.NotReleasable):
             fx.ReportNoisyMax(1.0, 1.0).release([1.0], budget=fx.Budget(1.0))
 
@@ -430,7 +422,5 @@ class TestReportNoisyMax:
         assert m.sample(np.zeros((3, 4)), 5, rng=1).shape == (3, 5)
         assert m.sample(np.zeros((3, 4)), rng=1).shape == (3,)
         assert type(m.sample([0.0, 1.0], rng=1)) is int
-        with pytest.raises(fx.ParameterError, match="noise must be one of"):
-            fx.ReportNoisyMax(1.0, 1.0, noise="normal")
         with pytest.raises(fx.InvalidUtilities):
             m.sample([1.0, math.nan])

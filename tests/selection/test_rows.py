@@ -10,6 +10,7 @@ from tests.doors.kernels import BLOCK
 from tests.doors.randomness import seeds_of
 from tests.doors.selection import draw, plan
 from tests.doors.selection import rows as _rows
+from tests.messages import raises
 from tests.proofs.test_distribution import N
 from tests.support.cases import CASES, IDS
 from tests.support.checks import rows as checks_rows
@@ -189,21 +190,6 @@ class TestBudget:
 
 
 class TestRefused:
-    @each("streams", [[0], [0, 1, 2], [-1, 0], [0.0, 1.0], "ab", [[0, 1]]])
-    def test_streams_that_do_not_name_the_rows(self, streams):
-        with pytest.raises(fx.ParameterError, match="one integer in"):
-            M.sample(np.zeros((2, 3)), streams=streams)
-
-    def test_the_law_of_a_matrix(self):
-        with pytest.raises(fx.ParameterTypeError, match="law of each row"):
-            M.law(np.zeros((2, 3)))
-
-    def test_rows_without_candidates_or_of_another_width(self):
-        with pytest.raises(fx.ParameterError, match="must not be empty"):
-            M.sample(np.zeros((2, 0)))
-        with pytest.raises(fx.ParameterError, match="each candidate and base: 2"):
-            fx.Exponential(1.0, 1.0, base=[1, 2]).sample(np.zeros((2, 3)))
-
     @each("k", [5, 50, 2000])
     @each("bad", [np.nan, np.inf, -np.inf])
     def test_one_number_that_is_not_finite(self, k, bad):
@@ -227,23 +213,12 @@ def test_no_rows_are_no_draws():
 def test_too_many_exact_tests_are_reported(monkeypatch):
     monkeypatch.setattr(_rows, "MOST_ANSWERS", 0)
     rows = checks_rows.rows_of(M, np.zeros((40, 3)))
-    with pytest.raises(fx.FastexpError, match="please report"):
+    with raises("too many exact tests"):
         rows.draw(seeds_of(1, np.arange(40, dtype=np.uint64)), None, 1, 0)
 
 
 class TestReviewed:
     """Faults that were found by reading, each with the input that showed it."""
-
-    def test_a_score_may_not_return_rows(self):
-        m = fx.Exponential.from_score(
-            lambda d, labels: np.zeros((len(d), len(labels))),
-            ["a", "b"],
-            epsilon=0.5,
-            sensitivity=1.0,
-            vectorized=True,
-        )
-        with pytest.raises(fx.ParameterTypeError, match="one number for each candidate"):
-            m.release([1, 2, 3])
 
     def test_what_may_fail_with_the_data_is_charged_first(self):
         def score(data, label):
@@ -260,11 +235,6 @@ class TestReviewed:
         with pytest.raises(fx.InvalidRecords):
             fx.RandomizedResponse(0.5).release([2], budget=budget)
         assert budget.spent == 0.5
-
-    @each("amount", [-5.0, float("nan"), "1"])
-    def test_a_promise_is_a_number_and_no_refund(self, amount):
-        with pytest.raises((fx.ParameterError, fx.ParameterTypeError), match="epsilon"):
-            fx.Guarantee(amount, None, None, None, 0.0, "")
 
     def test_amounts_of_other_number_types_leave_a_file_readable(self, tmp_path):
         budget = fx.Budget.file(tmp_path / "b", epsilon=2.0)
@@ -283,34 +253,21 @@ class TestReviewed:
         with pytest.raises(fx.ParameterTypeError):
             M.sample(rows)
 
-    def test_disjoint_and_membership_are_checked_without_a_budget(self):
-        with pytest.raises(fx.ParameterTypeError, match="disjoint"):
-            M.release(np.zeros((2, 2)), disjoint="no")
-        with pytest.raises(fx.ParameterError, match="membership"):
-            M.release(np.zeros((2, 2)), membership="x")
-
     def test_noisy_max_has_the_laws_that_are_known(self):
         u = [1.0, 0.0, 3.0]
         flip = fx.ReportNoisyMax(1.0, 1.0).law(u).probabilities
         assert flip.tolist() == fx.PermuteAndFlip(1.0, 1.0).law(u).probabilities.tolist()
         soft = fx.ReportNoisyMax(1.0, 1.0, noise="gumbel").law(u).probabilities
         assert soft.tolist() == M.law(u).probabilities.tolist()
-        with pytest.raises(fx.ParameterError, match="laplace"):
-            fx.ReportNoisyMax(1.0, 1.0, noise="laplace").law(u)
 
     def test_labels_of_a_series_are_not_ignored(self):
         class Series(list):
             index = np.array(["b", "a"], dtype=object)
 
-        with pytest.raises(fx.ParameterTypeError, match="by position"):
+        with raises("utilities with labels"):
             M.release(Series([1.0, 2.0]))
         Series.index = np.array([0, 1])
         assert M.release(Series([1.0, 900.0])) == 1
-
-    def test_comparators_name_what_can_be_released(self):
-        for noise, same in (("gumbel", "Exponential"), ("laplace", "PermuteAndFlip")):
-            with pytest.raises(fx.NotReleasable, match=same):
-                fx.ReportNoisyMax(1.0, 1.0, noise=noise).release([1.0])
 
 
 class TestSingleDraws:

@@ -12,6 +12,7 @@ import pytest
 import fastexp as fx
 from tests.doors.reference import selection as reference
 from tests.doors.selection import plan
+from tests.messages import says
 from tests.support.checks import selection as checks
 from tests.support.each import each
 from tests.support.goodness import fits, two_sample_fits
@@ -85,19 +86,19 @@ class TestLaw:
     @each(
         ("selection", "text"),
         [
-            ([], "one-dimensional"),
-            (np.empty(0, np.int64), "between 1 and 2"),
-            ([0, 1, 2], "between 1 and 2"),
-            ([1, 1], "distinct"),
+            ([], "array of integers"),
+            (np.empty(0, np.int64), "distinct indices, got 2"),
+            ([0, 1, 2], "distinct indices, got 2"),
+            ([1, 1], "distinct indices"),
             ([5], "indices of candidates"),
             ([-1], "indices of candidates"),
-            ([0.5], "integers"),
-            ("ab", "integers"),
-            ([[0, 1]], "one-dimensional"),
+            ([0.5], "array of integers"),
+            ("ab", "array of integers"),
+            ([[0, 1]], "array of integers"),
         ],
     )
     def test_wrong_selections(self, selection, text):
-        with pytest.raises(fx.FastexpError, match=text) as caught:
+        with pytest.raises(fx.FastexpError, match=says(text)) as caught:
             fx.TopK(2, 1.0, 1.0).law(U).log_probability(selection)
         assert "selection must" in str(caught.value)
 
@@ -109,8 +110,6 @@ class TestLaw:
         assert law.log_probability([1, 2]) == before
         assert repr(law).startswith("TopKLaw(TopK(k=2, epsilon=1.0, ")
         assert law.candidates == tuple("vwxyz")
-        with pytest.raises(fx.ParameterTypeError, match="each row"):
-            fx.TopK(2, 1.0, 1.0).law(np.zeros((2, 3)))
 
 
 class TestDraws:
@@ -268,39 +267,54 @@ def _renyi(p: np.ndarray, q: np.ndarray, order: float) -> float:
 
 
 BAD = {
-    "k 0": (lambda: fx.TopK(0, 1.0, 1.0), "k must be >= 1"),
-    "k negative": (lambda: fx.TopK(-2, 1.0, 1.0), "k must be >= 1"),
-    "k float": (lambda: fx.TopK(2.0, 1.0, 1.0), "k must be an integer"),
-    "k bool": (lambda: fx.TopK(True, 1.0, 1.0), "k must be an integer"),
-    "k labels": (lambda: fx.TopK(3, 1.0, 1.0, candidates=["a", "b"]), "k must be at most"),
-    "neither": (lambda: fx.TopK(2, sensitivity=1.0), "either epsilon"),
-    "both": (lambda: fx.TopK(2, 1.0, 1.0, rho=0.1), "either epsilon"),
-    "delta, rho": (lambda: fx.TopK(2, rho=0.1, sensitivity=1.0, delta=0.1), "delta must be 0"),
-    "delta 1": (lambda: fx.TopK(2, 1.0, 1.0, delta=1.0), "delta must be in"),
-    "delta negative": (lambda: fx.TopK(2, 1.0, 1.0, delta=-0.1), "delta must be in"),
-    "delta nan": (lambda: fx.TopK(2, 1.0, 1.0, delta=math.nan), "delta must be"),
-    "no sensitivity": (lambda: fx.TopK(2, 1.0), "sensitivity must be given"),
-    "sensitivity 0": (lambda: fx.TopK(2, 1.0, 0.0), "sensitivity must be"),
-    "epsilon nan": (lambda: fx.TopK(2, math.nan, 1.0), "epsilon must be finite"),
-    "epsilon tiny": (lambda: fx.TopK(2, 1e-10, 1.0), "any_epsilon=True"),
-    "epsilon text": (lambda: fx.TopK(2, "1", 1.0), "epsilon must be"),
-    "rho 0": (lambda: fx.TopK(2, rho=0.0, sensitivity=1.0), "rho must be"),
-    "rho inf": (lambda: fx.TopK(2, rho=math.inf, sensitivity=1.0), "rho must be"),
-    "monotonic": (lambda: fx.TopK(2, 1.0, 1.0, monotonic=1), "monotonic must be"),
-    "too few": (lambda: fx.TopK(3, 1.0, 1.0).release([7341.5, 1.0]), "at least k = 3 candidates"),
-    "too few, rows": (lambda: fx.TopK(3, 1.0, 1.0).sample(np.zeros((9, 2))), "at least k = 3"),
-    "too few, law": (lambda: fx.TopK(3, 1.0, 1.0).law([7341.5, 1.0]), "at least k = 3 candidates"),
-    "method": (lambda: fx.TopK(1, 1.0, 1.0).sample([1.0], method="alias"), "method must be one of"),
-    "nan": (lambda: fx.TopK(1, 1.0, 1.0).release([7341.5, math.nan]), "must be finite"),
-    "nan, law": (lambda: fx.TopK(1, 1.0, 1.0).law([7341.5, math.inf]), "must be finite"),
-    "nan, sample": (lambda: fx.TopK(2, 1.0, 1.0).sample([7341.5, math.nan, 1]), "must be finite"),
+    "k 0": (lambda: fx.TopK(0, 1.0, 1.0), says("k: at least a number", least="1")),
+    "k negative": (lambda: fx.TopK(-2, 1.0, 1.0), says("k: at least a number", least="1")),
+    "k float": (lambda: fx.TopK(2.0, 1.0, 1.0), "k: integer"),
+    "k bool": (lambda: fx.TopK(True, 1.0, 1.0), "k: integer"),
+    "k labels": (lambda: fx.TopK(3, 1.0, 1.0, candidates=["a", "b"]), "k at most the candidates"),
+    "neither": (lambda: fx.TopK(2, sensitivity=1.0), "epsilon or rho"),
+    "both": (lambda: fx.TopK(2, 1.0, 1.0, rho=0.1), "epsilon or rho"),
+    "delta, rho": (
+        lambda: fx.TopK(2, rho=0.1, sensitivity=1.0, delta=0.1),
+        "delta of a total in rho",
+    ),
+    "delta 1": (lambda: fx.TopK(2, 1.0, 1.0, delta=1.0), "delta below 1"),
+    "delta negative": (lambda: fx.TopK(2, 1.0, 1.0, delta=-0.1), "delta: from 0 to 1"),
+    "delta nan": (lambda: fx.TopK(2, 1.0, 1.0, delta=math.nan), "delta: from 0 to 1"),
+    "no sensitivity": (lambda: fx.TopK(2, 1.0), "sensitivity left out"),
+    "sensitivity 0": (lambda: fx.TopK(2, 1.0, 0.0), "sensitivity: finite and positive"),
+    "epsilon nan": (lambda: fx.TopK(2, math.nan, 1.0), "epsilon: finite and positive"),
+    "epsilon tiny": (lambda: fx.TopK(2, 1e-10, 1.0), "usual epsilon"),
+    "epsilon text": (lambda: fx.TopK(2, "1", 1.0), "epsilon: real number"),
+    "rho 0": (lambda: fx.TopK(2, rho=0.0, sensitivity=1.0), "rho: finite and positive"),
+    "rho inf": (lambda: fx.TopK(2, rho=math.inf, sensitivity=1.0), "rho: finite and positive"),
+    "monotonic": (lambda: fx.TopK(2, 1.0, 1.0, monotonic=1), "monotonic: true or false"),
+    "too few": (lambda: fx.TopK(3, 1.0, 1.0).release([7341.5, 1.0]), "at least k utilities, got 3"),
+    "too few, rows": (
+        lambda: fx.TopK(3, 1.0, 1.0).sample(np.zeros((9, 2))),
+        "at least k utilities, got 3",
+    ),
+    "too few, law": (
+        lambda: fx.TopK(3, 1.0, 1.0).law([7341.5, 1.0]),
+        "at least k utilities, got 3",
+    ),
+    "method": (
+        lambda: fx.TopK(1, 1.0, 1.0).sample([1.0], method="alias"),
+        "method: one of several words",
+    ),
+    "nan": (lambda: fx.TopK(1, 1.0, 1.0).release([7341.5, math.nan]), "utilities that are finite"),
+    "nan, law": (lambda: fx.TopK(1, 1.0, 1.0).law([7341.5, math.inf]), "utilities that are finite"),
+    "nan, sample": (
+        lambda: fx.TopK(2, 1.0, 1.0).sample([7341.5, math.nan, 1]),
+        "utilities that are finite",
+    ),
 }
 
 
 @each("name", BAD)
 def test_bad_parameters(name):
     call, text = BAD[name]
-    with pytest.raises(fx.FastexpError, match=text) as caught:
+    with pytest.raises(fx.FastexpError, match=says(text)) as caught:
         call()
     assert "must" in str(caught.value)
     assert "7341" not in str(caught.value)

@@ -17,6 +17,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import StudyError
 from tests.doors.studies import folder, machine, run_task, writing
+from tests.messages import raises, says
 from tests.support import processes
 from tests.support.small_study import TASKS, small, tables, undisturbed
 
@@ -141,14 +142,14 @@ class TestDamage:
         result = {**run_task(small(), 0), **change}
         lines = [writing.line_of(result), *lines_of(broken)[1:]]
         (broken / "tasks.jsonl").write_bytes(b"".join(lines))
-        with pytest.raises(StudyError, match="not one of this study"):
+        with raises("result of another study"):
             fx.Study.resume(broken)
         assert lines_of(broken) == lines
 
     @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'{"versions": [], "study": {}}'])
     def test_a_damaged_description(self, broken, content):
         (broken / "study.json").write_bytes(content)
-        with pytest.raises(StudyError, match="is not the results folder of a study"):
+        with raises("folder of no study"):
             fx.Study.resume(broken)
 
     @pytest.mark.parametrize("change", [{"draws": 9}, {"colour": 1}])
@@ -156,11 +157,11 @@ class TestDamage:
         told = json.loads((broken / "study.json").read_text())
         told["study"] |= change
         (broken / "study.json").write_text(json.dumps(told))
-        with pytest.raises(StudyError, match="damaged: its key is not that of its study"):
+        with raises("key of a damaged study"):
             fx.Study.resume(broken)
 
     def test_no_folder(self, tmp_path):
-        with pytest.raises(StudyError, match="is not the results folder of a study"):
+        with raises("folder of no study"):
             fx.Study.resume(tmp_path / "nowhere")
 
     def test_reading_changes_nothing(self, broken):
@@ -181,7 +182,7 @@ class TestOthers:
 
     def test_integers_are_not_floats(self, broken):
         """They are equal, but not what keys of draws are made of."""
-        with pytest.raises(StudyError, match=r"bounds: \[-10, 120\] there, \[-10.0, 120.0\] here"):
+        with raises("...bounds: setting that changed, got [-10.0, 120.0]", there="[-10, 120]"):
             fx.Study.resume(broken, study=small(bounds=(-10.0, 120.0)))
 
     def test_the_same_study_is_taken(self, broken, whole):
@@ -194,14 +195,17 @@ class TestOthers:
         told["versions"][name] = "0.0.1"
         (broken / "study.json").write_text(json.dumps(told))
         own = machine.versions()[name]
-        with pytest.raises(StudyError, match=f"was made with {name} 0.0.1, this is {own}"):
+        with pytest.raises(
+            StudyError,
+            match=says("results of another version", name=name, there="0.0.1", here=f"{own}..."),
+        ):
             fx.Study.resume(broken)
 
     def test_a_folder_that_is_not_empty(self, whole, tmp_path):
-        with pytest.raises(fx.ParameterError, match="new or an empty folder"):
+        with raises("results folder in use before"):
             small().run(out=whole)
         (tmp_path / "notes.txt").write_text("mine")
-        with pytest.raises(fx.ParameterError, match="new or an empty folder"):
+        with raises("results folder in use before"):
             small().run(out=tmp_path)
         assert [p.name for p in tmp_path.iterdir()] == ["notes.txt"]
 
@@ -218,7 +222,7 @@ class TestOthers:
     def test_two_runs_at_once(self, broken):
         """Of one process or of two."""
         held = folder.opened(broken, fx.Study)
-        with pytest.raises(StudyError, match="in use: another run writes to it"):
+        with raises("results folder in use"):
             fx.Study.resume(broken)
         script = f"import fastexp as fx; fx.Study.resume({str(broken)!r})"
         ran = processes.run([sys.executable, "-c", script])
@@ -266,7 +270,7 @@ class TestDisk:
         room = len(b"".join(lines_of(whole)[:6])) + 30
         monkeypatch.setattr(writing.io, "FileIO", Full)
         monkeypatch.setattr(Full, "room", room)
-        with pytest.raises(StudyError, match=r"tasks.jsonl cannot be written: No space left"):
+        with raises("...tasks.jsonl: results that cannot be written, got No space left..."):
             small().run(workers=workers, out=tmp_path / "out")
         monkeypatch.undo()
         assert all(writing.parsed(line) for line in lines_of(tmp_path / "out"))
@@ -314,7 +318,7 @@ class TestDisk:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         monkeypatch.setattr(Path, "write_bytes", full)
-        with pytest.raises(StudyError, match=r"table.csv cannot be written: No space left"):
+        with raises("...table.csv: results that cannot be written, got No space left..."):
             fx.Study.resume(broken)
         monkeypatch.undo()
         assert run_again(broken, whole) == 0
@@ -322,16 +326,18 @@ class TestDisk:
     @pytest.mark.parametrize("path", ["file/out", "file"])
     def test_no_place_for_a_folder(self, tmp_path, path):
         (tmp_path / "file").write_text("mine")
-        with pytest.raises(fx.ParameterError, match="out must be a folder that can be written to"):
+        with raises("out: folder to write to"):
             small().run(out=tmp_path / path)
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
     def test_a_folder_that_is_read_only(self, broken, tmp_path):
         (broken / "tasks.jsonl").chmod(0o400)
-        with pytest.raises(StudyError, match="cannot be written: Permission denied"):
+        with pytest.raises(
+            StudyError, match=says("results that cannot be written, got Permission denied")
+        ):
             fx.Study.resume(broken)
         (tmp_path / "closed").mkdir(mode=0o500)
-        with pytest.raises(fx.ParameterError, match="out must be a folder that can be written to"):
+        with pytest.raises(fx.ParameterError, match=says("out: folder to write to")):
             small().run(out=tmp_path / "closed" / "out")
 
     def test_what_may_not_be_opened(self, broken, monkeypatch):
@@ -339,14 +345,14 @@ class TestDisk:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
         monkeypatch.setattr(writing.os, "open", refuse)
-        with pytest.raises(StudyError, match="cannot be written: Permission denied"):
+        with raises("results that cannot be written, got Permission denied"):
             fx.Study.resume(broken)
 
     def test_infinite_figures_are_not_written(self, tmp_path):
         store = folder.create(tmp_path / "out", small())
         result = run_task(small(), 0)
         result["cells"][0]["error"]["moments"]["exact"][0] = float("inf")
-        with pytest.raises(StudyError, match="infinite or not a number: are bounds too wide"):
+        with raises("infinite figure"):
             store.add(result)
         store.close()
         assert lines_of(tmp_path / "out") == []

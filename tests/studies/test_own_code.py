@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import sys
 import types
 from concurrent.futures import ProcessPoolExecutor
@@ -16,6 +17,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.studies import Code, code_of
+from tests.messages import raises, says
 from tests.support.each import each
 from tests.support.own_code import Noisy, far, gamma
 
@@ -128,7 +130,9 @@ class TestPlain:
         again = fx.Study(**plain)
         assert again == made
         assert [cell.averages for cell in again.cells] == [cell.averages for cell in made.cells]
-        with pytest.raises(fx.StudyError, match=f"the study needs {MODULE}:gamma, of which"):
+        with pytest.raises(
+            fx.StudyError, match=says("code that is not given", reference=f"{MODULE}:gamma")
+        ):
             again.run(workers=1)
 
     def test_pickle_has_the_code(self):
@@ -163,26 +167,26 @@ class TestResume:
 
     def test_neither(self, tmp_path):
         path = stopped(tmp_path)
-        with pytest.raises(fx.StudyError, match=r"give the study itself \(study=\), or allow"):
+        with raises("code that is not given"):
             fx.Study.resume(path, workers=1)
 
     def test_other_code_is_told(self, tmp_path):
         path = stopped(tmp_path, data=partial(gamma, shape=3.0))
-        says = f"the code of {MODULE}:gamma differs from the one that the study was made with"
-        with pytest.raises(fx.StudyError, match=says):
+        words = says("code that changed", reference=f"{MODULE}:gamma")
+        with pytest.raises(fx.StudyError, match=says(words)):
             fx.Study.resume(path, study=study(), workers=1)
-        with pytest.raises(fx.StudyError, match=says):
+        with pytest.raises(fx.StudyError, match=says(words)):
             fx.Study.resume(path, workers=1, allow_import=True)
 
     def test_a_version_lets_it_pass(self, tmp_path):
         path = stopped(tmp_path, data=partial(gamma, shape=3.0), version="1")
         fx.Study.resume(path, study=study(version="1"), workers=1)
-        with pytest.raises(fx.StudyError, match="version: '1' there, '2' here"):
+        with raises("...version: setting that changed, got '2'", there="'1'"):
             fx.Study.resume(path, study=study(version="2"), workers=1)
 
     def test_another_setting_is_told_as_before(self, tmp_path):
         path = stopped(tmp_path)
-        with pytest.raises(fx.StudyError, match="seed: 0 there, 1 here"):
+        with raises("...seed: setting that changed, got 1", there="0"):
             fx.Study.resume(path, study=study(seed=1), workers=1)
 
 
@@ -195,10 +199,10 @@ class TestWorkers:
     @pytest.mark.parametrize("kind", ["processes", "pool"])
     def test_a_lambda_stays_at_home(self, kind, tmp_path):
         made = study(data=lambda rng, n: rng.random(n))
-        says = "<lambda> cannot be sent to processes: define it by def"
+        words = "...<lambda>: code that stays here"
         with ProcessPoolExecutor(1) as pool:
             executor = pool if kind == "pool" else kind
-            with pytest.raises(fx.ParameterError, match=says):
+            with pytest.raises(fx.ParameterError, match=says(words)):
                 made.run(executor, out=tmp_path / "out")
         assert not (tmp_path / "out").exists()
         assert made.run("threads", workers=2).rows
@@ -207,7 +211,7 @@ class TestWorkers:
         notebook = types.ModuleType("__main__")
         exec("def drawn(rng, n):\n    return rng.random(n)", notebook.__dict__)  # noqa: S102 - a cell
         monkeypatch.setitem(sys.modules, "__main__", notebook)
-        with pytest.raises(fx.ParameterError, match=r"__main__:drawn cannot be sent .*notebook"):
+        with raises("__main__:drawn: code that stays here"):
             study(data=notebook.drawn).run("processes", out=tmp_path / "out")
         assert not (tmp_path / "out").exists()
 
@@ -231,12 +235,12 @@ mechanisms = ["median", {subject = "MODULE:Noisy"}]
         return path
 
     def test_a_file_is_data(self, tmp_path):
-        with pytest.raises(fx.ParameterError, match="and a file is data: it is imported only"):
+        with raises("code named in a file"):
             fx.Study.load(self.written(tmp_path))
 
     def test_that_nothing_is_imported(self, tmp_path):
         (tmp_path / "mymodule.py").write_text("raise SystemExit('imported')")
-        with pytest.raises(fx.ParameterError, match="a file is data"):
+        with raises("code named in a file"):
             fx.Study.load(self.written(tmp_path, "mymodule"))
         with pytest.raises(SystemExit):
             fx.Study.load(self.written(tmp_path, "mymodule"), allow_import=True)
@@ -250,7 +254,7 @@ mechanisms = ["median", {subject = "MODULE:Noisy"}]
 
     def test_results_folders_are_files_too(self, tmp_path):
         path = stopped(tmp_path) / "study.json"
-        with pytest.raises(fx.ParameterError, match="a file is data"):
+        with raises("code named in a file"):
             fx.Study.load(path)
         assert fx.Study.load(path, allow_import=True) == study()
 
@@ -258,22 +262,22 @@ mechanisms = ["median", {subject = "MODULE:Noisy"}]
     def test_names_of_nothing(self, tmp_path, name):
         path = tmp_path / "mine.toml"
         path.write_text(self.TOML.replace("MODULE:gamma", name).replace("MODULE", MODULE))
-        with pytest.raises(fx.ParameterError, match="code must be named as 'module:function'"):
+        with raises("code by its name"):
             fx.Study.load(path, allow_import=True)
 
 
 class TestMessages:
     @each(
-        ("unnamed", "given", "says"),
+        ("unnamed", "given", "words"),
         [
             (("median",), {}, "too many positional arguments"),
             ((), {"name": "s"}, "missing a required .*'mechanisms'"),
             ((), {"name": "s", "mechanisms": [], "epsilon": 1, "colour": 2}, "argument 'colour'"),
         ],
     )
-    def test_a_study_that_is_called_in_another_way(self, unnamed, given, says):
+    def test_a_study_that_is_called_in_another_way(self, unnamed, given, words):
         with pytest.raises(
-            fx.ParameterTypeError, match=f"Study takes its settings by name.*{says}"
+            fx.ParameterTypeError, match=says("settings by name", fault=re.compile(f".*{words}.*"))
         ):
             fx.Study(*unnamed, **given)
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.messages import raises, says
 from tests.support.each import each
 
 
@@ -103,13 +104,13 @@ class TestSubjects:
         assert row["low"] < 2.0 < row["high"]  # of 12,000 draws: E|Laplace(2)|
 
     def test_without_truth_there_are_figures_of_ones_own_only(self):
-        with pytest.raises(fx.ParameterError, match="it has none without truth"):
+        with raises("figures that a mechanism has, got none without truth..."):
             study(Plain())
         (row,) = rows(Plain(), figures={"old": lambda answers, _truth: answers > 20})
         assert 0.9 < row["monte_carlo"] <= 1
 
     def test_quantiles_need_bounds(self):
-        with pytest.raises(fx.ParameterError, match="has none of the figures; it has error, bias"):
+        with raises("figures that a mechanism has, got error, bias..."):
             study(WithTruth(), figures="error_quantile")
         assert rows(WithTruth(), figures="error_quantile", bounds=(0, 120))[0]["monte_carlo"] > 0
 
@@ -147,20 +148,20 @@ class TestSubjects:
             assert data.max() <= 60
 
     @each(
-        ("answers", "says"),
+        ("answers", "words"),
         [
-            (lambda size: np.zeros(size - 1), "plain must give size = 40 finite answers"),
-            (lambda size: np.full(size, np.inf), "plain must give size = 40 finite answers"),
-            (lambda _: None, "plain must give size = 40 finite answers"),
-            (lambda size: ["a"] * size, "answers of plain must be integers or floats"),
+            (lambda size: np.zeros(size - 1), "...plain: answers of an own mechanism, got 40"),
+            (lambda size: np.full(size, np.inf), "...plain: answers of an own mechanism, got 40"),
+            (lambda _: None, "...plain: answers of an own mechanism, got 40"),
+            (lambda size: ["a"] * size, "answers that are no numbers, got plain"),
         ],
     )
-    def test_what_is_no_answer(self, answers, says):
+    def test_what_is_no_answer(self, answers, words):
         class Wrong(WithTruth):
             def sample(self, _data: Any, _epsilon: float, size: int, _rng: Any) -> Any:
                 return answers(size)
 
-        with pytest.raises(fx.StudyError, match=says):
+        with pytest.raises(fx.StudyError, match=says(words)):
             rows(Wrong("plain"))
 
     def test_indices_beyond_the_candidates(self):
@@ -168,22 +169,22 @@ class TestSubjects:
             def sample(self, data: Any, _epsilon: float, size: int, _rng: Any) -> Any:
                 return np.full(size, data.size)
 
-        with pytest.raises(fx.StudyError, match="flip must answer with indices of candidates"):
+        with raises("...flip: answers that are no indices"):
             rows(Beyond(), data="votes", n=5)
 
     @each(
-        ("subject", "says"),
+        ("subject", "words"),
         [
-            (3, "must be a name, a dict of settings"),
-            ({"subject": 3}, "subject must have sample"),
-            ({"subject": "module:name"}, "subject must be an object"),
-            (type("Nameless", (), {"sample": print})(), "must be text"),
-            (Plain("median"), "name must not be that of a mechanism"),
-            (type("Other", (Plain,), {"takes": "rows"})(), "takes must be one of"),
+            (3, "mechanism of a study"),
+            ({"subject": 3}, "subject without draws"),
+            ({"subject": "module:name"}, "subject that is none"),
+            (type("Nameless", (), {"sample": print})(), "text of a study"),
+            (Plain("median"), "name of the package's own mechanism"),
+            (type("Other", (Plain,), {"takes": "rows"})(), "what a subject takes"),
         ],
     )
-    def test_what_is_no_subject(self, subject, says):
-        with pytest.raises(fx.ParameterError, match=says):
+    def test_what_is_no_subject(self, subject, words):
+        with pytest.raises(fx.ParameterError, match=says(words)):
             study(subject)
 
 
@@ -269,7 +270,7 @@ class TestTemplates:
         assert fx.Study(**made.to_dict()) == made
 
     def test_a_template_that_no_study_knows(self):
-        with pytest.raises(fx.ParameterError, match="a study knows no MostCommon; it knows median"):
+        with raises("MostCommon: mechanism that no study has, got median..."):
             study(fx.MostCommon(1, ["a", "b"]))
 
 
@@ -347,22 +348,22 @@ class TestFigures:
         assert found[0]["monte_carlo"] == pytest.approx(found[1]["monte_carlo"], rel=1e-12)
 
     @each(
-        ("figures", "says"),
+        ("figures", "words"),
         [
-            ([lambda a, _: a], "a figure of one's own must have a name of letters"),
-            ({"error": off_by_two}, "that no figure of fastexp has"),
-            ({"mine": 3}, "a figure must be a name or a callable"),
-            ([off_by_two, {"off_by_two": off_by_two}], "must not hold a value twice"),
+            ([lambda a, _: a], "name of an own figure"),
+            ({"error": off_by_two}, "name of an own figure"),
+            ({"mine": 3}, "figure of a wrong type"),
+            ([off_by_two, {"off_by_two": off_by_two}], "setting with a value twice"),
         ],
     )
-    def test_faults(self, figures, says):
-        with pytest.raises(fx.ParameterError, match=says):
+    def test_faults(self, figures, words):
+        with pytest.raises(fx.ParameterError, match=says(words)):
             study("median", bounds=(0, 120), figures=figures)
 
     def test_they_need_draws(self):
-        with pytest.raises(fx.ParameterError, match="has no exact figures: draws must be > 0"):
+        with raises("draws for figures"):
             study("median", bounds=(0, 120), figures=off_by_two, draws=0)
 
     def test_what_is_no_figure(self):
-        with pytest.raises(fx.StudyError, match="must give size = 40 finite numbers"):
+        with raises("numbers of an own figure, got 40"):
             rows("median", bounds=(0, 120), figures={"sum": lambda a, _: a.sum()})

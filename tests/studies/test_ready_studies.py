@@ -204,10 +204,3 @@ def test_a_users_own_study_repeats_nothing():
     changes = {"mechanisms": "median", "datasets": 1, "draws": 0}
     (table,) = tables_of(fx.Study.ready("table1", **changes).run(workers=1).to_dict())
     assert READY["table1"].repeats not in table.note
-
-
-def test_an_unknown_one_is_refused():
-    with pytest.raises(fx.ParameterError, match=r"one of table1, .*got 'table2'"):
-        fx.Study.ready("table2")
-    with pytest.raises(fx.ParameterError, match="a study has no foo"):
-        fx.Study.ready("table1", foo=3)

@@ -14,6 +14,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.studies import page, pictures, rendering, report, table_of
+from tests.messages import raises
 
 DATA = ("table.csv", "table.json")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -187,18 +188,18 @@ def test_without_matplotlib_there_is_a_page(
 
 
 def test_faults_are_told(results: Any, tmp_path: Path) -> None:
-    with pytest.raises(fx.ParameterError, match="formats must be of svg, png, pdf"):
+    with raises("svg, png, pdf: formats of a report"):
         report.write_report(results.to_dict(), tmp_path, ("gif",))
     (tmp_path / "file").write_text("")
-    with pytest.raises(fx.StudyError, match="cannot be written"):
+    with raises("report that cannot be written"):
         report.write_report(results.to_dict(), tmp_path / "file")
-    with pytest.raises(fx.StudyError, match="is not the results folder"):
+    with raises("folder of no study"):
         table_of(tmp_path)
     (tmp_path / "study.json").write_text("{}")
-    with pytest.raises(fx.StudyError, match="is not the results folder"):
+    with raises("folder of no study"):
         table_of(tmp_path)
     (tmp_path / "table.json").write_text('{"rows": ')
-    with pytest.raises(fx.StudyError, match="is damaged"):
+    with raises("damaged results"):
         table_of(tmp_path)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.studies import Ranked, run_described, run_task
+from tests.messages import says
 from tests.support.each import each
 from tests.support.small_study import SETTINGS, TASKS, small
 
@@ -50,7 +51,7 @@ class TestFaults:
         assert sorted(line.partition(":")[0] for line in found) == sorted(begins)
 
     @each(
-        ("changes", "says"),
+        ("changes", "words"),
         [
             ({"epsilon": []}, "epsilon: must not be empty"),
             ({"epsilon": [1, 1.0]}, "epsilon: must not hold a value twice"),
@@ -92,8 +93,8 @@ class TestFaults:
             ({"data": {"file": "x.csv", "row": 1}}, "data[0]: unknown settings row"),
         ],
     )
-    def test_one_of_each_kind(self, changes, says):
-        assert says in "\n".join(faults(**changes))
+    def test_one_of_each_kind(self, changes, words):
+        assert words in "\n".join(faults(**changes))
         assert len(faults(**changes)) == 1
 
     def test_mechanisms_without_exact_figures_need_draws(self, monkeypatch):
@@ -186,22 +187,22 @@ class TestFiles:
         assert fx.Study.load(tmp_path / "out" / "study.json") == study
 
     @pytest.mark.parametrize(
-        ("name", "text", "says"),
+        ("name", "text", "words"),
         [
-            ("a.toml", "epsilon = ", "is not valid"),
-            ("a.json", "[1]", "must hold the settings"),
-            ("a.json", "{", "is not valid"),
-            ("a.toml", "epsilon = 1\ncolour = 2", "colour: unknown"),
-            ("a.toml", "epsilon = 1\ncolour = 2", "mechanisms: missing"),
+            ("a.toml", "epsilon = ", "study that is not valid"),
+            ("a.json", "[1]", "settings of a study"),
+            ("a.json", "{", "study that is not valid"),
+            ("a.toml", "epsilon = 1\ncolour = 2", "...colour: unknown setting"),
+            ("a.toml", "epsilon = 1\ncolour = 2", "...mechanisms: missing setting"),
         ],
     )
-    def test_damaged_files(self, tmp_path, name, text, says):
+    def test_damaged_files(self, tmp_path, name, text, words):
         (tmp_path / name).write_text(text)
-        with pytest.raises(fx.ParameterError, match=says):
+        with pytest.raises(fx.ParameterError, match=says(words)):
             fx.Study.load(tmp_path / name)
 
     def test_missing_file(self, tmp_path):
-        with pytest.raises(fx.ParameterError, match="cannot be read"):
+        with pytest.raises(fx.ParameterError, match=says("file that cannot be read")):
             fx.Study.load(tmp_path / "a.toml")
 
 

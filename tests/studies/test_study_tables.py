@@ -11,6 +11,7 @@ import pytest
 import fastexp as fx
 from tests.doors.parameters import readable
 from tests.doors.studies import pivots, sentence
+from tests.messages import raises
 from tests.support.each import each
 
 CAUCHY = {"name": "smooth-sensitivity-median", "noise": "cauchy"}
@@ -196,7 +197,7 @@ def test_an_unfinished_folder_tells_what_there_is(tmp_path: Path) -> None:
     assert repr(part) == "<StudyResults of 'u': 1 row, 1 of 3 tasks>"
     assert (part.to_dict()["finished"], part.rows[0]["datasets"]) == (1, 2)
     tasks.write_bytes(b"")
-    with pytest.raises(fx.StudyError, match="no task is finished"):
+    with raises("study without figures"):
         fx.StudyResults.open(tmp_path / "out").table()
-    with pytest.raises(fx.ParameterError, match="figure must be one of error, got 'loss'"):
+    with raises("error: figure of a study, got 'loss'"):
         whole.table("loss")

@@ -11,6 +11,7 @@ from scipy import stats
 
 import fastexp as fx
 from tests.doors.studies import Block, build
+from tests.messages import raises
 from tests.support.each import each
 from tests.support.goodness import counts_fit
 
@@ -186,7 +187,7 @@ class TestInAStudy:
     def test_counts_are_integers(self):
         settings = {**SETTINGS, "mechanisms": [{"name": "joint-top-k", "k": 1}]}
         data = {"name": "utilities", "values": [1.5, 2.0]}
-        with pytest.raises(fx.StudyError, match="must be integers"):
+        with raises("counts of a study"):
             fx.Study(data=data, **settings).run(workers=1)
 
     def test_the_unit_of_a_total(self):
@@ -195,12 +196,8 @@ class TestInAStudy:
         promise = made.cells[0].subject.mechanism.guarantee
         assert promise.epsilon == pytest.approx(math.sqrt(2))
         assert promise.rho == fx.JointTopK(2, 1.0).guarantee.rho == 0.125
-        with pytest.raises(fx.ParameterError, match="unit must be one of"):
+        with raises("...unit: one of several words"):
             fx.Study(mechanisms=[{**mechanism, "unit": "nats"}], data=VOTES, n=5, **SETTINGS)
-
-    def test_k_is_at_most_n(self):
-        with pytest.raises(fx.errors.ParameterError, match="n must be at least k = 6"):
-            fx.Study(mechanisms=[{"name": "laplace-top-k", "k": 6}], data=VOTES, n=5, **SETTINGS)
 
     def test_a_mechanism_is_a_template(self):
         made = fx.Study(mechanisms=[fx.TopK(2, 1.0, 1.0)], data=VOTES, n=5, **SETTINGS)
