@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,6 @@ from tests.messages import MESSAGES, SHORT, TABLE
 from tests.messages.message import Message, call
 
 TESTS = Path(__file__).parents[1]
-SOURCES = [path for path in TESTS.rglob("*.py") if path.name != "table.py"]
 OTHERS = {"house", "benchmarks"}  # tests of messages that the package has not
 OTHER_ERRORS = {*vars(builtins), "duckdb"}
 
@@ -36,9 +36,16 @@ def faults(message: Message) -> list[str]:
     return wrong
 
 
-def pinned(source: str) -> Iterator[int]:
+@functools.cache
+def nodes() -> dict[Path, list[ast.AST]]:
+    """The syntax of all tests."""
+    paths = [path for path in TESTS.rglob("*.py") if path.name != "table.py"]
+    return {path: list(ast.walk(ast.parse(path.read_text()))) for path in paths}
+
+
+def pinned(tree: Iterable[ast.AST]) -> Iterator[int]:
     """Lines that compare an error of the package with a text of their own."""
-    for node in ast.walk(ast.parse(source)):
+    for node in tree:
         if isinstance(node, ast.Call) and ast.unparse(node.func) in (
             "pytest.raises",
             "pytest.warns",
@@ -74,22 +81,20 @@ def test_another_error_text_or_field_is_noticed(error, text, fields):
     )
 
 
+@pytest.mark.slow
 def test_every_row_has_a_name_of_its_own_and_is_asked_for():
     assert len(TABLE) == len(MESSAGES)
-    texts = [
-        node.value
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
-    named = {SHORT.fullmatch(text)["name"] for text in texts}
+    texts = [getattr(node, "value", None) for tree in nodes().values() for node in tree]
+    named = {SHORT.fullmatch(text)["name"] for text in texts if isinstance(text, str)}
     asked = named | {message.name for message in MESSAGES if any(message.calls())}
     assert TABLE.keys() - asked == set()
 
 
+@pytest.mark.slow
 def test_no_text_is_pinned_elsewhere():
-    assert list(pinned('pytest.raises((TypeError, ParameterError), match="k must")')) == [1]
-    assert not list(pinned('pytest.raises(OSError, match="Errno 28")'))
-    own = [path for path in SOURCES if path.parent.name not in OTHERS]
-    places = [f"{path.relative_to(TESTS)}:{n}" for path in own for n in pinned(path.read_text())]
+    planted = ast.walk(ast.parse('pytest.raises((TypeError, ParameterError), match="k must")'))
+    assert list(pinned(planted)) == [1]
+    assert not list(pinned(ast.walk(ast.parse('pytest.raises(OSError, match="Errno 28")'))))
+    own = {path: tree for path, tree in nodes().items() if path.parent.name not in OTHERS}
+    places = [f"{path.relative_to(TESTS)}:{n}" for path, tree in own.items() for n in pinned(tree)]
     assert not places, "use says() of tests.messages"
