@@ -9,6 +9,7 @@ import pytest
 
 import fastexp as fx
 from fastexp import errors
+from tests.messages import heard
 from tests.support.command_line import Run
 
 MARKER = "SECRET-7341"
@@ -161,7 +162,7 @@ def test_damage_is_a_failure(run: Run, select, file: Path) -> None:
     for arguments in (["budget", file], [*select, "--budget", file]):
         code, out, err = run(*arguments)
         assert (code, out) == (1, "")
-        assert "is damaged, or not a budget" in err
+        assert heard(err, "damaged budget file")
         assert MARKER not in err
 
 

@@ -20,6 +20,7 @@ import fastexp as fx
 from tests.doors.budget import atomic_files, ledger
 from tests.doors.cli import payment
 from tests.doors.query import output_file, perform
+from tests.messages import heard
 from tests.support import processes
 from tests.support.command_line import Run
 
@@ -158,7 +159,7 @@ def test_an_output_file_is_replaced_by_force_only(run: Run, data) -> None:
     Path("o.csv").chmod(0o640)
     code, out, err = run(*ask("quantile by"), "--output", "o.csv")
     assert (code, out, charges()) == (2, "", 0)
-    assert "may hold answers that were paid for" in err
+    assert heard(err, "output that exists")
     assert Path("o.csv").read_text() == "paid for\n"
     assert run(*ask("quantile by"), "--output", "o.csv", "--force")[0] == 0
     assert Path("o.csv").read_text().startswith("g,x\na,")
@@ -252,7 +253,8 @@ def test_the_label_of_another_question_is_refused(run: Run, data, which: str) ->
     ]:
         code, out, err = run(*question, "--label", "q", "--budget", "other")
         assert (code, out) == (2, ""), question
-        assert "label 'q' names another question" in err
+        rows = ("label of another question", "label of another question, described")
+        assert heard(err, *rows, label="'q'")
     assert fx.Budget.file("other").charges == 1
 
 
@@ -266,7 +268,7 @@ def test_a_label_is_used_up_by_a_row_that_cannot_be_read(run: Run, data) -> None
         data.write_text("g,x,t\na,1,z\n")
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")
-        assert "is used up" in err
+        assert heard(err, "label used up")
     assert charges() == 3
 
 

@@ -151,11 +151,8 @@ class TestCountsWithLabels:
     )
     def test_what_is_no_count_is_refused_without_a_word_of_it(self, counts):
         mechanism, budget = fx.MostCommon(0.5, ["a", "b"]), fx.Budget(1.0)
-        with pytest.raises(fx.InvalidRecords) as caught:
+        with raises("counts by label") as caught:
             mechanism.release(counts, budget=budget)
-        assert str(caught.value) == (
-            "counts by label must be integers >= 0 that add up to less than 2**63"
-        )
         assert caught.value.__context__ is None
         assert budget.spent == 0.5
 

@@ -7,6 +7,7 @@ message is one changed row.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import pytest
 
@@ -25,16 +26,25 @@ def says(*names: str | re.Pattern[str], **fields: object) -> re.Pattern[str]:
     """
     if isinstance(names[0], re.Pattern):
         return names[0]
-    rows = [_row(name, fields) for name in names]
-    if unknown := fields.keys() - {field for message, _ in rows for field in message.fields}:
-        raise KeyError(f"{names} have no fields {unknown}")
-    return re.compile("|".join(message.pattern(values) for message, values in rows), re.DOTALL)
+    return re.compile("|".join(rf"^{part}\Z" for part in _patterns(names, fields)), re.DOTALL)
+
+
+def heard(text: str, *names: str, **fields: object) -> bool:
+    """Return whether a message, or one of several, is in a longer text, such as stderr."""
+    return re.search("|".join(_patterns(names, fields)), text, re.DOTALL) is not None
 
 
 def raises(*names: str, **fields: object) -> pytest.RaisesExc[Exception]:
     """Return the context of an error of the row's class with its message (see `says`)."""
     errors = {_row(name, {})[0].error for name in names}
     return pytest.raises(tuple(errors), match=says(*names, **fields))
+
+
+def _patterns(names: Iterable[str], fields: dict[str, object]) -> list[str]:
+    rows = [_row(name, fields) for name in names]
+    if unknown := fields.keys() - {field for message, _ in rows for field in message.fields}:
+        raise KeyError(f"{names} have no fields {unknown}")
+    return [message.pattern(values) for message, values in rows]
 
 
 def _row(short: str, fields: dict[str, object]) -> tuple[Message, dict[str, object]]:

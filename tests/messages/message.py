@@ -52,12 +52,12 @@ class Message:
                 yield one, {}
 
     def pattern(self, fields: Fields) -> str:
-        """Return the regular expression of the whole message with these fields."""
+        """Return a regular expression of the message with these fields."""
         parts, at = [], 0
         for gap in GAP.finditer(self.text):
             parts += re.escape(self.text[at : gap.start()]), _expression(fields.get(gap[1], "..."))
             at = gap.end()
-        return "^" + "".join(parts) + re.escape(self.text[at:]) + r"\Z"
+        return "".join(parts) + re.escape(self.text[at:])
 
 
 def _expression(value: object) -> str:

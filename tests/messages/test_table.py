@@ -29,7 +29,7 @@ def faults(message: Message) -> list[str]:
             got = f"no error, but {function()!r}"
         except Exception as error:
             pattern = re.compile(message.pattern(fields), re.DOTALL)
-            if type(error) is message.error and pattern.search(str(error)):
+            if type(error) is message.error and pattern.fullmatch(str(error)):
                 continue
             got = f"{type(error).__name__}: {error}"
         wrong.append(f"{message.name!r}, call {number}: {got}")
