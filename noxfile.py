@@ -63,31 +63,29 @@ def docs(session: nox.Session) -> None:
     session.run("python", "-m", "tests.docs.links", html)
 
 
-@nox.session
-def peers(session: nox.Session) -> None:
-    """Cross-checks against other libraries of differential privacy; a skip is a failure."""
-    session.install("-e", ".[test,peers]")
-    _run(session, "peers")
-
-
-@nox.session
-def ends(session: nox.Session) -> None:
-    """Every call of extreme parameters ends or is refused: all of them, in an hour or two."""
-    session.install("-e", ".[test]")
-    module = "tests.proofs.test_every_release_ends"
-    session.run("python", "-m", module, "--all", *session.posargs, env=BYTECODE)
-
-
 def _tier(mark: str) -> None:
     @nox.session(name=mark)
     def tests_of_mark(session: nox.Session) -> None:
         """The tests of this mark (`markers` in pyproject.toml)."""
-        session.install("-e", ".[test,spark]" if mark == "engines" else ".[test]")
+        libraries = {"engines": ",spark", "peers": ",peers"}.get(mark, "")
+        session.install("-e", f".[test{libraries}]")
         _run(session, mark)
 
 
-for mark in ("slow", "statistical", "engines", "process", "proof"):
+for mark in ("slow", "statistical", "engines", "process", "proof", "peers"):
     _tier(mark)
+
+
+def _whole(name: str, module: str) -> None:
+    @nox.session(name=name)
+    def all_of_them(session: nox.Session) -> None:
+        """All cases of which other sessions try a part; each ends in at most an hour or two."""
+        session.install("-e", ".[test]")
+        session.run("python", "-m", module, "--all", *session.posargs, env=BYTECODE)
+
+
+_whole("ends", "tests.proofs.test_every_release_ends")
+_whole("mutants", "tests.mutants")
 
 
 def _oldest() -> list[str]:

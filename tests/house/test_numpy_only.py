@@ -26,8 +26,8 @@ OTHERS = [
 ]
 ALONE = """
 import sys
-from tests.support.mutating import Finder
-sys.meta_path.insert(0, Finder("grouped/verbs.py", {old!r}, {new!r}))
+from tests.mutants.jury import Finder
+sys.meta_path.insert(0, Finder({path!r}, {text!r}))
 sys.modules.update(dict.fromkeys({others!r}))  # importing one of them now fails
 import numpy as np
 import fastexp as fx
@@ -54,7 +54,9 @@ FIRST = "from __future__ import annotations\n"
 
 def alone(import_more=""):
     """Answers by group without the others, of a package that imports more."""
-    script = ALONE.format(others=OTHERS, old=FIRST, new=FIRST + import_more)
+    path = ROOT / "fastexp" / "grouped" / "verbs.py"
+    text = path.read_text().replace(FIRST, FIRST + import_more)
+    script = ALONE.format(others=OTHERS, path=str(path), text=text)
     return subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=500
     )

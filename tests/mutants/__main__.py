@@ -2,6 +2,7 @@
 
     python -m tests.mutants --room laws --seed 1 --count 60   # 60 random mutants of laws
     python -m tests.mutants --only ADDRESS... or FILE         # these, or those that a file lists
+    python -m tests.mutants --all                             # every row; then they are recorded
 
 Random mutants are drawn evenly over the nodes of a room's functions that operators change; without
 `--room`, over those of all rooms. Each is tried by the checks and tests of its room (`trial`). One
@@ -34,8 +35,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--only", nargs="+", help="addresses, and files with one a line")
+    parser.add_argument("--all", action="store_true", help="every row of tests/mutants/rows.py")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
+    if asked.all:
+        from tests.mutants import record  # another checkout may have no rows
+
+        sys.exit("\n".join(record.run_all(asked.jobs)))
     count = None if asked.only else asked.count
     drawn = listed(asked.only) if asked.only else random_addresses(asked.room, asked.seed)
     survivors, killed = tried(iter(drawn), count, asked.jobs)

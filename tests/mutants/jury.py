@@ -25,7 +25,9 @@ from pathlib import Path
 from types import CodeType
 from typing import Any, Self
 
-ROOT = Path(__file__).parents[2]
+from tests.house.rooms import PACKAGE, module
+
+ROOT = PACKAGE.parent
 SECONDS = 300  # of CPU; then a mutant that runs for ever ends
 MEMORY = 6 << 30  # bytes that a mutant may allocate
 FORKS = hasattr(os, "fork")
@@ -108,7 +110,7 @@ def judge(checks: str, path: str, text: str, seconds: int) -> int:
     faulthandler.dump_traceback_later(5 * seconds, exit=True)  # one that waits
     limit(seconds)
     try:
-        importlib.import_module(module(path))
+        importlib.import_module(module(Path(path)))
     except BaseException:
         traceback.print_exc()
         return UNVIABLE
@@ -120,12 +122,6 @@ def judge(checks: str, path: str, text: str, seconds: int) -> int:
         sys.stderr.flush()
         return KILLED if noticed(error) else BROKEN
     return SURVIVED
-
-
-def module(path: str) -> str:
-    """The name by which a file of the package is imported."""
-    parts = Path(path).relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def limit(seconds: int) -> None:
@@ -144,7 +140,7 @@ def noticed(error: BaseException) -> bool:
     """
     own = getattr(sys.modules.get("fastexp.errors"), "FastexpError", AssertionError)
     where = Path(traceback.extract_tb(error.__traceback__)[-1].filename)
-    inside = ROOT / "fastexp" in where.parents
+    inside = PACKAGE in where.parents
     return isinstance(error, AssertionError | own) or (isinstance(error, IndexError) and inside)
 
 

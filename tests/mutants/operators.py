@@ -323,18 +323,19 @@ def _is_read(node: ast.AST) -> bool:
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
 
 
-@operator
-def more(node: ast.AST, slot: Slot) -> Iterator[ast.AST]:
-    """A number that is computed is one more."""
-    if _is_computed(node, slot):
-        yield ast.BinOp(node, ast.Add(), ast.Constant(1))
+def _computed(name: str, change: Callable[[ast.expr], ast.expr]) -> None:
+    def changed(node: ast.AST, slot: Slot) -> Iterator[ast.AST]:
+        if isinstance(node, ast.expr) and _is_computed(node, slot):
+            yield change(node)
+
+    OPERATORS[name] = changed
 
 
-@operator
-def less(node: ast.AST, slot: Slot) -> Iterator[ast.AST]:
-    """A number that is computed is one less."""
-    if _is_computed(node, slot):
-        yield ast.BinOp(node, ast.Sub(), ast.Constant(1))
+_computed("more", lambda node: ast.BinOp(node, ast.Add(), ast.Constant(1)))
+_computed("less", lambda node: ast.BinOp(node, ast.Sub(), ast.Constant(1)))
+_computed("twice", lambda node: ast.BinOp(ast.Constant(2), ast.Mult(), node))
+_computed("half", lambda node: ast.BinOp(node, ast.Div(), ast.Constant(2)))
+_computed("minus", lambda node: ast.UnaryOp(ast.USub(), node))
 
 
 @operator

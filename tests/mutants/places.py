@@ -17,31 +17,24 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.house.rooms import PACKAGE, parsed, room
 from tests.mutants import operators
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "fastexp"
+ROOT = PACKAGE.parent
 
 
 class Mutant(NamedTuple):
-    """A changed file of the package: its text, and what of it was changed."""
+    """A changed file of the package: its text, and what stood there before and stands there now."""
 
     address: str
     path: Path
     text: str
     line: int
-    before: str
-    after: str
+    changes: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
         where = f"{self.path.relative_to(ROOT)}:{self.line}"
-        return f"{self.address}\n    {where}: {self.before}\n    becomes {self.after}"
-
-
-def room(path: Path) -> str:
-    """The folder of a file, or the file itself where it lies beside `fastexp/__init__.py`."""
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return "/".join(parts[:-1]) or parts[0]
+        return "\n    ".join([self.address, where, *map(" -> ".join, self.changes)])
 
 
 @functools.cache
@@ -57,7 +50,7 @@ def rooms() -> dict[str, list[Path]]:
 def units(path: Path) -> dict[str, list[ast.stmt]]:
     """The functions and constants of a file by their names, with those of its classes."""
     found: dict[str, list[ast.stmt]] = {}
-    for name, node in _units(ast.parse(path.read_text()).body, ""):
+    for name, node in _units(parsed(path).body, ""):
         found.setdefault(name, []).append(node)
     return found
 
@@ -78,10 +71,11 @@ def _units(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.stm
             yield from _units([*node.body, *node.orelse], prefix)
 
 
-def names(room: str) -> dict[str, tuple[Path, list[ast.stmt]]]:
+@functools.cache
+def names(folder: str) -> dict[str, tuple[Path, list[ast.stmt]]]:
     """The functions and constants of a room, by the names that addresses have for them."""
     found: dict[str, list[tuple[Path, list[ast.stmt]]]] = {}
-    for path in rooms()[room]:
+    for path in rooms()[folder]:
         for name, nodes in units(path).items():
             found.setdefault(name, []).append((path, nodes))
     unique = {name: places[0] for name, places in found.items() if len(places) == 1}
@@ -93,29 +87,33 @@ def names(room: str) -> dict[str, tuple[Path, list[ast.stmt]]]:
 
 def mutant(address: str) -> Mutant:
     """The mutant of an address; LookupError where there is none."""
-    room, name, steps = address.split(":", 2)
-    path, nodes = names(room)[name]
-    unit = _unit(nodes)
+    folder, name, steps = address.split(":", 2)
+    if folder not in rooms() or name not in names(folder):
+        raise LookupError(f"no function or constant has the address {address}")
+    path, statements = names(folder)[name]
+    unit = _unit(statements)
     done: list[operators.Site] = []
     try:
         for step in steps.split(","):
             operator, _, number = step.partition(":")
-            site = operators.sites(unit, operator)[int(number or 1) - 1]
-            site.slot.put(site.new)
-            done.append(site)
-        text = _with(path, nodes, unit.body)
+            sites = operators.sites(unit, operator)
+            if not 0 < int(number or 1) <= len(sites):
+                raise LookupError(f"{operator} has {len(sites)} sites at {address}")
+            done.append(sites[int(number or 1) - 1])
+            done[-1].slot.put(done[-1].new)
+        text = _with(path, statements, unit.body)
     finally:
         for site in reversed(done):
             site.slot.put(site.old)
-    first = done[0]
-    line = getattr(first.old, "lineno", nodes[0].lineno)
-    return Mutant(address, path, text, line, _shown(first.old), _shown(first.new))
+    line = getattr(done[0].old, "lineno", statements[0].lineno)
+    changes = tuple((_shown(site.old), _shown(site.new)) for site in done)
+    return Mutant(address, path, text, line, changes)
 
 
-def _with(path: Path, nodes: list[ast.stmt], changed: list[ast.stmt]) -> str:
+def _with(path: Path, statements: list[ast.stmt], changed: list[ast.stmt]) -> str:
     # The text of a file with other statements in the place of these.
     lines = path.read_text().splitlines()
-    for node, new in reversed(list(zip(nodes, changed, strict=True))):
+    for node, new in reversed(list(zip(statements, changed, strict=True))):
         start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))]) - 1
         text = textwrap.indent(ast.unparse(ast.fix_missing_locations(new)), " " * node.col_offset)
         lines[start : node.end_lineno] = text.splitlines()
@@ -127,18 +125,18 @@ def _shown(node: ast.AST) -> str:
     return f"{first} ..." if rest else first
 
 
-def nodes(room: str) -> list[list[str]]:
+def nodes(folder: str) -> list[list[str]]:
     """Of every node of a room that operators change, the addresses of these mutants.
 
     Of constants only the numbers are changed: what else they are is seldom a mistake.
     """
     found: dict[tuple[int, str, int | None], list[str]] = {}
-    for name, (_, statements) in names(room).items():
+    for name, (_, statements) in names(folder).items():
         is_function = isinstance(statements[0], operators.FUNCTION)
         for operator in operators.OPERATORS if is_function else operators.NUMBERS:
             for i, (slot, _, _) in enumerate(operators.sites(_unit(statements), operator), 1):
                 key = id(slot.parent), slot.field, slot.place
-                found.setdefault(key, []).append(f"{room}:{name}:{operator}:{i}")
+                found.setdefault(key, []).append(f"{folder}:{name}:{operator}:{i}")
     return list(found.values())
 
 

@@ -1,1 +1,1 @@
-"""Promises and machine code: mutants, interpreted kernels, laws of draws, leaks."""
+"""Promises and machine code: interpreted kernels, laws of draws, leaks."""

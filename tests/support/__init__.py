@@ -1,1 +1,1 @@
-"""What tests share: cases, frames, statistics, mutants."""
+"""What tests share: cases, frames, statistics."""

@@ -1,6 +1,6 @@
 """Deterministic checks of answers by group: kernels against the twin, words, persons, promises.
 
-Plain functions, so that `tests/proofs/test_mutants.py` can run them against broken copies of the
+Plain functions, so that `tests/mutants` can run them against broken copies of the
 package, without the compiler (`python -m tests.support.checks.groups`).
 """
 

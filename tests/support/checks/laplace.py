@@ -1,6 +1,6 @@
 """Deterministic checks of Laplace noise by inversion: its twin by the definition, its kernel by it.
 
-Plain functions, so that `tests/proofs/test_mutants.py` can run them against broken copies of the
+Plain functions, so that `tests/mutants` can run them against broken copies of the
 package, without the compiler (`python -m tests.support.checks.laplace`).
 """
 

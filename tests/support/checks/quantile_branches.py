@@ -5,7 +5,7 @@ values over the bound, and what is left refuses; that these are never more than 
 of the proof, the other half is that products of branches are the twin's weights. All other words
 are uniform integers. So the law of what the engine would draw is known to many digits.
 
-Plain functions, so that `tests/proofs/test_mutants.py` can run them against broken copies of the
+Plain functions, so that `tests/mutants` can run them against broken copies of the
 package, without the compiler (`python -m tests.support.checks.quantile_branches`).
 """
 

@@ -1,6 +1,6 @@
 """Deterministic checks of the chain of joint quantiles: its upper sums, and draws word by word.
 
-Plain functions, so that `tests/proofs/test_mutants.py` can run them against broken copies of the
+Plain functions, so that `tests/mutants` can run them against broken copies of the
 package, without the compiler (`python -m tests.support.checks.quantile_chains`).
 """
 

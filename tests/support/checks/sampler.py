@@ -1,6 +1,6 @@
 """Deterministic checks of the sampler: exact, without false alarms, on kernels as they are.
 
-They are plain functions, so that `test_mutants.py` can run them against broken copies of
+They are plain functions, so that `tests/mutants` can run them against broken copies of
 the package, also without the compiler (`python -m tests.support.checks.sampler`).
 """
 

@@ -1,6 +1,6 @@
 """Deterministic checks of noisy maxima, permute-and-flip and top-k: kernels, laws, promises.
 
-Plain functions, so that `tests/proofs/test_mutants.py` can run them against broken copies of the
+Plain functions, so that `tests/mutants` can run them against broken copies of the
 package, without the compiler (`python -m tests.support.checks.selection`).
 There, constants of kernels can be changed too: rare paths become common (`changed`).
 """

@@ -1,6 +1,6 @@
 """Deterministic checks of studies and comparators: small enough for the interpreter.
 
-Plain functions, so that `tests/proofs/test_mutants.py` can run them against broken copies of the
+Plain functions, so that `tests/mutants` can run them against broken copies of the
 package (`python -m tests.support.checks.studies`).
 """
 
