@@ -2,8 +2,9 @@
 
 An address is `room:function:operator:number`, as `laws:Law.pmf:edge:2`. A room is a folder of the
 package, or a file that lies beside `fastexp/__init__.py`. Which of its files has the function is
-looked up, so that files may be renamed, parted and merged; where several have one of that name,
-the file's name stands before it (`laws:noise.Law.pmf`). A constant is called like a function.
+looked up, so that files may be renamed, parted and merged; where several have one of that name, a
+function stands before it that only this file has (`kernels/select:throw/settled`). A constant is
+called like a function.
 Several steps, each made on what the one before left, are joined by commas, `edge:2,skip:1`, and
 the number 1 may be left out.
 """
@@ -79,29 +80,40 @@ def names(folder: str) -> dict[str, tuple[Path, list[ast.stmt]]]:
         for name, nodes in units(path).items():
             found.setdefault(name, []).append((path, nodes))
     unique = {name: places[0] for name, places in found.items() if len(places) == 1}
+    anchors = {path: name for name, (path, _) in reversed(unique.items())}
     for name, places in found.items():
         if len(places) > 1:
-            unique |= {f"{place[0].stem}.{name}": place for place in places}
+            unique |= {f"{anchors.get(place[0], place[0].stem)}/{name}": place for place in places}
     return unique
+
+
+def unit(folder: str, name: str) -> tuple[Path, list[ast.stmt]]:
+    """The file and the statements of a function or constant; LookupError where there is none."""
+    anchor, _, plain = name.rpartition("/")
+    try:
+        if not anchor:
+            return names(folder)[plain]
+        path, _ = names(folder)[anchor]
+        return path, units(path)[plain]
+    except KeyError:
+        raise LookupError(f"no function or constant has the address {folder}:{name}") from None
 
 
 def mutant(address: str) -> Mutant:
     """The mutant of an address; LookupError where there is none."""
     folder, name, steps = address.split(":", 2)
-    if folder not in rooms() or name not in names(folder):
-        raise LookupError(f"no function or constant has the address {address}")
-    path, statements = names(folder)[name]
-    unit = _unit(statements)
+    path, statements = unit(folder, name)
+    tree = _tree(statements)
     done: list[operators.Site] = []
     try:
         for step in steps.split(","):
             operator, _, number = step.partition(":")
-            sites = operators.sites(unit, operator)
+            sites = operators.sites(tree, operator)
             if not 0 < int(number or 1) <= len(sites):
                 raise LookupError(f"{operator} has {len(sites)} sites at {address}")
             done.append(sites[int(number or 1) - 1])
             done[-1].slot.put(done[-1].new)
-        text = _with(path, statements, unit.body)
+        text = _with(path, statements, tree.body)
     finally:
         for site in reversed(done):
             site.slot.put(site.old)
@@ -134,11 +146,11 @@ def nodes(folder: str) -> list[list[str]]:
     for name, (_, statements) in names(folder).items():
         is_function = isinstance(statements[0], operators.FUNCTION)
         for operator in operators.OPERATORS if is_function else operators.NUMBERS:
-            for i, (slot, _, _) in enumerate(operators.sites(_unit(statements), operator), 1):
+            for i, (slot, _, _) in enumerate(operators.sites(_tree(statements), operator), 1):
                 key = id(slot.parent), slot.field, slot.place
                 found.setdefault(key, []).append(f"{folder}:{name}:{operator}:{i}")
     return list(found.values())
 
 
-def _unit(statements: list[ast.stmt]) -> ast.Module:
+def _tree(statements: list[ast.stmt]) -> ast.Module:
     return ast.Module([*statements], [])
