@@ -147,12 +147,15 @@ def draws_are_the_twins() -> None:
                 assert found[g].tolist() == twin_draws(statistic, own, words, g, 2)
 
 
-def windows_are_those_of_sorted_records() -> None:
+FINE, COARSE = fx.Median(epsilon=0.4, bounds=(-4, 4)), fx.Median(0.4, (-4, 4), step=0.5)
+WINDOWS = (FINE, 700), (FINE, 2_100), (COARSE, 2_100)
+
+
+def windows_are_those_of_sorted_records(windows: Any = WINDOWS) -> None:
     """Long segments, whether pivots find the window, mislead, or all records are sorted."""
     rng = np.random.default_rng(2)
-    fine, coarse = fx.Median(epsilon=0.4, bounds=(-4, 4)), fx.Median(0.4, (-4, 4), step=0.5)
     words = [kind(KEY, 1) for kind in (GivenWords, SortedWords)]
-    for mechanism, n in ((fine, 700), (fine, 2_100), (coarse, 2_100)):
+    for mechanism, n in windows:
         sampled, normal = np.isin(np.arange(n), np.arange(256) * n // 256), rng.normal(0, 1, n)
         # All but the sample lie on one point of the coarse grid, on both sides of its number.
         tied = np.where(sampled, 0.4, 0.2)
