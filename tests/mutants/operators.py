@@ -55,7 +55,7 @@ def slots(node: ast.AST) -> Iterator[Slot]:
 
 
 def is_silent(node: ast.AST) -> bool:
-    # Docstrings, blocks for checkers of types, and how an object is shown.
+    """Whether it is a docstring, a block for checkers of types, or how an object is shown."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.If):
@@ -67,8 +67,8 @@ def sites(unit: ast.AST, operator: str) -> list[Site]:
     """Every change that an operator may make below a node, in the order of the tree."""
     name, _, argument = operator.partition("=")
     change = WITH_ARGUMENT[name](argument) if argument else OPERATORS[name]
-    found = [(slot, slot.get()) for slot in slots(unit)]
-    return [Site(slot, old, new) for slot, old in found for new in change(old, slot)]
+    nodes = [(slot, slot.get()) for slot in slots(unit)]
+    return [Site(slot, old, new) for slot, old in nodes for new in change(old, slot)]
 
 
 Change = Callable[[ast.AST, Slot], Iterator[ast.AST]]

@@ -41,19 +41,19 @@ class Mutant(NamedTuple):
 @functools.cache
 def rooms() -> dict[str, list[Path]]:
     """The files of every room."""
-    found: dict[str, list[Path]] = {}
+    files: dict[str, list[Path]] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        found.setdefault(room(path), []).append(path)
-    return found
+        files.setdefault(room(path), []).append(path)
+    return files
 
 
 @functools.cache
 def units(path: Path) -> dict[str, list[ast.stmt]]:
     """The functions and constants of a file by their names, with those of its classes."""
-    found: dict[str, list[ast.stmt]] = {}
+    statements: dict[str, list[ast.stmt]] = {}
     for name, node in _units(parsed(path).body, ""):
-        found.setdefault(name, []).append(node)
-    return found
+        statements.setdefault(name, []).append(node)
+    return statements
 
 
 def _units(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.stmt]]:
@@ -75,13 +75,13 @@ def _units(body: Iterable[ast.stmt], prefix: str) -> Iterator[tuple[str, ast.stm
 @functools.cache
 def names(folder: str) -> dict[str, tuple[Path, list[ast.stmt]]]:
     """The functions and constants of a room, by the names that addresses have for them."""
-    found: dict[str, list[tuple[Path, list[ast.stmt]]]] = {}
+    homes: dict[str, list[tuple[Path, list[ast.stmt]]]] = {}
     for path in rooms()[folder]:
         for name, nodes in units(path).items():
-            found.setdefault(name, []).append((path, nodes))
-    unique = {name: places[0] for name, places in found.items() if len(places) == 1}
+            homes.setdefault(name, []).append((path, nodes))
+    unique = {name: places[0] for name, places in homes.items() if len(places) == 1}
     anchors = {path: name for name, (path, _) in reversed(unique.items())}
-    for name, places in found.items():
+    for name, places in homes.items():
         if len(places) > 1:
             unique |= {f"{anchors.get(place[0], place[0].stem)}/{name}": place for place in places}
     return unique
@@ -142,14 +142,14 @@ def nodes(folder: str) -> list[list[str]]:
 
     Of constants only the numbers are changed: what else they are is seldom a mistake.
     """
-    found: dict[tuple[int, str, int | None], list[str]] = {}
+    addresses: dict[tuple[int, str, int | None], list[str]] = {}
     for name, (_, statements) in names(folder).items():
         is_function = isinstance(statements[0], operators.FUNCTION)
         for operator in operators.OPERATORS if is_function else operators.NUMBERS:
             for i, (slot, _, _) in enumerate(operators.sites(_tree(statements), operator), 1):
                 key = id(slot.parent), slot.field, slot.place
-                found.setdefault(key, []).append(f"{folder}:{name}:{operator}:{i}")
-    return list(found.values())
+                addresses.setdefault(key, []).append(f"{folder}:{name}:{operator}:{i}")
+    return list(addresses.values())
 
 
 def _tree(statements: list[ast.stmt]) -> ast.Module:

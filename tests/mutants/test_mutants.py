@@ -56,6 +56,14 @@ def test_a_mutant_is_killed_survives_or_cannot_run(jury, checks, address, status
     assert jury.verdict(checks, mutant.path, mutant.text)[0] == status
 
 
+@pytest.mark.process
+@pytest.mark.proof
+def test_a_row_that_survives_is_a_fault(jury, monkeypatch):
+    monkeypatch.setattr(record, "mutants", lambda: {"of a size": places.mutant(SIZE)})
+    (fault,) = record.faults(jury, "inlining", ["of a size"])
+    assert fault.startswith(f"of a size: {SURVIVED}, {SIZE}")
+
+
 @pytest.mark.parametrize(
     "address",
     [
