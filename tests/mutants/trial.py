@@ -79,7 +79,8 @@ def notices(room: str) -> Room:
     """The checks and tests of a room, tests as the paths that are there, with its doctests."""
     above = room.partition("/")[0]
     checks, tests = ROOMS.get(room) or ROOMS.get(above) or Room()
-    paths = [f"tests/{name}" for name in (tests or above.strip("_")).split()]
+    tests = f"{tests or above.strip('_')} messages"  # these have calls that are refused
+    paths = [f"tests/{name}" for name in tests.split()]
     paths += [f"fastexp/{room}", f"fastexp/{room}.py"]
     return Room(checks, " ".join(path for path in paths if (ROOT / path).exists()))
 
