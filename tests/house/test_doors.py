@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.rooms import PACKAGE, parsed
+from tests.house.rooms import PACKAGE, modules, parsed
 
 TESTS = Path(__file__).parents[1]
 DOORS = sorted((TESTS / "doors").glob("[a-z]*.py"))
@@ -71,19 +71,23 @@ def test_only_doors_name_private_modules():
 @pytest.mark.parametrize(
     "text",
     [
-        "from {room}.draw import simulate",
-        "from {room} import draw",
-        "import {room}.draw as d",
-        "def test():\n    from {room} import draw",
-        "patch('{room}.draw.simulate')",
-        "CODE = '''\nfrom {room} import plan, draw\n'''",
-        "FILE = ROOT / '{folder}/draw.py'",
+        "from {room}.{file} import name",
+        "from {room} import {file}",
+        "import {room}.{file} as f",
+        "def test():\n    from {room} import {file}",
+        "patch('{room}.{file}.name')",
+        "CODE = '''\nfrom {room} import other, {file}\n'''",
+        "FILE = ROOT / '{folder}/{file}.py'",
     ],
 )
 def test_a_private_module_is_seen_wherever_it_is_named(tmp_path, text):
-    room = "fastexp._selection"
-    (tmp_path / "test_file.py").write_text(text.format(room=room, folder=room.replace(".", "/")))
-    assert any(f"{room}.draw" in line for line in trespasses(tmp_path))
+    module = next(
+        name for name in modules() if name.startswith("fastexp._") and name.count(".") > 1
+    )
+    room, _, file = module.rpartition(".")
+    text = text.format(room=room, folder=room.replace(".", "/"), file=file)
+    (tmp_path / "test_file.py").write_text(text)
+    assert any(line.endswith(f": {module}") for line in trespasses(tmp_path))
 
 
 def imported(paths: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
