@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.studies import PRINTED, READY, rendering, table_of, tables_of
+from tests.doors.studies import PRINTED, READY, table_of, tables_of
 
 # Exact expectations x 100 over 2,000 data sets with these settings, found independently of this
 # package (a simulation in NumPy), and their standard deviations across data sets.
@@ -145,7 +145,6 @@ class TestSelection:
                 assert loss <= cells[data, n, epsilon, "exponential"] * (1 + 1e-12)
 
 
-PICTURED = ("bounds", "price-tradeoff", "quantiles")
 FAST = ("bounds", "laplace", "price-tradeoff", "selection")  # which make most kinds of tables
 
 
@@ -182,11 +181,8 @@ def test_each_has_a_question_and_tables(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", READY)
-def test_each_has_a_page(name, tmp_path, monkeypatch):
-    """With the pictures of those that have most kinds of them; each takes seconds of CPU."""
+def test_each_has_a_page(name, tmp_path):
     results = ran(name, tmp_path)
-    if name not in PICTURED:
-        monkeypatch.setattr(rendering, "available", lambda: False)
     page = results.report(tmp_path)[0].read_text()
     assert html.escape(tables_of(results.to_dict())[0].title) in page
     assert html.escape(READY[name].repeats) in page
