@@ -1,9 +1,10 @@
 """Forks a process of Python for each request: ``python -m tests.support.fork_server SOCKET WHAT``.
 
 Most of what a short process takes is its start: an interpreter, NumPy, numba, the package. This
-one has imported them, has no thread and no child but those it forks, and a child goes on as if it
-had just been started: with streams, environment, folder and `__main__` of its own, and the end of
-an interpreter. `tests/support/processes.py` asks, and says when a process is started in earnest.
+one has imported them; it has no child but those it forks, and no thread but that of pyarrow's
+allocator. A child goes on as if it had just been started: with streams, environment, folder and
+`__main__` of its own, and the end of an interpreter. `tests/support/processes.py` asks, and says
+when a process is started in earnest.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import signal
 import socket
 import struct
 import sys
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -146,6 +148,7 @@ codes: list[int] = []  # with which the process ends, once that is known
 if __name__ == "__main__":
     atexit.register(leave)  # first, so that it is called last
     import_all(sys.argv[2])
+    warnings.filterwarnings("ignore", "This process .* multi-threaded", DeprecationWarning)
     request = serve(socket.socket(fileno=int(sys.argv[1])))
     if request is not None:
         try:
