@@ -41,6 +41,19 @@ def test_a_failure_names_its_case_and_hides_no_other():
     assert isinstance(caught.value.__cause__.__cause__, AssertionError)  # the first one
 
 
+def test_a_case_that_raises_nothing_where_it_should_is_named():
+    """That is no exception of the usual kind."""
+
+    @each("number", [0, 1, 2])
+    def loop(number):
+        with pytest.raises(ZeroDivisionError):
+            1 / number
+
+    with pytest.raises(CasesFailed) as caught:
+        loop()
+    assert [line[:3] for line in caught.value.failures] == ["[1]", "[2]"]
+
+
 def test_a_case_that_is_skipped_skips_the_test_unless_one_failed():
     @each("a", [1, 2, 3])
     def loop(a, bad):

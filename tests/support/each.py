@@ -15,6 +15,7 @@ import pytest
 
 Test = Callable[..., None]
 Param = type(pytest.param())
+FAILURES = (Exception, pytest.fail.Exception)  # the latter where nothing is raised
 
 
 class CasesFailed(AssertionError):
@@ -61,7 +62,7 @@ def each(
                     test(*arguments, **fixtures, **row)
                 except pytest.skip.Exception as error:
                     skipped = error
-                except Exception as error:  # whatever it is, the other cases have their turn
+                except FAILURES as error:  # whatever it is, the other cases have their turn
                     first = first or error
                     how = error.failures if isinstance(error, CasesFailed) else [_line(error)]
                     failures += [f"[{title}] {line}" for line in how]
@@ -82,5 +83,5 @@ def _title(value: object, place: str) -> str:
     return str(value)[:60] if isinstance(value, str | float | int | None) else place
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".partition("\n")[0][:200]
