@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 from fastexp.mechanisms._counting import CountingMechanism
-from fastexp.mechanisms._mechanism import Comparator, Mechanism
+from fastexp.mechanisms.base import Comparator, Mechanism
 from fastexp.sensitivity import _extremes as score_extremes
