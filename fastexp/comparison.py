@@ -18,8 +18,8 @@ from .laws.accuracy import MEANINGS, Accuracy, Measure, accuracy_of
 from .laws.joint_top_k import JointTopKLaw
 from .laws.law import Law
 from .laws.top_k import TopKLaw
-from .mechanisms._mechanism import Mechanism
 from .mechanisms._several import QuantilesMechanism
+from .mechanisms.base import Mechanism
 from .mechanisms.top_k import TopK
 from .pictures.canvas import label
 from .pictures.cards import Card, Printed, text

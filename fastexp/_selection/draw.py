@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._parameters import validate
+from .._randomness.sampling import Sampling
 from .._randomness.streams import (
     ROW,
     UINT64,
@@ -97,13 +98,10 @@ def simulate(
     bits: WordArray,
     kind: int,
     weighting: Weighting,
-    size: object,
-    rng: object,
-    streams: object,
-    threads: object,
-    method: object,
+    sampling: Sampling,
 ) -> int | IntArray:
-    """`sample`, from the public arguments of the verb."""
+    """`sample`, from utilities."""
+    size, rng, streams, threads, method = sampling
     one = size is None and method is None and weighting.base is None
     workers = 1 if type(threads) is int and threads == 1 else validate.threads(threads)
     if one and bits.size <= BLOCK and bits.ndim == 1:

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._parameters import validate
+from .._randomness.sampling import Sampling
 from .._randomness.streams import Spare, os_word, os_words, stream_of
 from .._threads import in_parts
 from .._typing import IntArray, WordArray
@@ -287,16 +288,13 @@ def simulate(
     bits: WordArray,
     kind: int,
     weighting: Weighting,
-    size: object,
-    rng: object,
-    streams: object,
-    threads: object,
-    method: object,
+    sampling: Sampling,
 ) -> IntArray:
-    """`sample`, from the public arguments of the verb; selections along the last axis."""
+    """`sample`, from utilities; selections along the last axis."""
     if places == 1:
-        one = simulate_one(bits, kind, weighting, size, rng, streams, threads, method)
+        one = simulate_one(bits, kind, weighting, sampling)
         return np.asarray(one)[..., None]
+    size, rng, streams, threads, method = sampling
     validate.method(method, ("envelope",))
     draws, workers = validate.size(size), validate.threads(threads)
     rows = Rows(bits, kind, weighting)

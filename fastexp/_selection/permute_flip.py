@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from .._parameters import validate
+from .._randomness.sampling import Sampling
 from .._randomness.streams import (
     ROW,
     Spare,
@@ -121,13 +122,10 @@ def simulate(
     bits: WordArray,
     kind: int,
     weighting: Weighting,
-    size: object,
-    rng: object,
-    streams: object,
-    threads: object,
-    method: object,
+    sampling: Sampling,
 ) -> int | IntArray:
-    """`sample`, from the public arguments of the verb."""
+    """`sample`, from utilities."""
+    size, rng, streams, threads, method = sampling
     validate.method(method, ("envelope",))
     workers = 1 if type(threads) is int and threads == 1 else validate.threads(threads)
     if size is None and bits.ndim == 1:

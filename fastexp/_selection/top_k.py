@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._parameters import validate
+from .._randomness.sampling import Sampling
 from .._randomness.streams import Spare, os_word, os_words, stream_of
 from .._typing import IntArray, WordArray
 from ..kernels.select.peel import FRESH, SCANNED, peel
@@ -78,13 +79,10 @@ def simulate(
     bits: WordArray,
     kind: int,
     weighting: Weighting,
-    size: object,
-    rng: object,
-    streams: object,
-    threads: object,
-    method: object,
+    sampling: Sampling,
 ) -> IntArray:
-    """`sample`, from the public arguments of the verb; selections along the last axis."""
+    """`sample`, from utilities; selections along the last axis."""
+    size, rng, streams, threads, method = sampling
     way = validate.method(method, ("gumbel", "envelope"))
     draws, workers = validate.size(size), validate.threads(threads)
     rows = Rows(bits, kind, weighting)

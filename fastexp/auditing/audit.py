@@ -12,7 +12,7 @@ from .._parameters import validate
 from .._parameters.documented import documented
 from .._typing import RNGLike, SeedLike
 from ..errors import ParameterError, ParameterTypeError
-from ..mechanisms._mechanism import Mechanism
+from ..mechanisms.base import Mechanism
 from ..pictures.cards import Card, Printed
 from ..privacy.amounts import open_fraction
 from .certificate import called, certified, simulated

@@ -14,9 +14,9 @@ from ..errors import ParameterError
 from ..laws.exact_differences import differences
 from ..laws.loss_groups import exact_values
 from ..mechanisms._finite import UtilityMechanism
-from ..mechanisms._mechanism import Mechanism
 from ..mechanisms._noisy import NoisyMedian
 from ..mechanisms._number import GridMechanism
+from ..mechanisms.base import Mechanism
 from ..mechanisms.laplace import Laplace
 from ..mechanisms.most_common import MostCommon
 

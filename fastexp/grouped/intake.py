@@ -15,11 +15,12 @@ from .._keys.key_names import KeyNames
 from .._numbers.rank import RankStatistic
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError
+from .call_options import CallOptions
 from .counted import Limits, Rows, counted, person_keys, persons_of, present
 from .grouping import gather
 from .mechanism import GroupedMechanism
 from .pivots import windowed
-from .request import OFFSETS, Request, is_from_data, listed_groups
+from .request import OFFSETS, is_from_data, listed_groups
 from .segments import Segments
 
 LENGTHS = "{} must have one entry for each record"
@@ -28,10 +29,8 @@ LENGTHS = "{} must have one entry for each record"
 def segments_of(
     mechanism: GroupedMechanism,
     records: object,
-    request: Request,
-    nan: str,
+    options: CallOptions,
     choice: Callable[[], bytes],
-    threads: int = 1,
     *,
     whole: bool = True,
 ) -> tuple[Segments, Names]:
@@ -39,17 +38,18 @@ def segments_of(
 
     whole: whether all records are needed, also where draws look at few.
     """
+    nan, threads = options.nan, options.threads
     values, missing = mechanism._read(records, nan)
     if missing is not None and not missing.any():
         missing = None
-    if request.by is None and request.person is None and missing is None:
-        offsets = _offsets(request.offsets, values.size)
-        names = _named(request, offsets.size - 1)
+    if options.by is None and options.person is None and missing is None:
+        offsets = _offsets(options.offsets, values.size)
+        names = _named(options, offsets.size - 1)
         return _contiguous(values, offsets), names
-    codes, names = _codes(request, values.size, threads)
-    if request.person is not None:
-        rows = Rows(codes.codes(threads), names, *_persons(request.person, values.size))
-        limits = Limits(request.max_groups, request.max_rows)
+    codes, names = _codes(options, values.size, threads)
+    if options.person is not None:
+        rows = Rows(codes.codes(threads), names, *_persons(options.person, values.size))
+        limits = Limits(options.max_groups, options.max_rows)
         counts, values = counted(rows, values, missing, nan, limits, mechanism, choice)
         codes = Codes(counts)
     elif missing is not None:
@@ -75,12 +75,12 @@ def _persons(person: object, n: int) -> tuple[IntArray, WordArray]:
     return persons, people
 
 
-def ragged(records: Records, request: Request) -> tuple[Any, Request]:
+def ragged(records: Records, options: CallOptions) -> tuple[Any, CallOptions]:
     """A matrix, or a column of lists, as flat records with offsets; anything else as it is."""
-    if request.offsets is not None or request.by is not None:
-        return records.data, request
+    if options.offsets is not None or options.by is not None:
+        return records.data, options
     data, offsets = records.flat()
-    return data, request if offsets is None else request._replace(offsets=offsets)
+    return data, options if offsets is None else options._replace(offsets=offsets)
 
 
 def _offsets(offsets: IntArray | None, n: int) -> IntArray:
@@ -97,9 +97,9 @@ def _contiguous(values: AnyArray, offsets: IntArray) -> Segments:
     return Segments(np.ascontiguousarray(values[first:last]), offsets - first)
 
 
-def _named(request: Request, size: int) -> Names:
+def _named(options: CallOptions, size: int) -> Names:
     """The names of segments: as given, or their numbers; that of all records."""
-    groups, alone = request.groups, request.offsets is None
+    groups, alone = options.groups, options.offsets is None
     if groups is None:
         return KeyNames("whole" if alone else "rows", np.arange(size))
     names = listed_groups(groups, 1)
@@ -110,21 +110,21 @@ def _named(request: Request, size: int) -> Names:
     return names
 
 
-def _codes(request: Request, n: int, threads: int) -> tuple[Codes, Names]:
+def _codes(options: CallOptions, n: int, threads: int) -> tuple[Codes, Names]:
     """Which group each record is of, -1 for none that is listed; and the groups."""
-    if request.by is None:
-        offsets = _offsets(request.offsets, n)
+    if options.by is None:
+        offsets = _offsets(options.offsets, n)
         codes = np.full(n, -1, np.int64)
         inside = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
         codes[offsets[0] : offsets[-1]] = inside
-        return Codes(codes), _named(request, offsets.size - 1)
-    columns = columns_of(request.by, "by")
+        return Codes(codes), _named(options, offsets.size - 1)
+    columns = columns_of(options.by, "by")
     names: Names
-    if is_from_data(request.groups):
+    if is_from_data(options.groups):
         numbers, names = numbered([read_keys(column, "by") for column in columns], "by")
         coding = Codes(numbers)
     else:
-        names = listed_groups(request.groups, len(columns))
+        names = listed_groups(options.groups, len(columns))
         coding = coding_of(columns, names, threads=threads)
     if coding.size != n:
         raise ParameterError(LENGTHS.format("by"))

@@ -1,9 +1,9 @@
-"""What a call by group asks for: its public arguments, checked."""
+"""What a call by group asks for: its options, checked, and the question of a budget."""
 
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .._randomness.release_key import checked_key
 from .._typing import IntArray, Membership
 from ..budget.question import Question, groups_in_words
 from ..errors import ParameterError, ParameterTypeError
+from .call_options import CallOptions
 
 FROM_DATA = "from-data"
 LIST = b"fastexp.list"
@@ -35,106 +36,87 @@ OFFSETS = (
 )
 
 
-class Request(NamedTuple):
-    """The arguments of `release` and `sample` that are about groups, as they came."""
+def rule_of(options: CallOptions) -> str:
+    """Which records count, for the words of a keyed release.
 
-    by: Any = None
-    groups: Any = None
-    offsets: Any = None
-    person: Any = None
-    max_groups: Any = 1
-    max_rows: Any = 1
+    With persons also the list, as whose groups are listed decides which are kept.
+    """
+    if options.person is None:
+        return f"nan={options.nan}"
+    groups = "" if options.groups is None else FROM_DATA
+    if isinstance(options.groups, Names):
+        words = options.groups.name_words()
+        in_order = words[np.lexsort(words.T)].tobytes()
+        groups = hashlib.blake2b(in_order, digest_size=32, person=LIST).hexdigest()
+    return f"nan={options.nan} groups={options.max_groups} rows={options.max_rows} of={groups}"
 
-    def given(self) -> bool:
-        """Whether this is a call by group."""
-        return not (self.by is self.groups is self.offsets is self.person is None)
 
-    def claimed(self) -> bool:
-        """Whether it says anything of persons, which a release counts."""
-        groups, rows = self.max_groups, self.max_rows
-        return not (type(groups) is type(rows) is int and groups == rows == 1)
-
-    def rule(self, nan: str) -> str:
-        """Which records count, for the words of a keyed release.
-
-        With persons also the list, as whose groups are listed decides which are kept.
-        """
-        if self.person is None:
-            return f"nan={nan}"
-        groups = "" if self.groups is None else FROM_DATA
-        if isinstance(self.groups, Names):
-            words = self.groups.name_words()
-            in_order = words[np.lexsort(words.T)].tobytes()
-            groups = hashlib.blake2b(in_order, digest_size=32, person=LIST).hexdigest()
-        return f"nan={nan} groups={self.max_groups} rows={self.max_rows} of={groups}"
-
-    def checked(self) -> Request:
-        """Refuse what does not fit together."""
-        readable(self.groups, "groups")
-        readable(self.by, "by")
-        if isinstance(self.by, str):
-            raise ParameterTypeError(NAMED)
-        if self.by is not None and self.offsets is not None:
-            raise ParameterError("give by or offsets, not both")
-        if self.by is not None and self.groups is None:
-            raise ParameterError(
-                "groups must be given with by: the public list of groups to answer, in the order "
-                "of the answers; which groups exist in the data is private "
-                f'(groups="{FROM_DATA}" tells them, with a warning)'
-            )
-        if self.by is None and is_from_data(self.groups):
-            raise ParameterError(f'groups="{FROM_DATA}" needs by, the groups of the records')
-        groups = self.groups
-        if groups is not None and not is_from_data(groups):
-            groups = listed_groups(groups, len(columns_of(self.by, "by")))
-        offsets = None if self.offsets is None else whole_offsets(self.offsets)
-        most = validate.counting("max_groups", self.max_groups)
-        rows = validate.counting("max_rows", self.max_rows)
-        return self._replace(groups=groups, offsets=offsets, max_groups=most, max_rows=rows)
-
-    def question(
-        self,
-        mechanism: object,
-        rows: int,
-        disjoint: object,
-        membership: Membership,
-        nan: str,
-        label: object = None,
-    ) -> Question:
-        """What a checked call asks.
-
-        Its form is made only where there is a label, and answers may be kept.
-        """
-        apart = validate.flag("disjoint", disjoint)
-        # Persons who are bounded are in few of the segments, whose ever these are.
-        parted = self.by is not None or (self.person is not None and self.offsets is not None)
-        return Question(
-            mechanism,
-            rows=1 if parted else rows,
-            disjoint=apart and not parted,
-            groups=parted,
-            membership=checked_membership(membership, self.person),
-            max_groups=self.max_groups,
-            max_rows=self.max_rows,
-            form=() if label is None else (self._form(rows), self.person is not None, nan),
-            grouping=self._grouping(rows),
-            person=None if self.person is None else "persons bounded",
+def checked_groups(options: CallOptions) -> CallOptions:
+    """Validate what is said of groups, persons, label and key; it must fit together."""
+    readable(options.groups, "groups")
+    readable(options.by, "by")
+    if isinstance(options.by, str):
+        raise ParameterTypeError(NAMED)
+    if options.by is not None and options.offsets is not None:
+        raise ParameterError("give by or offsets, not both")
+    if options.by is not None and options.groups is None:
+        raise ParameterError(
+            "groups must be given with by: the public list of groups to answer, in the order "
+            "of the answers; which groups exist in the data is private "
+            f'(groups="{FROM_DATA}" tells them, with a warning)'
         )
+    if options.by is None and is_from_data(options.groups):
+        raise ParameterError(f'groups="{FROM_DATA}" needs by, the groups of the records')
+    groups = options.groups
+    if groups is not None and not is_from_data(groups):
+        groups = listed_groups(groups, len(columns_of(options.by, "by")))
+    offsets = None if options.offsets is None else whole_offsets(options.offsets)
+    return options._replace(
+        groups=groups,
+        offsets=offsets,
+        max_groups=validate.counting("max_groups", options.max_groups),
+        max_rows=validate.counting("max_rows", options.max_rows),
+    )
 
-    def _grouping(self, rows: int) -> str:
-        """Which groups are answered, in words."""
-        if isinstance(self.groups, Names):
-            return groups_in_words(self.groups.size)
-        if self.by is not None:
-            return "groups from the data"
-        return "" if self.offsets is None else f"{rows} data sets"
 
-    def _form(self, rows: int) -> tuple[Any, ...]:
-        """How records are grouped, and in which groups: their list in its order."""
-        way = "by" if self.by is not None else "one" if self.offsets is None else "segments"
-        if not isinstance(self.groups, Names):
-            return way, rows, self.groups
-        return way, rows, self.groups.kinds, list_digest(self.groups)
+def question_of(options: CallOptions, mechanism: object) -> Question:
+    """What a checked call asks.
+
+    Its form is made only where there is a label, and answers may be kept.
+    """
+    rows = 1 if options.offsets is None else options.offsets.size - 1
+    # Persons who are bounded are in few of the segments, whose ever these are.
+    parted = options.by is not None or (options.person is not None and options.offsets is not None)
+    is_kept = options.label is not None
+    return Question(
+        mechanism,
+        rows=1 if parted else rows,
+        disjoint=options.disjoint and not parted,
+        groups=parted,
+        membership=checked_membership(options.membership, options.person),
+        max_groups=options.max_groups,
+        max_rows=options.max_rows,
+        form=(_form(options, rows), options.person is not None, options.nan) if is_kept else (),
+        grouping=_grouping(options, rows),
+        person=None if options.person is None else "persons bounded",
+    )
+
+
+def _grouping(options: CallOptions, rows: int) -> str:
+    """Which groups are answered, in words."""
+    if isinstance(options.groups, Names):
+        return groups_in_words(options.groups.size)
+    if options.by is not None:
+        return "groups from the data"
+    return "" if options.offsets is None else f"{rows} data sets"
+
+
+def _form(options: CallOptions, rows: int) -> tuple[Any, ...]:
+    """How records are grouped, and in which groups: their list in its order."""
+    way = "by" if options.by is not None else "one" if options.offsets is None else "segments"
+    if not isinstance(options.groups, Names):
+        return way, rows, options.groups
+    return way, rows, options.groups.kinds, list_digest(options.groups)
 
 
 def list_digest(names: Names) -> str:
@@ -172,8 +154,9 @@ def checked_membership(membership: object, person: object) -> Membership:
     return "public" if which == "public" else "private"
 
 
-def check_key(key: object, label: object, budget: object = None) -> str | None:
-    """The label; a release key goes with one, and a label with a key or a budget."""
+def check_key(options: CallOptions) -> str | None:
+    """Return the label; a release key goes with one, and a label with a key or a budget."""
+    key, label = options.key, options.label
     if key is not None:
         checked_key(key)
     line = None if label is None else validate.line("label", label)
@@ -181,7 +164,7 @@ def check_key(key: object, label: object, budget: object = None) -> str | None:
         raise ParameterError(
             "key needs label, which names the query, so that one key never serves two"
         )
-    if label is not None and key is None and budget is None:
+    if label is not None and key is None and options.budget is None:
         raise ParameterError("label needs budget, which keeps the answers under it, or key")
     return line
 

@@ -74,12 +74,8 @@ class CandidateLaw(Law[One_co, Many_co]):
     def _output_at(self, index: int) -> Any:
         return self._names[index]
 
-    def _simulated(self, *options: Any) -> Any:
-        """Draws, from the arguments of `sample`."""
-        return self._simulate(self._bits, self._kind, self._weighting, *options)
-
     def _draw(self, sampling: Sampling) -> Any:
-        return self._simulated(*sampling)
+        return self._simulate(self._bits, self._kind, self._weighting, sampling)
 
 
 class OrderedSelections(CandidateLaw[IntArray, IntArray]):
@@ -142,8 +138,8 @@ class OrderedSelections(CandidateLaw[IntArray, IntArray]):
             )
         return count
 
-    def _simulated(self, *options: Any) -> Any:
-        return self._simulate(self._places, self._bits, self._kind, self._weighting, *options)
+    def _draw(self, sampling: Sampling) -> Any:
+        return self._simulate(self._places, self._bits, self._kind, self._weighting, sampling)
 
     def _output_at(self, index: int) -> tuple[Any, ...]:
         return next(islice(permutations(self._names, self._places), index, None))

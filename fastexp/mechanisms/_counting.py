@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 import numpy as np
 
 from .. import utilities
-from .._compiler.rounding import check_rounding
 from .._intake import utilities as _data
 from .._intake.records import Records
 from .._parameters import validate
@@ -28,10 +27,10 @@ from .._typing import (
 from ..budget.budget import Budget
 from ..budget.question import Question
 from ..errors import ParameterError, ParameterTypeError
-from ..grouped import verbs
+from ..grouped.call_options import CallOptions
 from ..grouped.labels import check_type, read_labels
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
-from ..grouped.request import Request
+from ..grouped.verbs import release_groups, sample_groups
 from ._finite import FiniteMechanism
 from ._options import CountReleaseOptions, CountSampleOptions
 
@@ -144,60 +143,51 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
         >>> drink.release(cups, by=[1] * 60 + [2] * 60, groups=[2, 1])
         ['coffee', 'tea']
         """
-        check_rounding()
-        request = Request(by, groups, offsets, person, max_groups, max_rows)
-        validate.choice("nan", nan, ("raise", "lowest"))
-        if not self._are_counts(data, request, key):
-            check_type(data, self.candidates)
-            records = Records(data, labels=True)
-            if records.many or _is_grouped(request, key):
-                return verbs.release(
-                    self,
-                    records,
-                    request,
-                    key=key,
-                    label=label,
-                    budget=budget,
-                    threads=threads,
-                    nan="drop",
-                    disjoint=disjoint,
-                    membership=membership,
-                )
-            data = records.data
-        return super().release(
+        return self._release(
             data,
-            budget=budget,
-            label=label,
-            threads=threads,
-            nan=nan,
-            disjoint=disjoint,
-            membership=membership,
+            CallOptions(
+                by,
+                groups,
+                offsets,
+                person,
+                max_groups,
+                max_rows,
+                disjoint,
+                membership,
+                key,
+                label,
+                budget,
+                threads,
+                nan,
+            ),
         )
 
-    def _are_counts(self, data: object, request: Request, key: ReleaseKey | None = None) -> bool:
+    def _answered(self, data: Any, options: CallOptions) -> Any:
+        if not self._are_counts(data, options):
+            check_type(data, self.candidates)
+            records = Records(data, labels=True)
+            if records.many or options.is_of_persons:
+                return release_groups(self, records, options._replace(nan="drop"))
+            data = records.data
+        return super()._answered(data, options)
+
+    def _are_counts(self, data: object, options: CallOptions) -> bool:
         """Whether the data are counts, which are of one data set and no person's."""
-        grouped = _is_grouped(request, key)
         if self.candidates is not None and utilities.has_labels(data, self.candidates):
-            if grouped:
+            if options.is_of_persons:
                 raise ParameterError(
                     "by, groups, offsets, person, max_groups, max_rows and key go with records, "
                     "got counts with labels"
                 )
             return True
-        if not grouped and self._in_order(data):
+        if not options.is_of_persons and self._in_order(data):
             return True
         self._check_records()
         return False
 
-    def _question(
-        self,
-        rows: int | None,  # noqa: ARG002  # numbers are bounded by n
-        disjoint: bool,
-        membership: Membership,
-        nan: NaN,  # noqa: ARG002  # missing ones have no effect
-    ) -> Question:
+    def _question(self, options: CallOptions, rows: int | None) -> Question:
         """The question that it is with a key, too."""
-        return Request().question(self, 1, disjoint, membership, "drop", "")
+        return super(FiniteMechanism, self)._question(options._replace(nan="drop"), rows)
 
     @overload
     def sample(
@@ -297,22 +287,25 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
         ParameterTypeError, ParameterError, InvalidRecords
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
-        check_rounding()
         named = self._named(labels)
-        request = Request(by, groups, offsets, person, max_groups, max_rows)
-        if not self._are_counts(data, request):
+        options = self._checked(
+            CallOptions(by, groups, offsets, person, max_groups, max_rows, threads=threads)
+        )
+        sampling = Sampling(size, rng, streams, options.threads, method)
+        if not self._are_counts(data, options):
             records = Records(data, labels=True)
-            if records.many or request.given():
-                sampling = Sampling(size, rng, streams, threads, method)
-                drawn = verbs.sample(self, records, request, sampling, "drop")
+            if records.many or options.is_grouped:
+                drawn = sample_groups(self, records, options._replace(nan="drop"), sampling)
                 if named and isinstance(drawn, tuple):  # with the groups of the data
                     return drawn[0], self._labelled(drawn[1])
                 return self._labelled(drawn) if named else drawn
             data = records.data
         bits, kind = self._utilities(data, nan)
-        simulate = self._simulator()
-        drawn = simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
+        drawn = self._simulator()(bits, kind, self._weighting, sampling)
         return self._labelled(drawn) if named else drawn
+
+    def _check_nan(self, nan: object) -> None:
+        validate.choice("nan", nan, ("raise", "lowest"))
 
     def _policy(self, nan: object) -> str:
         """Records that equal no candidate count nowhere, missing or not."""
@@ -335,7 +328,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
 
     def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> Any:
         """One released draw for records that are read in parts."""
-        return self._release(*self._counted(records()), threads)
+        return self._drawn(*self._counted(records()), threads)
 
     def _exact(self, values: AnyArray) -> FiniteLaw:
         """The exact law of a draw for these numbers of candidates."""
@@ -383,8 +376,3 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
         """Numbers to candidates; of samples they stay numbers."""
         number = index if np.ndim(index) else int(index)
         return self._labelled(number) if released else number
-
-
-def _is_grouped(request: Request, key: ReleaseKey | None) -> bool:
-    """Whether a call is about groups, persons or a key, and so about records."""
-    return request.given() or request.claimed() or key is not None

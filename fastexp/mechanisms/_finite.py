@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from .._compiler.rounding import check_rounding
 from .._intake import utilities
 from .._parameters import validate
+from .._randomness.sampling import Sampling
 from .._selection import draw as _draw
 from .._selection.weighting import Weighting
 from .._typing import (
@@ -29,9 +30,10 @@ from .._typing import (
     WordArray,
 )
 from ..errors import ParameterError, ParameterTypeError
+from ..grouped.call_options import DEFAULTS, CallOptions
 from ..privacy import selection_rate
 from ..utilities import counts, has_labels
-from ._mechanism import Mechanism
+from .base import Mechanism
 
 if TYPE_CHECKING:
     from ..budget.budget import Budget
@@ -44,20 +46,16 @@ ASSUMES = (
     "sensitivity bounds how much one record changes the utility of any one candidate, in the "
     "numbers as they are represented"
 )
-MEMBERSHIP: Membership = "private"  # the default, which needs no look
 MONOTONIC = "; one record moves no two utilities in opposite directions (monotonic)"
 
 
-# Utilities, their kind and weighting; size, rng, streams, threads and method of `sample`.
-Simulator: TypeAlias = Callable[
-    [WordArray, int, Weighting, object, object, object, object, object], int | IntArray
-]
+# Of utilities, their kind and weighting.
+Simulator: TypeAlias = Callable[[WordArray, int, Weighting, Sampling], int | IntArray]
 
 
 class FiniteMechanism(Mechanism):
     """The three verbs over finitely many candidates. Subclasses say how data become utilities."""
 
-    epsilon: float
     _rate: Fraction
     _measure: ClassVar[Measure] = "loss"
     _over_records: ClassVar[bool] = False  # then even to look at the data costs, as it may fail
@@ -95,7 +93,7 @@ class FiniteMechanism(Mechanism):
         threads: int = 1,
         nan: NaN = "raise",
         disjoint: bool = False,
-        membership: Membership = MEMBERSHIP,
+        membership: Membership = "private",
     ) -> Any:
         """One private selection, or one for each row, from the operating system's randomness.
 
@@ -146,66 +144,68 @@ class FiniteMechanism(Mechanism):
 
         **Timing**: see the mechanism, and SECURITY.md: no promise of constant time.
         """
-        check_rounding()
-        if type(threads) is not int or threads != 1:
-            threads = validate.threads(threads)
-        if disjoint is not False or membership is not MEMBERSHIP:
-            validate.parts(disjoint, membership)
-        if label is not None:
-            label = self._line(label, budget)
-        if label is not None or (budget is not None and self._in_data(data)):
-            return self._unread(data, budget, label, threads, nan, disjoint, membership)
-        bits, kind = self._utilities(data, nan)  # mistakes in the form cost nothing
-        if bits.shape[-1] == 1:
-            _refuse_one(1)
-        if budget is None:
-            chosen = self._release(bits, kind, threads)
-            return chosen if self._labels is None else self._labelled(chosen)
-        rows = bits.shape[0] if bits.ndim == 2 else None
-        return self._labelled(
-            self._answers(
-                budget,
-                None,
-                partial(self._question, rows, disjoint, membership, nan),
-                partial(self._release, bits, kind, threads),
+        options = DEFAULTS
+        if not (
+            disjoint is False
+            and membership is DEFAULTS.membership
+            and label is None
+            and budget is None
+            and threads is DEFAULTS.threads
+            and nan is DEFAULTS.nan
+        ):
+            options = CallOptions(
+                disjoint=disjoint,
+                membership=membership,
+                label=label,
+                budget=budget,
+                threads=threads,
+                nan=nan,
             )
-        )
+        return self._release(data, options)
 
     def _in_data(self, data: object) -> bool:  # noqa: ARG002  # counts with labels are
         """Whether even the form of the utilities is in the data: then a look at them costs."""
         return self._over_records
 
-    def _unread(
-        self,
-        data: object,
-        budget: Budget | None,
-        label: str | None,
-        threads: int,
-        nan: NaN,
-        disjoint: bool,
-        membership: Membership,
-    ) -> Any:
+    def _answered(self, data: Any, options: CallOptions) -> Any:
+        if options.label is not None or (options.budget is not None and self._in_data(data)):
+            return self._unread(data, options)
+        bits, kind = self._utilities(data, options.nan)  # mistakes in the form cost nothing
+        if bits.shape[-1] == 1:
+            _refuse_one(1)
+        if options.budget is None:
+            chosen = self._drawn(bits, kind, options.threads)
+            return chosen if self._labels is None else self._labelled(chosen)
+        rows = bits.shape[0] if bits.ndim == 2 else None
+        draw = partial(self._drawn, bits, kind, options.threads)
+        return self._labelled(self._charged(options, draw, rows=rows))
+
+    def _unread(self, data: Any, options: CallOptions) -> Any:
         """`release` that reads the data after the charge, or not at all."""
         rows, count = (None, None) if self._in_data(data) else utilities.form(data)
 
         def draw() -> Any:
-            bits, kind = self._utilities(data, nan)
+            bits, kind = self._utilities(data, options.nan)
             if (bits.shape[0] if bits.ndim == 2 else None) != rows:
                 raise ParameterTypeError(utilities.NOT_NUMBERS)
-            return self._labelled(self._release(bits, kind, threads))
+            return self._labelled(self._drawn(bits, kind, options.threads))
 
-        question = partial(self._question, rows, disjoint, membership, nan)
-        return self._answers(budget, label, question, draw, partial(_refuse_one, count))
+        return self._charged(options, draw, partial(_refuse_one, count), rows)
 
-    def _question(
-        self, rows: int | None, disjoint: bool, membership: Membership, nan: NaN
-    ) -> Question:
+    def _question(self, options: CallOptions, rows: int | None) -> Question:
         """What a release asks; of a matrix with so many rows."""
-        form = "utilities", rows is not None, nan
-        count = 1 if rows is None else rows
-        return _question_type()(self, count, disjoint, membership=membership, form=form)
+        from ..budget.question import Question
 
-    def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
+        return Question(
+            self,
+            1 if rows is None else rows,
+            options.disjoint,
+            membership=options.membership,
+            form=("utilities", rows is not None, options.nan),
+        )
+
+    def _drawn(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
+        """One draw of each row, from the operating system's randomness."""
         release = _draw.release if bits.ndim == 1 else _draw.release_rows
         return release(bits, kind, self._weighting, threads)
 
@@ -277,8 +277,8 @@ class FiniteMechanism(Mechanism):
         check_rounding()
         named = self._named(labels)
         bits, kind = self._utilities(data, nan)
-        simulate = self._simulator()
-        drawn = simulate(bits, kind, self._weighting, size, rng, streams, threads, method)
+        sampling = Sampling(size, rng, streams, threads, method)
+        drawn = self._simulator()(bits, kind, self._weighting, sampling)
         return self._labelled(drawn) if named else drawn
 
     def _named(self, labels: bool) -> bool:
@@ -322,7 +322,6 @@ class UtilityMechanism(FiniteMechanism):
 
     sensitivity: float
     monotonic: bool
-    any_epsilon: bool
     candidates: Candidates = ABSENT
 
     @property
@@ -330,14 +329,11 @@ class UtilityMechanism(FiniteMechanism):
         return self.candidates
 
     def _check(self) -> None:
-        """Validate what all of them have, and put in exact values."""
         self._put(
-            any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
             sensitivity=validate.sensitivity(self.sensitivity),
             monotonic=validate.flag("monotonic", self.monotonic),
         )
-        if self.epsilon is not None:  # `TopK` may have rho instead
-            self._put(epsilon=validate.epsilon(self.epsilon, self.any_epsilon))
+        super()._check()
         if self.candidates is not None:
             self._put(candidates=validate.candidates(self.candidates))
 
@@ -368,13 +364,6 @@ class UtilityMechanism(FiniteMechanism):
     def _size(self) -> int | None:
         """How many utilities there must be; None: two or more."""
         return None if self.candidates is None else len(self.candidates)
-
-
-@cache  # an import that is made already takes 1 us
-def _question_type() -> type[Question]:
-    from ..budget.question import Question
-
-    return Question
 
 
 def _refuse_one(candidates: int | None) -> None:

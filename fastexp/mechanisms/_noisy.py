@@ -16,7 +16,7 @@ from .._parameters import validate
 from .._parameters.grid import plain_bounds
 from .._typing import AnyArray, ArrayLike, FloatArray, Missing, Number, RNGLike, SeedLike
 from ..errors import ParameterError
-from ._mechanism import Comparator
+from .base import Comparator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,12 +32,10 @@ POLICIES = ("raise", "drop", "lower", "upper")
 class NoisyMedian(Comparator):
     """Public parameters, and the verbs. Subclasses say what the centre and the scale are."""
 
-    epsilon: float
     bounds: tuple[Number, Number]
-
-    @property
-    def _instead(self) -> str:
-        return "Median"
+    _instead = "Median"
+    _has_bounded_range = False
+    _assumes = ASSUMES
 
     @property
     @abstractmethod
@@ -66,7 +64,6 @@ class NoisyMedian(Comparator):
         return float(self.bounds[0]), float(self.bounds[1])
 
     def _check(self) -> None:
-        """Validate epsilon and bounds, and put in exact values."""
         self._put(epsilon=validate.epsilon(self.epsilon), bounds=plain_bounds(self.bounds))
 
     @overload

@@ -8,11 +8,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 
-from .._compiler.rounding import check_rounding
 from .._intake.arrays import canonical
 from .._intake.records import Records
 from .._numbers import cells
@@ -36,21 +35,20 @@ from .._typing import (
     SeedLike,
 )
 from ..errors import ParameterError
+from ..grouped.call_options import DEFAULTS, CallOptions
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
-from ._mechanism import Mechanism, written
+from .base import Mechanism, written
 
 if TYPE_CHECKING:
     from .._intake.record_sources import Source
     from .._randomness.release_key import ReleaseKey
     from ..budget.budget import Budget
-    from ..budget.question import Question
     from ..grouped.segments import Draws, Segments
     from ..grouped.words import Words
     from ..laws.continuous import ContinuousLaw
     from ..laws.grid import GridLaw
     from ._options import NumberReleaseOptions, NumberSampleOptions
 
-RAISE, PRIVATE = "raise", "private"  # defaults of arguments, which need no check
 ASSUMES = "one person is one record; bounds and grid were chosen without looking at the data"
 
 
@@ -63,34 +61,37 @@ Points: TypeAlias = Converted[ArrayLike | None, Grid]  # the field `grid`
 class GridMechanism(Mechanism, GroupedMechanism):
     """The verbs of records that are numbers: of points of a grid, one a draw or several."""
 
-    epsilon: float
     bounds: Bounds
     step: Number | None
     grid: Points
-    any_epsilon: bool
+    _assumes = ASSUMES
+    _rule: ClassVar[Rule] = "nearest"  # at which point of the grid a record counts
 
-    def _check(self, rule: Rule = "nearest") -> None:
-        """Validate what all of them have, and put in exact values and the grid.
-
-        `rule` says at which point of the grid a record counts.
-        """
+    def _check(self) -> None:
         points: Any = self.grid  # as they were given
         bounds: Any = self.bounds  # likewise
-        grid = make_grid(bounds, self.step, points, rule=rule)
+        grid = make_grid(bounds, self.step, points, rule=self._rule)
+        super()._check()
         self._put(
-            any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
-            epsilon=validate.epsilon(self.epsilon, self.any_epsilon),
             grid=grid,
             bounds=grid.ends if bounds is None else plain_bounds(bounds),
             step=self.step.item() if isinstance(self.step, np.generic) else self.step,
         )
 
-    def _released_number(self, data: Records, nan: Missing, promised: bool, threads: int) -> Any:
+    def _answered(self, data: Any, options: CallOptions) -> Any:
+        records = Records(data)
+        if records.many or (options is not DEFAULTS and options.is_of_persons):
+            from ..grouped.verbs import release_groups
+
+            return release_groups(self, records, options)
+        if options.budget is None:
+            return self._released_number(records, options)
+        return self._charged(options, partial(self._released_number, records, options))
+
+    def _released_number(self, records: Records, options: CallOptions) -> Any:
         """One released answer."""
-        source = data.source(
-            nan, grid=self.grid, assume_sorted=promised, check_sorted=True, threads=threads
-        )
-        return self._answer(self._released(source), released=True)
+        indices = self._released(self._source(records, options, check_sorted=True))
+        return self._answer(indices, released=True)
 
     @abstractmethod
     def _released(self, source: Source) -> Any:
@@ -100,18 +101,11 @@ class GridMechanism(Mechanism, GroupedMechanism):
     def _simulated(self, source: Source, sampling: Sampling) -> Any:
         """Grid indices of `sample`."""
 
-    def _simulate_rows(
-        self,
-        records: AnyArray,
-        sampling: Sampling,
-        nan: Missing,
-        assume_sorted: bool,  # noqa: ARG002  # rows are sorted on the way
-    ) -> Any:
+    def _simulate_rows(self, rows: AnyArray, options: CallOptions, sampling: Sampling) -> Any:
         """Draws from each row of a matrix."""
-        from ..grouped import verbs
-        from ..grouped.request import Request
+        from ..grouped.verbs import sample_groups
 
-        return verbs.sample(self, Records(records), Request(), sampling, nan)
+        return sample_groups(self, Records(rows), options, sampling)
 
     @abstractmethod
     def _law_of(self, source: Source) -> GridLaw:
@@ -222,43 +216,25 @@ class GridMechanism(Mechanism, GroupedMechanism):
         >>> [int(answer) // 10 for answer in answers[:2]], len(answers)
         ([6, 3], 3)
         """
-        check_rounding()
-        workers = validate.threads(threads)
-        if nan is not RAISE:
-            self._policy(nan)
-        promised = validate.flag("assume_sorted", assume_sorted)
-        if disjoint is not False or membership is not PRIVATE:
-            validate.parts(disjoint, membership)
-        data = Records(records)
-        named = not (by is groups is offsets is person is key is None)
-        claimed = not (type(max_groups) is type(max_rows) is int and max_groups == max_rows == 1)
-        if named or claimed or data.many:
-            from ..grouped import verbs
-            from ..grouped.request import Request
-
-            return verbs.release(
-                self,
-                data,
-                Request(by, groups, offsets, person, max_groups, max_rows),
-                key=key,
-                label=label,
-                budget=budget,
-                threads=workers,
-                nan=nan,
-                disjoint=disjoint,
-                membership=membership,
-            )
-        if label is None and budget is None:
-            return self._released_number(data, nan, promised, workers)
-        draw = partial(self._released_number, data, nan, promised, workers)
-        label = self._line(label, budget)
-
-        def question() -> Question:
-            from ..grouped.request import Request
-
-            return Request().question(self, 1, disjoint, membership, nan, label)
-
-        return self._answers(budget, label, question, draw)
+        return self._release(
+            records,
+            CallOptions(
+                by,
+                groups,
+                offsets,
+                person,
+                max_groups,
+                max_rows,
+                disjoint,
+                membership,
+                key,
+                label,
+                budget,
+                threads,
+                nan,
+                assume_sorted,
+            ),
+        )
 
     @overload
     def sample(
@@ -351,25 +327,28 @@ class GridMechanism(Mechanism, GroupedMechanism):
         ParameterTypeError, ParameterError, InvalidRecords
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
-        check_rounding()
-        if nan is not RAISE:
-            self._policy(nan)
-        promised = validate.flag("assume_sorted", assume_sorted)
-        data = Records(records)
-        named = not (by is groups is offsets is person is None)
-        rows = None if named else data.matrix(self.grid)
-        sampling = Sampling(size, rng, streams, threads, method)
+        options = self._checked(
+            CallOptions(
+                by,
+                groups,
+                offsets,
+                person,
+                max_groups,
+                max_rows,
+                threads=threads,
+                nan=nan,
+                assume_sorted=assume_sorted,
+            )
+        )
+        sampling, data = Sampling(size, rng, streams, options.threads, method), Records(records)
+        rows = None if options.is_grouped else data.matrix(self.grid)
         if rows is not None:
-            return self._simulate_rows(rows, sampling, nan, promised)
-        if data.many or named:
-            from ..grouped import verbs
-            from ..grouped.request import Request
+            return self._simulate_rows(rows, options, sampling)
+        if data.many or options.is_grouped:
+            from ..grouped.verbs import sample_groups
 
-            request = Request(by, groups, offsets, person, max_groups, max_rows)
-            return verbs.sample(self, data, request, sampling, nan)
-        workers = validate.threads(threads)
-        source = data.source(nan, grid=self.grid, assume_sorted=promised, threads=workers)
-        return self._answer(self._simulated(source, sampling), released=False)
+            return sample_groups(self, data, options, sampling)
+        return self._answer(self._simulated(self._source(data, options), sampling), released=False)
 
     def law(
         self, records: object, *, nan: Missing = "raise", assume_sorted: bool = False
@@ -389,11 +368,20 @@ class GridMechanism(Mechanism, GroupedMechanism):
         -------
         GridLaw
         """
-        check_rounding()
+        options = self._checked(CallOptions(nan=nan, assume_sorted=assume_sorted))
+        return self._signed(self._law_of(self._source(Records(records), options)))
+
+    def _source(self, records: Records, options: CallOptions, check_sorted: bool = False) -> Source:
+        return records.source(
+            options.nan,
+            grid=self.grid,
+            assume_sorted=options.assume_sorted,
+            check_sorted=check_sorted,
+            threads=options.threads,
+        )
+
+    def _check_nan(self, nan: object) -> None:
         self._policy(nan)
-        promised = validate.flag("assume_sorted", assume_sorted)
-        source = Records(records).source(nan, grid=self.grid, assume_sorted=promised)
-        return self._signed(self._law_of(source))
 
     def _reading(self) -> Reading:
         """Files without types hold their numbers as text."""
@@ -496,9 +484,7 @@ class NumberMechanism(GridMechanism):
         -------
         ContinuousLaw
         """
-        check_rounding()
-        self._policy(nan)
-        source = Records(records).source(nan)
+        source = Records(records).source(self._checked(CallOptions(nan=nan)).nan)
         law = self._continuous_of(source)
         law.truth = self._truth(source)
         return self._signed(law)

@@ -16,19 +16,19 @@ from .._numbers.nearest import widened_pieces
 from .._numbers.rank import RankStatistic
 from .._numbers.smooth import middle
 from .._parameters import validate
-from .._parameters.grid import Rule, decimal
+from .._parameters.grid import decimal
 from .._randomness.sampling import Sampling
 from .._typing import (
     AnyArray,
     Convention,
     FloatArray,
     IntArray,
-    Missing,
     Neighbors,
     Number,
 )
-from ..privacy import Guarantee, rank_rate, selection_guarantee
-from ._number import ASSUMES, NumberMechanism
+from ..grouped.call_options import CallOptions
+from ..privacy import rank_rate
+from ._number import NumberMechanism
 
 if TYPE_CHECKING:
     from .._intake.record_sources import Source
@@ -115,12 +115,11 @@ class RankMechanism(DistanceMechanism):
 
         return RankDraws(self._statistic, segments, words, size)
 
-    def _simulate_rows(
-        self, records: AnyArray, sampling: Sampling, nan: Missing, assume_sorted: bool
-    ) -> Any:
+    def _simulate_rows(self, rows: AnyArray, options: CallOptions, sampling: Sampling) -> Any:
         from .._numbers import rank_rows
 
-        return rank_rows.simulate(self._statistic, records, sampling, nan, assume_sorted)
+        is_sorted = options.assume_sorted
+        return rank_rows.simulate(self._statistic, rows, sampling, options.nan, is_sorted)
 
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.grid import distance_law
@@ -163,45 +162,37 @@ class RankMechanism(DistanceMechanism):
         self._put(_form=form, _rate=rate, _within=self._reach(self.widen))
 
 
-class QuantileMechanism(RankMechanism):
+class QuantileMechanism(RankMechanism, promise="ε-DP and ε-bounded-range under `neighbors`."):
     """A quantile under a neighbour relation and a convention."""
 
     neighbors: Neighbors
     convention: Convention
     _q: Fraction
 
-    def _check(self, rule: Rule = "nearest") -> None:
-        super()._check(rule)
+    def _check(self) -> None:
+        super()._check()
         self._put(neighbors=validate.neighbors(self.neighbors))
         convention = distance.as_convention(self._q, self.convention)
         form = distance.QuantileForms(self._q, self.neighbors, convention)
         self._rank(form, distance.steps(self._q, self.neighbors, convention))
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range under `neighbors`."""
-        return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
-
     def _true_ranks(self, n: int) -> tuple[int, int]:
         return distance.quantile_ranks(self._q, self.convention, n)
 
 
-class OrderMechanism(RankMechanism):
+class OrderMechanism(RankMechanism, promise="ε-DP and ε-bounded-range under add-remove."):
     """The record of a public rank, counted from the largest."""
+
+    _relation = "add-remove"
 
     @property
     @abstractmethod
     def _rank_from_top(self) -> int:
         """1 for the largest record."""
 
-    def _check(self, rule: Rule = "nearest") -> None:
-        super()._check(rule)
+    def _check(self) -> None:
+        super()._check()
         self._rank(distance.OrderForms(self._rank_from_top), 1)
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range under add-remove."""
-        return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
 
     def _true_ranks(self, n: int) -> tuple[int, int]:
         return distance.order_ranks(self._rank_from_top, n)

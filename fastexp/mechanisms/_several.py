@@ -14,17 +14,16 @@ from .._compiler.rounding import check_rounding
 from .._numbers import distance
 from .._numbers.smooth import middle
 from .._parameters import validate
-from .._parameters.grid import Rule
 from .._randomness.sampling import Sampling
 from .._typing import (
     AnyArray,
     Converted,
     IntArray,
-    Missing,
     Neighbors,
     Number,
 )
 from ..errors import ParameterError
+from ..grouped.call_options import CallOptions
 from ._number import GridMechanism
 from .quantile import Quantile
 
@@ -68,10 +67,10 @@ class QuantilesMechanism(GridMechanism):
     def _statistic(self) -> QuantilesStatistic | QuantileTree:
         """What draws."""
 
-    def _check(self, rule: Rule = "nearest") -> None:
+    def _check(self) -> None:
         if self.epsilon is None:
             raise ParameterError("epsilon must be given")
-        super()._check(rule)
+        super()._check()
         exact = _quantiles(self.q, self.count, self._most)
         self._put(
             q=tuple(map(_written, exact)),
@@ -112,12 +111,10 @@ class QuantilesMechanism(GridMechanism):
         indices = self._statistic.simulate(source, seeds, 1 if size is None else size, threads)
         return indices[0] if size is None else indices
 
-    def _simulate_rows(
-        self, records: AnyArray, sampling: Sampling, nan: Missing, assume_sorted: bool
-    ) -> Any:
+    def _simulate_rows(self, rows: AnyArray, options: CallOptions, sampling: Sampling) -> Any:
         if self._alone is None:
-            return super()._simulate_rows(records, sampling, nan, assume_sorted)
-        return self._alone._simulate_rows(records, sampling, nan, assume_sorted)[..., None]
+            return super()._simulate_rows(rows, options, sampling)
+        return self._alone._simulate_rows(rows, options, sampling)[..., None]
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment."""
@@ -213,8 +210,8 @@ class JointMechanism(QuantilesMechanism):
     def _statistic(self) -> QuantilesStatistic:
         """What draws and laws need."""
 
-    def _check(self, rule: Rule = "nearest") -> None:
-        super()._check(rule)
+    def _check(self) -> None:
+        super()._check()
         m = len(self.q)
         if self.epsilon < (least := (m - 1) ** 2 / WORK):
             raise ParameterError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from .._numbers.quantile_tree import QuantileTree
 from .._typing import ABSENT, Neighbors, Number
 from ..errors import ParameterError
-from ..privacy import Guarantee, amounts, selection_guarantee
+from ..privacy import Guarantee, amounts
 from ..privacy.rates import tree_epsilon
 from ._number import ASSUMES, Bounds, Points
 from ._several import QuantilesMechanism, Which
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class ApproximateQuantiles(QuantilesMechanism):
+class ApproximateQuantiles(
+    QuantilesMechanism,
+    promise="ε-DP under `neighbors`, of all answers together; of several no bounded range.",
+):
     """Several quantiles one by one: the middle one, then those on its sides, of the records there.
 
     Each is a draw of `Quantile` (weak), at a part of ε. `Quantiles`, in one draw, is more accurate
@@ -92,16 +95,13 @@ class ApproximateQuantiles(QuantilesMechanism):
     neighbors: Neighbors = field(default="add-remove", kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()
+    def _check(self) -> None:
+        super()._check()
         self._delegate()
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP under `neighbors`, of all answers together; of several no bounded range."""
+    def _promise(self) -> Guarantee:
         if self._alone is not None:
-            return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
+            return super()._promise()
         levels = len(self.q).bit_length()
         rho = amounts.up(amounts.exact(self.epsilon) ** 2 / (8 * levels))
         return Guarantee(self.epsilon, self.neighbors, None, rho, 0.0, ASSUMES)

@@ -12,16 +12,18 @@ from .._intake import utilities
 from .._parameters import validate
 from .._typing import ABSENT, ArrayLike, Candidates, Converted, FloatArray, NaN, WordArray
 from ..errors import ParameterTypeError, ScoreError
-from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import range_sensitivity
 from ._finite import UtilityMechanism
-from ._mechanism import Known
+from .base import Known
 
 Base: TypeAlias = Converted[ArrayLike | None, tuple[float, ...] | None]
 
 
 @dataclass(frozen=True, repr=False)
-class Exponential(UtilityMechanism):
+class Exponential(
+    UtilityMechanism,
+    promise="ε-DP and ε-bounded-range, for the relation for which Δ was stated.",
+):
     """The exponential mechanism: candidate r with probability ∝ base·exp(εu(r)/(2Δ)).
 
     Parameters
@@ -72,9 +74,8 @@ class Exponential(UtilityMechanism):
     base: Base = field(default=ABSENT, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()
+    def _check(self) -> None:
+        super()._check()
         if self.base is not None:
             k = None if self.candidates is None else len(self.candidates)
             self._put(base=tuple(validate.base(self.base, k).tolist()))
@@ -182,11 +183,6 @@ class Exponential(UtilityMechanism):
         )
 
     @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range, for the relation for which Δ was stated."""
-        return selection_guarantee(self.epsilon, None, self._assumes)
-
-    @cached_property
     def _size(self) -> int | None:
         if self.candidates is not None:
             return len(self.candidates)
@@ -208,14 +204,13 @@ class ScoredExponential(Exponential):
     score: Callable[..., Any] = field(kw_only=True)
     vectorized: bool = field(default=False, kw_only=True, repr=False)
 
-    def __post_init__(self) -> None:
-        """Validate, with the score."""
+    def _check(self) -> None:
         if not callable(self.score):
             raise ParameterTypeError(f"score must be callable, got {type(self.score).__name__}")
-        object.__setattr__(self, "vectorized", validate.flag("vectorized", self.vectorized))
+        self._put(vectorized=validate.flag("vectorized", self.vectorized))
         given, labels = self.candidates, validate.candidates(self.candidates)
         self._put(_given=validate.as_given(given, labels), candidates=labels)
-        super().__post_init__()
+        super()._check()
 
     def _signed(self, law: Known) -> Known:
         """A law is of the weights alone, so that it can be pickled where the score cannot."""

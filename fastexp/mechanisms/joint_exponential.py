@@ -10,15 +10,18 @@ from itertools import pairwise
 from .._numbers.quantiles import QuantilesStatistic
 from .._parameters import validate
 from .._typing import ABSENT, Number, Ties
-from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import joint_exponential_rate
-from ._mechanism import Comparator
-from ._number import ASSUMES, Bounds, Points
+from ._number import Bounds, Points
 from ._several import JointMechanism, Which
+from .base import Comparator
 
 
 @dataclass(frozen=True, repr=False)
-class JointExponentialQuantiles(Comparator, JointMechanism):
+class JointExponentialQuantiles(
+    Comparator,
+    JointMechanism,
+    promise="ε-DP and ε-bounded-range under add-remove, of all answers together.",
+):
     """JointExp, with targets that are shares of the number of records. For simulations only.
 
     Outcomes o_1 <= ... <= o_m of the grid have probability ∝
@@ -78,20 +81,11 @@ class JointExponentialQuantiles(Comparator, JointMechanism):
     grid: Points = field(default=ABSENT, kw_only=True)
     ties: Ties = field(default="left", kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _instead = "Quantiles"
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()
+    def _check(self) -> None:
+        super()._check()
         self._put(ties=validate.choice("ties", self.ties, ("spread", "left")))
-
-    @property
-    def _instead(self) -> str:
-        return "Quantiles"
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range under add-remove, of all answers together."""
-        return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
 
     @cached_property
     def _statistic(self) -> QuantilesStatistic:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +12,17 @@ import numpy as np
 from .._intake.utilities import FLOAT
 from .._parameters import validate
 from .._selection import joint_top_k
-from .._typing import ABSENT, Candidates, IntArray, Membership, NaN, Neighbors, WordArray
+from .._typing import ABSENT, Candidates, IntArray, NaN, Neighbors, WordArray
 from ..errors import ParameterError, ParameterTypeError
+from ..grouped.call_options import CallOptions
 from ..grouped.counts import ExponentialCountDraws, JointCountDraws
 from ..grouped.labels import are_numbers
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
-from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import places_rate
 from ._counting import CountingMechanism
 from ._finite import Simulator, UtilityMechanism
-from ._mechanism import ALWAYS
+from .base import ALWAYS
 
 if TYPE_CHECKING:
     from ..budget.question import Question
@@ -40,7 +40,11 @@ UNCLEAR = (
 
 
 @dataclass(frozen=True, repr=False)
-class JointTopK(CountingMechanism, UtilityMechanism):
+class JointTopK(
+    CountingMechanism,
+    UtilityMechanism,
+    promise="ε-DP and ε-bounded-range, under `neighbors`.",
+):
     """The k most frequent candidates in order, in one draw of an exponential mechanism.
 
     A selection's loss is how far its worst place is behind: the greatest c_i - count(s_i), with c_i
@@ -111,12 +115,11 @@ class JointTopK(CountingMechanism, UtilityMechanism):
     candidates: Candidates = field(default=ABSENT, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
+    def _check(self) -> None:
         neighbors = validate.neighbors(self.neighbors)
         places = validate.counting("k", self.k, most=joint_top_k.MOST)
         self._put(k=places, neighbors=neighbors, monotonic=neighbors == "add-remove")
-        self._check()
+        super()._check()
         if self.candidates is not None and self.k > len(self.candidates):
             raise ParameterError(
                 f"k must be at most the number of candidates, {len(self.candidates)}, got {self.k}"
@@ -129,11 +132,9 @@ class JointTopK(CountingMechanism, UtilityMechanism):
                 f"some seconds: got k = {self.k}"
             )
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range, under `neighbors`."""
-        text = ASSUMES + COMES * (self.neighbors == "add-remove")
-        return selection_guarantee(self.epsilon, self.neighbors, text)
+    @property
+    def _assumes(self) -> str:
+        return ASSUMES + COMES * (self.neighbors == "add-remove")
 
     if TYPE_CHECKING:  # k candidates a draw, by the inherited verbs
 
@@ -166,11 +167,9 @@ class JointTopK(CountingMechanism, UtilityMechanism):
     def _in_data(self, data: object) -> bool:
         return self._has_labels(data) or not self._in_order(data)
 
-    def _question(
-        self, rows: int | None, disjoint: bool, membership: Membership, nan: NaN
-    ) -> Question:
+    def _question(self, options: CallOptions, rows: int | None) -> Question:
         parent = CountingMechanism if rows is None else UtilityMechanism
-        return parent._question(self, rows, disjoint, membership, nan)
+        return parent._question(self, options, rows)
 
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         if self._has_labels(data) or self._in_order(data):
@@ -187,7 +186,7 @@ class JointTopK(CountingMechanism, UtilityMechanism):
             raise ParameterError(f"counts must be of at least k = {self.k} candidates")
         return bits, kind
 
-    def _release(self, bits: WordArray, kind: int, threads: int) -> IntArray:
+    def _drawn(self, bits: WordArray, kind: int, threads: int) -> IntArray:
         return joint_top_k.release(bits, kind, self._weighting, self.k, threads)
 
     def _simulator(self) -> Simulator:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Unpack, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from .._compiler.rounding import check_rounding
 from .._numbers import laplace as _laplace
@@ -16,10 +16,10 @@ from .._randomness.sampling import Sampling
 from .._selection.weighting import Weighting
 from .._typing import ArrayLike, Method, Number, NumberArray, RNGLike, SeedLike
 from ..errors import ParameterError
-from ..privacy import Guarantee, pure_guarantee
+from ..grouped.call_options import DEFAULTS, CallOptions
 from ..privacy.bounded_laplace import continuous_laplace_rate
 from ..privacy.rates import laplace_rate
-from ._mechanism import Mechanism
+from .base import Mechanism
 
 if TYPE_CHECKING:
     from ..budget.budget import Budget
@@ -36,7 +36,10 @@ WIDEST = 320  # characters of an answer: of 2**1000 and more
 
 
 @dataclass(frozen=True, repr=False)
-class Laplace(Mechanism):
+class Laplace(
+    Mechanism,
+    promise="ε-DP for the neighbours for which the sensitivity was stated; not ε-bounded-range.",
+):
     """A statistic f with Laplace noise: r with probability ∝ exp(-c·|f - r|) on a public grid.
 
     Parameters
@@ -112,14 +115,14 @@ class Laplace(Mechanism):
     step: Number = field(kw_only=True)
     bounds: tuple[Number, Number] | None = field(default=None, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _has_bounded_range = False
+    _assumes = ASSUMES
     _grid: Grid = field(init=False)
     _weighting: Weighting = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
+    def _check(self) -> None:
+        super()._check()
         self._put(
-            any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
-            epsilon=validate.epsilon(self.epsilon, self.any_epsilon),
             sensitivity=_positive("sensitivity", self.sensitivity),
             step=_positive("step", self.step),
         )
@@ -152,11 +155,6 @@ class Laplace(Mechanism):
     def grid(self) -> Grid | None:
         """The public points; None where they have no end."""
         return None if self.bounds is None else self._grid
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP for the neighbours for which the sensitivity was stated; not ε-bounded-range."""
-        return pure_guarantee(self.epsilon, None, ASSUMES)
 
     def release(
         self, f: Number, *, budget: Budget | None = None, label: str | None = None
@@ -196,14 +194,15 @@ class Laplace(Mechanism):
         **Timing**: no promise; it depends on where f lies between two points, and on whether it is
         near a bound.
         """
-        check_rounding()
-        label = self._line(label, budget)
-        number: int | float = self._answers(
-            budget, label, self._question, lambda: self._sampler(f).release()
-        )
+        is_plain = budget is None and label is None
+        options = DEFAULTS if is_plain else CallOptions(budget=budget, label=label)
+        number: int | float = self._release(f, options)
         return number
 
-    def _question(self) -> Question:
+    def _answered(self, data: Any, options: CallOptions) -> Any:
+        return self._charged(options, lambda: self._sampler(data).release())
+
+    def _question(self, options: CallOptions, rows: int | None) -> Question:  # noqa: ARG002  # none
         from ..budget.question import Question
 
         return Question(self, widest=WIDEST)

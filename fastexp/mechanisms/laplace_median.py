@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from operator import truediv
 
 import numpy as np
@@ -16,12 +16,13 @@ from .._numbers import noise
 from .._typing import FloatArray, Number
 from ..errors import ParameterError
 from ..laws.noises import Laplace
-from ..privacy import Guarantee, pure_guarantee
-from ._noisy import ASSUMES, NoisyMedian
+from ._noisy import NoisyMedian
 
 
 @dataclass(frozen=True, repr=False)
-class LaplaceMedian(NoisyMedian):
+class LaplaceMedian(
+    NoisyMedian, promise="ε-DP of the ideal mechanism, for both neighbour relations."
+):
     """The lower median plus Laplace noise of scale (upper - lower)/ε. For simulations only.
 
     What the exponential mechanism's `Median` is compared with: one record can move a median
@@ -66,10 +67,10 @@ class LaplaceMedian(NoisyMedian):
 
     epsilon: float
     bounds: tuple[Number, Number]
+    _relation = "both"
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()
+    def _check(self) -> None:
+        super()._check()
         if not math.isfinite(self.scale):
             raise ParameterError("bounds and epsilon must give a finite scale")
 
@@ -79,11 +80,6 @@ class LaplaceMedian(NoisyMedian):
         check_rounding()
         low, high = self._limits
         return (high - low) / self.epsilon
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP of the ideal mechanism, for both neighbour relations."""
-        return pure_guarantee(self.epsilon, "both", ASSUMES)
 
     @property
     def _kind(self) -> tuple[str, float]:

@@ -48,10 +48,4 @@ class Maximum(OrderMechanism):
     widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()
-
-    @property
-    def _rank_from_top(self) -> int:
-        return 1
+    _rank_from_top = 1

@@ -75,7 +75,3 @@ class Median(QuantileMechanism):
     widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _q: Fraction = field(default=HALF, init=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()

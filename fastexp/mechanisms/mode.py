@@ -10,8 +10,8 @@ from .._intake.record_sources import Source
 from .._numbers.mode import ModeStatistic
 from .._typing import ABSENT, Number
 from ..errors import ParameterError
-from ..privacy import Guarantee, rank_rate, selection_guarantee
-from ._number import ASSUMES, Bounds, Points
+from ..privacy import rank_rate
+from ._number import Bounds, Points
 from ._ranked import DistanceMechanism
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Mode(DistanceMechanism):
+class Mode(DistanceMechanism, promise="ε-DP and ε-bounded-range under add-remove."):
     """The most frequent grid point: r with probability ∝ exp(-ε·d(r)/2), d its Duff distance.
 
     Parameters
@@ -65,20 +65,15 @@ class Mode(DistanceMechanism):
     grid: Points = field(default=ABSENT, kw_only=True)
     widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _relation = "add-remove"
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()
+    def _check(self) -> None:
+        super()._check()
         self._put(_within=self._reach(self.widen))
 
     @cached_property
     def _statistic(self) -> ModeStatistic:
         return ModeStatistic(rank_rate(self.epsilon, 1), self.grid, *self._within)
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range under add-remove."""
-        return selection_guarantee(self.epsilon, "add-remove", ASSUMES)
 
     def _truth(self, source: Source) -> Any:
         """The lowest of the grid points that hold most records."""

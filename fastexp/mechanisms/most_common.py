@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._parameters import validate
@@ -13,10 +12,10 @@ from .._typing import IntArray, Neighbors, WordArray
 from ..grouped.counts import ExponentialCountDraws, FlipCountDraws
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
-from ..privacy import Guarantee, count_rate, pure_guarantee, selection_guarantee
+from ..privacy import count_rate
 from ._counting import CountingMechanism
 from ._finite import Simulator
-from ._mechanism import ALWAYS
+from .base import ALWAYS
 
 if TYPE_CHECKING:
     from ..laws.finite import FiniteLaw
@@ -28,7 +27,10 @@ ASSUMES = "one person is one record; the candidates were chosen without looking 
 
 
 @dataclass(frozen=True, repr=False)
-class MostCommon(CountingMechanism):
+class MostCommon(
+    CountingMechanism,
+    promise="ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, too.",
+):
     """The most common of public candidates: r with probability ∝ exp(ε·count(r)).
 
     Or by permute-and-flip: candidates in random order, each accepted with
@@ -94,6 +96,7 @@ class MostCommon(CountingMechanism):
     neighbors: Neighbors = field(default="add-remove", kw_only=True, metadata=ALWAYS)
     mechanism: Selecting = field(default=EXPONENTIAL, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _assumes = ASSUMES
 
     if TYPE_CHECKING:  # wider than the fields: a sequence becomes a tuple
 
@@ -107,11 +110,9 @@ class MostCommon(CountingMechanism):
             any_epsilon: bool = False,
         ) -> None: ...
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
+    def _check(self) -> None:
+        super()._check()
         self._put(
-            any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
-            epsilon=validate.epsilon(self.epsilon, self.any_epsilon),
             candidates=validate.candidates(self.candidates),
             neighbors=validate.neighbors(self.neighbors),
             mechanism=validate.choice("mechanism", self.mechanism, (EXPONENTIAL, PERMUTE_AND_FLIP)),
@@ -119,26 +120,19 @@ class MostCommon(CountingMechanism):
         self._weigh(count_rate(self.epsilon, self.neighbors))
 
     @property
-    def _flips(self) -> bool:
-        return self.mechanism == PERMUTE_AND_FLIP
+    def _has_bounded_range(self) -> bool:
+        return self.mechanism == EXPONENTIAL
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, too."""
-        if self._flips:
-            return pure_guarantee(self.epsilon, self.neighbors, ASSUMES)
-        return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
-
-    def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
-        if not self._flips:
-            return super()._release(bits, kind, threads)
+    def _drawn(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
+        if self._has_bounded_range:
+            return super()._drawn(bits, kind, threads)
         return permute_flip.release_one(bits, kind, self._weighting)
 
     def _simulator(self) -> Simulator:
-        return permute_flip.simulate if self._flips else super()._simulator()
+        return super()._simulator() if self._has_bounded_range else permute_flip.simulate
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
-        if not self._flips:
+        if self._has_bounded_range:
             return super()._law(bits, kind)
         from ..laws.permute_flip import PermuteAndFlipLaw
 
@@ -146,5 +140,5 @@ class MostCommon(CountingMechanism):
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment."""
-        draws = FlipCountDraws if self._flips else ExponentialCountDraws
+        draws = ExponentialCountDraws if self._has_bounded_range else FlipCountDraws
         return draws(len(self.candidates), self._weighting.rate, segments, words, size)

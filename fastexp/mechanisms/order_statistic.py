@@ -55,10 +55,9 @@ class OrderStatistic(OrderMechanism):
     widen: Number = field(default=0, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
+    def _check(self) -> None:
         self._put(r=validate.counting("r", self.r, most=(1 << 31) - 1))
-        self._check()
+        super()._check()
 
     @property
     def _rank_from_top(self) -> int:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .._selection import permute_flip
 from .._selection.rows import Rows
 from .._typing import ABSENT, Candidates, IntArray, WordArray
-from ..privacy import Guarantee, pure_guarantee
 from ._finite import Simulator, UtilityMechanism
 
 if TYPE_CHECKING:
@@ -17,7 +15,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class PermuteAndFlip(UtilityMechanism):
+class PermuteAndFlip(
+    UtilityMechanism, promise="ε-DP, for the relation for which Δ was stated; no bounded range."
+):
     """Permute-and-flip: candidates in random order, each accepted with exp(ε(u−best)/(2Δ)).
 
     The same promise of ε as the exponential mechanism with an expected loss that is never
@@ -67,18 +67,13 @@ class PermuteAndFlip(UtilityMechanism):
     monotonic: bool = field(default=False, kw_only=True)
     candidates: Candidates = field(default=ABSENT, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _has_bounded_range = False
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()
+    def _check(self) -> None:
+        super()._check()
         self._weigh_epsilon(self.epsilon)
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP, for the relation for which Δ was stated; no bounded range."""
-        return pure_guarantee(self.epsilon, None, self._assumes)
-
-    def _release(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
+    def _drawn(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
         if bits.ndim == 1:
             return permute_flip.release_one(bits, kind, self._weighting)
         return permute_flip.release(Rows(bits, kind, self._weighting), threads)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from .._intake.record_sources import Source
 from .._numbers.revenue import Demand, Prices, demand, losses
 from .._numbers.revenue_cells import RevenueSampler, shape_of_bids
 from .._parameters import validate
+from .._parameters.grid import Rule
 from .._typing import ABSENT, Number
 from ..errors import ParameterError
 from ..grouped.prices import PriceDraws, regular
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Price(NumberMechanism):
+class Price(
+    NumberMechanism,
+    promise="ε-DP and ε-bounded-range under both relations; ε/2 for the textbook's scaling.",
+):
     """A price of high revenue: r with probability ∝ exp(ε·u(r)/Δ), u(r) = r·#{bids ≥ r}.
 
     Parameters
@@ -100,13 +104,13 @@ class Price(NumberMechanism):
     grid: Points = field(default=ABSENT, kw_only=True)
     scaling: Literal["tight", "textbook"] = field(default="tight", kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _rule: ClassVar[Rule] = "below"
     _measure: ClassVar[Measure] = "loss"  # of revenue: prices of equal revenue are equally good
     _prices: Prices = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
+    def _check(self) -> None:
         points: Any = self.grid  # as they were given
-        self._check("below")
+        super()._check()
         validate.choice("scaling", self.scaling, ("tight", "textbook"))
         if self.grid.exact(0) < 0:
             name = "bounds" if points is None else "grid"
@@ -120,9 +124,7 @@ class Price(NumberMechanism):
             raise ParameterError(f"epsilon of prices must be at most 1e6, got {self.epsilon!r}")
         self._put(_prices=Prices(self.grid, self.epsilon, self.scaling))
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range under both relations; ε/2 for the textbook's scaling."""
+    def _promise(self) -> Guarantee:
         return selection_guarantee(price_epsilon(self.epsilon, self.scaling), "both", ASSUMES)
 
     def _shape(self, source: Source) -> Shape:

@@ -68,10 +68,9 @@ class Quantile(QuantileMechanism):
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _q: Fraction = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
+    def _check(self) -> None:
         self._put(_q=distance.as_quantile(self.q))
-        self._check()
+        super()._check()
 
     @property
     def _unit(self) -> Fraction:

@@ -12,9 +12,8 @@ from .._numbers.quantiles import QuantilesStatistic
 from .._parameters import validate
 from .._typing import ABSENT, IntArray, Neighbors, Number
 from ..errors import ParameterError
-from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import joint_rate, lattice_step
-from ._number import ASSUMES, Bounds, Points
+from ._number import Bounds, Points
 from ._several import JointMechanism, Which
 
 if TYPE_CHECKING:
@@ -22,7 +21,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Quantiles(JointMechanism):
+class Quantiles(
+    JointMechanism,
+    promise="ε-DP and ε-bounded-range under `neighbors`, of all answers together.",
+):
     """Several quantiles of the same records in one draw, in order, and a private total beside them.
 
     Outcomes are o_1 <= ... <= o_m of the grid and a total t of a public lattice, each with
@@ -102,9 +104,8 @@ class Quantiles(JointMechanism):
     with_total: bool = field(default=False, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()
+    def _check(self) -> None:
+        super()._check()
         self._put(with_total=validate.flag("with_total", self.with_total))
         if self.with_total and len(self.q) == 1:
             raise ParameterError("with_total needs two quantiles or more, got one")
@@ -114,11 +115,6 @@ class Quantiles(JointMechanism):
                 "is public"
             )
         self._delegate()
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP and ε-bounded-range under `neighbors`, of all answers together."""
-        return selection_guarantee(self.epsilon, self.neighbors, ASSUMES)
 
     @cached_property
     def _statistic(self) -> QuantilesStatistic:

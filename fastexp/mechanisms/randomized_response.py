@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._intake import utilities as _data
-from .._parameters import validate
 from .._randomness.sampling import Sampling
 from .._randomness.streams import stream_of
 from .._selection.flips import Flips
 from .._selection.weighting import Weighting
 from .._typing import ArrayLike, IntArray, RNGLike, SeedLike
 from ..errors import ParameterTypeError
+from ..grouped.call_options import DEFAULTS, CallOptions
 from ..kernels.bits.heights import SIGNED
 from ..laws.finite import FiniteLaw
-from ..privacy import Guarantee, pure_guarantee
-from ._mechanism import Mechanism
+from .base import Mechanism
 
 if TYPE_CHECKING:
     from ..budget.budget import Budget
@@ -36,7 +35,10 @@ ASSUMES = (
 
 
 @dataclass(frozen=True, repr=False)
-class RandomizedResponse(Mechanism):
+class RandomizedResponse(
+    Mechanism,
+    promise="ε-DP for a change of one bit, not ε-bounded-range; of a whole call, on any shape.",
+):
     """Randomised response: the truth about a bit with probability e^ε/(1+e^ε), elementwise.
 
     Parameters
@@ -88,23 +90,17 @@ class RandomizedResponse(Mechanism):
 
     epsilon: float
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _has_bounded_range = False
+    _relation = "replace"
+    _assumes = ASSUMES
     _measure: ClassVar[Measure] = "loss"
     _weighting: Weighting = field(init=False, compare=False)
     _flips: Flips = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._put(
-            any_epsilon=validate.flag("any_epsilon", self.any_epsilon),
-            epsilon=validate.epsilon(self.epsilon, self.any_epsilon),
-        )
+    def _check(self) -> None:
+        super()._check()
         rate = Fraction(self.epsilon)  # of the utility [r = bit]: its log-odds are epsilon
         self._put(_weighting=Weighting(rate, None), _flips=Flips(rate))
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP for a change of one bit, not ε-bounded-range; of a whole call, on any shape."""
-        return pure_guarantee(self.epsilon, "replace", ASSUMES)
 
     def release(
         self,
@@ -152,19 +148,21 @@ class RandomizedResponse(Mechanism):
         **Timing**: which words are drawn, and for how long, does not depend on the bits, but only
         on the coins.
         """
-        check_rounding()
-        workers = validate.threads(threads)
-        label = self._line(label, budget)
-        if label is None and budget is None and type(bits) is int and bits in (0, 1):
-            return bits ^ self._flips.one()  # 2 us, and 10 by way of arrays
-
-        def draw() -> int | IntArray:
-            data = _data.bits(bits)
-            out = self._flips.release(data.ravel(), workers)
-            return out.reshape(data.shape) if data.ndim else int(out[0])
-
-        noisy: int | IntArray = self._answers(budget, label, self._question, draw)
+        options = DEFAULTS
+        if not (budget is None and label is None and threads is DEFAULTS.threads):
+            options = CallOptions(budget=budget, label=label, threads=threads)
+        noisy: int | IntArray = self._release(bits, options)
         return noisy
+
+    def _answered(self, data: Any, options: CallOptions) -> Any:
+        return self._charged(options, partial(self._drawn, data, options.threads))
+
+    def _drawn(self, data: Any, threads: int) -> int | IntArray:
+        if type(data) is int and data in (0, 1):
+            return data ^ self._flips.one()  # 2 us, and 10 by way of arrays
+        bits = _data.bits(data)
+        out = self._flips.release(bits.ravel(), threads)
+        return out.reshape(bits.shape) if bits.ndim else int(out[0])
 
     @overload
     def sample(
@@ -222,7 +220,7 @@ class RandomizedResponse(Mechanism):
             return out.reshape(*data.shape, draws)
         return out.reshape(data.shape) if data.ndim else int(out[0, 0])
 
-    def _question(self) -> Question:
+    def _question(self, options: CallOptions, rows: int | None) -> Question:  # noqa: ARG002  # none
         from ..budget.question import Question
 
         return Question(self)

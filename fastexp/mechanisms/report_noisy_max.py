@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from .._parameters import validate
+from .._randomness.sampling import Sampling
 from .._selection import gumbel
 from .._selection.rows import Rows
 from .._selection.weighting import Weighting
 from .._typing import IntArray, WordArray
 from ..errors import ParameterError
-from ..privacy import Guarantee, pure_guarantee, selection_guarantee
 from ._finite import Simulator, UtilityMechanism
-from ._mechanism import Comparator
+from .base import Comparator
 
 if TYPE_CHECKING:
     from ..laws.finite import FiniteLaw
@@ -27,7 +27,11 @@ NOISES = {
 
 
 @dataclass(frozen=True, repr=False)
-class ReportNoisyMax(Comparator, UtilityMechanism):
+class ReportNoisyMax(
+    Comparator,
+    UtilityMechanism,
+    promise="ε-DP of the ideal mechanism; of bounded range only with Gumbel noise.",
+):
     """Report-noisy-max: the candidate of greatest utility plus noise. For simulations only.
 
     With exponential noise it is `PermuteAndFlip` in law, with Gumbel noise `Exponential`;
@@ -75,21 +79,15 @@ class ReportNoisyMax(Comparator, UtilityMechanism):
     monotonic: bool = field(default=False, kw_only=True)
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()
+    def _check(self) -> None:
+        super()._check()
         validate.choice("noise", self.noise, tuple(NOISES))
         self._weigh_epsilon(self.epsilon)
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """ε-DP of the ideal mechanism; of bounded range only with Gumbel noise."""
-        promise = selection_guarantee if self.noise == "gumbel" else pure_guarantee
-        return promise(self.epsilon, None, self._assumes)
+        self._put(_instead="Exponential" if self._has_bounded_range else "PermuteAndFlip")
 
     @property
-    def _instead(self) -> str:
-        return "Exponential" if self.noise == "gumbel" else "PermuteAndFlip"
+    def _has_bounded_range(self) -> bool:
+        return self.noise == "gumbel"
 
     def _simulator(self) -> Simulator:
         return partial(_simulate, NOISES[self.noise])
@@ -110,13 +108,10 @@ def _simulate(
     bits: WordArray,
     kind: int,
     weighting: Weighting,
-    size: object,
-    rng: object,
-    streams: object,
-    threads: object,
-    method: object,
+    sampling: Sampling,
 ) -> int | IntArray:
-    """`sample`, from the public arguments of the verb."""
+    """`sample`, from utilities."""
+    size, rng, streams, threads, method = sampling
     rows = Rows(bits, kind, weighting)
     validate.method(method, ("noise",))
     draws, workers = validate.size(size), validate.threads(threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Literal, TypeAlias
 
 from .._intake.record_sources import Source
@@ -50,7 +50,9 @@ LAWS: dict[str, Noise] = {
 
 
 @dataclass(frozen=True, repr=False)
-class SmoothSensitivityMedian(NoisyMedian):
+class SmoothSensitivityMedian(
+    NoisyMedian, promise="What one draw of the ideal mechanism promises; see `delta`."
+):
     """The median plus noise of scale SS_β/α, SS_β its smooth sensitivity. For simulations only.
 
     What the exponential mechanism's `Median` is compared with. α and β come from the noise, ε
@@ -138,9 +140,8 @@ class SmoothSensitivityMedian(NoisyMedian):
     midpoint: bool = field(default=False, kw_only=True)
     _calibrated: Calibration = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
-        self._check()
+    def _check(self) -> None:
+        super()._check()
         validate.choice("noise", self.noise, NOISES)
         validate.choice("calibration", self.calibration, CALIBRATIONS)
         self._put(
@@ -169,9 +170,7 @@ class SmoothSensitivityMedian(NoisyMedian):
         """The noise's own parameter; None if it has none."""
         return self._calibrated.sigma or None
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """What one draw of the ideal mechanism promises; see `delta`."""
+    def _promise(self) -> Guarantee:
         return smooth_guarantee(self.noise, self.epsilon, self.delta, self.neighbors, ASSUMES)
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from .._compiler.rounding import check_rounding
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class TopK(UtilityMechanism):
+class TopK(UtilityMechanism, promise="The total, for the relation for which Δ was stated."):
     """The k best candidates in order, peeled off one after the other.
 
     Each of k rounds is an exponential mechanism over the candidates that are left.
@@ -90,8 +90,7 @@ class TopK(UtilityMechanism):
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
     _round: Fraction = field(init=False, compare=False)
 
-    def __post_init__(self) -> None:
-        """Validate once; the mechanism is immutable afterwards."""
+    def _check(self) -> None:
         self._put(k=validate.counting("k", self.k))
         if self.sensitivity is None:
             raise ParameterError("sensitivity must be given")
@@ -99,7 +98,7 @@ class TopK(UtilityMechanism):
             raise ParameterError(
                 "either epsilon (the total of all rounds) or rho must be given, not both"
             )
-        self._check()
+        super()._check()
         if self.candidates is not None and self.k > len(self.candidates):
             raise ParameterError(
                 f"k must be at most the number of candidates, {len(self.candidates)}, got {self.k}"
@@ -121,9 +120,7 @@ class TopK(UtilityMechanism):
         check_rounding()
         return float(self._round)
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """The total, for the relation for which Δ was stated."""
+    def _promise(self) -> Guarantee:
         return peeling_guarantee(
             self.k, self._round, self.epsilon, self.delta, self.rho, self._assumes
         )
@@ -157,7 +154,7 @@ class TopK(UtilityMechanism):
             raise ParameterError(f"utilities must have at least k = {self.k} candidates")
         return bits, kind
 
-    def _release(self, bits: WordArray, kind: int, threads: int) -> IntArray:
+    def _drawn(self, bits: WordArray, kind: int, threads: int) -> IntArray:
         indices = top_k.release(Rows(bits, kind, self._weighting), self.k, threads)
         return indices if bits.ndim == 2 else indices[0]
 

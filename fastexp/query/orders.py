@@ -12,6 +12,7 @@ from .._parameters import validate
 from ..budget.budget import Budget, checked_note, once
 from ..budget.question import Question, Questions
 from ..errors import ParameterError, ParameterTypeError, SessionError
+from ..grouped.call_options import CallOptions
 from ..grouped.request import check_key
 from ..mechanisms._counting import CountingMechanism
 from .calls.answers import Answer, answers_of, column_name
@@ -111,7 +112,7 @@ class OfScores(Order):
             raise ParameterError("query must be None for scores, which are of all rows together")
         if self.nan is not None:
             raise ParameterError("nan must be None for scores: NaN is the lowest utility")
-        label = check_key(None, self.label, door.budget)
+        label = check_key(CallOptions(label=self.label, budget=door.budget))
         note = checked_note(self.note, door.budget)
         questions, draws = [], []
         for name, called, epsilon in self.items:

@@ -20,7 +20,7 @@ from tests.support.small_study import small
 
 ROOT = Path(__file__).parents[2]
 ENOUGH = 9  # tasks that are done when the run is killed
-VERSIONS = re.compile(rb'"versions": \{[^}]*\}')
+RAN_ON = re.compile(rb'"(versions|machine)": \{[^}]*\}')
 PACKED = re.compile(rb'"(eJ[\w+/=]+)"')  # arrays, whose compression is the library's
 
 
@@ -53,8 +53,8 @@ def killed(out: Path) -> int:
 
 
 def lines_of(path: Path) -> list[bytes]:
-    """The lines of a file without versions; those of tasks in the order of tasks."""
-    lines = VERSIONS.sub(b'"versions": {}', path.read_bytes()).splitlines(keepends=True)
+    """The lines of a file without versions and machine; those of tasks in the order of tasks."""
+    lines = RAN_ON.sub(rb'"\1": {}', path.read_bytes()).splitlines(keepends=True)
     if path.suffix != ".jsonl":
         return lines
     return sorted(map(_task, lines), key=lambda line: int(json.loads(line)["task"]))

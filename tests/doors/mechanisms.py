@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from fastexp.mechanisms._counting import CountingMechanism
-from fastexp.mechanisms._mechanism import Comparator, Mechanism
+from fastexp.mechanisms.base import Comparator, Mechanism
 from fastexp.mechanisms.table import TABLE
 from fastexp.sensitivity import _extremes as score_extremes

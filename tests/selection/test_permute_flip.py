@@ -326,7 +326,7 @@ class TestDraws:
 
         monkeypatch.setattr(exact_twin, "accept", watched)
         monkeypatch.setattr(permute_flip, "os_words", lambda count: every[:count])
-        assert ONE._release(np.array([3.5]).view(np.uint64), FLOAT, 1) == 0
+        assert ONE._drawn(np.array([3.5]).view(np.uint64), FLOAT, 1) == 0
         assert ask == [(Fraction(1, 2), Fraction(0), Fraction(2**40), 2**40 - 1)]
 
     def test_wrong_utilities(self):

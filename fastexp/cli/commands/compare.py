@@ -22,7 +22,7 @@ from ..terminal.errors import UserMistake, did_you_mean
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
-    from ...mechanisms._mechanism import Mechanism
+    from ...mechanisms.base import Mechanism
     from ...query.engines.frame import Frame
 
 COMPARED = {word: row for word, row in TABLE.items() if row.compared}

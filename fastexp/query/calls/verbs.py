@@ -19,10 +19,11 @@ from ...budget.budget import Budget, checked_note, once
 from ...budget.question import Question, Questions, groups_in_words
 from ...errors import PrivacyWarning
 from ...grouped import contribution
-from ...grouped.request import FROM_DATA, Request, check_key, list_digest
+from ...grouped.call_options import CallOptions
+from ...grouped.request import FROM_DATA, check_key, list_digest, rule_of
 from ...grouped.verbs import TELLS
 from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
-from ...mechanisms._mechanism import Comparator
+from ...mechanisms.base import Comparator
 from .answers import Answer, label_of
 from .call import Call, Results
 from .draws import Indices
@@ -61,7 +62,8 @@ class ReleaseCall(DrawingCall):
                 answer.mechanism.release()  # refuses
         self.query, self.answers, self.threads = query, answers, threads
         default = label is None and key is not None
-        line = check_key(key, _default_label(query, answers) if default else label, budget)
+        named = _default_label(query, answers) if default else label
+        line = check_key(CallOptions(key=key, label=named, budget=budget))
         self._key, self._budget, self._line = key, budget, line
         self._note = checked_note(note, budget)
         self._label, self.fresh = None if default else line, key is None
@@ -98,14 +100,14 @@ class ReleaseCall(DrawingCall):
     def _rule(self) -> Callable[[str], str]:
         query = self.query
         groups = None if not query.by else FROM_DATA if query.groups is None else query.groups
-        request = Request(
-            by=query.by or None,
+        options = CallOptions(
             groups=groups,
             person=query.person,
             max_groups=query.max_groups,
             max_rows=query.max_rows,
         )
-        rules = {answer.nan: request.rule(answer.nan) for answer in self.answers}
+        policies = {answer.nan for answer in self.answers}
+        rules = {nan: rule_of(options._replace(nan=nan)) for nan in policies}
         return rules.__getitem__
 
 

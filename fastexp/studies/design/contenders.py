@@ -8,7 +8,7 @@ from typing import Any
 from ..._parameters.descriptions import name_of, plain
 from ..._parameters.grid import Grid
 from ...errors import ParameterError
-from ...mechanisms._mechanism import Mechanism
+from ...mechanisms.base import Mechanism
 from ..subjects.users import OPTIONAL, UTILITIES
 from .code import code_of
 from .data_sources import check_label, check_name, text

@@ -1,18 +1,21 @@
-"""What every mechanism is: public parameters, a promise, and three verbs."""
+"""What every mechanism is: public parameters, a promise, and the common way of each verb."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, fields
 from functools import cache, cached_property
+from operator import is_
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, Unpack
 
 from .._compiler.rounding import check_rounding
+from .._parameters import validate
 from .._parameters.documented import documented, own_methods
 from .._parameters.text import printable
-from .._typing import ArrayLike, Membership, Neighbors, RNGLike, SeedLike
+from .._typing import ArrayLike, Membership, Neighbors, Relation, RNGLike, SeedLike
 from ..errors import NotReleasable
-from ..privacy import Guarantee, total
+from ..grouped.call_options import DEFAULTS, CallOptions
+from ..privacy import Guarantee, pure_guarantee, selection_guarantee, total
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,22 +34,54 @@ ALWAYS = {"repr": "always"}  # metadata of a field that a repr shows also where 
 class Mechanism(ABC):
     """A mechanism: public parameters, what a draw promises, and three verbs.
 
-    A subclass is a frozen dataclass that validates its parameters once, in `__post_init__`.
+    A subclass is a frozen dataclass that validates its parameters once, in `_check`.
     Bare names in its docstrings are completed (`_parameters.documented`).
     """
 
     epsilon: float
+    any_epsilon: bool
     _measure: ClassVar[Measure] = "error"  # what is said of its accuracy
+    _relation: ClassVar[Relation | None] = None  # of neighbours, where there is no `neighbors`
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, promise: str = "") -> None:
         super().__init_subclass__()
+        if promise:  # what the docstring of `guarantee` says
+            guarantee = cached_property(vars(Mechanism)["guarantee"].func)
+            guarantee.__doc__ = promise
+            guarantee.__set_name__(cls, "guarantee")
+            cls.guarantee = guarantee  # type: ignore[assignment]  # a property that is kept
         documented(cls)
         own_methods(cls)
 
-    @property
-    @abstractmethod
+    def __post_init__(self) -> None:
+        """Validate once; the mechanism is immutable afterwards."""
+        self._check()
+
+    def _check(self) -> None:
+        """Validate the parameters, and put in exact values."""
+        self._put(any_epsilon=validate.flag("any_epsilon", self.any_epsilon))
+        if self.epsilon is not None:  # `TopK` may have rho instead
+            self._put(epsilon=validate.epsilon(self.epsilon, self.any_epsilon))
+
+    @cached_property
     def guarantee(self) -> Guarantee:
         """What one draw promises."""
+        return self._promise()
+
+    @property
+    def _has_bounded_range(self) -> bool:
+        """Whether log-ratios span at most epsilon."""
+        return True
+
+    @property
+    def _assumes(self) -> str:
+        """What the caller must ensure."""
+        raise NotImplementedError
+
+    def _promise(self) -> Guarantee:
+        promise = selection_guarantee if self._has_bounded_range else pure_guarantee
+        relation = getattr(self, "neighbors", self._relation)
+        return promise(self.epsilon, relation, self._assumes)
 
     @abstractmethod
     def release(
@@ -180,28 +215,53 @@ class Mechanism(ABC):
             neighbors=neighbors,
         )
 
-    @staticmethod
-    def _line(label: str | None, budget: Budget | None) -> str | None:
-        """A label, checked; what labels and budgets need is imported where there is one."""
-        if label is None:
-            return None
+    def _release(self, data: Any, options: CallOptions) -> Any:
+        """`release`, of options as they were given."""
+        return self._answered(data, self._checked(options))
+
+    @abstractmethod
+    def _answered(self, data: Any, options: CallOptions) -> Any:
+        """`release`, of checked options."""
+
+    def _checked(self, options: CallOptions) -> CallOptions:
+        """Options, validated; here each call begins."""
+        check_rounding()
+        if options is DEFAULTS or all(map(is_, options, DEFAULTS)):
+            return DEFAULTS
+        options = options.checked()
+        self._check_nan(options.nan)
+        if options.label is None and options.key is None:
+            return options
         from ..grouped.request import check_key
 
-        return check_key(None, label, budget)
+        return options._replace(label=check_key(options))
 
-    @staticmethod
-    def _answers(
-        budget: Budget | None,
-        label: str | None,
-        question: Callable[[], Question],
+    def _check_nan(self, nan: object) -> None:  # noqa: B027  # others see to it with the data
+        """Validate what is done with missing records, before any look at them."""
+
+    def _charged(
+        self,
+        options: CallOptions,
         draw: Callable[[], Any],
         check: Callable[[], None] = lambda: None,
+        rows: int | None = None,
     ) -> Any:
         """What `draw` gives, after the charge; or what the budget has under the label."""
-        if budget is None:
+        if options.budget is None:
             check()
             return draw()
-        return _once()(budget, label, question(), draw, check)
+        charge_and_draw, question = _budget(), self._question(options, rows)
+        return charge_and_draw(options.budget, options.label, question, draw, check)
+
+    def _question(
+        self,
+        options: CallOptions,
+        rows: int | None,  # noqa: ARG002  # of a matrix of utilities
+    ) -> Question:
+        """What a release asks a budget."""
+        from ..grouped.request import question_of
+
+        return question_of(options, self)
 
     def _put(self, **values: object) -> None:
         """Set attributes while the mechanism is being built; it is immutable afterwards."""
@@ -241,7 +301,7 @@ def written(what: str, values: tuple[Any, ...] | list[Any]) -> str:
 
 
 @cache  # an import that is made already takes 1 us
-def _once() -> Callable[..., Any]:
+def _budget() -> Callable[..., Any]:
     from ..budget.budget import once
 
     return once
@@ -250,16 +310,16 @@ def _once() -> Callable[..., Any]:
 class Comparator(Mechanism):
     """A mechanism that is simulated and analysed, but not released."""
 
-    @property
-    @abstractmethod
-    def _instead(self) -> str:
-        """The mechanism that can be released."""
+    _instead: str  # the mechanism that can be released
+
+    def _answered(self, data: Any, options: CallOptions) -> NoReturn:  # noqa: ARG002  # of any data
+        raise NotReleasable(f"{type(self).__name__} is for simulations: use {self._instead}")
 
     def release(
         self,
-        data: object = None,  # noqa: ARG002  # whatever is given
+        data: object = None,
         /,
-        **arguments: object,  # noqa: ARG002  # likewise
+        **arguments: object,  # noqa: ARG002  # whatever is given
     ) -> NoReturn:
         """Raise `NotReleasable`: the noise is a float, or another mechanism is always better.
 
@@ -273,4 +333,4 @@ class Comparator(Mechanism):
         NotReleasable
             Always; the message names the mechanism to use.
         """
-        raise NotReleasable(f"{type(self).__name__} is for simulations: use {self._instead}")
+        self._answered(data, DEFAULTS)
