@@ -7,7 +7,6 @@ length.
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -26,6 +25,7 @@ from ..errors import (
     ParameterError,
     ParameterTypeError,
     SensitivityWarning,
+    warn,
 )
 from . import number_columns
 
@@ -151,12 +151,11 @@ def _canonical(values: AnyArray) -> tuple[WordArray, int]:
     dtype = values.dtype
     if dtype.kind == "f" and dtype.itemsize in (4, 8):
         if dtype.itemsize == 4:
-            warnings.warn(
+            warn(
                 "float32 utilities are read as the exact numbers that they are: sensitivity must "
                 "hold for them as rounded (it can double at 2**24); compute them in float64, or "
                 "state a larger sensitivity",
                 SensitivityWarning,
-                stacklevel=5,
             )
         if dtype.itemsize == 4 and values.ndim == 2:
             narrow: Any = np.ascontiguousarray(values, dtype=np.float32).view(UINT32)
