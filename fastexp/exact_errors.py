@@ -14,6 +14,7 @@ from ._typing import AnyArray, ArrayLike, FloatArray
 from .errors import InvalidRecords, ParameterError, ParameterTypeError
 from .mechanisms._noisy import NoisyMedian
 from .mechanisms._number import NumberMechanism
+from .mechanisms.table import TABLE
 
 
 def expected_errors(
@@ -96,11 +97,11 @@ def expected_errors(
 
 
 def _check_errors(mechanism: object) -> None:
-    if not isinstance(mechanism, (NumberMechanism, NoisyMedian)):
+    kinds = NumberMechanism, NoisyMedian
+    if not isinstance(mechanism, kinds):
+        names = ", ".join(row.name for row in TABLE.values() if issubclass(row.kind, kinds))
         raise ParameterTypeError(
-            "mechanisms must give one number for records (Median, Quantile, OrderStatistic, "
-            "Maximum, Mode, Price, LaplaceMedian, SmoothSensitivityMedian), got "
-            f"{type(mechanism).__name__}"
+            f"mechanisms must give one number for records ({names}), got {type(mechanism).__name__}"
         )
     if isinstance(mechanism, NoisyMedian) and mechanism._noise is None:
         raise ParameterError(

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from numbers import Number
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .._intake.utilities import FLOAT
 from .._parameters import validate
 from .._selection import joint_top_k
 from .._typing import ABSENT, Candidates, IntArray, NaN, Neighbors, WordArray
-from ..errors import ParameterError, ParameterTypeError
-from ..grouped.call_options import CallOptions
+from ..errors import ParameterError
 from ..grouped.counts import ExponentialCountDraws, JointCountDraws
-from ..grouped.labels import are_numbers
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
 from ..privacy.rates import places_rate
-from ._counting import CountingMechanism
-from ._finite import Simulator, UtilityMechanism
+from ._counts import CountsMechanism
+from ._finite import Simulator
 from .base import ALWAYS
 
 if TYPE_CHECKING:
-    from ..budget.question import Question
     from ..laws.joint_top_k import JointTopKLaw
 
 ASSUMES = "sensitivity bounds how much one record changes any one count"
@@ -33,18 +26,8 @@ MILLION = 1_000_000  # candidates, where their number is not known: their logari
 COMES = "; who comes lowers no count, and who leaves raises none"
 
 
-UNCLEAR = (
-    "data must be a mapping {candidate: count} where candidates are numbers, as integers could be "
-    "counts or records: collections.Counter(records) is one"
-)
-
-
 @dataclass(frozen=True, repr=False)
-class JointTopK(
-    CountingMechanism,
-    UtilityMechanism,
-    promise="ε-DP and ε-bounded-range, under `neighbors`.",
-):
+class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `neighbors`."):
     """The k most frequent candidates in order, in one draw of an exponential mechanism.
 
     A selection's loss is how far its worst place is behind: the greatest c_i - count(s_i), with c_i
@@ -146,42 +129,8 @@ class JointTopK(
         ) -> JointTopKLaw:
             """As inherited."""
 
-    def _check_records(self) -> None:
-        if self.candidates is None:
-            raise ParameterError("candidates must be given for records, and so for groups")
-        if self.sensitivity != 1:
-            raise ParameterError(
-                "sensitivity must be 1 with records, of which each adds 1 to one count (max_rows "
-                f"bounds a person's), got {self.sensitivity!r}"
-            )
-
-    def _in_order(self, data: object) -> bool:
-        if self.candidates is None:
-            return True
-        if not are_numbers(data):
-            return False
-        if any(isinstance(label, (Number, np.bool_)) for label in self.candidates):
-            raise ParameterTypeError(UNCLEAR)
-        return True
-
-    def _in_data(self, data: object) -> bool:
-        return self._has_labels(data) or not self._in_order(data)
-
-    def _question(self, options: CallOptions, rows: int | None) -> Question:
-        parent = CountingMechanism if rows is None else UtilityMechanism
-        return parent._question(self, options, rows)
-
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
-        if self._has_labels(data) or self._in_order(data):
-            bits, kind = UtilityMechanism._utilities(self, data, nan)
-        else:
-            self._check_records()
-            bits, kind = super()._utilities(data, nan)
-        if kind == FLOAT:
-            raise ParameterTypeError(
-                "counts must be integers, got floating-point numbers: round them, and state a "
-                "sensitivity that holds then"
-            )
+        bits, kind = super()._utilities(data, nan)
         if bits.shape[-1] < self.k:
             raise ParameterError(f"counts must be of at least k = {self.k} candidates")
         return bits, kind

@@ -7,7 +7,7 @@ metaclass can say that its class equals any other, and no method of an argument 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
@@ -22,22 +22,11 @@ from .._parameters.grid import Grid
 from .._typing import IntArray
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.mechanism import GroupedMechanism
-from ..mechanisms.approximate_quantiles import ApproximateQuantiles
-from ..mechanisms.joint_top_k import JointTopK
-from ..mechanisms.maximum import Maximum
-from ..mechanisms.median import Median
-from ..mechanisms.mode import Mode
-from ..mechanisms.most_common import MostCommon
-from ..mechanisms.order_statistic import OrderStatistic
-from ..mechanisms.price import Price
-from ..mechanisms.quantile import Quantile
-from ..mechanisms.quantiles import Quantiles
+from ..mechanisms._several import JointMechanism
+from ..mechanisms.table import TABLE
 from .query import Query
 
-MECHANISMS = (
-    *(ApproximateQuantiles, JointTopK, Maximum, Median, Mode, MostCommon, OrderStatistic, Price),
-    *(Quantile, Quantiles),
-)
+MECHANISMS: dict[str, Any] = {row.name: row.kind for row in TABLE.values() if row.grouped}
 PLAIN = (bool, int, float, str, Decimal)  # nothing of them can change
 ANSWERS = (
     "answers must be a dict from names (text) to pairs: a mechanism and the column of its records, "
@@ -73,28 +62,23 @@ def mechanism_of(name: str, mechanism: object) -> GroupedMechanism:
     Refused if it is of another type, if only by inheritance, or its parameters are not what it was
     built with; `name` is the answer's.
     """
-    for kind in MECHANISMS:
-        if type(mechanism) is kind:
-            public = [field.name for field in fields(kind) if field.init]
-            values = zip(public, _attributes(mechanism, *public), strict=True)
-            build: Callable[..., GroupedMechanism] = kind
-            built = build(**{item: plain(item, value) for item, value in values})
-            _check_time(name, built)
-            return built
-    wanted = ", ".join(kind.__name__ for kind in MECHANISMS)
-    raise ParameterTypeError(
-        f"answer {name!r} must have a mechanism of fastexp's own ({wanted}; no subclass), or the "
-        "name of a score, as must all other answers of the release"
-    )
-
-
-def _check_time(name: str, mechanism: object) -> None:
-    """Refuse what may take seconds of few records: time would tell whether a group has any."""
-    if isinstance(mechanism, Quantiles) and len(mechanism.q) > MOST_QUANTILES:
+    kind: Any = next((one for one in MECHANISMS.values() if type(mechanism) is one), None)
+    if kind is None:
+        raise ParameterTypeError(
+            f"answer {name!r} must have a mechanism of fastexp's own "
+            f"({', '.join(sorted(MECHANISMS))}; no subclass), or the name of a score, as must all "
+            "other answers of the release"
+        )
+    public = [field.name for field in fields(kind) if field.init]
+    values = zip(public, _attributes(mechanism, *public), strict=True)
+    built: GroupedMechanism = kind(**{item: plain(item, value) for item, value in values})
+    # What may take seconds of few records tells by its time whether a group has any.
+    if isinstance(built, JointMechanism) and len(built.q) > MOST_QUANTILES:
         raise ParameterError(
             f"answer {name!r} must have at most {MOST_QUANTILES} quantiles in a session: fewer of "
             "them, or ApproximateQuantiles"
         )
+    return built
 
 
 def query_of(query: object, person: str | None, max_groups: int, max_rows: int) -> Query:

@@ -184,7 +184,7 @@ def test_every_mechanism_of_a_query_has_a_name() -> None:
         if inspect.isclass(kind) and GroupedMechanism in kind.__mro__
         if Comparator not in kind.__mro__
     }
-    assert {kind for kind, _ in publication.MECHANISMS.values()} == grouped
+    assert {row.name for row, _ in publication.MECHANISMS.values()} == grouped
 
 
 def test_numbers_are_read_as_they_are_written(place: Path) -> None:

@@ -42,8 +42,8 @@ def test_the_keys_of_an_answer(word):
         for key, mechanisms, *_ in rows(PAGE, "`[answers.NAME]`")
         if mechanisms == "all" or word in mechanisms.split(", ")
     }
-    name, _ = publication.MECHANISMS[word]
-    assert described == {*publication.OF_ANSWERS, *parameters(getattr(fx, name))}
+    row, _ = publication.MECHANISMS[word]
+    assert described == {*publication.OF_ANSWERS, *parameters(row.kind)}
 
 
 def test_the_settings_of_a_study():
@@ -64,11 +64,11 @@ def test_the_sources_of_data():
 def test_the_mechanisms_of_a_study():
     table = {cells[0].strip("`"): cells for cells in rows(PAGE, "`[[mechanisms]]`")}
     assert sorted(table) == sorted(registry.MECHANISMS)
-    for name, entry in registry.MECHANISMS.items():
+    for name, row in registry.MECHANISMS.items():
         *_, data, cell = table[name]
         listed = re.sub(r" \(.*?\)", "", cell)
-        assert sorted(CODE.findall(listed)) == sorted(entry.parameters)
-        assert data.endswith(entry.takes)
+        assert sorted(CODE.findall(listed)) == sorted(row.parameters)
+        assert data.endswith(registry.SUBJECTS[row.study].takes)
 
 
 def test_a_key_that_is_missing_is_seen():

@@ -473,7 +473,7 @@ class TestAgreement:
 
         def wrong(self, block, size, key):
             other = fx.Median(self.mechanism.epsilon * 1.5, (-3, 3))
-            return true(ranked.Ranked(other, (-3, 3), self.target), block, size, key)
+            return true(ranked.Ranked(other, (-3, 3)), block, size, key)
 
         monkeypatch.setattr(ranked.Ranked, "draw", wrong)
         results = small(**self.HOW, mechanisms=["median"]).run(workers=1)

@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from ...grouped.request import FROM_DATA
+from ...mechanisms.table import SELECTING, TABLE
 from ...query.output.output_file import is_same
 from ..terminal.errors import UserMistake
 from . import mechanism_options, public_lists
@@ -62,6 +63,10 @@ def call_of(options: Namespace, command: str) -> PublicCall:
         return query.total({name: (mechanism, column)}, neighbors=neighbors)
 
     mechanism = mechanism_options.with_epsilon(options, build, promise)
+    if options.membership == "public" and mechanism.guarantee.neighbors == "add-remove":
+        raise UserMistake(
+            "--membership public needs --neighbors replace, under which nobody changes their group"
+        )
     return PublicCall(
         query,
         {name: (mechanism, column)},
@@ -88,11 +93,6 @@ def check(options: Namespace) -> None:
                 raise UserMistake(f"{option(name)} needs --by: the columns of groups")
     elif options.groups is None:
         raise UserMistake(public_lists.WHY_PUBLIC)
-    can_move = options.neighbors == "replace" or options.command == "price"
-    if options.membership == "public" and not can_move:  # a price is promised for both relations
-        raise UserMistake(
-            "--membership public needs --neighbors replace, under which nobody changes their group"
-        )
     if is_npy(options.file):
         if options.column is not None:
             raise UserMistake("--column does not go with .npy, which holds one array")
@@ -160,11 +160,12 @@ def _check_selection(options: Namespace) -> None:
     """What ``select`` has, and other commands have not."""
     if options.command != "select":
         return
-    several = (mechanism_options.TOP_K, mechanism_options.JOINT)
-    for name, kinds in (("k", several), ("delta", several[:1])):
-        if getattr(options, name) is not None and options.mechanism not in kinds:
+    parameters = TABLE[options.mechanism].parameters
+    for name in ("k", "delta"):
+        if getattr(options, name) is not None and name not in parameters:
+            kinds = [word for word, row in SELECTING.items() if name in row.parameters]
             raise UserMistake(f"{option(name)} needs --mechanism {' or '.join(kinds)}")
-    if options.mechanism in several and options.k is None:
+    if "k" in parameters and options.k is None:
         raise UserMistake(
             f"--mechanism {options.mechanism} needs --k: how many candidates are selected"
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from argparse import Namespace
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..._parameters import validate
+from ...mechanisms.table import TABLE
 from ...privacy import amounts
 from ..terminal.errors import UserMistake
 from . import public_lists
@@ -18,36 +18,10 @@ from .payment import budget_of
 if TYPE_CHECKING:
     from ..._typing import Neighbors
     from ...grouped.mechanism import GroupedMechanism
-    from ...mechanisms.exponential import Exponential
-    from ...mechanisms.joint_top_k import JointTopK
-    from ...mechanisms.permute_and_flip import PermuteAndFlip
-    from ...mechanisms.top_k import TopK
+    from ...mechanisms._finite import UtilityMechanism
     from ...privacy import Guarantee
 
-    Selection: TypeAlias = Exponential | JointTopK | PermuteAndFlip | TopK
-
 T = TypeVar("T")
-EXPONENTIAL, FLIP, TOP_K, JOINT = "exponential", "permute-and-flip", "top-k", "joint-top-k"
-CLASSES = {  # of mechanisms about numbers: a word of publications, and but for two a command
-    "median": "Median",
-    "quantile": "Quantile",
-    "quantiles": "Quantiles",
-    "approximate-quantiles": "ApproximateQuantiles",
-    "order-statistic": "OrderStatistic",
-    "maximum": "Maximum",
-    "mode": "Mode",
-    "price": "Price",
-}
-SELECTIONS = {
-    EXPONENTIAL: "Exponential",
-    FLIP: "PermuteAndFlip",
-    TOP_K: "TopK",
-    JOINT: "JointTopK",
-}
-OPTIONAL = (  # defaults are the mechanisms' own
-    *("q", "count", "with_total", "neighbors", "convention", "widen", "scaling"),
-    *("k", "delta"),
-)
 WHY_PUBLIC = """\
 --bounds is needed: the lowest and the highest answer
 why:   bounds taken from the data show its extremes, the records of two
@@ -64,35 +38,30 @@ def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMec
         raise UserMistake(WHY_PUBLIC)
     points = None if options.grid is None else public_lists.points(options.grid)
     bounds = None if options.bounds is None else tuple(options.bounds)
-    return _built(
-        CLASSES[command], options, {"bounds": bounds, "step": options.step, "grid": points}
-    )
+    return _built(command, options, {"bounds": bounds, "step": options.step, "grid": points})
 
 
 def of_candidates(
     options: Namespace, candidates: tuple[Any, ...]
 ) -> Callable[[float], GroupedMechanism]:
     """The mechanism that selects the most common candidates, for an epsilon."""
-    name = SELECTIONS[JOINT] if options.mechanism == JOINT else "MostCommon"
-    return _built(name, options, {"candidates": candidates, "mechanism": options.mechanism})
+    return _built(TABLE[options.mechanism].counts, options, {"candidates": candidates})
 
 
 def of_scores(
     options: Namespace, candidates: tuple[Any, ...], sensitivity: float, *, monotonic: bool
-) -> Callable[[float], Selection]:
+) -> Callable[[float], UtilityMechanism]:
     """The mechanism over utilities, for an epsilon."""
     stated = {"candidates": candidates, "sensitivity": sensitivity, "monotonic": monotonic}
-    return _built(SELECTIONS[options.mechanism], options, stated)
+    return _built(options.mechanism, options, stated)
 
 
-def _built(name: str, options: Namespace, stated: Mapping[str, Any]) -> Callable[[float], Any]:
-    """A mechanism by the name of its class, with the options that it has."""
-    kind = getattr(import_module("fastexp"), name)
-    given = {word: getattr(options, word) for word in OPTIONAL}
-    given = {word: value for word, value in given.items() if value is not None}
-    settings = {**given, **stated, "any_epsilon": options.any_epsilon}
-    takes = signature(kind).parameters
-    settings = {word: value for word, value in settings.items() if word in takes}
+def _built(word: str, options: Namespace, stated: Mapping[str, Any]) -> Callable[[float], Any]:
+    """A mechanism by its word, with the options that it has; their defaults are its own."""
+    kind = TABLE[word].kind
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    takes = signature(kind).parameters.keys() - {"epsilon"}
+    settings = {name: value for name, value in {**given, **stated}.items() if name in takes}
     return lambda epsilon: kind(epsilon=epsilon, **settings)
 
 

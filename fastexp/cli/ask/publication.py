@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..._parameters import toml_text
 from ...grouped.request import FROM_DATA
+from ...mechanisms.table import DEFAULT, TABLE, Row
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
 from .input_file import STDIN, InputFile
-from .mechanism_options import CLASSES, FLIP
 from .public_call import PublicCall
 
 if TYPE_CHECKING:
@@ -32,11 +32,13 @@ TABLES = ("query", "answers")
 PATHS = ("source", "budget", "output", "key")
 KEYS = ("source", "delimiter", "budget", "label", "output", "key", "note", *TABLES)
 OF_ANSWERS = ("mechanism", "column", "nan")
-MECHANISMS: dict[str, tuple[str, dict[str, Any]]] = {  # classes, and what their names say
-    **{word: (name, {}) for word, name in CLASSES.items()},
-    "most-common": ("MostCommon", {}),
-    "joint-top-k": ("JointTopK", {}),
-    FLIP: ("MostCommon", {"mechanism": FLIP}),
+MECHANISMS: dict[str, tuple[Row, dict[str, str]]] = {  # and what their words say
+    **{word: (row, {}) for word, row in TABLE.items() if row.grouped},
+    **{
+        word: (TABLE[row.counts], {"mechanism": word})
+        for word, row in TABLE.items()
+        if row.counts not in ("", word) and word != DEFAULT
+    },
 }
 
 
@@ -179,8 +181,6 @@ def _query(table: dict[str, Any]) -> Query:
 
 def _answer(name: str, table: object, query: Query) -> tuple[tuple[GroupedMechanism, str], str]:
     """A mechanism with its column, and what is done with missing records."""
-    import fastexp
-
     from ...query.calls.answers import answers_of
 
     where = f"answers.{name}"
@@ -190,8 +190,8 @@ def _answer(name: str, table: object, query: Query) -> tuple[tuple[GroupedMechan
     if not isinstance(word, str) or word not in MECHANISMS:
         hint = did_you_mean(word, MECHANISMS) if isinstance(word, str) else ""
         raise _mistake(where, f"mechanism must be one of {', '.join(MECHANISMS)}{hint}")
-    kind, settings = MECHANISMS[word]
-    build = getattr(fastexp, kind)
+    row, settings = MECHANISMS[word]
+    build = row.kind
     parameters = dict(inspect.signature(build).parameters)
     parameters.pop("mechanism", None)  # the word says it
     needed = [key for key, parameter in parameters.items() if parameter.default is parameter.empty]

@@ -17,6 +17,7 @@ from ..._keys.key_columns import read
 from ..._parameters.descriptions import parameters
 from ...budget.question import Question
 from ...grouped.request import FROM_DATA
+from ...mechanisms.table import TABLE
 from ...query.calls.counts import CountCall
 from ...query.engines.frame import Column, Frame, Use
 from ..options.values import written
@@ -28,8 +29,8 @@ from .payment import Payment
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray, Neighbors
+    from ...mechanisms._finite import UtilityMechanism
     from ...privacy import Guarantee
-    from .mechanism_options import Selection
 
 OF_QUERIES = ("by", "groups", "person", "max_groups", "max_rows", "membership", "key", "output")
 OF_COUNTS = ("column", "candidates", "neighbors")
@@ -50,14 +51,15 @@ class Scores:
 
 def uses_scores(options: Namespace) -> bool:
     """Whether utilities decide, and not by itself how many records have a value."""
-    return bool(options.utilities) or options.mechanism == mechanism_options.TOP_K
+    return bool(options.utilities) or not TABLE[options.mechanism].counts
 
 
 def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
     """The rows of a command's file, once its options are checked."""
-    joint = options.mechanism == mechanism_options.JOINT
-    which = "--utilities" if options.utilities and not joint else f"--mechanism {options.mechanism}"
-    other = (*OF_COUNTS[:2], "monotonic") if joint else OF_COUNTS  # it asks for the neighbors
+    of_counts = "neighbors" in TABLE[options.mechanism].parameters  # utilities, too, are counts
+    is_general = options.utilities and not of_counts
+    which = "--utilities" if is_general else f"--mechanism {options.mechanism}"
+    other = (*OF_COUNTS[:2], "monotonic") if of_counts else OF_COUNTS
     for name in OF_QUERIES + (other if options.utilities else ()):
         if getattr(options, name) not in (None, False):
             raise UserMistake(f"{option(name)} does not go with {which}")
@@ -70,14 +72,14 @@ def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
     return open_rows(source, options.memory, 1, options.temp)
 
 
-def scores_of(options: Namespace, frame: Frame) -> tuple[Selection, Scores]:
+def scores_of(options: Namespace, frame: Frame) -> tuple[UtilityMechanism, Scores]:
     """The mechanism of a command, and what it selects from."""
     scores = scores_in(frame, options)
     build = mechanism_options.of_scores(
         options, scores.candidates, scores.sensitivity, monotonic=scores.monotonic
     )
 
-    def promise(mechanism: Selection, neighbors: Neighbors | None) -> Guarantee:
+    def promise(mechanism: UtilityMechanism, neighbors: Neighbors | None) -> Guarantee:
         return Question(mechanism, stated=scores.neighbors).promise(neighbors)
 
     return mechanism_options.with_epsilon(options, build, promise), scores
@@ -157,7 +159,7 @@ class ScoreRelease:
     breaks_promise = False
 
     def __init__(
-        self, options: Namespace, payment: Payment, mechanism: Selection, scores: Scores
+        self, options: Namespace, payment: Payment, mechanism: UtilityMechanism, scores: Scores
     ) -> None:
         from ... import Query
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._intake import arrays
+from ...mechanisms.table import TABLE
 from ...pictures import canvas
 from ...query.engines.frame import Use
-from ..ask import mechanism_options, public_lists, score_release
+from ..ask import public_lists, score_release
 from ..ask.input_file import InputFile, is_npy, open_rows
 from ..ask.npy_rows import VALUE
 from ..options.values import written
@@ -24,12 +25,9 @@ if TYPE_CHECKING:
     from ...mechanisms.base import Mechanism
     from ...query.engines.frame import Frame
 
-NUMBERS = {
-    **mechanism_options.CLASSES,
-    "laplace-median": "LaplaceMedian",
-    "smooth-sensitivity-median": "SmoothSensitivityMedian",
-}
-SELECTIONS = {**mechanism_options.SELECTIONS, "report-noisy-max": "ReportNoisyMax"}
+COMPARED = {word: row for word, row in TABLE.items() if row.compared}
+NUMBERS = {word for word, row in COMPARED.items() if "bounds" in row.parameters}
+SELECTIONS = COMPARED.keys() - NUMBERS
 
 
 def compare(options: Namespace) -> None:
@@ -40,11 +38,11 @@ def compare(options: Namespace) -> None:
         canvas.check(options.plot)
     words = options.mechanisms.split(",")
     names = {word.partition(":")[0] for word in words}
-    selects = names <= set(SELECTIONS)
-    for name in names - set(SELECTIONS if selects else NUMBERS):
+    selects = names <= SELECTIONS
+    for name in names - (SELECTIONS if selects else NUMBERS):
         if name in SELECTIONS:
             raise UserMistake(f"--mechanisms: {name} selects, and others give numbers")
-        hint = did_you_mean(name, {**NUMBERS, **SELECTIONS})
+        hint = did_you_mean(name, COMPARED)
         raise UserMistake(f"--mechanisms: no {name!r}{hint}")
     if options.column is None and not (options.utilities or is_npy(options.file)):
         raise UserMistake("--column is needed: the column of FILE that holds the records")
@@ -57,7 +55,7 @@ def compare(options: Namespace) -> None:
             scores = score_release.scores_in(frame, options)
             settings |= {"sensitivity": scores.sensitivity, "monotonic": scores.monotonic}
             settings |= {"candidates": scores.candidates}
-        mechanisms = [built(word, SELECTIONS if selects else NUMBERS, settings) for word in words]
+        mechanisms = [built(word, settings) for word in words]
         data = scores.read() if selects else _records(frame, options.column or VALUE)
     laws = [mechanism.law(data, **reading) for mechanism in mechanisms]
     comparison = compared(mechanisms, laws, truth=options.truth, convert=options.convert)
@@ -70,14 +68,10 @@ def compare(options: Namespace) -> None:
         print(comparison)
 
 
-def built(
-    word: str, kinds: Mapping[str, str], settings: Mapping[str, Any], option: str = "--mechanisms"
-) -> Mechanism:
+def built(word: str, settings: Mapping[str, Any], option: str = "--mechanisms") -> Mechanism:
     """The mechanism that a word names, with parameters of its own behind colons."""
-    import fastexp
-
     name, *parts = word.split(":")
-    kind = getattr(fastexp, kinds[name])
+    kind = COMPARED[name].kind
     takes = signature(kind).parameters
     values = {key: value for key, value in settings.items() if key in takes}
     for key, value in assigned(parts).items():

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..._parameters.text import printable
-from ..options.option_table import NUMBERS
+from ...mechanisms.table import COMMANDS
+from ..options.values import written
 from ..tell import waiting
 from ..terminal import printing
 from ..terminal.errors import Failure
@@ -98,11 +99,11 @@ def _select(_command: str) -> None:
 def _number(command: str) -> None:
     import numpy as np
 
-    import fastexp
-
     grid: dict[str, Any] = {"epsilon": 1.0, "bounds": (0, 1 << 20), "step": 1}
-    q: Any = {"quantile": {"q": 0.9}, "quantiles": {"count": 9}}.get(command, {})
-    mechanism = getattr(fastexp, command.capitalize())(**q, **grid)
+    row = COMMANDS[command]
+    name, _, value = row.needs[1].strip(" -").partition(" ")
+    needed = {name: written(value)} if name else {}
+    mechanism = row.kind(**needed, **grid)
     for size in SIZES:
         integers: Any = np.arange(size)
         for records in (integers, integers + 0.5):
@@ -114,5 +115,5 @@ def _number(command: str) -> None:
 
 FIRST_CALLS: dict[str, Callable[[str], None]] = {
     "select": _select,
-    **dict.fromkeys(NUMBERS, _number),
+    **dict.fromkeys(COMMANDS, _number),
 }

@@ -10,7 +10,7 @@ from ..ask import public_lists
 from ..tell import waiting
 from ..terminal import printing
 from ..terminal.errors import UserMistake, did_you_mean
-from .compare import NUMBERS, SELECTIONS, assigned, built
+from .compare import COMPARED, assigned, built
 
 TARGETS = ("error", "loss", "probability", "expected_error", "expected_loss")
 OPTION = "NAME"
@@ -20,14 +20,13 @@ def epsilon(options: Namespace) -> None:
     """Print the epsilon that half, 95% and all of many data sets need."""
     from ... import epsilon_for
 
-    kinds = {**NUMBERS, **SELECTIONS}
     name = options.name.partition(":")[0]
-    if name not in kinds:
-        raise UserMistake(f"{OPTION}: no {name!r}{did_you_mean(name, kinds)}")
+    if name not in COMPARED:
+        raise UserMistake(f"{OPTION}: no {name!r}{did_you_mean(name, COMPARED)}")
     settings = {key: value for key, value in vars(options).items() if value is not None}
     if options.grid is not None:
         settings["grid"] = public_lists.points(options.grid)
-    mechanism: Any = built(options.name, kinds, settings | {"epsilon": 1.0}, OPTION)
+    mechanism: Any = built(options.name, settings | {"epsilon": 1.0}, OPTION)
     target: dict[str, Any] = {key: settings[key] for key in TARGETS if key in settings}
     if not options.quiet:
         waiting.announce_compilation()

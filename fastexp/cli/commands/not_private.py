@@ -20,9 +20,9 @@ from ..tell.law_facts import TAIL, LawFacts, of_one_place
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
+    from ...mechanisms._finite import UtilityMechanism
     from ...query.calls.laws import Laws
     from ...query.engines.frame import Column
-    from ..ask.mechanism_options import Selection
     from ..ask.public_call import PublicCall
 
 
@@ -59,7 +59,7 @@ def figures(call: PublicCall, seed: int | None = None) -> list[Column]:
     return columns
 
 
-def analyse_scores(mechanism: Selection, utilities: AnyArray, options: Namespace) -> None:
+def analyse_scores(mechanism: UtilityMechanism, utilities: AnyArray, options: Namespace) -> None:
     """Print the law or the draws of a mechanism over utilities; of top-k of the first place."""
     if options.plot is not None:
         canvas.check(options.plot)

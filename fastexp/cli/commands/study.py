@@ -58,8 +58,8 @@ def _parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         for name, source in SOURCES.items()
     ]
     mechanisms = [
-        {"name": name, "parameters": list(entry.parameters), "about": entry.about}
-        for name, entry in MECHANISMS.items()
+        {"name": name, "parameters": list(row.parameters), "about": row.about or row.name}
+        for name, row in MECHANISMS.items()
     ]
     return data, mechanisms
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...mechanisms import table
+
 ABOUT = "Exact private answers: the exponential mechanism of differential privacy."
 ENDINGS = """\
 exit codes:
@@ -106,17 +108,9 @@ keys of --json:
 """
 RENTS = "rents.csv --column rent --epsilon 1 --bounds 0 9000"
 BY_CITY = RENTS + " \\\n      --by city --groups cities.txt --budget rents.budget --label 2024"
-BIDS = tuple(
-    f"price bids.csv --column bid --epsilon 1 --bounds 0 90 --step 0.5{more}"
-    for more in ("", " \\\n      --law --plot law.png")
-)
 COMPARED = "--epsilon 0.1 --bounds 0 120 --step 1 \\\n      --mechanisms"
 LIKE = "--like ages.csv --column age --n 1000 --bounds 0 120 --step 1"
 SCORED = "--utilities --sensitivity 1 --epsilon 1 \\\n      --mechanisms"
-RANKED = (
-    "Release {} of the numbers in a column privately: a point of a public grid, the likelier the "
-    "nearer it is in rank."
-)
 
 
 class Command(NamedTuple):
@@ -131,48 +125,26 @@ class Command(NamedTuple):
     more: str = ""  # what the full help says below the options
 
 
-def _number(name: str, article: str, about: str = "") -> Command:
+def _number(name: str, row: table.Row) -> Command:
     """A command about the numbers in a column."""
-    usage, which = ("--q Q ", " --q 0.9") if name == "quantile" else ("", "")
-    if name == "quantiles":
-        usage, which = "--count N ", " --count 9"
+    usage, example = row.needs
     return Command(
         "commands.answer",
         "answer",
         f"FILE --column C {usage}--epsilon E --bounds A B ...",
-        f"release {article} of a column privately",
-        about or RANKED.format(article),
-        BIDS
-        if name == "price"
-        else (
-            f"{name} ages.npy --epsilon 0.1 --bounds 0 120 --step 1{which}",
-            f"{name} {BY_CITY}{which}",
+        f"release {row.answer} of a column privately",
+        row.sentence,
+        row.examples
+        or (
+            f"{name} ages.npy --epsilon 0.1 --bounds 0 120 --step 1{example}",
+            f"{name} {BY_CITY}{example}",
         ),
         f"{GRID}\n{GROUPS}\n{KEYS}",
     )
 
 
 COMMANDS: dict[str, Command] = {
-    "median": _number("median", "the median"),
-    "quantile": _number("quantile", "a quantile"),
-    "quantiles": _number(
-        "quantiles",
-        "several quantiles",
-        "Release several quantiles of a column privately: in order, by one draw for all.",
-    ),
-    "maximum": _number("maximum", "the maximum"),
-    "mode": _number(
-        "mode",
-        "the mode",
-        "Release the most frequent number of a column privately: a point of a public grid, the "
-        "likelier the fewer records must change to make it so.",
-    ),
-    "price": _number(
-        "price",
-        "a price for the bids",
-        "Release a price privately, from a column of bids: one of a public grid, the likelier the "
-        "higher its revenue, price times number of bids not below it.",
-    ),
+    **{name: _number(name, row) for name, row in table.COMMANDS.items()},
     "select": Command(
         "commands.answer",
         "answer",

@@ -7,13 +7,18 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
+from ...mechanisms import table
 from . import values
 from .command_table import COMMANDS
 
-NUMBERS = ("median", "quantile", "quantiles", "maximum", "mode", "price")
+NUMBERS = tuple(table.COMMANDS)
 ANSWERS = (*NUMBERS, "select")
 SETS = {
     "numbers": NUMBERS,
+    **{
+        f"with {name}": [word for word in NUMBERS if name in table.TABLE[word].parameters]
+        for name in ("neighbors", "widen")
+    },
     "answers": ANSWERS,
     "every command": [name for name, command in COMMANDS.items() if command.module],
     "the program": ("",),
@@ -29,7 +34,8 @@ HELP = "help"  # the heading of what every command has
 
 # [a heading: the commands that have what follows]. An option begins a line: its names and value,
 # two blanks, its help, whose first sentence is enough on a short screen.
-TEXT = """
+# In place of a section "own" stand the options of the mechanism's row.
+TEXT = f"""
 [data: answers, compare]
 FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 --column C  the column of FILE with the records (.npy has none)
@@ -39,13 +45,7 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 --nan raise|drop|lower|upper  missing records: refuse them (default; outside the promise, as it
     depends on the data), leave them out, or take them as the lower or upper bound
 
-[the public answers: quantile]
---q Q  which quantile: a decimal or a fraction, as 0.9 or 1/3
-
-[the public answers: quantiles]
---q LIST  the quantiles, increasing, as 0.1,0.5,0.9 or 1/3,2/3
---count N  so many evenly spaced ones instead (9: the deciles)
---with-total  a private number of records beside them, which costs nothing
+[the public answers: own]
 
 [the public answers: numbers, compare, epsilon]
 --bounds A B  the lowest and the highest answer. With --grid: its ends, if not given
@@ -91,30 +91,18 @@ NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compa
 --total-epsilon E  the privacy loss of all answers together, instead: each gets its share
 --any-epsilon  lift the limits on epsilon, [1e-9, 1e6]
 
-[privacy: median, quantile, quantiles, select, compare, epsilon]
+[privacy: with neighbors, select, compare, epsilon]
 --neighbors add-remove|replace  what one person may do to the records: join or leave (default), or
     change theirs
 
-[privacy: median]
---convention weak|lower|upper|strict  which answers are right: at most half of the records on
-    either side (weak, default), the lower or the upper middle record, or the one that is both
+[privacy: own]
 
-[privacy: quantile]
---convention weak|lower  which answers are right: at most the due share of the records on either
-    side (weak, default), or only that record of the data
-
-[privacy: median, quantile, maximum, mode, compare, epsilon]
+[privacy: with widen, compare, epsilon]
 --widen W  an answer counts as the best one within W of it: for equal records on a grid finer than
     the data
 
-[privacy: price]
---scaling tight|textbook  tight (default): all of epsilon is used; textbook: as tutorials do, which
-    promises epsilon / 2 at the accuracy of epsilon / 2
-
 [privacy: select]
---mechanism exponential|permute-and-flip|top-k|joint-top-k  exponential (default);
-    permute-and-flip: more accurate for the same epsilon, but costs more rho; top-k: the --k best in
-    order, epsilon for all together; joint-top-k: the same in one draw, of counts
+--mechanism {"|".join(table.SELECTING)}  {"; ".join(r.selects for r in table.SELECTING.values())}
 --k K  with top-k or joint-top-k: how many are selected
 --delta D  with top-k: (epsilon, delta) instead of epsilon
 
@@ -291,7 +279,7 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # of options under a headin
     ("privacy", "--epsilon"): DECIMAL | {"either": "epsilon!"},
     ("privacy", "--total-epsilon"): DECIMAL | {"either": "epsilon!"},
     ("privacy", "--widen"): EXACT,
-    ("privacy", "--mechanism"): {"default": "exponential"},
+    ("privacy", "--mechanism"): {"default": table.DEFAULT},
     ("privacy", "--k"): COUNT,
     ("privacy", "--delta"): DECIMAL,
     ("privacy", "--sensitivity"): DECIMAL,
@@ -329,15 +317,21 @@ def sections(command: str) -> dict[str, list[Option]]:
     for section in re.split(r"\n(?=\[)", TEXT.strip()):
         head, _, text = section.strip().partition("\n")
         heading, _, commands = head.strip("[]").partition(": ")
-        if any(command in SETS.get(name, (name,)) for name in commands.split(", ")):
-            entries = re.split(r"\n(?! )", text)
-            options.setdefault(heading, []).extend(_option(heading, entry) for entry in entries)
+        row = table.COMMANDS.get(command) if commands == "own" else None
+        if row is not None:
+            text = (row.which if heading == "the public answers" else row.privacy).strip()
+        elif not any(command in SETS.get(name, (name,)) for name in commands.split(", ")):
+            text = ""
+        for entry in re.split(r"\n(?! )", text) if text else ():
+            options.setdefault(heading, []).append(_option(heading, entry, row))
     return options
 
 
-def _option(heading: str, entry: str) -> Option:
+def _option(heading: str, entry: str, row: table.Row | None) -> Option:
     usage, _, text = entry.partition("  ")
     words = usage.split(" ")
     names = [word for word in words if word.startswith("-")]
     settings = SETTINGS.get((heading, usage)) or SETTINGS.get((heading, words[0]), {})
+    if row is not None and not settings and "|" not in usage:
+        settings = EXACT | {"needed": usage == row.needs[0].strip()}
     return Option(names, " ".join(words[len(names) :]), " ".join(text.split()), **settings)

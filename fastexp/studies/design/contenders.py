@@ -9,12 +9,11 @@ from ..._parameters.descriptions import name_of, plain
 from ..._parameters.grid import Grid
 from ...errors import ParameterError
 from ...mechanisms.base import Mechanism
-from ...mechanisms.laplace import Laplace
 from ..subjects.users import OPTIONAL, UTILITIES
 from .code import code_of
 from .data_sources import check_label, check_name, text
 from .generators import RECORDS, Spec, check_parameters, is_finite
-from .registry import MECHANISMS
+from .registry import MECHANISMS, SUBJECTS
 
 OF_SUBJECTS = ("name", "label", "takes", "parts", "subject")
 NOT_OF_STUDIES = ("epsilon", "any_epsilon")  # of a template
@@ -29,15 +28,15 @@ def described(item: Any, version: str = "") -> Spec:
     if "subject" in table:
         return _of_subject(table, version)
     check_name(table, MECHANISMS, "mechanism")
-    entry = MECHANISMS[table["name"]]
-    check_parameters(set(table) - {"name", "label"}, entry.parameters)
+    parameters = MECHANISMS[table["name"]].parameters
+    check_parameters(set(table) - {"name", "label"}, parameters)
     for key, value in table.items():
         several = value if isinstance(value, list) else [value]
         good = all(isinstance(one, str) or is_finite(one) for one in several)
         if not isinstance(value, bool) and not good:
             raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
     # one order, whatever order they are given in: labels are made of it
-    return {key: table[key] for key in ("name", "label", *entry.parameters) if key in table}
+    return {key: table[key] for key in ("name", "label", *parameters) if key in table}
 
 
 def of_template(mechanism: Mechanism) -> Spec:
@@ -54,7 +53,7 @@ def of_template(mechanism: Mechanism) -> Spec:
         changed = item.default is MISSING or value != item.default
         if item.init and item.name not in NOT_OF_STUDIES and changed and value is not None:
             table[item.name] = plain(value)
-    if isinstance(mechanism, Laplace) and "bounds" in table:
+    if "bounded" in MECHANISMS[name].parameters and "bounds" in table:
         table["bounded"] = True
     return {"name": name, **table}
 
@@ -117,5 +116,6 @@ def told_apart(specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
 
 def takes_of(spec: Spec) -> str:
     """What data a mechanism takes; one that is not known any more, records."""
-    entry = MECHANISMS.get(spec["name"])
-    return str(spec.get("takes", RECORDS) if entry is None else entry.takes)
+    if spec["name"] in MECHANISMS:
+        return str(SUBJECTS[MECHANISMS[spec["name"]].study].takes)
+    return str(spec.get("takes", RECORDS))

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from ..subjects.selections import Response
 from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, Studied
 from . import contenders, registry
 from .code import Code
@@ -151,7 +152,7 @@ def _check_use(settings: dict[str, Any], cells: list[Cell], faults: Faults) -> N
         if not (first.averages or first.quantiles or first.theorems or first.callables):
             there = ", ".join(first.subject.figures) or "none without truth(data) or a law"
             faults.add(where, f"has none of the figures; it has {there}")
-        if spec["name"] == "randomized-response" and any(cell.n != 2 for cell in of_mechanism):
+        if isinstance(first.subject, Response) and any(cell.n != 2 for cell in of_mechanism):
             faults.add(where, "takes two utilities: n must be 2")
         least = int(getattr(first.subject.mechanism, "k", 1))
         if any(cell.n < least for cell in of_mechanism):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
+from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray
 from ...laws.grid import GridLaw
 from ...mechanisms._number import NumberMechanism
@@ -17,7 +18,11 @@ from ...mechanisms.price import Price
 from .subject import Block, M, TrueNumber, drawn_from_records, squared
 
 N = TypeVar("N", bound=NumberMechanism)
-Statistic: TypeAlias = Callable[[Block], AnyArray]
+STATISTICS: dict[str, Callable[[Block], AnyArray]] = {
+    "value": lambda block: block.first,
+    "sum": lambda block: block.ordered.sum(axis=1),
+    "mean": lambda block: block.ordered.mean(axis=1),
+}
 
 
 class ByLaw(TrueNumber[M]):
@@ -115,11 +120,13 @@ class ModeSubject(RecordsByLaw[Mode]):
 class LaplaceSubject(ByLaw[Laplace]):
     """A statistic f of the records with Laplace noise."""
 
+    is_bounded: ClassVar[bool] = False
+
     def __init__(
-        self, mechanism: Laplace, bounds: tuple[float, float], statistic: Statistic
+        self, mechanism: Laplace, bounds: tuple[float, float], statistic: str = "value"
     ) -> None:
         super().__init__(mechanism, bounds)
-        self.statistic = statistic
+        self.statistic = STATISTICS[validate.choice("statistic", statistic, tuple(STATISTICS))]
 
     def truths(self, block: Block) -> FloatArray:
         return np.asarray(self.statistic(block), dtype=np.float64)

@@ -14,12 +14,12 @@ from ..._numbers.distance import quantile_ranks
 from ..._parameters.grid import Grid, decimal
 from ..._typing import AnyArray, FloatArray
 from ...mechanisms.quantile import Quantile
+from ...mechanisms.quantiles import Quantiles
 from ...privacy import Guarantee, sequential
-from .subject import MANY, Block, Studied, drawn_from_records
+from .subject import MANY, Block, Studied, drawn_from_records, one_of_units
 
 Draw: TypeAlias = Callable[..., AnyArray]
 MOST_EXACT = 4  # quantiles
-UNITS = ("epsilon", "rho")
 
 
 class ManyQuantiles(Protocol):
@@ -27,6 +27,9 @@ class ManyQuantiles(Protocol):
 
     @property
     def grid(self) -> Grid: ...  # the points of its answers
+
+    @property
+    def _q(self) -> tuple[Fraction, ...]: ...  # which they are
 
     @property
     def guarantee(self) -> Guarantee: ...  # what one draw of all quantiles promises
@@ -50,6 +53,10 @@ class Independent:
     def grid(self) -> Grid:
         """The points of all answers."""
         return self.parts[0].grid
+
+    @property
+    def _q(self) -> tuple[Fraction, ...]:
+        return tuple(part._q for part in self.parts)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -80,12 +87,10 @@ class Drawn(Studied[ManyQuantiles]):
 
     figures: tuple[str, ...] = ("error", *MANY)
 
-    def __init__(
-        self, mechanism: ManyQuantiles, bounds: tuple[float, float], q: tuple[Fraction, ...]
-    ) -> None:
+    def __init__(self, mechanism: ManyQuantiles, bounds: tuple[float, float]) -> None:
         super().__init__(mechanism)
         self.low, self.high = bounds
-        self.q = q
+        self.q = mechanism._q
 
     @property
     def closed(self) -> bool:
@@ -140,6 +145,22 @@ class Drawn(Studied[ManyQuantiles]):
 
     def rounding(self, figure: str) -> float:
         return 4.0 * float(np.spacing(max(abs(self.low), abs(self.high), 1.0)))
+
+
+class OneByOne(Drawn):
+    """What `Quantiles` releases at once, `Independent`."""
+
+    def __init__(
+        self, mechanism: Quantiles, bounds: tuple[float, float], unit: str = "epsilon"
+    ) -> None:
+        share: Any = part_of(mechanism.epsilon, len(mechanism._q), one_of_units(unit))
+        grid: dict[str, Any] = {
+            "step": mechanism.step,
+            "grid": mechanism.grid.points,
+            "neighbors": mechanism.neighbors,
+        }
+        parts = (Quantile(q, share, mechanism.bounds, **grid) for q in mechanism._q)
+        super().__init__(Independent(tuple(parts)), bounds)
 
 
 class ByMarginals(Drawn):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ..._numbers import rank_errors
+from ..._numbers.distance import quantile_ranks
+from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray
 from ...laws.error_bound import error_bound
-from ...mechanisms._ranked import RankMechanism
+from ...mechanisms._ranked import QuantileMechanism, RankMechanism
 from ...mechanisms.median import Median
 from .by_law import RecordsByLaw
 from .subject import Block, squared
@@ -19,13 +21,13 @@ class Ranked(RecordsByLaw[RankMechanism]):
     """Exact figures by one kernel pass over sorted rows, else by the law of each row."""
 
     def __init__(
-        self,
-        mechanism: RankMechanism,
-        bounds: tuple[float, float],
-        target: Callable[[int], tuple[int, int]],
+        self, mechanism: RankMechanism, bounds: tuple[float, float], truth: str | None = None
     ) -> None:
         super().__init__(mechanism, bounds)
-        self.target = target  # of n the two ranks whose mean is the truth
+        self.target = mechanism._true_ranks  # of n the two ranks whose mean is the truth
+        if truth is not None and isinstance(mechanism, QuantileMechanism):
+            word = validate.choice("truth", truth, ("lower", "upper", "midpoint"))
+            self.target = partial(quantile_ranks, mechanism._q, word)
         statistic = mechanism._statistic
         plain = statistic.width == 0 and statistic.near is None
         if plain and statistic.grid.for_kernels is not None:  # else losses of draws are not known

@@ -17,6 +17,7 @@ class Utilities(Studied[Any]):
     """A mechanism whose `sample` takes rows of utilities."""
 
     takes: ClassVar[str] = "utilities"
+    is_bounded: ClassVar[bool] = False
 
     def _rows(self, block: Block) -> AnyArray:
         return np.ascontiguousarray(block.rows)
@@ -109,11 +110,16 @@ class Selection(Utilities):
 
 
 class NoisyMax(Selection):
-    """Report-noisy-max with Laplace noise: its probabilities by quadrature, to some 1e-12."""
+    """`ReportNoisyMax`: with Laplace noise probabilities are by quadrature, to some 1e-12."""
 
-    figures: tuple[str, ...] = ("error", "loss", "loss_quantile")
+    def __init__(self, mechanism: Any) -> None:
+        super().__init__(mechanism)
+        if mechanism.noise == "laplace":
+            self.figures = ("error", "loss", "loss_quantile")
 
     def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
+        if self.mechanism.noise != "laplace":
+            return super()._losses(row)
         losses = row.max() - row
         return losses, noisy_max_losses(losses, float(self.mechanism._weighting.rate))
 

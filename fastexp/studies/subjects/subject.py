@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray, WordArray
 from ...privacy import Guarantee
 
@@ -31,6 +32,11 @@ class Promises(Protocol):
 
 M = TypeVar("M", bound=Promises)
 Random: TypeAlias = np.random.Generator
+
+
+def one_of_units(unit: object) -> str:
+    """Which total a study's epsilon is: its own, or the rho = ε²/8 of a draw of it."""
+    return validate.choice("unit", unit, ("epsilon", "rho"))
 
 
 def random_of(key: int, number: int) -> Random:
@@ -98,6 +104,7 @@ class Studied(ABC, Generic[M]):
 
     figures: tuple[str, ...] = ("error", "bias", "error_quantile")
     takes: ClassVar[str] = "records"
+    is_bounded: ClassVar[bool] = True  # whether the mechanism has bounds, which must be given
 
     def __init__(self, mechanism: M) -> None:
         self.mechanism = mechanism

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
 from ...privacy import Guarantee, pure_guarantee, selection_rate
 from .selections import Utilities
-from .subject import Block, Random, random_of
+from .subject import Block, Random, one_of_units, random_of
 
 WHOLE = "joint-top-k takes counts: the utilities of its data must be integers"
 
@@ -28,6 +28,11 @@ class TopSelection(Utilities):
     """
 
     figures: tuple[str, ...] = ("error", "loss", "total_loss", "last_loss", "loss_quantile")
+
+    def __init__(self, mechanism: Any, unit: str = "epsilon") -> None:
+        if one_of_units(unit) == "rho":
+            mechanism = replace(mechanism, epsilon=None, rho=mechanism.epsilon**2 / 8)
+        super().__init__(mechanism)
 
     @property
     def closed(self) -> bool:
@@ -112,6 +117,9 @@ class Rival:
 
 class RivalSelection(TopSelection):
     """Draws of a rival, whose generator depends on the number of the data set alone."""
+
+    def __init__(self, top: Any) -> None:
+        super().__init__(Rival(top.k, top.epsilon, top.sensitivity, top.monotonic))
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         pairs = zip(block.rows, block.streams.tolist(), strict=True)

@@ -1,0 +1,247 @@
+"""The mechanisms, one row each: what the command line, files, sessions and studies know of them.
+
+It is all text and imports no mechanism, so that help comes at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+GRID = ("bounds", "step", "grid")
+RANKS = (*GRID, "neighbors", "convention", "widen")
+MANY = ("q", "count", *GRID, "neighbors")
+CHOICE = ("sensitivity", "monotonic")
+RANKED = (
+    "Release {} of the numbers in a column privately: a point of a public grid, the likelier the "
+    "nearer it is in rank."
+)
+
+
+class Row(NamedTuple):
+    """One mechanism. Its key in `TABLE` is its word on the command line and in files."""
+
+    at: str  # the module in this folder, and the class
+    sentence: str  # what it does
+    parameters: tuple[str, ...] = ()  # those that a study may set, in the order of labels
+    study: str = ""  # the kind of subject that a study makes of it; "": it makes none
+    about: str = ""  # what it is in a study's list; default: the class
+    preset: Mapping[str, Any] = {}  # parameters that a study sets where its file does not
+    grouped: bool = False  # whether queries, sessions and publications may ask for it
+    compared: bool = False  # whether ``fastexp compare`` and ``epsilon`` may
+    has_law: bool = True
+    # Of a command of its own:
+    answer: str = ""  # what it releases, as "the median"; "": there is no command
+    needs: tuple[str, str] = ("", "")  # an option that must be given, and an example of it
+    examples: tuple[str, ...] = ()  # without the program's name; default: of ages and rents
+    which: str = ""  # options of its own that say which answer, as in `option_table.py`
+    privacy: str = ""  # its other ones
+    # Of ``fastexp select``:
+    selects: str = ""  # the help of --mechanism; "": it is none of these
+    counts: str = ""  # the word of what selects so from records; "": it takes only utilities
+
+    @property
+    def name(self) -> str:
+        """The name of its class."""
+        return self.at.partition(".")[2]
+
+    @property
+    def kind(self) -> Any:
+        """Its class, which is imported here."""
+        module, _, name = self.at.partition(".")
+        return getattr(import_module(f".{module}", __package__), name)
+
+
+TABLE: dict[str, Row] = {
+    "median": Row(
+        "median.Median",
+        RANKED.format("the median"),
+        (*RANKS, "truth"),
+        "ranks",
+        grouped=True,
+        compared=True,
+        answer="the median",
+        privacy="""
+--convention weak|lower|upper|strict  which answers are right: at most half of the records on
+    either side (weak, default), the lower or the upper middle record, or the one that is both""",
+    ),
+    "quantile": Row(
+        "quantile.Quantile",
+        RANKED.format("a quantile"),
+        ("q", *RANKS),
+        "ranks",
+        "Quantile; q",
+        {"truth": "lower"},
+        grouped=True,
+        compared=True,
+        answer="a quantile",
+        needs=("--q Q ", " --q 0.9"),
+        which="--q Q  which quantile: a decimal or a fraction, as 0.9 or 1/3",
+        privacy="""
+--convention weak|lower  which answers are right: at most the due share of the records on either
+    side (weak, default), or only that record of the data""",
+    ),
+    "quantiles": Row(
+        "quantiles.Quantiles",
+        "Release several quantiles of a column privately: in order, by one draw for all.",
+        MANY,
+        "marginals",
+        "Quantiles; q or count",
+        grouped=True,
+        compared=True,
+        answer="several quantiles",
+        needs=("--count N ", " --count 9"),
+        which="""
+--q LIST  the quantiles, increasing, as 0.1,0.5,0.9 or 1/3,2/3
+--count N  so many evenly spaced ones instead (9: the deciles)
+--with-total  a private number of records beside them, which costs nothing""",
+    ),
+    "joint-exponential-quantiles": Row(
+        "joint_exponential.JointExponentialQuantiles",
+        "Simulate the joint quantiles of 2021, whose targets are shares of the number of records.",
+        ("q", "count", *GRID, "ties"),
+        "marginals",
+        "JointExponentialQuantiles; q or count",
+    ),
+    "approximate-quantiles": Row(
+        "approximate_quantiles.ApproximateQuantiles",
+        "Release several quantiles of a column privately: the middle one, then those on its sides.",
+        MANY,
+        "draws",
+        "ApproximateQuantiles; q or count",
+        grouped=True,
+        compared=True,
+        has_law=False,
+    ),
+    "order-statistic": Row(
+        "order_statistic.OrderStatistic",
+        RANKED.format("the r-th largest"),
+        ("r", *GRID, "widen"),
+        "ranks",
+        "OrderStatistic; r",
+        grouped=True,
+        compared=True,
+    ),
+    "maximum": Row(
+        "maximum.Maximum",
+        RANKED.format("the maximum"),
+        (*GRID, "widen"),
+        "ranks",
+        grouped=True,
+        compared=True,
+        answer="the maximum",
+    ),
+    "mode": Row(
+        "mode.Mode",
+        "Release the most frequent number of a column privately: a point of a public grid, the "
+        "likelier the fewer records must change to make it so.",
+        (*GRID, "widen"),
+        "mode",
+        grouped=True,
+        compared=True,
+        answer="the mode",
+    ),
+    "price": Row(
+        "price.Price",
+        "Release a price privately, from a column of bids: one of a public grid, the likelier the "
+        "higher its revenue, price times number of bids not below it.",
+        (*GRID, "scaling"),
+        "price",
+        grouped=True,
+        compared=True,
+        answer="a price for the bids",
+        examples=tuple(
+            f"price bids.csv --column bid --epsilon 1 --bounds 0 90 --step 0.5{more}"
+            for more in ("", " \\\n      --law --plot law.png")
+        ),
+        privacy="""
+--scaling tight|textbook  tight (default): all of epsilon is used; textbook: as tutorials do, which
+    promises epsilon / 2 at the accuracy of epsilon / 2""",
+    ),
+    "laplace": Row(
+        "laplace.Laplace",
+        "Release a number that you have computed privately: with noise on a public lattice.",
+        ("statistic", "sensitivity", "step", "bounded", "bounds"),
+        "statistic",
+        "Laplace around the first record, the sum or the mean",
+    ),
+    "smooth-sensitivity-median": Row(
+        "smooth_sensitivity_median.SmoothSensitivityMedian",
+        "Simulate the median plus noise by its smooth sensitivity.",
+        ("bounds", "delta", "noise", "calibration", "neighbors", "midpoint"),
+        "smooth",
+        preset={"delta": 0},
+        compared=True,
+    ),
+    "laplace-median": Row(
+        "laplace_median.LaplaceMedian",
+        "Simulate the median plus noise for the whole range.",
+        ("bounds",),
+        "noise",
+        compared=True,
+    ),
+    "most-common": Row(
+        "most_common.MostCommon",
+        "Select the most common of public candidates privately.",
+        grouped=True,
+    ),
+    "exponential": Row(
+        "exponential.Exponential",
+        "Select one of public candidates privately, the likelier the higher its utility.",
+        CHOICE,
+        "selection",
+        preset={"sensitivity": 1.0},
+        compared=True,
+        selects="exponential (default)",
+        counts="most-common",
+    ),
+    "permute-and-flip": Row(
+        "permute_and_flip.PermuteAndFlip",
+        "Select one of public candidates privately: the first that a coin takes, in random order.",
+        CHOICE,
+        "selection",
+        preset={"sensitivity": 1.0},
+        compared=True,
+        selects="permute-and-flip: more accurate for the same epsilon, but costs more rho",
+        counts="most-common",
+    ),
+    "report-noisy-max": Row(
+        "report_noisy_max.ReportNoisyMax",
+        "Simulate the choice of the candidate whose utility with noise is greatest.",
+        (*CHOICE, "noise"),
+        "noisy selection",
+        preset={"sensitivity": 1.0},
+        compared=True,
+    ),
+    "top-k": Row(
+        "top_k.TopK",
+        "Select the k best candidates privately, one after the other.",
+        ("k", "unit", "delta", *CHOICE),
+        "top",
+        "TopK; k",
+        {"sensitivity": 1.0},
+        compared=True,
+        selects="top-k: the --k best in order, epsilon for all together",
+    ),
+    "joint-top-k": Row(
+        "joint_top_k.JointTopK",
+        "Select the k most frequent candidates privately, in one draw.",
+        ("k", "sensitivity", "neighbors"),
+        "joint",
+        "JointTopK; k",
+        grouped=True,
+        compared=True,
+        selects="joint-top-k: the same in one draw, of counts",
+        counts="joint-top-k",
+    ),
+    "randomized-response": Row(
+        "randomized_response.RandomizedResponse",
+        "Release a bit of each person privately: true, or turned by a coin.",
+        study="bit",
+        about="RandomizedResponse on two utilities",
+    ),
+}
+COMMANDS = {word: row for word, row in TABLE.items() if row.answer}
+SELECTING = {word: row for word, row in TABLE.items() if row.selects}
+DEFAULT = next(iter(SELECTING))  # of ``fastexp select``
