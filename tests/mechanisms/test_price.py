@@ -91,7 +91,7 @@ class TestHistogram:
         make_grid((10**9, 10**9 + 500), 1),
         make_grid((-(10**11), -(10**11) + 64), 0.25),
         make_grid((1e6, 1e6 + 1e-3), 1e-5),
-        make_grid((0.0, 0.7), steps=1 << 12),
+        make_grid((0.0, 0.7), Fraction(7, 10 << 12)),
         make_grid((0.5, 0.75), 0.25),
         make_grid((0, 2**40), 2**22),
         make_grid((0, 9), grid=[0, 0.1, 1 / 3, 9]),

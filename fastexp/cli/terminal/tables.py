@@ -9,8 +9,7 @@ from importlib import import_module
 from shutil import get_terminal_size
 from typing import Any
 
-from ..._parameters.text import printable
-from ..._parameters.text_tables import GAP, aligned, width, widths_of, wrapped
+from ..._parameters.text import GAP, aligned, printable, width, widths_of, wrapped
 from .packages import optional
 
 RICH_ROWS = 500  # longer tables are for pipes and pagers

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tests.doors.intake import OnGrid, runs
+from tests.doors.intake import Counted, runs
 from tests.doors.kernels import chain as kernels
 from tests.doors.numbers import quantile_chains as chains
 from tests.doors.numbers import quantiles as engine
@@ -35,7 +35,7 @@ def chain_of(
 ) -> engine.Chain:
     """The chain of a small data set."""
     grid = make_grid((0, size - 1), step=1)
-    source = OnGrid(grid, *runs(np.sort(np.asarray(records, np.int64))))
+    source = Counted(*runs(np.sort(np.asarray(records, np.int64))), grid)
     return engine.Chain(engine.QuantilesStatistic(q, rate, lattice, grid, ties), source)
 
 
