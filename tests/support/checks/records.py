@@ -20,8 +20,8 @@ from tests.doors.intake import OnGrid, Records, Window, record_sources, regions,
 from tests.doors.intake import records as _records
 from tests.doors.kernels import wide_point
 from tests.doors.parameters import Grid, make_grid
-from tests.doors.reference import index_below, nearest_index
 from tests.support.altered import changed
+from tests.twins.numbers import index_below, nearest_index
 
 # Grids.
 
