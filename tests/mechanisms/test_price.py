@@ -37,12 +37,12 @@ from tests.doors.numbers import revenue as _revenue
 from tests.doors.parameters import make_grid
 from tests.doors.privacy import price_rate
 from tests.doors.randomness import Sampling, seeds_of
-from tests.doors.reference import selection
 from tests.messages import says
 from tests.support.altered import changed
 from tests.support.checks import numbers as checks
 from tests.support.each import each
 from tests.support.goodness import fits
+from tests.twins import selection
 
 TUTORIAL = [1, 1, 1, 3.01]
 WIDE = 2**33 + 1

@@ -124,9 +124,7 @@ ROWS = {
         "no choice is one": "kernels/select:flip_all:skip:13",
     },
     "joint_top_k": {
-        "items above the limit only": "reference:reaches:edge",
-        "items used before are left": "reference:sequences_within:left",
-        "losses of no new selections": "reference:loss_law:true",
+        "items used before are left": "_selection:Slices._slice:left:19",
         "levels above the limit only": "_selection:reached:twin",
         "levels of used items": "laws:SliceLevels._count:value=0:31,kin",
         "new shares added up": "laws:SliceLevels._count:left:3",

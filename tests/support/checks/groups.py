@@ -58,13 +58,14 @@ from tests.doors.numbers import (
 )
 from tests.doors.numbers import rank_distance as distance
 from tests.doors.randomness import GROUP, make_key, query_digest, some_seeds
-from tests.doors.reference import exact, flip_draw, flip_words, group_draw, selection, upper
+from tests.doors.reference import exact, flip_draw, flip_words, group_draw, upper
 from tests.doors.reference import exact_groups as reference_groups
 from tests.doors.selection import storage
 from tests.support.altered import changed
 from tests.support.checks.records import SMALL_BUFFERS
 from tests.support.key_numbers import distinct
 from tests.support.small_words import GivenWords, SortedWords
+from tests.twins import selection
 
 KEY = (0x1234567890ABCDEF, 0xFEDCBA0987654321)
 SECRET = bytes(range(32))

@@ -36,11 +36,11 @@ from tests.doors.numbers import demand as _demand
 from tests.doors.numbers import distance as _distance
 from tests.doors.randomness import COIN, PLACE, ROUND, ROW, Sampling, seeds_of, stream_of, tagged
 from tests.doors.reference import exact as exact_twin
-from tests.doors.reference import numbers as twins
-from tests.doors.reference import selection
 from tests.doors.selection import Rows
 from tests.doors.selection import draw as _draw
 from tests.support.altered import changed
+from tests.twins import numbers as twins
+from tests.twins import selection
 
 AR, SW = "add-remove", "replace"
 HALF = Fraction(1, 2)

@@ -26,8 +26,9 @@ from tests.doors.intake import Counted, runs
 from tests.doors.kernels import chain as kernels
 from tests.doors.numbers import QuantilesStatistic, quantile_chains, quantile_draws, quantile_sites
 from tests.doors.parameters import make_grid
-from tests.doors.reference import Weigh, exact, exact_chain
+from tests.doors.reference import exact, exact_chain
 from tests.support import all_answers as twin
+from tests.twins.quantiles import Weigh
 
 BITS, DIGITS = 240, mpf(10) ** -40
 FARTHER = 3  # totals beyond the range that are tried

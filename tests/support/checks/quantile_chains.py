@@ -19,9 +19,9 @@ from tests.doors.numbers import quantiles as engine
 from tests.doors.parameters import make_grid
 from tests.doors.randomness import Spare, seeds_of, stream_of
 from tests.doors.reference import exact, exact_chain
-from tests.doors.reference import quantiles as twin
 from tests.doors.selection import MASK_64
 from tests.doors.shared import AnyArray
+from tests.twins import quantiles as twin
 
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
 QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))

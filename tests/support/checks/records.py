@@ -21,8 +21,8 @@ from tests.doors.intake import Counted, Records, Window, record_sources, unsorte
 from tests.doors.intake import records as _records
 from tests.doors.kernels import wide_point
 from tests.doors.parameters import Grid, make_grid
-from tests.doors.reference import index_below, nearest_index
 from tests.support.altered import changed
+from tests.twins.numbers import index_below, nearest_index
 
 # Grids.
 
