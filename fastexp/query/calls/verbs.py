@@ -188,7 +188,6 @@ def _default_label(query: Scope, answers: tuple[Answer, ...]) -> str:
 
 
 def _grouping(query: Scope) -> str:
-    """Which groups are answered, in words."""
     if not query.by:
         return ""
     count = "groups from the data" if query.groups is None else groups_in_words(query.groups.size)
