@@ -46,6 +46,7 @@ os.environ["IPYTHONDIR"] = str(HERE / "_kernel")
 os.environ["FASTEXP_DOCS_DATA"] = str(HERE / "data")
 os.environ["MATPLOTLIBRC"] = str(HERE / "_kernel" / "matplotlibrc")
 os.environ["COLUMNS"] = "80"
+os.environ["PYTHONPATH"] = str(HERE.parent)  # for cells that use `tests.twins`
 package = hashlib.sha256()
 for source in sorted(Path(fastexp.__file__).parent.rglob("*.py")):
     package.update(source.read_bytes())

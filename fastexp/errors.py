@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 
@@ -89,3 +91,11 @@ class SensitivityWarning(UserWarning):
 
 class PrivacyWarning(UserWarning):
     """What was asked for tells something of the data that no epsilon covers."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the caller's code that called fastexp."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "fastexp":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

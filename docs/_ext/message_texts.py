@@ -29,7 +29,7 @@ from pathlib import Path
 MOST = 48  # texts that one expression can be
 MOST_GIVEN = 12  # texts of a parameter that are listed
 DEEPEST = 6  # functions between a message and the text that it gets
-SILENT = {("kernels",), ("reference",)}  # folders that say nothing: compiled, or for tests
+SILENT = {("kernels",), ("reference",)}  # folders that say nothing: compiled, or called by those
 FUNCTIONS = {"repr", "str", "printable"}  # that give what they get
 OF_TEXTS = {"removeprefix", "removesuffix", "dedent", "split", "replace"}
 LABELS = {  # of what is known by another name in the code than to a reader

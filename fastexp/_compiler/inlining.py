@@ -52,8 +52,6 @@ def flattened(function: FunctionType, body_of: Body, instead: Mapping[Any, Any])
 
 
 class _Template(NamedTuple):
-    """A helper as it can be spliced in: its statements, which are to be copied, and results."""
-
     function: Any
     parameters: list[str]
     statements: Statements
@@ -257,8 +255,6 @@ class _Whole:
 
 
 class _Renaming(ast.NodeTransformer):
-    """The names of a function as the whole has them."""
-
     def __init__(self, whole: _Whole, function: FunctionType, names: dict[str, str]) -> None:
         self._whole, self._names = whole, names
         self._globals = function.__globals__

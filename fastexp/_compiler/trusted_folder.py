@@ -149,7 +149,6 @@ def opened(path: Path, create: int | None = None) -> Iterator[Folder]:
 
 
 def _walk(path: Path, create: int | None) -> int:
-    """The descriptor of the folder at the end of a path."""
     here, walked = _root(), Path("/")  # the only folder that is open, and its path
     names, links = list(path.parts[:0:-1]), 0
     try:

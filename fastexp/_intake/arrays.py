@@ -38,11 +38,6 @@ CHUNK = 1 << 16  # records looked at at once: scratch stays in the L2 cache
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
-def policy(nan: object) -> str:
-    """What to do with missing records."""
-    return validate.choice("nan", nan, POLICIES)
-
-
 def from_file(path: Any) -> AnyArray:
     """A .npy file, mapped into memory."""
     try:
@@ -57,7 +52,11 @@ def from_file(path: Any) -> AnyArray:
 def numbers(values: object, nan: str, grid: Grid | None = None) -> AnyArray:
     """One array of records; NaN of floats is left to the caller where nan is "raise"."""
     plain, missing = apart(values, nan, grid)
-    return plain if missing is None or not missing.any() else _without_gaps(plain, missing, nan)
+    if missing is None or not missing.any():
+        return plain
+    if nan == "raise":
+        raise InvalidRecords(MISSING)
+    return plain[~missing] if nan == "drop" else filled(plain, missing, nan)
 
 
 def apart(values: object, nan: str, grid: Grid | None = None) -> tuple[AnyArray, AnyArray | None]:
@@ -92,14 +91,18 @@ def _form_of(values: object) -> str:
 def weighted_numbers(
     data: tuple[object, object], nan: str, grid: Grid | None = None
 ) -> tuple[AnyArray, AnyArray]:
-    """(values, counts) without missing ones."""
-    plain, missing = apart(data[0], nan, grid)
-    number = counts(data[1], plain.size)
-    if missing is None or not missing.any():
-        return plain, number
-    if nan == "drop":
-        return plain[~missing], number[~missing]
-    return _without_gaps(plain, missing, nan), number
+    """The values that occur and are not missing, and how often each does."""
+    values, missing = apart(data[0], nan, grid)
+    often = counts(data[1], values.size)
+    if missing is not None and missing.any():
+        if nan == "raise":
+            raise InvalidRecords(MISSING)
+        often = np.where(missing & (nan == "drop"), 0, often)
+        values = filled(values, missing, nan)
+    values, often = values[often > 0], often[often > 0]
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise InvalidRecords(MISSING)
+    return values, often
 
 
 def canonical(values: AnyArray, grid: Grid | None = None) -> AnyArray:
@@ -112,12 +115,6 @@ def canonical(values: AnyArray, grid: Grid | None = None) -> AnyArray:
     if values.dtype == np.uint64:
         return np.minimum(values, np.uint64(HIGHEST)).astype(np.int64)
     return np.ascontiguousarray(values, dtype=np.int64)
-
-
-def _without_gaps(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
-    if nan == "raise":
-        raise InvalidRecords(MISSING)
-    return values[~missing] if nan == "drop" else filled(values, missing, nan)
 
 
 def filled(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:

@@ -66,7 +66,7 @@ FORMATS = {  # of Arrow; the first that a format begins with
 
 
 class Numbers(NamedTuple):
-    """Numbers of at most 64 bits, and which of them are missing (None: none is)."""
+    """Numbers of at most 64 bits, and which of them are missing; None: none is."""
 
     values: AnyArray
     missing: AnyArray | None
@@ -81,36 +81,24 @@ def read(numbers: object, argument: str) -> Numbers | None:
     if type(numbers) is np.ndarray:
         return of_array(numbers, None, argument)
     readable(numbers, argument)
-    if isinstance(numbers, Numbers):
-        return numbers
     try:
-        return _read(numbers, argument)
+        if isinstance(numbers, Numbers):
+            return numbers
+        if isinstance(numbers, np.ma.MaskedArray):
+            filled = np.ma.filled(numbers, 0) if numbers.dtype.kind in "iuf" else numbers
+            return of_array(np.asarray(filled), np.ma.getmaskarray(numbers), argument)
+        if is_pandas(numbers):
+            return _of_pandas(numbers, argument)
+        if isinstance(numbers, arrow.Chunks):
+            return joined(numbers.columns, argument)
+        if is_column(numbers):
+            return joined(arrow.column(numbers, argument), argument)
+        array = exact_array(numbers)
+        return None if array is None else of_array(array, None, argument)
     except (ParameterError, ParameterTypeError, InvalidRecords, OSError):
         raise
     except Exception:  # of a foreign object; its message may hold data
         return None
-
-
-def _read(numbers: object, argument: str) -> Numbers | None:
-    if isinstance(numbers, np.ma.MaskedArray):
-        filled = np.asarray(np.ma.filled(numbers, 0) if numbers.dtype.kind in "iuf" else numbers)
-        return of_array(filled, np.ma.getmaskarray(numbers), argument)
-    if isinstance(numbers, np.ndarray):
-        return of_array(numbers.view(np.ndarray), None, argument)
-    if is_pandas(numbers):
-        return _of_pandas(numbers, argument)
-    if isinstance(numbers, arrow.Chunks):
-        return joined(numbers.columns, argument)
-    if is_column(numbers):
-        return joined(arrow.column(numbers, argument), argument)
-    array = exact_array(numbers)
-    return None if array is None else of_array(array, None, argument)
-
-
-def is_foreign_column(data: object) -> bool:
-    """Whether data is an Arrow column of others, which is not open yet."""
-    foreign = not isinstance(data, (np.ndarray, list, tuple, arrow.Opened))
-    return foreign and is_column(data)
 
 
 def is_column(data: object) -> bool:
@@ -137,14 +125,11 @@ def _of_pandas(column: Any, argument: str) -> Numbers | None:
     kind, missing = getattr(column.dtype, "kind", "O"), np.asarray(column.isna(), dtype=bool)
     if kind in "bMm":
         raise not_numbers(argument, f"{TYPES[kind][0]} ({column.dtype})")
-    if not missing.any():
-        return of_array(np.asarray(column.to_numpy()), None, argument)
-    if kind in "iu":
-        whole = np.uint64 if kind == "u" else np.int64
-        return Numbers(column.to_numpy(dtype=whole, na_value=0), missing)
-    if kind == "f":
-        return Numbers(column.to_numpy(dtype=np.float64, na_value=np.nan), missing)
-    return of_array(np.asarray(column.to_numpy()), missing, argument)
+    gaps = missing if missing.any() else None
+    if gaps is not None and kind in "iuf":
+        blank = np.nan if kind == "f" else 0
+        return Numbers(column.to_numpy(dtype=f"{kind}8", na_value=blank), gaps)
+    return of_array(np.asarray(column.to_numpy()), gaps, argument)
 
 
 def joined(chunks: list[arrow.Column], argument: str) -> Numbers:
@@ -152,11 +137,9 @@ def joined(chunks: list[arrow.Column], argument: str) -> Numbers:
     parts = [_of_chunk(chunk, argument) for chunk in chunks]
     if len(parts) == 1:
         return parts[0]
-    values = np.concatenate([part.values for part in parts])
-    if all(part.missing is None for part in parts):
-        return Numbers(values, None)
     gaps = [np.zeros(p.values.size, bool) if p.missing is None else p.missing for p in parts]
-    return Numbers(values, np.concatenate(gaps))
+    values, missing = np.concatenate([part.values for part in parts]), np.concatenate(gaps)
+    return Numbers(values, missing if missing.any() else None)
 
 
 def _of_chunk(chunk: arrow.Column, argument: str) -> Numbers:

@@ -91,27 +91,13 @@ class Source(ABC):
 
     def last(self, grid: Grid, t: int) -> int:
         """The largest grid index <= t of a record; -1 if there is none."""
-        if t < 0:
-            return -1
-        last = -1
-        for part in self.parts():
-            inside = part
-            if t + 1 < grid.size:
-                inside = part[grid.under(t + 1, part)]
-            if inside.size:
-                last = max(last, int(grid.index(inside.max(keepdims=True))[0]))
-        return last
+        upto = self.below(grid, t + 1)
+        return int(self.window(grid, upto - 1, upto - 1).points[0]) if upto else -1
 
     def first(self, grid: Grid, t: int) -> int:
         """The smallest grid index >= t of a record; the grid's size if there is none."""
-        first = grid.size
-        for part in self.parts() if t < grid.size else ():
-            inside = part
-            if t > 0:
-                inside = part[~grid.under(t, part)]
-            if inside.size:
-                first = min(first, int(grid.index(inside.min(keepdims=True))[0]))
-        return first
+        below = self.below(grid, t)
+        return int(self.window(grid, below, below).points[0]) if below < self.total() else grid.size
 
 
 class Sorted(Source):
@@ -142,14 +128,6 @@ class Sorted(Source):
             return self.values.size if edge > 0 else 0
         return int(np.searchsorted(self.values, self.values.dtype.type(edge), "left"))
 
-    def last(self, grid: Grid, t: int) -> int:
-        at = self.below(grid, t + 1)
-        return int(grid.index(self.values[at - 1 : at])[0]) if at else -1
-
-    def first(self, grid: Grid, t: int) -> int:
-        at = self.below(grid, t)
-        return int(grid.index(self.values[at : at + 1])[0]) if at < self.total() else grid.size
-
     def window(self, grid: Grid, low: int, high: int) -> Window:
         n = self.values.size
         if n == 0:
@@ -172,21 +150,23 @@ class Sorted(Source):
 
 
 class Counted(Source):
-    """Values with the number of times that each occurs."""
+    """Numbers and how often each occurs; with a grid distinct points of it, as laws hold them."""
 
-    def __init__(self, values: AnyArray, counts: IntArray) -> None:
-        positive = counts > 0
-        self.values, self.number = values[positive], counts[positive]
-        if values.dtype.kind == "f" and bool(np.isnan(self.values).any()):
-            raise InvalidRecords(arrays.MISSING)
+    def __init__(self, numbers: AnyArray, often: IntArray, grid: Grid | None = None) -> None:
+        self.numbers, self.often, self.grid = numbers, often, grid
+
+    @property
+    def values(self) -> AnyArray:
+        """The numbers themselves."""
+        return self.numbers if self.grid is None else self.grid.values(self.numbers)
 
     def total(self) -> int:
-        return int(self.number.sum())
+        return int(self.often.sum())
 
     def parts(self) -> Iterator[AnyArray]:
         if self.total() > MOST_REPEATED:
             raise InvalidRecords("records with counts are too many to be listed: take law")
-        for value, number in zip(self.values, self.number.tolist(), strict=True):
+        for value, number in zip(self.values, self.often.tolist(), strict=True):
             for begin in range(0, number, CHUNK):
                 yield np.full(min(CHUNK, number - begin), value)
 
@@ -194,61 +174,21 @@ class Counted(Source):
         return self
 
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
-        return merged([(grid.index(self.values), self.number)])
+        if self.grid is not None:
+            return self.numbers, self.often
+        return merged([(grid.index(self.numbers), self.often)])
 
     def histogram(self, grid: Grid) -> IntArray:
         out = np.zeros(grid.size, np.int64)
-        np.add.at(out, grid.index(self.values), self.number)
+        np.add.at(out, grid.index(self.values), self.often)
         return out
 
     def window(self, grid: Grid, low: int, high: int) -> Window:
+        return cut(*self.counts(grid), self.total(), low, high)
+
+    def below(self, grid: Grid, t: int) -> int:
         points, records = self.counts(grid)
-        return cut(points, records, self.total(), low, high)
-
-    def below(self, grid: Grid, t: int) -> int:
-        return int(self.number[grid.index(self.values) < t].sum())
-
-    def last(self, grid: Grid, t: int) -> int:
-        points = grid.index(self.values)
-        return int(points[points <= t].max(initial=-1))
-
-    def first(self, grid: Grid, t: int) -> int:
-        points = grid.index(self.values)
-        return int(points[points >= t].min(initial=grid.size))
-
-
-class OnGrid(Source):
-    """Records that are known by their grid points, as laws hold them."""
-
-    def __init__(self, grid: Grid, points: IntArray, records: IntArray) -> None:
-        self.grid, self.points, self.records = grid, points, records
-        self.ends = np.concatenate([[0], np.cumsum(records)])
-
-    def total(self) -> int:
-        return int(self.ends[-1])
-
-    def parts(self) -> Iterator[AnyArray]:
-        yield from Counted(self.grid.values(self.points), self.records).parts()
-
-    def held(self, grid: Grid) -> OnGrid:
-        return self
-
-    def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
-        return self.points, self.records
-
-    def window(self, grid: Grid, low: int, high: int) -> Window:
-        return cut(self.points, self.records, self.total(), low, high)
-
-    def below(self, grid: Grid, t: int) -> int:
-        return int(self.ends[np.searchsorted(self.points, t, "left")])
-
-    def last(self, grid: Grid, t: int) -> int:
-        at = int(np.searchsorted(self.points, t, "right"))
-        return int(self.points[at - 1]) if at else -1
-
-    def first(self, grid: Grid, t: int) -> int:
-        at = int(np.searchsorted(self.points, t, "left"))
-        return int(self.points[at]) if at < self.points.size else grid.size
+        return int(records[: np.searchsorted(points, t)].sum())
 
 
 def cut(points: IntArray, records: IntArray, total: int, low: int, high: int) -> Window:
@@ -289,7 +229,5 @@ def merged(parts: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
     if len(parts) == 1 and bool((points[1:] > points[:-1]).all()):
         return points, records
     order = np.argsort(points, kind="stable")
-    sums = np.concatenate([[0], np.cumsum(records[order])])
-    distinct, number = runs(points[order])
-    stops = np.cumsum(number)
-    return distinct, np.diff(np.concatenate([[0], sums[stops]]))
+    distinct, starts = np.unique(points[order], return_index=True)
+    return distinct, np.add.reduceat(records[order], starts)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._arrow import arrow
+from .._parameters import validate
 from .._parameters.foreign import attribute, readable
 from .._parameters.grid import Grid
 from .._typing import AnyArray, IntArray
 from ..errors import ParameterTypeError
 from . import arrays, number_columns
 from .arrays import CHUNK
-from .lists import of_lists
 from .record_sources import FLOAT64, SMALL, Counted, Sorted, Source
 from .unsorted import Unsorted
 
@@ -41,7 +42,8 @@ class Records:
             readable(data, "records")
             if attribute(data, "columns") is not None and type(data) is not arrow.Chunks:
                 raise ParameterTypeError(FRAME.format(type(data).__name__))
-            if number_columns.is_foreign_column(data):
+            is_open = isinstance(data, (np.ndarray, list, tuple, arrow.Opened))
+            if not is_open and number_columns.is_column(data):
                 column = arrow.Opened(data, "records")
                 if column.is_list or not (labels and isinstance(data, Iterable)):
                     self.data = column
@@ -73,14 +75,13 @@ class Records:
             values = data.copy()
             values.sort()
             return Sorted(values)
-        policy = arrays.policy(nan)
+        policy = validate.choice("nan", nan, arrays.POLICIES)
         if isinstance(data, (str, Path)):
             data = arrays.from_file(data)
         if callable(data):
             return Unsorted(lambda: arrays.arrays(data, policy, grid), threads)
         if arrays.weighted(data):
-            values, counts = arrays.weighted_numbers(data, policy, grid)
-            return Counted(values, counts)
+            return Counted(*arrays.weighted_numbers(data, policy, grid))
         values = arrays.numbers(data, policy, grid)
         if values.size <= SMALL and not assume_sorted:
             return Sorted(np.sort(values))
@@ -106,9 +107,8 @@ class Records:
     def matrix(self, grid: Grid | None = None) -> AnyArray | None:
         """Float64 or int64 of shape (rows, n), for a grid; None if they are no matrix."""
         data = self.data
-        if not isinstance(data, np.ndarray) or isinstance(data, np.ma.MaskedArray):
-            return None
-        if data.ndim != 2:
+        masked = isinstance(data, np.ma.MaskedArray)
+        if masked or not isinstance(data, np.ndarray) or data.ndim != 2:
             return None
         numbers = number_columns.of_array(data, None, "records")
         if numbers is None:
@@ -125,7 +125,7 @@ class Records:
         if isinstance(self.data, np.ndarray):
             rows, n = self.data.shape
             return self.data.reshape(-1), np.arange(rows + 1) * n
-        return of_lists(self.data.chunks())
+        return _of_lists(self.data.chunks())
 
 
 def _plain(data: object) -> bool:
@@ -146,3 +146,38 @@ def _unordered(values: AnyArray) -> bool:
         if not bool((part[:-1] <= part[1:]).all()):
             return True
     return False
+
+
+def _of_lists(chunks: list[arrow.Column]) -> tuple[number_columns.Numbers | arrow.Chunks, IntArray]:
+    """What chunks of lists hold, numbers or labels, and offsets; a missing list is empty."""
+    items, lengths = [], [np.zeros(1, np.int64)]
+    for chunk in chunks:
+        if chunk.offsets is None or chunk.child is None:
+            raise ParameterTypeError(arrays.FLAT)
+        sizes: AnyArray = np.diff(chunk.offsets.astype(np.int64, copy=False))
+        child = chunk.child
+        if chunk.valid is not None and bool((sizes[~chunk.valid] > 0).any()):
+            there = np.repeat(chunk.valid, sizes)  # a missing list may still hold items
+            child, sizes = _some(child, there), np.where(chunk.valid, sizes, 0)
+        items.append(child)
+        lengths.append(sizes)
+    offsets = np.cumsum(np.concatenate(lengths))
+    if all(
+        child.kind in ("integers", "floats") or child.format == number_columns.NULLS
+        for child in items
+    ):
+        return number_columns.joined(items, "records"), offsets
+    return arrow.Chunks(items), offsets
+
+
+def _some(column: arrow.Column, chosen: AnyArray) -> arrow.Column:
+    """Some rows of a column of numbers or labels."""
+    values, valid, offsets = column.values, column.valid, column.offsets
+    if offsets is not None and values is not None:  # texts: bytes of those that are chosen
+        lengths = np.diff(offsets)
+        values = values[int(offsets[0]) : int(offsets[-1])][np.repeat(chosen, lengths)]
+        offsets = np.concatenate([[0], np.cumsum(lengths[chosen])])
+    elif values is not None:
+        values = values[chosen]
+    size, valid = int(chosen.sum()), None if valid is None else valid[chosen]
+    return replace(column, values=values, valid=valid, offsets=offsets, length=size)

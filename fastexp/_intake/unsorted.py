@@ -1,39 +1,86 @@
 """Unsorted records: pivots of a sample, one counting pass, and a small sort.
 
-Pivots only locate the ranks that matter; bad ones cost a further pass and change nothing
-(after Floyd and Rivest, "Expected time bounds for selection", 1975). They are moved to the
-edges of grid points, so that records on one point stay together.
+Pivots are places in a sorted sample. They only locate the ranks that matter; bad ones cost a
+further pass and change nothing (after Floyd and Rivest, "Expected time bounds for selection",
+1975). They are moved to the edges of grid points, so that records on one point stay together.
+
+Of several ranges of ranks a single pass gathers the records around each; points that hold much of
+the sample are only counted, and so is what lies between. A range that these pieces of the grid do
+not hold whole has no window here, and is looked for alone.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from .._parameters.grid import Grid
+from .._parameters.grid import INT64, Grid
 from .._threads import in_parts
-from .._typing import AnyArray
+from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords
+from ..kernels.numbers import select_ranges
 from ..kernels.numbers.histogram import is_fast
-from ..kernels.numbers.select_ranges import CODES
+from ..kernels.numbers.select_ranges import CODES, TABLES
+from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers
 from . import arrays
-from .pivots import Edges, Middle, Tally, edges_of, gathered, gathered_regions, pivots
-from .record_sources import NOTHING, SMALL, OnGrid, Sorted, Source, Window, cut
-from .regions import Pieces, pieces_of, windows_from
+from .record_sources import SMALL, Counted, Sorted, Source, Window, cut, runs
 
+SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
+SPARE = 8  # places that a gathering kernel may leave free
 SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
 ROOM = 24  # a buffer for a share of the records, 4 % of their memory
 THREADED = 1 << 20  # records
 COARSE = 6  # points that hold the middle: then counting records on each is faster than a sort
 PIECE = 1 << 17  # records whose middle is counted at once: 1 MiB
 MOST_COUNTED = 1 << 22  # points of a grid: 32 MiB of counts
+HEAVY = 32  # a point that holds this share of the sample is counted
 FEWEST = 3  # windows that one pass pays for
 FEW_POINTS = 1 << 17  # of a grid: to count records on each is faster than to select some
 SHARE = 0.5  # of the records, that are gathered at once
 SORTED = 1 << 20  # records of which so many are rather sorted all
 CHANGED = "records: a callable must yield the same records at each call"
+Ranges = list[tuple[int, int]]
+
+
+class Gathered(NamedTuple):
+    """Records of some regions, as far as there was room; how many lie in each region."""
+
+    values: AnyArray
+    counts: IntArray
+
+
+class Edges(NamedTuple):
+    """The numbers between which records are gathered, and the grid points of the two ends."""
+
+    low: int | float
+    high: int | float
+    first: int
+    last: int
+
+
+class Pieces(NamedTuple):
+    """The whole grid in pieces, in order.
+
+    Attributes
+    ----------
+    last : ndarray of int64
+        The last point of each.
+    cuts : ndarray of float64 or int64
+        The greatest record on it.
+    keep : ndarray of int64
+        1 where records are gathered, 0 where they are counted.
+    share : float
+        How much of the sample is in those.
+    """
+
+    last: IntArray
+    cuts: AnyArray
+    keep: IntArray
+    share: float
 
 
 class Unsorted(Source):
@@ -49,37 +96,37 @@ class Unsorted(Source):
         self._sample: AnyArray | None = None
         self._checked = False
 
-    def parts(self) -> Iterator[AnyArray]:
-        """The arrays, without NaN."""
+    def raw_parts(self) -> Iterator[AnyArray]:
+        """The arrays as they are, of as many records as in each pass before."""
         total = 0
         for part in self._again():
-            if part.dtype.kind == "f" and not self._checked:
-                _refuse_nan(part)
             total += part.size
             yield part
         if self._total not in (None, total):
             raise InvalidRecords(CHANGED)
-        self._total, self._checked = total, True
+        self._total = total
 
-    def raw_parts(self) -> Iterator[AnyArray]:
-        """The arrays as they are."""
-        return self._again()
+    def parts(self) -> Iterator[AnyArray]:
+        """The arrays, without NaN."""
+        for part in self.raw_parts():
+            if part.dtype.kind == "f" and not self._checked:
+                _refuse_nan(part)
+            yield part
+        self._checked = True
 
     def total(self) -> int:
         """How many records there are; a pass that counts takes the sample of `window` too."""
         if self._total is None:
-            self._total, self._sample = self._sampled()
-        return self._total
+            self._sampled()
+        return self._total or 0
 
     def held(self, grid: Grid) -> Source:
         """Counts, where the grid has few points for so many records; else a copy."""
         if grid.size <= MOST_COUNTED and self.total() >= grid.size:
             records = self.histogram(grid)
             points = records.nonzero()[0]
-            return OnGrid(grid, points, records[points])
-        parts = [part.copy() for part in self.parts()]
-        values = _joined(parts) if parts else np.zeros(0)
-        same = Unsorted(partial(iter, (values,)), 1, values.size)
+            return Counted(points, records[points], grid)
+        same = _of_array(_joined([part.copy() for part in self.parts()]))
         same._checked = True
         return same
 
@@ -87,34 +134,57 @@ class Unsorted(Source):
         middle = self.middle(grid, low, high)
         if isinstance(middle, Window):
             return middle
-        return _window(grid, *middle, self.total(), low, high)
+        values, below = middle
+        points, records, before, _ = Sorted(values).window(grid, low - below, high - below)
+        return Window(points, records, below + before, self.total())
 
     def middle(self, grid: Grid, low: int, high: int) -> Window | tuple[AnyArray, int]:
         """Sorted records that hold these ranks, whole points of them, and how many lie below.
 
-        The array is nobody else's. Of one point that holds all the ranks, its window.
+        The array is nobody else's. Of few points that hold all the ranks, their window.
         """
-        total, sample = self.total(), self._of_all()
-        if total == 0:
-            return Window(NOTHING, NOTHING, 0, 0)
+        total, sample = self.total(), self._sampled()
         if sample.size == total:
             return sample.copy(), 0
-        middle, edges = self._located(grid, total, sample, low, high)
-        if edges.points <= COARSE:
-            on = np.flatnonzero(middle.values)
-            low, high, first = low - middle.below, high - middle.below, on + edges.first
-            window = cut(first, middle.values[on], middle.inside, low, high)
-            return Window(window.points, window.records, middle.below + window.below, total)
-        if middle.values.size < middle.inside:  # more than room: once more, by one thread
-            middle = self._gather(edges, middle.inside, total, 1)
-        if middle.values.size != middle.inside:  # never seen; a wrong law must not pass
+        left, right = pivots(sample.size, total, low, high)
+        while True:
+            edges = edges_at(grid, sample, *points_of(grid, sample, left, right))
+            few = edges.last - edges.first < COARSE
+            one = partial(gathered, low=edges.low, high=edges.high)
+            if few:
+                taken = self._gathered(partial(on_points, grid=grid, edges=edges), PIECE)
+            else:
+                share = int(1.1 * total * (right - left) / sample.size)
+                taken = self._gathered(one, max(total // ROOM, 4 * SMALL, share))
+            below, *within = taken.counts.tolist()
+            inside = sum(within)
+            short = below > low, below + inside <= high
+            if not any(short):
+                break
+            if left < 0 and right >= sample.size:
+                raise InvalidRecords(CHANGED)
+            reach = max(right - left, 16)
+            left = max(left - reach, -1) if short[0] else left
+            right = min(right + reach, sample.size) if short[1] else right
+        if few:
+            on = taken.counts[1:].nonzero()[0]
+            window = cut(on + edges.first, taken.counts[1:][on], inside, low - below, high - below)
+            return window._replace(below=window.below + below, total=total)
+        if taken.values.size < inside:  # more than room: once more, by one thread
+            taken = self._gathered(one, inside, 1)
+        if taken.values.size != inside:  # never seen; a wrong law must not pass
             raise InvalidRecords(CHANGED)
-        values, below = _narrowed(grid, middle, low, high)
-        return values, below
+        if 4 * max(SMALL, high - low + 1) < inside <= total // 2:  # they are records like others
+            inner = _of_array(taken.values).middle(grid, low - below, high - below)
+            if isinstance(inner, Window):
+                return inner._replace(below=inner.below + below, total=total)
+            return inner[0], inner[1] + below
+        taken.values.sort()
+        return taken.values, below
 
-    def windows(self, grid: Grid, ranges: list[tuple[int, int]]) -> list[Window]:
+    def windows(self, grid: Grid, ranges: Ranges) -> list[Window]:
         """The same of each range of ranks, where it pays by one pass for all of them."""
-        total, sample = self.total(), self._of_all()
+        total, sample = self.total(), self._sampled()
         if len(ranges) < FEWEST or sample.size == total:
             return super().windows(grid, ranges)
         if grid.size <= min(FEW_POINTS, total) and is_fast(grid):
@@ -125,160 +195,213 @@ class Unsorted(Source):
                 return Sorted(np.sort(_joined(list(self.parts())))).windows(grid, ranges)
             half = len(ranges) // 2
             return self.windows(grid, ranges[:half]) + self.windows(grid, ranges[half:])
-        tally = self._tallied(pieces)
-        wanted = int((tally.inside * pieces.keep).sum())
-        if tally.values.size < wanted or 4 * wanted > 3 * total:  # an order that misled the sample
+        one = partial(gathered_regions, cuts=pieces.cuts, keep=pieces.keep)
+        taken = self._gathered(one, int(1.1 * pieces.share * total) + 4 * SMALL)
+        wanted = int((taken.counts * pieces.keep).sum())
+        if taken.values.size < wanted or 4 * wanted > 3 * total:  # an order that misled the sample
             return super().windows(grid, ranges)
-        inner = Unsorted(partial(iter, (tally.values,)), self._threads, tally.values.size)
-        windows = windows_from(pieces, tally, inner, grid, ranges)
+        inner = _of_array(taken.values, self._threads)
+        windows = windows_from(pieces, taken.counts, inner, grid, ranges)
         pairs = zip(windows, ranges, strict=True)
         return [self.window(grid, *ends) if window is None else window for window, ends in pairs]
 
-    def _tallied(self, pieces: Pieces) -> Tally:
-        """One pass that gathers or counts what lies in each of these pieces."""
-        total = self.total()
-        room, seen = int(1.1 * pieces.share * total) + 4 * SMALL, 0
-        threads = self._threads if total >= THREADED else 1
-        tallies = list[Tally]()
-        for part in self._again():
-            seen += part.size
-            space = min(room, part.size)
-            tally = gathered_regions(part, pieces.cuts, pieces.keep, space, threads)
-            room -= tally.values.size
-            tallies.append(tally)
-        if seen != total:
-            raise InvalidRecords(CHANGED)
-        values = _joined([tally.values for tally in tallies])
-        return Tally(values, np.sum([tally.inside for tally in tallies], axis=0))
-
-    def _of_all(self) -> AnyArray:
-        """A sample, sorted; it depends on the order of the records."""
-        if self._sample is None:
-            total = self.total()
-            if self._sample is None:
-                counted, self._sample = self._sampled()
-                if counted != total:
-                    raise InvalidRecords(CHANGED)
-        return self._sample
-
-    def _sampled(self) -> tuple[int, AnyArray]:
-        """How many records there are, and some of them, sorted: all, if they are few."""
-        total, step, size = 0, 1, 0
+    def _sampled(self) -> AnyArray:
+        """Some records, sorted: all, if they are few. It depends on the order of the records."""
+        if self._sample is not None:
+            return self._sample
+        seen, step, size = 0, 1, 0
         parts: list[AnyArray] = []
-        if self._total is not None and self._total > SMALL:
-            wanted = min(SAMPLE, max(SMALL // 8, int(2 * self._total ** (2 / 3))))
-            step = max(self._total // wanted, 1)
-        for part in self._again():
-            parts.append(part[(-total) % step :: step])
-            total, size = total + part.size, size + parts[-1].size
-            while self._total is None and size > 2 * SAMPLE:
+        known = self._total
+        if known is not None and known > SMALL:
+            step = max(known // min(SAMPLE, max(SMALL // 8, int(2 * known ** (2 / 3)))), 1)
+        for part in self.raw_parts():
+            parts.append(part[(-seen) % step :: step])
+            seen, size = seen + part.size, size + parts[-1].size
+            while known is None and size > 2 * SAMPLE:
                 parts, step = [np.concatenate(parts)[::2]], 2 * step
                 size = parts[0].size
-        self._total = total
-        sample = np.sort(_joined(parts)) if parts else np.zeros(0)
+        sample = np.sort(_joined(parts))
         if sample.size and sample[-1] != sample[-1]:  # NaN is sorted to the end
             raise InvalidRecords(arrays.MISSING)
-        return total, sample
+        self._sample = sample
+        return sample
 
-    def _located(
-        self, grid: Grid, total: int, sample: AnyArray, low: int, high: int
-    ) -> tuple[Middle, Edges]:
-        """Records that hold the ranks from low to high, as far as there is room."""
-        left, right = pivots(sample.size, total, low, high)
-        while True:
-            edges = edges_of(grid, sample, left, right)
-            if edges.points <= COARSE:
-                middle = self._counted(grid, edges, total)
-            else:
-                share = int(1.1 * total * (right - left) / sample.size)
-                middle = self._gather(edges, max(total // ROOM, 4 * SMALL, share), total)
-            short = middle.below > low, middle.below + middle.inside <= high
-            if not any(short):
-                return middle, edges
-            if left < 0 and right >= sample.size:
-                raise InvalidRecords(CHANGED)
-            reach = max(right - left, 16)
-            left = max(left - reach, -1) if short[0] else left
-            right = min(right + reach, sample.size) if short[1] else right
-
-    def _gather(self, edges: Edges, room: int, total: int, threads: int | None = None) -> Middle:
-        threads = threads or (self._threads if total >= THREADED else 1)
-        parts, below, inside, seen = [], 0, 0, 0
-        for part in self._again():
-            seen += part.size
-            middle = gathered(part, edges.low, edges.high, min(room, part.size), threads)
-            parts.append(middle.values)
-            room -= middle.values.size
-            below, inside = below + middle.below, inside + middle.inside
-        if seen != total:
-            raise InvalidRecords(CHANGED)
-        return Middle(_joined(parts), below, inside)
-
-    def _counted(self, grid: Grid, edges: Edges, total: int) -> Middle:
-        """One pass that counts records on each point: of a coarse grid, a sort takes longer."""
-        threads = self._threads if total >= THREADED else 1
-        counts, seen, below = np.zeros(edges.points, np.int64), 0, 0
-        for part in self._again():
-            seen += part.size
-            tally = _on_points(part, grid, edges, threads)
-            below, counts = below + tally[0], counts + tally[1]
-        if seen != total:
-            raise InvalidRecords(CHANGED)
-        return Middle(counts, below, int(counts.sum()))
+    def _gathered(
+        self, one: Callable[[AnyArray, int], Gathered], room: int, threads: int | None = None
+    ) -> Gathered:
+        """A pass of `one` over each array, by several threads at the same time."""
+        threads = threads or (self._threads if self.total() >= THREADED else 1)
+        taken: list[Gathered] = []
+        for part in self.raw_parts():
+            taken.append(passed(part, one, min(room, part.size), threads))
+            room -= taken[-1].values.size
+        return together(taken)
 
 
-def _on_points(part: AnyArray, grid: Grid, edges: Edges, threads: int) -> tuple[int, AnyArray]:
-    """How many records lie below the edges, and on each point between them."""
-    if threads > 1:
-        tallies = dict[int, tuple[int, AnyArray]]()
+def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
+    """Places in a sorted sample that most likely lie outside the ranks from low to high."""
+    slack = SPREAD * size**0.5 + 2
+    left = int(size * (low / total) - slack)
+    right = int(size * ((high + 1) / total) + slack) + 1
+    return max(left, -1), min(right, size)
 
-        def some(first: int, last: int) -> int:
-            tallies[first] = _on_points(part[first * PIECE : last * PIECE], grid, edges, 1)
-            return 0
 
-        in_parts(some, -(-part.size // PIECE), threads)
-        counts = np.sum([tally[1] for tally in tallies.values()], axis=0)
-        return sum(tally[0] for tally in tallies.values()), counts
+def points_of(grid: Grid, sample: AnyArray, left: int, right: int) -> tuple[int, int]:
+    """The grid points of two places in the sample; of places before and behind it the ends."""
+    ends = sample[[max(left, 0), min(right, sample.size - 1)]]
+    first, last = grid.index(ends).tolist()
+    return 0 if left < 0 else first, grid.size - 1 if right >= sample.size else last
+
+
+def edges_at(grid: Grid, sample: AnyArray, first: int, last: int) -> Edges:
+    """The least and the largest record, of the sample's type, on these grid points."""
+    floats = sample.dtype.kind == "f"
+    low: int | float = -math.inf if floats else INT64[0]
+    high: int | float = math.inf if floats else INT64[-1]
+    if first > 0:
+        low = max(grid.least(first, floats), low)
+    if last + 1 < grid.size:
+        above = grid.least(last + 1, floats)
+        high = min(math.nextafter(above, -math.inf) if floats else int(above) - 1, high)
+    return Edges(low, high, first, last)
+
+
+def passed(
+    part: AnyArray, one: Callable[[AnyArray, int], Gathered], room: int, threads: int
+) -> Gathered:
+    """`one` of so many pieces of an array, at the same time, each with its share of the room."""
+    if threads == 1:
+        return one(part, room)
+    ends, taken = [part.size * i // threads for i in range(threads + 1)], dict[int, Gathered]()
+
+    def some(first: int, last: int) -> int:
+        for i in range(first, last):
+            taken[i] = one(part[ends[i] : ends[i + 1]], -(-room // threads))
+        return 0
+
+    in_parts(some, threads, threads)
+    return together([taken[i] for i in range(threads)])
+
+
+def together(taken: list[Gathered]) -> Gathered:
+    """What was gathered from several arrays, one after the other."""
+    if len(taken) == 1:
+        return taken[0]
+    counts: IntArray = np.sum([each.counts for each in taken], axis=0)
+    return Gathered(np.concatenate([each.values for each in taken]), counts)
+
+
+def gathered(part: AnyArray, room: int, low: int | float, high: int | float) -> Gathered:
+    """One pass over an array: its records from low to high; how many lie below, how many inside."""
+    kernel = gather_floats if part.dtype.kind == "f" else gather_integers
+    space, tally = np.empty(room + SPARE, part.dtype), np.zeros(3, np.int64)
+    size = kernel(part, low, high, np.empty(BLOCK // 8, np.uint64), space, tally)
+    if tally[2]:
+        raise InvalidRecords(arrays.MISSING)
+    return Gathered(space[:size], tally[:2])
+
+
+def gathered_regions(part: AnyArray, room: int, cuts: AnyArray, keep: IntArray) -> Gathered:
+    """One pass over an array: the records of some regions, in its order, and counts of all.
+
+    A region ends with its cut; the last one's is the greatest number there is.
+    """
+    floats = part.dtype.kind == "f"
+    kernel = select_ranges.gather_floats if floats else select_ranges.gather_integers
+    codes, counts = np.zeros(CODES, np.int64), np.zeros(TABLES, np.int64)
+    codes[1 : keep.size + 1] = keep[::-1]
+    space, work = np.empty(room + SPARE, part.dtype), np.empty(BLOCK // 8, np.uint64)
+    size = kernel(part, cuts, codes, work, space, counts)
+    if counts[0]:
+        raise InvalidRecords(arrays.MISSING)
+    return Gathered(space[:size], counts[cuts.size : 0 : -1].copy())
+
+
+def on_points(part: AnyArray, room: int, grid: Grid, edges: Edges) -> Gathered:
+    """How many records lie below the edges, and on each point between them; no records."""
     inner = range(edges.first + 1, edges.last + 1)
-    below, room = 0, PIECE if inner else 0  # all that are inside one point lie on it
+    needed = room if inner else 0  # all that are inside one point lie on it
     ends = np.zeros(len(inner) + 2, np.int64)
-    for begin in range(0, part.size, PIECE):
-        middle = gathered(part[begin : begin + PIECE], edges.low, edges.high, room)
-        below += middle.below
-        ends[-1] += middle.inside
-        for i, t in enumerate(inner):
-            ends[i + 1] += np.count_nonzero(grid.under(t, middle.values))
-    return below, np.diff(ends)
+    for begin in range(0, part.size, room):
+        values, counts = gathered(part[begin : begin + room], needed, edges.low, edges.high)
+        under = [np.count_nonzero(grid.under(t, values)) for t in inner]
+        ends += counts[0] + np.array([0, *under, counts[1]])
+    return Gathered(part[:0], np.diff(ends, prepend=0))
+
+
+def pieces_of(grid: Grid, sample: AnyArray, total: int, ranges: Ranges) -> Pieces:
+    """Pieces that most likely hold all the ranges."""
+    points, floats = grid.index(sample), sample.dtype.kind == "f"
+    distinct, records = runs(points)
+    heavy = distinct[HEAVY * records >= points.size].tolist()
+    places = (pivots(sample.size, total, low, high) for low, high in ranges)
+    ends: list[tuple[int, bool]] = []  # last points, and whether to gather
+    for first, last in sorted(points_of(grid, sample, *pair) for pair in places):
+        ends.append((first - 1, False))
+        for point in heavy:
+            if first <= point <= last:
+                ends += [(point - 1, True), (point, False)]
+        ends.append((last, True))
+    pieces: list[tuple[int, int | float, bool]] = []
+    at = -1
+    for last, gather in [*ends, (grid.size - 1, False)]:
+        if last > at:  # ranges may overlap
+            cut = edges_at(grid, sample, 0, last).high
+            if floats or cut >= INT64[0]:  # else no integer lies there
+                pieces.append((last, cut, gather))
+            at = last
+    last_points, cuts, gathers = zip(*pieces, strict=True)
+    inside = np.diff(np.searchsorted(points, last_points, "right"), prepend=0)
+    keep = np.array(gathers, np.int64)
+    share = float((inside * keep).sum()) / points.size
+    return Pieces(np.array(last_points), np.array(cuts, sample.dtype), keep, share)
+
+
+def windows_from(
+    pieces: Pieces, counts: IntArray, inner: Source, grid: Grid, ranges: Ranges
+) -> list[Window | None]:
+    """The window of each range, where pieces hold it whole; `inner` are the gathered records."""
+    ends = np.cumsum(counts)
+    begins, total = ends - counts, int(ends[-1])
+    ahead = (begins - np.cumsum(counts * pieces.keep) + counts * pieces.keep).tolist()
+    width = np.diff(pieces.last, prepend=-1)
+    known = (pieces.keep == 1) | (width == 1)
+    parts: list[IntArray] = []  # pieces of each range
+    for low, high in ranges:
+        some = np.flatnonzero((begins <= high) & (ends > low) & (counts > 0))
+        parts.append(some if known[some].all() else some[:0])
+    wanted = [
+        (max(low, int(begins[k])) - ahead[k], min(high, int(ends[k]) - 1) - ahead[k])
+        for (low, high), some in zip(ranges, parts, strict=True)
+        for k in some[pieces.keep[some] == 1].tolist()
+    ]
+    gathered = iter(inner.windows(grid, wanted) if wanted else ())
+
+    def part(k: int) -> Window:
+        if pieces.keep[k]:
+            window = next(gathered)
+            return window._replace(below=window.below + ahead[k])
+        return Window(pieces.last[k : k + 1], counts[k : k + 1], int(begins[k]), total)
+
+    windows = [[part(k) for k in some.tolist()] for some in parts]
+    return [_in_one(some, total) if some else None for some in windows]
+
+
+def _in_one(windows: list[Window], total: int) -> Window:
+    """Windows that follow each other, as one."""
+    points = np.concatenate([window.points for window in windows])
+    records = np.concatenate([window.records for window in windows])
+    return Window(points, records, windows[0].below, total)
+
+
+def _of_array(values: AnyArray, threads: int = 1) -> Unsorted:
+    return Unsorted(partial(iter, (values,)), threads, values.size)
 
 
 def _joined(parts: list[AnyArray]) -> AnyArray:
+    if not parts:
+        return np.zeros(0)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _narrowed(grid: Grid, middle: Middle, low: int, high: int) -> tuple[AnyArray, int]:
-    """Sorted records that hold the ranks from low to high, and how many lie below them.
-
-    From many, once more by pivots: they are records like others.
-    """
-    values, below = middle.values, middle.below
-    while values.size > 4 * SMALL and values.size > 4 * (high - low + 1):
-        step = values.size // max(SMALL // 2, int(values.size ** (2 / 3)))
-        sample = np.sort(values[::step])
-        left, right = pivots(sample.size, values.size, low - below, high - below)
-        edges = edges_of(grid, sample, left, right)
-        inner = gathered(values, edges.low, edges.high, values.size // 4)
-        outside = inner.below > low - below or inner.below + inner.inside <= high - below
-        if outside or inner.values.size < inner.inside:
-            break
-        values, below = inner.values, below + inner.below
-    values.sort()
-    return values, below
-
-
-def _window(grid: Grid, values: AnyArray, below: int, total: int, low: int, high: int) -> Window:
-    """The window from sorted records that hold it whole, `below` of all before them."""
-    window = Sorted(values).window(grid, low - below, high - below)
-    return Window(window.points, window.records, window.below + below, total)
 
 
 def _refuse_nan(part: AnyArray) -> None:

@@ -7,7 +7,6 @@ length.
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -26,11 +25,12 @@ from ..errors import (
     ParameterError,
     ParameterTypeError,
     SensitivityWarning,
+    warn,
 )
 from . import number_columns
 
 FLOAT64, UINT64, UINT32 = np.dtype(np.float64), np.dtype(np.uint64), np.dtype(np.uint32)
-FLOAT, SIGNED, UNSIGNED = 0, 1, 2  # kinds, as `kernels/bits/heights.py` knows them
+KINDS, FLOAT = "fiu", 0  # the place of each is its number in `kernels/bits/heights.py`
 DECIMALS = "d:"  # formats of Arrow begin with it
 ROUNDED = (
     "decimals or fractions: state the sensitivity of what float64 makes of them, and convert them"
@@ -68,8 +68,10 @@ def utilities(values: object, k: int | None, nan: object) -> tuple[WordArray, in
         raise ParameterError("utilities must not be empty: there is nothing to select from")
     if k is not None and values.shape[-1] != k:
         raise ParameterError(f"utilities must have one number for each candidate and base: {k}")
-    if validate.choice("nan", nan, ("raise", "lowest")) == "lowest":
-        values = _lowest_for_nan(values)
+    lowest = validate.choice("nan", nan, ("raise", "lowest")) == "lowest"
+    if lowest and values.dtype.kind == "f":
+        least = np.finfo(values.dtype).min
+        values = np.where(np.isnan(values), least, values).astype(values.dtype, copy=False)
     return _canonical(values)
 
 
@@ -140,32 +142,21 @@ def one_row(bits: WordArray) -> None:
         )
 
 
-def _lowest_for_nan(values: AnyArray) -> AnyArray:
-    if values.dtype.kind != "f":
-        return values
-    lowest = np.finfo(values.dtype).min
-    return np.where(np.isnan(values), lowest, values).astype(values.dtype, copy=False)
-
-
 def _canonical(values: AnyArray) -> tuple[WordArray, int]:
     dtype = values.dtype
-    if dtype.kind == "f" and dtype.itemsize in (4, 8):
-        if dtype.itemsize == 4:
-            warnings.warn(
-                "float32 utilities are read as the exact numbers that they are: sensitivity must "
-                "hold for them as rounded (it can double at 2**24); compute them in float64, or "
-                "state a larger sensitivity",
-                SensitivityWarning,
-                stacklevel=5,
-            )
-        if dtype.itemsize == 4 and values.ndim == 2:
+    if dtype.kind == "f" and dtype.itemsize == 4:
+        warn(
+            "float32 utilities are read as the exact numbers that they are: sensitivity must "
+            "hold for them as rounded (it can double at 2**24); compute them in float64, or "
+            "state a larger sensitivity",
+            SensitivityWarning,
+        )
+        if values.ndim == 2:
             narrow: Any = np.ascontiguousarray(values, dtype=np.float32).view(UINT32)
             return narrow, FLOAT
-        return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64), FLOAT
-    if dtype.kind == "i":
-        return np.ascontiguousarray(values, dtype=np.int64).view(np.uint64), SIGNED
-    if dtype.kind == "u":
-        return np.ascontiguousarray(values, dtype=np.uint64), UNSIGNED
+    if dtype.kind in "iu" or (dtype.kind == "f" and dtype.itemsize in (4, 8)):
+        wide = np.ascontiguousarray(values, dtype=f"{dtype.kind}8")
+        return wide.view(np.uint64), KINDS.index(dtype.kind)
     if dtype.kind == "b":
         raise ParameterTypeError(f"{NOT_NUMBERS}; for True and False write values.astype(int)")
     items = values.reshape(-1).tolist() if dtype.kind == "O" else []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._intake.record_sources import SMALL, OnGrid, runs
+from .._intake.record_sources import SMALL, Counted, runs
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups.segment_cells import cells_draw, work_size
 from ..kernels.groups.segment_draws import OPEN
@@ -48,7 +48,7 @@ class SegmentCells:
 
     def exactly(self, points: IntArray, words: WordArray, more: More) -> int:
         """One draw from all sorted grid indices of a segment, by the same words."""
-        shape = self._statistic.shape(OnGrid(self._statistic.grid, *runs(points)))
+        shape = self._statistic.shape(Counted(*runs(points), self._statistic.grid))
         start, count, bits, _, loose = shape.cells
         marks = np.zeros(start.size, np.bool_) if loose is None else loose
         columns = start, count, -bits.view(np.int64), marks

@@ -105,7 +105,7 @@ class Truth:
         first, size, whole = a + (self.below + low) * s, high - low + 1, self.grid.whole
         if whole and not (first in INT64 and first + (size - 1) * s in INT64):
             raise InvalidRecords("f must be so small that all draws fit into int64")
-        return Grid(size, whole, (first, s, d), None, ("part", first, s, d, size, whole))
+        return Grid(size, whole, (first, s, d))
 
     def values(self, index: IntArray) -> AnyArray:
         """Points as they are released, from indices counted from the one below."""

@@ -2,7 +2,7 @@
 
 The weight of a total t and ordered answers is exp(-rate * u), u the sum of |c_j - t * d_j|, c_j
 the number of records between two neighbouring answers and d_j their share; ties "spread" average
-it over all places of records in their grid points' intervals (`reference/quantiles.py`).
+it over all places of records in their grid points' intervals (`tests/twins/quantiles.py`).
 
 What the chain of a total does not cover has u >= reach: with S_j = rank_j - q_j * t and s = n - t,
 u = sum |S_j - S_(j-1)| >= |S_j| + |s - S_j| (S_0 = 0, S_(m+1) = s), so answers outside the

@@ -97,8 +97,7 @@ class QuantileTree:
         """Quantile j of some records, at a point from low to high."""
         if low == high:
             return low
-        last, unit = high - low, (low, 1, 1)
-        grid = Grid(last + 1, True, unit, None, ("even", last, True, unit))
+        grid = Grid(high - low + 1, True, (low, 1, 1))
         statistic = RankStatistic(*self._forms[j], grid)
         return low + WordDraw(statistic.shape(Sorted(records)))(words)
 

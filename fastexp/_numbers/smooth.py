@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._intake.pivots import gathered, pivots
 from .._intake.record_sources import Counted, Sorted, Source
+from .._intake.unsorted import gathered, pivots, together
 from .._typing import AnyArray, FloatArray, IntArray, Neighbors
 from ..errors import InvalidRecords
 from ..kernels.bits.logexp import EXP_LOWEST, exp_fill
@@ -165,7 +165,7 @@ def ranks(source: Source, first: int, last: int) -> AnyArray:
         return source.values[first - 1 : last]
     if isinstance(source, Counted):
         order = np.argsort(source.values, kind="stable")
-        ends = np.cumsum(source.number[order])
+        ends = np.cumsum(source.often[order])
         i, j = np.searchsorted(ends, [first, last]).tolist()
         often = np.minimum(ends[i : j + 1], last)
         often[1:] -= ends[i:j]
@@ -194,10 +194,9 @@ def selected(source: Source, total: int, low: int, high: int) -> AnyArray | None
     if left < 0 or right >= sample.size:
         return None
     least, most = sample[left].item(), sample[right].item()
-    middles = [gathered(part, least, most, part.size) for part in source.parts()]
-    below, inside = sum(m.below for m in middles), sum(m.inside for m in middles)
+    taken = together([gathered(part, part.size, least, most) for part in source.parts()])
+    below, inside = taken.counts.tolist()
     if below > low or below + inside <= high:
         return None
-    values = np.concatenate([m.values for m in middles])
-    values.sort()
-    return values[low - below : high - below + 1]
+    taken.values.sort()
+    return taken.values[low - below : high - below + 1]

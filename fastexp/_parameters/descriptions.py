@@ -1,41 +1,42 @@
-"""Mechanisms in words: their names, parameters and grids; their parameters as plain values."""
+"""Mechanisms in words, their parameters as plain values, and as bytes for digests of questions.
+
+From the bytes parameters can be read again. Equal numbers have equal bytes, however they are
+written (1, 1.0, Decimal("1")); a float that is not the decimal that prints, as 0.1, has bytes of
+its own, as mechanisms differ in how they read it.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, Protocol, cast
 
+import numpy as np
+
+from ..errors import ParameterTypeError
 from .grid import Grid
 from .text import readable
-
-
-class Promise(Protocol):
-    """What a draw promises: see `fastexp.Guarantee`."""
-
-    @property
-    def epsilon(self) -> float | None: ...  # as there
-    @property
-    def delta(self) -> float: ...  # as there
-    @property
-    def neighbors(self) -> str | None: ...  # as there
 
 
 class Described(Protocol):
     """A mechanism: a frozen dataclass of public parameters, and its promise."""
 
     @property
-    def guarantee(self) -> Promise:
-        """What one draw promises."""
+    def guarantee(self) -> Any:
+        """What one draw promises: a `fastexp.Guarantee`."""
         ...
 
 
+HOME = __name__.partition(".")[0] + "."
+NARROW = ("f2", "f4")  # some mechanisms read their digits, some their value
 LISTED = 10_000  # points of a grid that are listed
 
 
-def amount(promise: Promise) -> str:
+def amount(promise: Any) -> str:
     """Epsilon, or (epsilon, delta), in words: see `at_most`."""
     epsilon, delta = at_most(promise.epsilon), at_most(promise.delta)
     return epsilon if promise.delta == 0 else f"({epsilon}, {delta})"
@@ -75,20 +76,15 @@ def grid_text(mechanism: Described) -> str:
     """A public grid in a few words."""
     values = _values(mechanism)
     grid: Grid = values["grid"]
-    last = short(grid.value(grid.size - 1))
+    last = grid.size - 1
+    some = range(grid.size) if last < 4 else (0, 1, last)
+    points = [str(grid.value(t)).removesuffix(".0") for t in some]
     if grid.points is None and values["step"] is None:
-        steps = grid.size - 1
-        power = f"2^{steps.bit_length() - 1}" if steps & (steps - 1) == 0 else f"{steps:,}"
-        return f"from {short(grid.value(0))} to {last} in {power} equal steps"
-    if grid.size > 4:
-        first, second = short(grid.value(0)), short(grid.value(1))
-        return f"{first}, {second}, ..., {last} ({grid.size:,} points)"
-    return ", ".join(short(grid.value(t)) for t in range(grid.size))
-
-
-def short(number: float) -> str:
-    """A number as it prints, whole ones without a point."""
-    return str(number).removesuffix(".0")
+        power = f"2^{last.bit_length() - 1}" if last & (last - 1) == 0 else f"{last:,}"
+        return f"from {points[0]} to {points[-1]} in {power} equal steps"
+    if last >= 4:
+        points[2:] = ["...", f"{points[2]} ({grid.size:,} points)"]
+    return ", ".join(points)
 
 
 def parameters(mechanism: Described) -> dict[str, Any]:
@@ -109,8 +105,8 @@ def parameters(mechanism: Described) -> dict[str, Any]:
 
 def _values(mechanism: Described) -> dict[str, Any]:
     """The public parameters by their names."""
-    names = [field.name for field in fields(cast("Any", mechanism)) if field.init]
-    return {name: getattr(mechanism, name) for name in names}
+    public = fields(cast("Any", mechanism))
+    return {field.name: getattr(mechanism, field.name) for field in public if field.init}
 
 
 def candidates_of(mechanism: Described) -> tuple[Any, ...] | None:
@@ -141,3 +137,65 @@ def plain(value: object) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     return value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
+
+
+def encoded_mechanism(mechanism: object) -> bytes:
+    """A mechanism's class and the parameters that its law depends on."""
+    if not is_dataclass(mechanism) or isinstance(mechanism, type):
+        kind = type(mechanism).__name__
+        raise ParameterTypeError(f"mechanism must be one of fastexp's, got {kind}")
+    home = type(mechanism)
+    encoding = encoded("", f"{home.__module__.partition('.')[0]}.{home.__qualname__}")
+    public = [f.name for f in fields(mechanism) if f.init and f.compare and f.name[0] != "_"]
+    # Bounds and step are other words for an evenly spaced grid, and limits of a given one.
+    grid = getattr(mechanism, "grid", None) if "grid" in public else None
+    known = {"bounds", "step"} if isinstance(grid, Grid) else set()
+    for name in public:
+        if name not in known:
+            encoding += encoded("", name) + encoded(name, getattr(mechanism, name))
+    return encoding
+
+
+def encoded(name: str, value: object) -> bytes:
+    """A letter for the type, the payload's length, the payload; `name` is for messages."""
+    letter, payload = _parts(name, value)
+    return letter + len(payload).to_bytes(8, "little") + payload
+
+
+def _parts(name: str, value: Any) -> tuple[bytes, bytes]:
+    dtype = value.dtype if isinstance(value, np.generic) else None
+    if dtype is not None and dtype.str[1:] in NARROW:
+        return b"e", f"{dtype}:{float(value).hex()}".encode()
+    if dtype is not None and (dtype.kind in "biuSU" or dtype == np.float64):
+        return _parts(name, value.item())
+    kind: type = type(value)  # not what is derived from it: that may compare as it likes
+    if kind is tuple:
+        return b"t", b"".join(encoded(name, item) for item in value)
+    if kind is Grid:
+        points = b"" if value.points is None else value.points.tobytes()  # int64 where it is whole
+        return b"g", encoded("grid", (value.size, value.whole, value.unit, points))
+    if kind is str:
+        return b"s", value.encode("utf-8", "surrogatepass")
+    if kind is bytes:
+        return b"b", value
+    if value is None or kind is bool:
+        return b"c", str(value).encode()
+    if kind in (int, float, Fraction, Decimal):
+        return _number(value)
+    if kind in (FunctionType, BuiltinFunctionType) and "<" not in value.__qualname__:
+        return b"n", f"{value.__module__}:{value.__qualname__}".encode()
+    if is_dataclass(kind) and kind.__module__.startswith(HOME):
+        return b"m", encoded_mechanism(value)
+    raise ParameterTypeError(
+        f"{name} must hold text, bytes, numbers, tuples of these or functions of a module where a "
+        f"release has a key or a label, got an object of type {kind.__name__}"
+    )
+
+
+def _number(value: Any) -> tuple[bytes, bytes]:
+    if not isinstance(value, (int, Fraction)) and not math.isfinite(value):
+        return b"f", float(value).hex().encode()
+    exact = Fraction(value)
+    if isinstance(value, float) and Fraction(float.__repr__(value)) != exact:
+        return b"f", value.hex().encode()
+    return b"r", f"{exact.numerator:x}/{exact.denominator:x}".encode()

@@ -119,6 +119,7 @@ RandomnessError
     If the operating system gives no randomness.
 """
 
+ENTRY = re.compile(r"^(\S.*?)(?: :.*)?(?:\n .*)+", re.MULTILINE)
 SECTION = re.compile(r"^( *)(Parameters|Raises)\n\1-+\n((?:.*\S.*\n?)+)", re.MULTILINE)
 
 
@@ -167,15 +168,8 @@ def _completed(section: re.Match[str]) -> str:
     return "\n".join(out) + "\n" * body.endswith("\n")
 
 
-def _table(text: str) -> dict[str, list[str]]:
-    """The lines of each entry, by what stands before its type."""
-    table: dict[str, list[str]] = {}
-    lines: list[str] = []
-    for line in text.splitlines():
-        if line[0] != " ":
-            lines = table.setdefault(line.partition(" :")[0], [])
-        lines.append(line)
-    return table
-
-
-TABLES = {"Parameters": _table(PARAMETERS), "Raises": _table(ERRORS)}
+# The lines of each entry, by what stands before its type.
+TABLES = {
+    title: {entry[1]: entry[0].splitlines() for entry in ENTRY.finditer(text)}
+    for title, text in (("Parameters", PARAMETERS), ("Raises", ERRORS))
+}

@@ -26,7 +26,7 @@ from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterError, ParameterTypeError
 from ..kernels.numbers import edges, grid_points
-from . import grid_edges, validate
+from . import validate
 from .foreign import is_a
 
 STEPS = 1 << 40  # of a grid for which neither step nor points are given
@@ -50,19 +50,21 @@ class Grid:
     whole: bool
     unit: tuple[int, int, int]
     points: AnyArray | None = field(default=None, repr=False)
-    _identity: tuple[Any, ...] = field(default=(), repr=False)
     rule: Rule = "nearest"
 
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        points = None if self.points is None else self.points.tobytes()
+        return self.size, self.whole, self.unit, points, self.rule
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Grid):
-            return False
-        return self._identity == other._identity and self.rule == other.rule
+        return isinstance(other, Grid) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash((self._identity, self.rule))
+        return hash(self._key)
 
     def __reduce__(self) -> tuple[Any, ...]:  # without what was computed meanwhile
-        return Grid, (self.size, self.whole, self.unit, self.points, self._identity, self.rule)
+        return Grid, (self.size, self.whole, self.unit, self.points, self.rule)
 
     @cached_property
     def below(self) -> Grid:
@@ -75,22 +77,16 @@ class Grid:
 
         Both are exact, or the conversion rounds and the division is by a power of two.
         """
-        if self.points is not None:
-            return False
-        a, s, d = self.unit
-        most = max(abs(a), abs(a + (self.size - 1) * s))
+        _, _, d = self.unit
         power = d & (d - 1) == 0 and d.bit_length() < 900 and not self.whole
-        return (most <= EXACT and d <= EXACT) or (power and most <= LARGEST)
+        exact = self._most <= EXACT and d <= EXACT
+        return self.points is None and (exact or (power and self._most <= LARGEST))
 
-    @cached_property
-    def wide(self) -> tuple[int, int] | None:
-        """(m, k) with D = m * 2**k, where `wide_point` of the kernels gives a point."""
-        if self.points is not None or self.whole or self.simple:
-            return None
-        a, s, d = self.unit
-        k = (d & -d).bit_length() - 1
-        most = max(abs(a), abs(a + (self.size - 1) * s))
-        return (d >> k, k) if most <= LARGEST and d >> k < 1 << 29 and k < 900 else None
+    @property
+    def _most(self) -> int:
+        """The greatest magnitude of A + t * S."""
+        a, s, _ = self.unit
+        return max(abs(a), abs(a + (self.size - 1) * s))
 
     @cached_property
     def form(self) -> tuple[IntArray, IntArray, FloatArray] | None:
@@ -98,11 +94,16 @@ class Grid:
 
         Layout: `kernels/numbers/grid_points.py`.
         """
-        if not (self.simple or self.wide):
+        if self.points is not None:
             return None
-        low, high = float(self.value(0)), float(self.value(self.size - 1))
         a, s, d = self.unit
-        odd, power = self.wide or (0, 0)
+        odd, divisor = 0, d  # D = odd * divisor for `wide_point` of the kernels
+        if not self.simple:
+            divisor = d & -d
+            odd = d // divisor
+            if self.whole or self._most > LARGEST or odd >= 1 << 29 or divisor >= 1 << 900:
+                return None
+        low, high = map(float, self.ends)
         last, below = self.size - 1, self.rule == "below"
         share = Fraction(last) / Fraction(high - low)  # points a unit
         if not Fraction(1, 1 << 900) < share < 1 << 900:
@@ -111,15 +112,13 @@ class Grid:
             grid_points.new_unit(a, s, last, floats=floats, odd=odd, below=below)
             for floats in (True, False)
         )
-        divisor = 2.0**power if odd else float(d)
-        scale = grid_points.new_scale(divisor, low, high, float(share), 2.0 * d)
+        scale = grid_points.new_scale(float(divisor), low, high, float(share), 2.0 * d)
         return floats, integers, scale
 
     @cached_property
     def for_kernels(self) -> tuple[IntArray, IntArray, FloatArray] | None:
         """`form`, where kernels may also map records: integer ones must be exact doubles."""
-        ends = abs(self.value(0)), abs(self.value(self.size - 1))
-        return self.form if max(ends) <= EXACT else None
+        return self.form if max(map(abs, self.ends)) <= EXACT else None
 
     def exact(self, t: int) -> Fraction:
         """The exact number that point t stands for (rounded once in `value`)."""
@@ -128,7 +127,7 @@ class Grid:
     def _ratio(self, t: int) -> tuple[int, int]:
         """The same as two integers, not in lowest terms perhaps."""
         if self.points is not None:
-            over, under = self.points[t].item().as_integer_ratio()
+            over, under = self.value(t).as_integer_ratio()
             return over, under
         a, s, d = self.unit
         return a + t * s, d
@@ -139,8 +138,8 @@ class Grid:
         if self.points is not None:
             number: int | float = self.points[t].item()
             return number
-        a, s, d = self.unit
-        return a + t * s if self.whole else (a + t * s) / d  # integers: rounded once
+        over, under = self._ratio(t)
+        return over if self.whole else over / under  # integers: rounded once
 
     @property
     def ends(self) -> tuple[int | float, int | float]:
@@ -153,9 +152,9 @@ class Grid:
         if self.points is not None:
             return self.points[t]
         a, s, _ = self.unit
-        if self.whole:
-            return a + np.asarray(t, np.int64) * s
         index = np.asarray(t, np.int64)
+        if self.whole:
+            return a + index * s
         if self.form is not None:
             out = np.empty(index.size)
             flat = np.ascontiguousarray(index.reshape(-1))
@@ -169,10 +168,7 @@ class Grid:
         check_rounding()
         floats = records.dtype.kind == "f"
         if self.points is not None:
-            if floats:
-                edges: AnyArray = self.float_edges
-            else:
-                edges = self.signed_edges if records.dtype.kind == "i" else self.unsigned_edges
+            edges = self._edges[records.dtype.kind]
             return np.searchsorted(edges, records, "right").astype(np.int64)
         form = self.form if floats else self.for_kernels
         if form is not None and records.dtype in NATIVE:
@@ -222,10 +218,10 @@ class Grid:
         are released, these are off by half an ulp.
         """
         last = self.size - 1
-        low, high = float(self.value(0)), float(self.value(last))
-        width = (self.exact(last) - self.exact(0)) / last
-        ulp = math.ulp(max(abs(low), abs(high)))
-        margin = float(min(Fraction(last, 1 << 50) + 4 * Fraction(ulp) / width, Fraction(1)))
+        low, high = map(float, self.ends)
+        _, s, d = self.unit
+        ulp = Fraction(math.ulp(max(abs(low), abs(high))))
+        margin = float(min(Fraction(last, 1 << 50) + 4 * ulp * d / s, Fraction(1)))
         shift = 0.0 if self.rule == "below" else 0.5
         x = np.clip(records.astype(np.float64), low, high)
         exact = x if records.dtype.kind == "f" else records
@@ -251,27 +247,52 @@ class Grid:
         return t - 1 if t > 0 and self.value(t) > record else t
 
     @cached_property
-    def float_edges(self) -> FloatArray:
-        """The least double of each given point but the first."""
+    def _edges(self) -> dict[str, AnyArray]:
+        """The least double, int64 and uint64 of each given point but the first, by their kinds.
+
+        Of integers as far as there is one.
+        """
         check_rounding()
-        if self.points is None:  # for the type checker
-            return np.zeros(0)
-        return grid_edges.float_edges(self.points, self.rule == "below", self.least)
+        doubles = self._float_edges(np.asarray(self.points))
+        whole = {kind: self._integer_edges(doubles, np.dtype(f"{kind}8")) for kind in "iu"}
+        return {"f": doubles, **whole}
 
-    @cached_property
-    def signed_edges(self) -> AnyArray:
-        """The least int64 of each given point but the first, as far as there is one."""
-        return grid_edges.integer_edges(self.float_edges, np.dtype(np.int64), self.least)
+    def _float_edges(self, points: AnyArray) -> FloatArray:
+        """The least doubles; where float64 might round more than once, `least` is asked."""
+        known, whole = points.astype(np.float64), points.dtype.kind == "i"
+        left, right = known[:-1], known[1:]
+        hard = whole & (np.maximum(np.abs(left), np.abs(right)) >= EXACT)
+        if self.rule == "below":
+            edges = right.copy()
+        else:
+            with np.errstate(over="ignore", invalid="ignore"):
+                total = left + right
+                back = total - left
+                lost = (left - (total - back)) + (right - back)  # left + right = total + lost
+            odd = (np.arange(left.size) & 1).astype(bool)
+            more = (lost > 0.0) | ((lost == 0.0) & ~odd)
+            edges = np.where(more, np.nextafter(total / 2, np.inf), total / 2)
+            hard |= (np.abs(total) < 2.0**-1000) | (np.abs(total) > 2.0**1000)
+        for i in np.flatnonzero(hard).tolist():
+            edges[i] = self.least(i + 1, True)
+        return edges
 
-    @cached_property
-    def unsigned_edges(self) -> AnyArray:
-        """The least uint64 of each given point but the first, as far as there is one."""
-        return grid_edges.integer_edges(self.float_edges, np.dtype(np.uint64), self.least)
+    def _integer_edges(self, doubles: FloatArray, dtype: np.dtype[Any]) -> AnyArray:
+        lowest, highest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+        rounded = np.ceil(doubles)
+        easy = np.abs(rounded) < EXACT
+        edges = np.maximum(np.where(easy, rounded, 0.0), lowest).astype(dtype)
+        for i in np.flatnonzero(~easy).tolist():
+            edge = int(self.least(i + 1, False))
+            if edge > highest:
+                return edges[:i]
+            edges[i] = max(edge, lowest)
+        return edges
 
     @cached_property
     def edge_form(self) -> FloatArray:
         """The edges of given points as kernels look records up in them."""
-        form: FloatArray = edges.edge_form(self.float_edges)
+        form: FloatArray = edges.edge_form(self._edges["f"])
         return form
 
     def places(self, x: AnyArray) -> IntArray:
@@ -279,18 +300,16 @@ class Grid:
 
         x are float64, int64 or uint64 without NaN, and compared as they are.
         """
-        floats = x.dtype.kind == "f"
-        least, _ = grid_edges.at_least(*self.value(0).as_integer_ratio(), floats)
-        low = x < least  # NumPy would round an int for floats
-        return np.where(low, 0, self.below.index(x) + 1)
+        least = self.below.least(0, x.dtype.kind == "f")  # NumPy would round an int for floats
+        return np.where(x < least, 0, self.below.index(x) + 1)
 
     def least(self, t: int, floats: bool) -> int | float:
-        """The least record, a double or an integer, of index t > 0."""
+        """The least record, a double or an integer, of index t > 0; by rule "below" also of 0."""
         check_rounding()
         if self.rule == "below":
-            return grid_edges.at_least(*self.value(t).as_integer_ratio(), floats)[0]
+            return _at_least(*self.value(t).as_integer_ratio(), floats)[0]
         (n, d), (m, e) = self._ratio(t - 1), self._ratio(t)  # Fraction takes 20 times as long
-        edge, half_way = grid_edges.at_least(n * e + m * d, 2 * d * e, floats)
+        edge, half_way = _at_least(n * e + m * d, 2 * d * e, floats)
         if t % 2 == 0 or not half_way:  # half-way counts at the even one
             return edge
         return math.nextafter(edge, math.inf) if floats else edge + 1
@@ -298,17 +317,25 @@ class Grid:
     def under(self, t: int, records: AnyArray) -> AnyArray:
         """Which records have an index < t, for 0 < t < size."""
         edge = self.least(t, records.dtype.kind == "f")
-        if isinstance(edge, int) and edge not in INT64:
-            return np.full(records.shape, edge > 0)
-        below: AnyArray = records < edge
+        below: AnyArray = records < edge  # NumPy compares integers beyond 64 bits as they are
         return below
+
+
+def _at_least(over: int, under: int, floats: bool) -> tuple[int | float, bool]:
+    """The least double or integer that is not below over / under, and whether it is equal."""
+    if not floats:
+        edge = -(-over // under)
+        return edge, edge * under == over
+    rounded = over / under  # of integers: rounded once
+    numerator, denominator = rounded.as_integer_ratio()
+    excess = numerator * under - over * denominator
+    return (rounded if excess >= 0 else math.nextafter(rounded, math.inf)), excess == 0
 
 
 def make_grid(
     bounds: object,
     step: object = None,
     grid: object = None,
-    steps: int = STEPS,
     rule: Rule = "nearest",
 ) -> Grid:
     """A grid from public parameters: a step that divides the bounds, or points, or neither.
@@ -321,29 +348,29 @@ def make_grid(
     ParameterError, ParameterTypeError
         If they do not fit together.
     """
-    limits = None if bounds is None and grid is not None else plain_bounds(bounds)
     if type(grid) is Grid:  # of a mechanism that is built again with other parameters
         grid = grid.points  # one that is evenly spaced follows from bounds and step
+    limits: Any = None if bounds is None and grid is not None else plain_bounds(bounds)
     if step is not None and grid is not None:
         raise ParameterError("give step or grid, not both")
     if grid is not None:
         return _of_points(limits, grid, rule)
     width = None if step is None else _number("step", step)
-    low, high = limits or plain_bounds(bounds)
-    last, whole, unit = _even(low, high, width, steps)
-    return Grid(last + 1, whole, unit, None, ("even", last, whole, unit), rule)
+    low, high = limits
+    return Grid(*_even(low, high, width), rule=rule)
 
 
 @lru_cache(maxsize=256, typed=True)  # public numbers that recur; 1 and 1.0 are other grids
-def _even(low: Any, high: Any, step: Any, steps: int) -> tuple[int, bool, tuple[int, int, int]]:
-    """The last point's number, whether all are integers, and the unit, of even spacing."""
+def _even(low: Any, high: Any, step: Any) -> tuple[int, bool, tuple[int, int, int]]:
+    """How many points there are, whether all are integers, and the unit, of even spacing."""
     check_rounding()  # what is kept must be right for the calls that follow
     a, b = decimal(low), decimal(high)
-    most = math.ulp(max(abs(float(low)), abs(float(high))))
+    ulp = Fraction(math.ulp(max(abs(float(low)), abs(float(high)))))
     if step is None:
-        while steps > 1 and (b - a) / steps <= Fraction(most):
-            steps >>= 1  # closer points would be the same doubles
-        whole, width, last = False, (b - a) / steps, steps
+        last = STEPS
+        while last > 1 and (b - a) / last <= ulp:
+            last >>= 1  # closer points would be the same doubles
+        whole, width = False, (b - a) / last
     else:
         width = decimal(step)
         if width <= 0:
@@ -358,7 +385,7 @@ def _even(low: Any, high: Any, step: Any, steps: int) -> tuple[int, bool, tuple[
                 f"step must not be so small: at most 2**52 points, got step {step!r}"
             )
         whole, last = all(isinstance(x, int) for x in (low, high, step)), int(count)
-        ulp = Fraction(most)  # points an ulp apart may both round to the one between them
+        # Points an ulp apart may both round to the one between them.
         if not whole and (width < ulp or (width == ulp and a % ulp != 0)):
             raise ParameterError(
                 f"step must be so large that points differ in float64, got {step!r}"
@@ -367,7 +394,7 @@ def _even(low: Any, high: Any, step: Any, steps: int) -> tuple[int, bool, tuple[
     start, apart = int(a * common), int(width * common)
     if not whole and not start / common < (start + apart) / common:
         raise ParameterError("bounds must be so far apart that their grid's points differ")
-    return last, whole, (start, apart, common)
+    return last + 1, whole, (start, apart, common)
 
 
 def _of_points(limits: tuple[Any, Any] | None, grid: object, rule: Rule) -> Grid:
@@ -386,8 +413,7 @@ def _of_points(limits: tuple[Any, Any] | None, grid: object, rule: Rule) -> Grid
     plain_bounds((first, last))  # not so far apart that a difference is infinite
     exact = np.array(points, dtype=np.int64 if whole else np.float64)
     exact.flags.writeable = False
-    identity = "points", exact.tobytes(), whole
-    return Grid(exact.size, whole, (0, 0, 1), exact, identity, rule)
+    return Grid(exact.size, whole, (0, 0, 1), exact, rule)
 
 
 def plain_bounds(bounds: Any) -> tuple[Any, Any]:

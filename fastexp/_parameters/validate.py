@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sized
 from copy import copy
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from .._typing import AnyArray, FloatArray, Neighbors, Relation, WordArray
 from ..errors import ParameterError, ParameterTypeError
 from .foreign import is_a
 
-RELATIONS: dict[str, Relation] = {"add-remove": "add-remove", "replace": "replace", "both": "both"}
+Word = TypeVar("Word", bound=str)
 EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
 # Where no product of the kernels under- or overflows.
 RATE_RANGE = (Fraction(2) ** -900, Fraction(2) ** 900)
@@ -72,11 +72,7 @@ def exact(name: str, value: object) -> Fraction:
 
 def as_fraction(number: Any) -> Fraction:
     """A finite real number as a fraction of Python's integers, without a rounding."""
-    if type(number) is int:
-        return Fraction(number)
-    if type(number) is float:
-        return Fraction(*number.as_integer_ratio())
-    if isinstance(number, numbers.Integral):  # NumPy's have no ratio, and would overflow
+    if type(number) is not float and isinstance(number, numbers.Integral):  # perhaps of NumPy
         return Fraction(int(number))
     return Fraction(*number.as_integer_ratio())
 
@@ -140,25 +136,28 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
-def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
+def choice(name: str, value: object, allowed: tuple[Word, ...]) -> Word:
     """One of the words in `allowed`."""
-    word = str.__str__(value) if is_a(value, str) else None  # a subclass may compare oddly
-    if word is None or word not in allowed:
-        words = ", ".join(map(repr, allowed))
-        got = type(value).__name__ if word is None else repr(word)
-        raise ParameterError(f"{name} must be one of {words}, got {got}")
-    return word
+    plain = str.__str__(value) if is_a(value, str) else None  # a subclass may compare oddly
+    for word in allowed:
+        if word == plain:
+            return word
+    words = ", ".join(map(repr, allowed))
+    got = type(value).__name__ if plain is None else repr(plain)
+    raise ParameterError(f"{name} must be one of {words}, got {got}")
 
 
 def neighbors(value: object) -> Neighbors:
     """A neighbour relation."""
-    word = choice("neighbors", value, ("add-remove", "replace"))
-    return "replace" if word == "replace" else "add-remove"
+    return choice("neighbors", value, ("add-remove", "replace"))
 
 
 def relation(value: object) -> Relation | None:
     """The relation of a promise; None: the one for which the caller stated the sensitivity."""
-    return None if value is None else RELATIONS[choice("neighbors", value, tuple(RELATIONS))]
+    if value is None:
+        return None
+    known: Relation = choice("neighbors", value, ("add-remove", "replace", "both"))
+    return known
 
 
 def text(name: str, value: object) -> str:
@@ -298,11 +297,9 @@ def method(value: object, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> 
 
 def candidates(values: object, least: int = 2) -> tuple[Any, ...]:
     """Public candidates as a tuple: none twice; one alone is a constant, nothing to draw."""
-    unordered = isinstance(values, (set, frozenset))
-    single = isinstance(values, (str, bytes)) or (
-        isinstance(values, np.ndarray) and not values.ndim
-    )
-    if single or unordered or not isinstance(values, Iterable):
+    refused = isinstance(values, (str, bytes, set, frozenset))
+    single = isinstance(values, np.ndarray) and not values.ndim
+    if refused or single or not isinstance(values, Iterable):
         kind = type(values).__name__
         raise ParameterTypeError(f"candidates must be a sequence of labels, got {kind}")
     labels = items("candidates", values, MOST_LABELS)
@@ -382,9 +379,6 @@ def exact_array(values: object) -> AnyArray | None:
         if isinstance(values, range) and not len(values) < MOST_LABELS:
             return None
         parts = values if isinstance(values, (list, tuple)) else ()
-        masked = isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)
-        if masked or any(isinstance(x, np.ma.MaskedArray) for x in parts):
-            return None
         sorts = {row.dtype.kind for row in parts if isinstance(row, np.ndarray)}
         columns = getattr(values, "dtypes", ())  # of a frame; of a series of pandas its own dtype
         types = {str(t) for t in columns} if hasattr(columns, "__iter__") else set()
@@ -392,7 +386,7 @@ def exact_array(values: object) -> AnyArray | None:
             return None  # rows or columns of several types: NumPy would round some
         if parts and isinstance(parts[0], (list, tuple)):  # rows of numbers
             parts = [item for row in parts for item in row]
-        if any(item is np.ma.masked for item in parts):
+        if np.ma.is_masked(values) or any(isinstance(x, np.ma.MaskedArray) for x in parts):
             return None
         array = np.asarray(values)
         if array.dtype.kind in "fO" and parts and all(map(_is_unsigned, parts)):
@@ -410,7 +404,7 @@ def _of_numbers(items: Any) -> AnyArray | None:
     Beside floats, all numbers are below 2**53 in magnitude; integers alone fit into int64.
     """
     types = set(map(type, items))
-    if not types or not types <= {float, int}:
+    if not types <= {float, int}:
         return None
     try:
         if types == {int}:

@@ -13,7 +13,7 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from .._parameters.encoding import encoded, encoded_mechanism
+from .._parameters.descriptions import encoded, encoded_mechanism
 from .._typing import IntArray, WordArray
 from ..errors import ParameterError, ParameterTypeError
 from ..kernels.groups.blake2b import WORK, digest_segments

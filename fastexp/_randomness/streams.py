@@ -122,7 +122,6 @@ def key_of_seed(seed: WordArray) -> SampleKey:
 
 
 def _seed(rng: Any) -> int | list[int]:
-    """A seed, or a sequence of them, as integers of Python."""
     several = isinstance(rng, Sequence) or (isinstance(rng, np.ndarray) and rng.ndim == 1)
     seeds: tuple[Any, ...] = (rng,)
     if several:

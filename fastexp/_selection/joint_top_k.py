@@ -1,6 +1,6 @@
 """Joint top-k: a slice by integer bounds and an exact coin, then an even sequence within it.
 
-Of slices v with N(v) sequences each (`reference/joint_top_k.py`) one is drawn with weight
+Of slices v with N(v) sequences each (`tests/twins/joint_top_k.py`) one is drawn with weight
 N(v) * q**v, q = exp(-rate). They lie in cells of `width` each. A cell has an integer B of at least
 2**scale * N(its last v) * q**(its first v); a cell is drawn with probability proportional to B, a
 slice of it evenly, and accepted where what is left below B is less than 2**scale * N(v) * q**v: if
@@ -22,7 +22,7 @@ from bisect import bisect_right
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import chain
-from math import ceil, log
+from math import ceil, log, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +37,6 @@ from ..kernels.bits.logexp import LN2, LOG2E, exp_fill, log_fill
 from ..kernels.bits.words import substream_words
 from ..kernels.select import joint_slices as kernels
 from ..reference import exact
-from ..reference.joint_top_k import sequences_within
 from .draw import release as release_one
 from .draw import simulate as simulate_one
 from .rows import Rows
@@ -188,7 +187,8 @@ class Slices:
             reach = self.reach(v)
             if shift == 0 and rho + 1 <= bound - (bound >> SLACK - 1) - 4:
                 return reach
-            weight = sequences_within(reach) * factor * Fraction(2) ** height
+            within = prod(size - i for i, size in enumerate(reach))
+            weight = within * factor * Fraction(2) ** height
             if exact.accept(self._weighting.rate, Fraction(v), weight, rho, words):
                 return reach
 

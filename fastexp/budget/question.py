@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .._parameters import validate
-from .._parameters.encoding import encoded, encoded_mechanism
+from .._parameters.descriptions import encoded, encoded_mechanism
 from .._parameters.text import printable
 from .._typing import Membership, Neighbors
 from ..privacy import Guarantee, sequential, total

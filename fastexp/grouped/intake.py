@@ -44,7 +44,7 @@ def segments_of(
         missing = None
     if options.by is None and options.person is None and missing is None:
         offsets = _offsets(options.offsets, values.size)
-        names = _named(options, offsets.size - 1)
+        names = _names_of(options, offsets.size - 1)
         return _contiguous(values, offsets), names
     codes, names = _codes(options, values.size, threads)
     if options.person is not None:
@@ -97,7 +97,7 @@ def _contiguous(values: AnyArray, offsets: IntArray) -> Segments:
     return Segments(np.ascontiguousarray(values[first:last]), offsets - first)
 
 
-def _named(options: CallOptions, size: int) -> Names:
+def _names_of(options: CallOptions, size: int) -> Names:
     """The names of segments: as given, or their numbers; that of all records."""
     groups, alone = options.groups, options.offsets is None
     if groups is None:
@@ -117,7 +117,7 @@ def _codes(options: CallOptions, n: int, threads: int) -> tuple[Codes, Names]:
         codes = np.full(n, -1, np.int64)
         inside = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
         codes[offsets[0] : offsets[-1]] = inside
-        return Codes(codes), _named(options, offsets.size - 1)
+        return Codes(codes), _names_of(options, offsets.size - 1)
     columns = columns_of(options.by, "by")
     names: Names
     if is_from_data(options.groups):

@@ -43,10 +43,6 @@ class GroupedMechanism(Protocol):
         """The statistic whose draws look at the records around its ranks only; None: at all."""
         return None
 
-    def law(self, records: object, /) -> Any:
-        """The exact law of a draw."""
-        ...
-
     def _policy(self, nan: object) -> str:
         """What is done with missing records, checked."""
         ...

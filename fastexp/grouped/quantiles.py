@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from .._intake.record_sources import OnGrid, runs
+from .._intake.record_sources import Counted, runs
 from .._numbers.quantile_tree import QuantileTree
 from .._numbers.quantiles import QuantilesStatistic
 from .._parameters.grid import Grid
@@ -67,7 +67,7 @@ class QuantilesDraws(SeveralDraws):
 
     def _of_group(self, points: IntArray, words: WordArray, more: list[More]) -> IntArray:
         count = self._statistic.words
-        of_group = self._statistic.chain(OnGrid(self.grid, *runs(points)))
+        of_group = self._statistic.chain(Counted(*runs(points), self.grid))
         out, tried = np.empty((len(more), len(self._statistic.q) + 1), np.int64), 0
         waiting, some = np.arange(len(more)), words[:, :count]
         while waiting.size:

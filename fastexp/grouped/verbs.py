@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,7 @@ from .._randomness.sampling import Sampling
 from .._randomness.streams import make_key
 from .._typing import IntArray
 from ..budget.budget import once
-from ..errors import ParameterError, PrivacyWarning
+from ..errors import ParameterError, PrivacyWarning, warn
 from .call_options import CallOptions
 from .contribution import release_choice, sample_choice
 from .intake import ragged, segments_of
@@ -38,7 +37,7 @@ def release_groups(mechanism: GroupedMechanism, records: Records, options: CallO
     question = question_of(options, mechanism)
     question.promise()  # refuses limits that mean nothing here
     if is_from_data(options.groups):
-        warnings.warn(TELLS, PrivacyWarning, stacklevel=5)
+        warn(TELLS, PrivacyWarning)
     draw = partial(drawn, mechanism, data, options)
     answers = once(options.budget, options.label, question, draw, check)
     return tuple(answers) if is_from_data(options.groups) else answers

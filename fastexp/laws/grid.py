@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, overload
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.record_sources import OnGrid, Source
+from .._intake.record_sources import Counted, Source
 from .._numbers.distance_statistic import DistanceStatistic
 from .._parameters import validate
 from .._parameters.grid import Grid
@@ -456,7 +456,7 @@ def distance_law(
     cells, rate = DistanceCells(statistic, records, exact), statistic.weighting.rate
     law = GridLaw(grid, cells, exact, rate, epsilon, statistic.sampler(records))
     law._utility = cells.utilities
-    if isinstance(records, OnGrid):
+    if isinstance(records, Counted) and records.grid is not None:
         law.truth = truth(source)
     law._statistic = partial(truth, records)
     return law

@@ -1,9 +1,9 @@
 """The sums of joint quantiles' law: by total, by place of each answer, in logarithms.
 
-The chain of `reference/quantiles.py`. Sites are runs of grid points and points with records, slots
-the ranks of each; a state is a slot and how many answers its site has so far. The K-th of them
-multiplies by g/K in a run of g points, by 1/(E + K) at E records and, with ties "left", by
-(g + K - 1)/K: K answers together have the volume of each pattern of their ranks.
+The chain of `tests/twins/quantiles.py`. Sites are runs of grid points and points with records,
+slots the ranks of each; a state is a slot and how many answers its site has so far. The K-th of
+them multiplies by g/K in a run of g points, by 1/(E + K) at E records and, with ties "left", by (g
++ K - 1)/K: K answers together have the volume of each pattern of their ranks.
 
 **What is left out.** With t records in total and answer j at rank i, the distance is at least
 abs(i - t*q_j) + abs(n - i - t*(1 - q_j)) (triangle inequality, on either side of the answer), and

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.record_sources import OnGrid, Source
+from .._intake.record_sources import Counted, Source
 from .._numbers.quantile_line import Line, line_of
 from .._numbers.quantiles import QuantilesStatistic
 from .._parameters import validate
@@ -84,15 +84,15 @@ class QuantilesLaw(Law[Any, Any]):
         `answer`: what a mechanism makes of these.
         """
         held = source.held(statistic.grid)
-        self._source = OnGrid(statistic.grid, *held.counts(statistic.grid))
+        self._source = Counted(*held.counts(statistic.grid), statistic.grid)
         self._statistic, self._epsilon = statistic, epsilon
         self._indices, self._answer = indices, answer
         self._truth, self._marginals = partial(truth, held), dict[int, GridLaw]()
-        if isinstance(held, OnGrid):
+        if isinstance(held, Counted) and held.grid is not None:
             self.truth = truth(source)
 
     def _line(self, left: bool) -> Line:
-        return line_of(self._source.points, self._source.records, self.grid.size, left)
+        return line_of(self._source.numbers, self._source.often, self.grid.size, left)
 
     @cached_property
     def _chain(self) -> Chain:
@@ -106,7 +106,7 @@ class QuantilesLaw(Law[Any, Any]):
     def _identity(self) -> tuple[object, ...]:
         s = self._statistic
         public = self._epsilon, s.q, s.rate, s.lattice, s.left, s.grid
-        return *public, self._source.points, self._source.records
+        return *public, self._source.numbers, self._source.often
 
     @property
     def q(self) -> tuple[Fraction, ...]:

@@ -287,7 +287,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
         ParameterTypeError, ParameterError, InvalidRecords
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
-        named = self._named(labels)
+        with_labels = self._gives_labels(labels)
         options = self._checked(
             CallOptions(by, groups, offsets, person, max_groups, max_rows, threads=threads)
         )
@@ -296,13 +296,13 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
             records = Records(data, labels=True)
             if records.many or options.is_grouped:
                 drawn = sample_groups(self, records, options._replace(nan="drop"), sampling)
-                if named and isinstance(drawn, tuple):  # with the groups of the data
+                if with_labels and isinstance(drawn, tuple):  # with the groups of the data
                     return drawn[0], self._labelled(drawn[1])
-                return self._labelled(drawn) if named else drawn
+                return self._labelled(drawn) if with_labels else drawn
             data = records.data
         bits, kind = self._utilities(data, nan)
         drawn = self._simulator()(bits, kind, self._weighting, sampling)
-        return self._labelled(drawn) if named else drawn
+        return self._labelled(drawn) if with_labels else drawn
 
     def _check_nan(self, nan: object) -> None:
         validate.choice("nan", nan, ("raise", "lowest"))

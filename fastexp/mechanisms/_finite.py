@@ -275,18 +275,18 @@ class FiniteMechanism(Mechanism):
             As in `release`, and for `size`, `rng`, `streams` and `method`.
         """
         check_rounding()
-        named = self._named(labels)
+        with_labels = self._gives_labels(labels)
         bits, kind = self._utilities(data, nan)
         sampling = Sampling(size, rng, streams, threads, method)
         drawn = self._simulator()(bits, kind, self._weighting, sampling)
-        return self._labelled(drawn) if named else drawn
+        return self._labelled(drawn) if with_labels else drawn
 
-    def _named(self, labels: bool) -> bool:
+    def _gives_labels(self, labels: bool) -> bool:
         """Whether draws are given as candidates, which there must be then."""
-        named = validate.flag("labels", labels)
-        if named and self._labels is None:
+        with_labels = validate.flag("labels", labels)
+        if with_labels and self._labels is None:
             raise ParameterError("labels=True needs candidates, which this mechanism has not")
-        return named
+        return with_labels
 
     def _simulator(self) -> Simulator:
         """What draws, from the arguments of `sample`."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Unpack, cast, overload
 
 import numpy as np
 
-from .._compiler.rounding import check_rounding
 from .._intake.arrays import canonical
 from .._intake.record_sources import Source
 from .._intake.records import Records
@@ -16,6 +15,7 @@ from .._parameters import validate
 from .._parameters.grid import plain_bounds
 from .._typing import AnyArray, ArrayLike, FloatArray, Missing, Number, RNGLike, SeedLike
 from ..errors import ParameterError
+from ..grouped.call_options import CallOptions
 from .base import Comparator
 
 if TYPE_CHECKING:
@@ -108,14 +108,15 @@ class NoisyMedian(Comparator):
         ParameterTypeError, ParameterError, InvalidRecords
             If an argument or the form of the records is wrong, or they are empty.
         """
-        check_rounding()
-        draws, workers = validate.size(size), validate.threads(threads)
-        centres, scales = self._pairs(records, nan, assume_sorted, workers)
+        draws = validate.size(size)
+        options = self._checked(CallOptions(threads=threads, nan=nan, assume_sorted=assume_sorted))
+        data = Records(records)
+        centres, scales = self._of_data(data, options)
         names = validate.streams(streams, centres.size)
         draws_of_rows: FloatArray = noise.simulate(
-            self._kind, centres, scales, self._limits, rng, names, draws, workers
+            self._kind, centres, scales, self._limits, rng, names, draws, options.threads
         )
-        if Records(records).matrix() is not None:
+        if data.matrix() is not None:
             return draws_of_rows
         return float(draws_of_rows[0]) if draws is None else draws_of_rows[0]
 
@@ -144,17 +145,15 @@ class NoisyMedian(Comparator):
         ParameterTypeError, InvalidRecords
             As in `sample`.
         """
-        check_rounding()
         from ..laws.noise import NoiseLaw
 
+        options = self._checked(CallOptions(nan=nan, assume_sorted=assume_sorted))
+        data = Records(records)
         if self._noise is None:
             raise ParameterError(f"noise={self._kind[0]!r} has no law in closed form: use sample")
-        rows = Records(records).matrix()
-        if rows is not None:
+        if data.matrix() is not None:
             raise ParameterError("records must be one data set for a law, got rows of them")
-        policy = validate.choice("nan", nan, POLICIES)
-        promised = validate.flag("assume_sorted", assume_sorted)
-        source = Records(records).source(policy, assume_sorted=promised)
+        source = data.source(options.nan, assume_sorted=options.assume_sorted)
         (centre,), (scale,) = self._one(source)
         law = NoiseLaw(
             self._noise,
@@ -177,20 +176,20 @@ class NoisyMedian(Comparator):
         outputs = ClampedNoise(cast("Noise", self._noise), centres, scales, self._limits)
         return outputs.expected_error(truths)
 
-    def _pairs(
-        self, records: object, nan: object, assume_sorted: object, threads: int
-    ) -> tuple[FloatArray, FloatArray]:
+    def _check_nan(self, nan: object) -> None:
+        validate.choice("nan", nan, POLICIES)
+
+    def _of_data(self, data: Records, options: CallOptions) -> tuple[FloatArray, FloatArray]:
         """Centre and scale of each data set."""
-        policy = validate.choice("nan", nan, POLICIES)
-        promised = validate.flag("assume_sorted", assume_sorted)
-        rows = Records(records).matrix()
+        policy, is_sorted, threads = options.nan, options.assume_sorted, options.threads
+        rows = data.matrix()
         if rows is None:
-            return self._one(
-                Records(records).source(policy, assume_sorted=promised, threads=threads)
-            )
-        if policy == "drop" and rows.dtype.kind == "f" and bool(np.isnan(rows).any()):
-            return self._of_ragged(rows, promised)
-        return noise.over_rows(rows, policy, promised, threads, self._centres_and_scales)
+            return self._one(data.source(policy, assume_sorted=is_sorted, threads=threads))
+        if policy != "drop" or rows.dtype.kind != "f" or not np.isnan(rows).any():
+            return noise.over_rows(rows, policy, is_sorted, threads, self._centres_and_scales)
+        pairs = [self._one(Records(row).source("drop", assume_sorted=is_sorted)) for row in rows]
+        centres, scales = zip(*pairs, strict=True)
+        return np.concatenate(centres), np.concatenate(scales)
 
     def _one(self, source: Source) -> tuple[FloatArray, FloatArray]:
         ordered = noise.small(source)
@@ -198,7 +197,3 @@ class NoisyMedian(Comparator):
             return self._centres_and_scales(ordered)
         centre, scale = self._centre_and_scale(source)
         return np.array([centre]), np.array([scale])
-
-    def _of_ragged(self, rows: AnyArray, promised: bool) -> tuple[FloatArray, FloatArray]:
-        pairs = [self._one(Records(row).source("drop", assume_sorted=promised)) for row in rows]
-        return np.concatenate([c for c, _ in pairs]), np.concatenate([s for _, s in pairs])

@@ -345,5 +345,4 @@ def _multiples(step: Number, sensitivity: Number) -> Grid:
             f"{step!r}, sensitivity {sensitivity!r}"
         )
     unit = 0, width.numerator, width.denominator
-    whole = isinstance(step, int)
-    return Grid(2, whole, unit, None, ("multiples", whole, unit))
+    return Grid(2, isinstance(step, int), unit)

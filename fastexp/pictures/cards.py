@@ -8,8 +8,7 @@ from importlib import import_module
 from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
-from .._parameters.text import printable, readable
-from .._parameters.text_tables import table_lines, wrapped
+from .._parameters.text import printable, readable, table_lines, wrapped
 
 WARNING = "Not private: computed from the data without noise."
 LISTED = 8  # values of a list

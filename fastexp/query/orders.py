@@ -99,7 +99,6 @@ class _Watched(ReleaseCall):
         self._order = order
 
     def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
-        """Charged before a row is read."""
         return super().settle(lambda: self._order.reading(draw), check)
 
 

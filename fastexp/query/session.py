@@ -302,7 +302,6 @@ def _answer(session: Session, order: Order, outcomes: list[Any]) -> None:
 
 
 def _attempted(session: Session, order: Order) -> Any:
-    """The answers; or what is to be raised, which knows nothing of how it came to it."""
     try:
         return order.answers(_door(session))
     except BudgetError as error:  # its text is the same, whatever was drawn

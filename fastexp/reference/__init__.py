@@ -1,4 +1,4 @@
-"""The exact twins of kernels, in Fractions and integers, and the rare exact test of a draw.
+"""The exact tests of draws that kernels leave open, in Fractions and integers.
 
-Imports no kernel.
+Imports no kernel. Twins that only tests call are in `tests/twins/`.
 """

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from fastexp._intake import (
     number_columns,
-    pivots,
     record_sources,
     records,
-    regions,
     unsorted,
     utilities,
 )
 from fastexp._intake.number_columns import Numbers
-from fastexp._intake.pivots import gathered_regions
-from fastexp._intake.record_sources import SMALL, OnGrid, Sorted, Source, Window, cut, runs
+from fastexp._intake.record_sources import SMALL, Counted, Sorted, Source, Window, cut, runs
 from fastexp._intake.records import Records
 from fastexp._intake.utilities import FLOAT

@@ -6,14 +6,12 @@ from fastexp._parameters import (
     documented as documented_table,
 )
 from fastexp._parameters import (
-    encoding,
-    text_tables,
+    text,
     toml_text,
     validate,
 )
-from fastexp._parameters.descriptions import grid_text
+from fastexp._parameters.descriptions import encoded, encoded_mechanism, grid_text
 from fastexp._parameters.documented import documented, own_methods
-from fastexp._parameters.encoding import encoded_mechanism
 from fastexp._parameters.grid import STEPS, Grid, decimal, make_grid
 from fastexp._parameters.text import readable
 from fastexp._parameters.validate import exact_array

@@ -44,7 +44,6 @@ MEANINGS = {
     "noisy": "statistics with float noise",
     "number": "a private number",
     "permute_flip": "permute-and-flip",
-    "pivots": "places in a sample between which records are gathered",
     "quantile_chain": "sums of joint quantiles from answer to answer",
     "quantiles": "several quantiles in one draw",
     "rank_errors": "exact errors of rank statistics on many data sets",

@@ -21,7 +21,7 @@ import pytest
 import fastexp as fx
 from tests.doors.compiler import jit, warmup
 from tests.doors.grouped import order
-from tests.doors.intake import gathered_regions
+from tests.doors.intake import unsorted
 from tests.doors.kernels import SIGNED, bounded, gumbel, log1p_fill, revenues_fill
 from tests.doors.numbers import distances
 
@@ -285,7 +285,7 @@ def rare(random: np.random.Generator) -> None:
         cuts = np.append(bounds.astype(values.dtype), np.inf if values.dtype.kind == "f" else 99)
         cuts, keep = cuts.astype(values.dtype), np.arange(8) % 2
         for room in (9000, 50):
-            attempt(lambda x=values, c=cuts, k=keep, r=room: gathered_regions(x, c, k, r))
+            attempt(lambda x=values, c=cuts, k=keep, r=room: unsorted.gathered_regions(x, r, c, k))
     bids, revenues = random.integers(0, 9, 300), np.empty(9, np.int64)
     attempt(lambda: revenues_fill(bids, np.arange(9), SIGNED, revenues))
     for m in (fx.Median(1.0, (0, 100), step=1), fx.Quantile(0.1, 1.0, (0, 100), step=0.001)):

@@ -10,9 +10,10 @@ import pytest
 from fastexp.errors import RandomnessError
 from tests.doors.kernels import words as kernels
 from tests.doors.randomness import streams
-from tests.doors.reference import exact, selection
+from tests.doors.reference import exact
 from tests.messages import raises
 from tests.support.each import each
+from tests.twins import selection
 
 # Known-answer vectors published with Random123 (Salmon et al. 2011): philox4x32, 10 rounds.
 PUBLISHED = [

@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastexp as fx
-from tests.doors.reference import numbers as twins
 from tests.support.checks import numbers as checks
 from tests.support.checks.numbers import (
     AR,
@@ -30,6 +29,7 @@ from tests.support.checks.numbers import (
     SW,
 )
 from tests.support.each import each
+from tests.twins import numbers as twins
 
 LN2 = 2 * math.log(2)  # the epsilon at which a step of distance halves the weight, nearly
 FAR = 2**40  # points

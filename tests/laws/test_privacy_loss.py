@@ -11,9 +11,9 @@ import pytest
 from mpmath import mp
 
 import fastexp as fx
-from tests.doors.reference import numbers, selection
 from tests.messages import raises
 from tests.support.each import each
+from tests.twins import numbers, selection
 
 EPSILONS = (-0.4, 0.0, 0.1, 0.37, 0.9, 3.0)
 ORDERS = (0.25, 0.999999, 1 - 1e-12, 1.0, 1 + 1e-9, 1.000001, 1.0003, 2.0, 17.5)

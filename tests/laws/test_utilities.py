@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.reference import numbers as twins
 from tests.messages import raises
 from tests.support.checks.numbers import CASES
 from tests.support.each import each
+from tests.twins import numbers as twins
 
 RANDOM = np.random.default_rng(11)
 SIZE = 7

@@ -24,11 +24,11 @@ from tests.doors.privacy import (
     continuous_laplace_rate,
 )
 from tests.doors.reference import exact_laplace
-from tests.doors.reference import numbers as reference_numbers
 from tests.doors.selection import Weighting
 from tests.messages import raises, says
 from tests.support.each import each
 from tests.support.goodness import Fit, fits
+from tests.twins import numbers as reference_numbers
 
 N = 400_000  # rejects an epsilon wrong by 2 % (see the power tests)
 LINE = fx.Laplace(1.0, 1, step=1)

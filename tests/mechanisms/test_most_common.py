@@ -15,11 +15,12 @@ import pytest
 import fastexp as fx
 from fastexp import privacy
 from tests.doors.parameters import encoded_mechanism
-from tests.doors.reference import exact, selection
+from tests.doors.reference import exact
 from tests.messages import raises
 from tests.privacy.test_privacy import count_pairs
 from tests.support.each import each
 from tests.support.goodness import fits
+from tests.twins import selection
 
 FLIP = "permute-and-flip"
 RECORDS = ["a"] * 5 + ["b"] * 3 + ["c"] * 4 + ["z"]

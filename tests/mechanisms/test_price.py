@@ -37,12 +37,12 @@ from tests.doors.numbers import revenue as _revenue
 from tests.doors.parameters import make_grid
 from tests.doors.privacy import price_rate
 from tests.doors.randomness import Sampling, seeds_of
-from tests.doors.reference import selection
 from tests.messages import says
 from tests.support.altered import changed
 from tests.support.checks import numbers as checks
 from tests.support.each import each
 from tests.support.goodness import fits
+from tests.twins import selection
 
 TUTORIAL = [1, 1, 1, 3.01]
 WIDE = 2**33 + 1
@@ -91,7 +91,7 @@ class TestHistogram:
         make_grid((10**9, 10**9 + 500), 1),
         make_grid((-(10**11), -(10**11) + 64), 0.25),
         make_grid((1e6, 1e6 + 1e-3), 1e-5),
-        make_grid((0.0, 0.7), steps=1 << 12),
+        make_grid((0.0, 0.7), Fraction(7, 10 << 12)),
         make_grid((0.5, 0.75), 0.25),
         make_grid((0, 2**40), 2**22),
         make_grid((0, 9), grid=[0, 0.1, 1 / 3, 9]),

@@ -14,13 +14,13 @@ import fastexp as fx
 from fastexp.errors import RandomnessError
 from tests.doors.randomness import row_stream
 from tests.doors.reference import exact as exact_twin
-from tests.doors.reference import selection
 from tests.doors.selection import Flips
 from tests.doors.selection import flips as _flips
 from tests.messages import raises, says
 from tests.support.checks import sampler as checks
 from tests.support.each import each
 from tests.support.goodness import fits
+from tests.twins import selection
 
 N = 1_000_000  # rejects an epsilon wrong by 2 % (see the power test)
 MECHANISM = fx.RandomizedResponse(1.0)

@@ -18,11 +18,11 @@ import fastexp as fx
 from tests.doors.grouped import placed
 from tests.doors.numbers import rank_errors
 from tests.doors.parameters import Grid, make_grid
-from tests.doors.reference import index_below, nearest_index
 from tests.support.altered import changed
 from tests.support.checks.groups import restored_key
 from tests.support.checks.records import SMALL_BUFFERS
 from tests.support.each import each
+from tests.twins.numbers import index_below, nearest_index
 
 GRIDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "integers": ((-3, 17), {"step": 2}),

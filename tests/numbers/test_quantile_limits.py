@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.intake import OnGrid, runs
+from tests.doors.intake import Counted, runs
 from tests.doors.numbers import quantile_sites
 from tests.messages import says
 from tests.support.each import each
@@ -95,7 +95,7 @@ def test_calls_end(name):
 def sites_of(records, count, epsilon, most=0):
     mechanism = fx.Quantiles(count=count, epsilon=epsilon, bounds=(0, 99), step=1)
     grid = mechanism.grid
-    source = OnGrid(grid, *runs(np.sort(grid.index(np.asarray(records)))))
+    source = Counted(*runs(np.sort(grid.index(np.asarray(records)))), grid)
     return quantile_sites.SiteChain(mechanism._statistic, source, most=most)
 
 

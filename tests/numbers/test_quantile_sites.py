@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.intake import OnGrid, Source, runs
+from tests.doors.intake import Counted, Source, runs
 from tests.doors.numbers import QuantilesStatistic, quantile_sites, quantiles
 from tests.doors.parameters import make_grid
 from tests.doors.randomness import seeds_of, stream_of
@@ -30,7 +30,7 @@ def draws(case, ties, number, most=0):
     records, size, q, rate, lattice = case
     grid = make_grid((0, size - 1), step=1)
     statistic = QuantilesStatistic(q, rate, lattice, grid, ties)
-    source = OnGrid(grid, *runs(np.array(sorted(records), np.int64)))
+    source = Counted(*runs(np.array(sorted(records), np.int64)), grid)
     chain = quantile_sites.SiteChain(statistic, source, most=most)
     stream = stream_of(seeds_of(1, np.zeros(1, np.uint64)), 0)
     return statistic.draws(chain, stream, number)
@@ -104,7 +104,7 @@ def test_equal_records_to_the_left_have_their_law(records):
 
 def test_a_chain_that_refuses_hands_over_to_sites_and_these_to_more_states():
     grid = make_grid((0, 3), step=1)
-    source: Source = OnGrid(grid, *runs(np.array([1, 1, 2], np.int64)))
+    source: Source = Counted(*runs(np.array([1, 1, 2], np.int64)), grid)
     statistic = QuantilesStatistic(TENTHS, HALF, 4, grid, "spread")
     chain = statistic.chain(source)
     assert statistic.after(chain, quantiles.TRIES - 1) is chain

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.doors.intake import OnGrid, runs
+from tests.doors.intake import Counted, runs
 from tests.doors.numbers import QuantileTree
 from tests.doors.parameters import make_grid
 from tests.doors.privacy import tree_epsilon
@@ -72,7 +72,7 @@ def tree(q, epsilon, size, parts):
 
 
 def draws(records, size, statistic, number):
-    source = OnGrid(statistic.grid, *runs(np.array(sorted(records), np.int64)))
+    source = Counted(*runs(np.array(sorted(records), np.int64)), statistic.grid)
     return statistic.simulate(source, seeds_of(3, np.zeros(1, np.uint64)), number)
 
 
@@ -133,9 +133,9 @@ def test_one_value_gives_it_and_many_parts_come_in_order():
     grid = make_grid((0, 1000), 1)
     statistic = QuantileTree(tuple(Fraction(j, 20) for j in range(1, 20)), Fraction(1, 4), grid)
     assert statistic.parts == 1 << 20
-    source = OnGrid(grid, np.array([500]), np.array([20_000]))
+    source = Counted(np.array([500]), np.array([20_000]), grid)
     assert (statistic.release(source) == 500).all()
-    source = OnGrid(grid, np.arange(1000), np.full(1000, 10))
+    source = Counted(np.arange(1000), np.full(1000, 10), grid)
     rows = statistic.simulate(source, seeds_of(1, np.zeros(1, np.uint64)), 20)
     assert (np.diff(rows, axis=1) >= 0).all()
     assert abs(rows - np.arange(50, 1000, 50)).max() < 40

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.doors.intake import OnGrid, runs
+from tests.doors.intake import Counted, runs
 from tests.doors.kernels import chain as kernels
 from tests.doors.numbers import quantile_chains
 from tests.doors.numbers import quantiles as engine
@@ -47,7 +47,7 @@ def weigh(rate):
 
 def source(records, size):
     grid = make_grid((0, size - 1), step=1)
-    return grid, OnGrid(grid, *runs(np.array(sorted(records), np.int64)))
+    return grid, Counted(*runs(np.array(sorted(records), np.int64)), grid)
 
 
 def law(records, size, q, rate, lattice, ties):
@@ -177,7 +177,7 @@ def test_no_total_is_too_far(monkeypatch):
 @pytest.mark.parametrize("number", [3000, pytest.param(10**5, marks=pytest.mark.slow)])
 def test_equal_records_have_answers(number):
     grid = make_grid((0, 100), step=1)
-    records = OnGrid(grid, np.array([40]), np.array([number]))
+    records = Counted(np.array([40]), np.array([number]), grid)
     left, spread = (engine.QuantilesStatistic(THIRDS, HALF, 8, grid, x) for x in ("left", "spread"))
     assert left.release(records).size == 3
     assert spread.release(records)[:2].tolist() == [40, 40]
@@ -208,7 +208,7 @@ def test_lattices_wider_than_the_number_of_records_have_answers(number, rate):
     q = tuple(Fraction(k, 100) for k in range(1, 100))
     rest = np.array([1] * 39 + [number - 39])
     grid = make_grid((0, 10**6), step=1)
-    records = OnGrid(grid, np.arange(40) * 10**4, rest)
+    records = Counted(np.arange(40) * 10**4, rest, grid)
     chain = engine.Chain(
         engine.QuantilesStatistic(q, Fraction(rate) / 2, 16_384, grid, "spread"), records
     )

@@ -12,9 +12,9 @@ from math import prod
 
 import pytest
 
-from tests.doors.reference import by_chain
 from tests.support import all_answers as twin
 from tests.support.each import each
+from tests.twins.quantiles import by_chain
 
 QUARTILES = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
 THIRDS = [Fraction(1, 3), Fraction(2, 3)]

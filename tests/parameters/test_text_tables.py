@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tests.doors.parameters import text_tables
+from tests.doors.parameters import text
 from tests.support.each import each
 
 LINES = [
@@ -17,22 +17,22 @@ LEFT = [True, False, True]
 
 @each("room", [38, 45, 60, 80])
 def test_a_table_fits_and_its_words_are_whole(room: int) -> None:
-    lines = text_tables.table_lines(LINES, LEFT, room)
+    lines = text.table_lines(LINES, LEFT, room)
     assert max(map(len, lines)) <= room
     words = " ".join(lines).split()
     assert sorted(words) == sorted(" ".join(cell for row in LINES for cell in row).split())
 
 
 def test_numbers_end_where_their_column_ends() -> None:
-    first, second = text_tables.table_lines(LINES, LEFT, 80)[1:]
+    first, second = text.table_lines(LINES, LEFT, 80)[1:]
     assert first.index("1.25") + len("1.25") == second.index("12.5") + len("12.5")
     assert first.index("a short") == second.index("another")
 
 
 def test_wide_letters_take_two_places() -> None:
-    lines = text_tables.table_lines([["a", "b"], ["中文", "1"], ["abcd", "2"]], [True, False], 80)
+    lines = text.table_lines([["a", "b"], ["中文", "1"], ["abcd", "2"]], [True, False], 80)
     assert lines == ["a     b", "中文  1", "abcd  2"]
-    assert text_tables.width("e\u0301") == 1
+    assert text.width("e\u0301") == 1
 
 
 def test_the_first_columns_that_fit_by_trying_all() -> None:
@@ -48,18 +48,18 @@ def test_the_first_columns_that_fit_by_trying_all() -> None:
         possible = [
             count
             for count in range(1, columns + 1)
-            if text_tables.widths_of([row[:count] for row in lines], left[:count], room)
+            if text.widths_of([row[:count] for row in lines], left[:count], room)
         ]
-        count = text_tables.fitting(lines, left, room, least)
+        count = text.fitting(lines, left, room, least)
         assert count == max([least, *possible])
         if possible and max(possible) >= least:
-            table = text_tables.table_lines([row[:count] for row in lines], left[:count], room)
+            table = text.table_lines([row[:count] for row in lines], left[:count], room)
             assert max(map(len, table)) <= room
 
 
 def test_a_word_that_is_too_wide_stays_whole() -> None:
-    assert text_tables.wrapped("incomprehensibilities of it", 10) == [
+    assert text.wrapped("incomprehensibilities of it", 10) == [
         "incomprehensibilities",
         "of it",
     ]
-    assert text_tables.table_lines([["head"], ["x" * 30]], [True], 10) == ["head", "x" * 30]
+    assert text.table_lines([["head"], ["x" * 30]], [True], 10) == ["head", "x" * 30]

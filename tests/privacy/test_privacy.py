@@ -13,9 +13,9 @@ import fastexp as fx
 from fastexp.privacy import count_rate, selection_guarantee, selection_rate
 from tests.doors.kernels import envelope
 from tests.doors.randomness import streams
-from tests.doors.reference import selection
 from tests.doors.selection import draw
 from tests.support.each import each
+from tests.twins import selection
 
 EPSILONS = (0.1, 1.0, 4.0)
 SLACK = 1e-12

@@ -13,12 +13,12 @@ import pytest
 
 import fastexp as fx
 from tests.doors.randomness import row_stream
-from tests.doors.reference import selection
 from tests.doors.selection import Table
 from tests.support.cases import CASES, IDS, Case
 from tests.support.checks import sampler as checks
 from tests.support.each import each
 from tests.support.goodness import fits, two_sample_fits
+from tests.twins import selection
 
 pytestmark = pytest.mark.statistical
 

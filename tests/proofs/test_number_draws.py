@@ -18,13 +18,13 @@ import fastexp as fx
 from tests.doors.intake import Records
 from tests.doors.numbers import cells, long_window, rank
 from tests.doors.randomness import Sampling
-from tests.doors.reference import numbers as twins
 from tests.support.checks import numbers as checks
 from tests.support.checks.numbers import AR, SW, median_case, mode_widened, on_ranks, order_case
 from tests.support.checks.numbers import quantile_case as quantile
 from tests.support.checks.records import SMALL_BUFFERS
 from tests.support.each import each
 from tests.support.goodness import ALPHA, fits, two_sample_fits
+from tests.twins import numbers as twins
 
 N = 400_000  # rejects an epsilon that is wrong by 5 % (see the power test)
 COINS = 40_000  # draws from small windows: each looks at the records

@@ -19,7 +19,7 @@ import pytest
 import fastexp as fx
 from fastexp import Exponential, ReleaseKey, release_key
 from fastexp.errors import ParameterError, ParameterTypeError, RandomnessError
-from tests.doors.parameters import encoding
+from tests.doors.parameters import encoded
 from tests.doors.randomness import query_digest, secret_words, streams
 from tests.doors.randomness import release_key as _release_key
 from tests.messages import raises, says
@@ -339,5 +339,5 @@ def test_encodings_of_sequences_can_be_read_one_way_only():
     texts = ["", "a", "b", "ab", "t", "\0", "s\1"]
     lists = [c for n in range(4) for c in itertools.product(texts, repeat=n)]
     lists += [(a, b) for a in lists[:60] for b in lists[:60]]
-    found = {encoding.encoded("x", value) for value in lists}
+    found = {encoded("x", value) for value in lists}
     assert len(found) == len(set(lists))

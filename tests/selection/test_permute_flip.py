@@ -16,12 +16,12 @@ from tests.doors.intake import FLOAT
 from tests.doors.laws import flip_integrals, flip_law
 from tests.doors.randomness import row_stream
 from tests.doors.reference import exact as exact_twin
-from tests.doors.reference import selection
 from tests.doors.selection import permute_flip, plan
 from tests.messages import raises
 from tests.support.checks import selection as checks
 from tests.support.each import each
 from tests.support.goodness import fits, two_sample_fits
+from tests.twins import selection
 
 ONE = fx.PermuteAndFlip(1.0, 1.0)
 TEN = np.array([9.0, 8, 7, 6.5, 6, 5, 4, 3, 2, 0])

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.reference import selection as reference
 from tests.doors.selection import plan
 from tests.messages import says
 from tests.support.checks import selection as checks
 from tests.support.each import each
 from tests.support.goodness import fits, two_sample_fits
+from tests.twins import selection as reference
 
 U = np.array([2.0, 0.5, 1.7, -1.0, 2.0])
 SLACK = 1e-12

@@ -1,6 +1,6 @@
 """Joint quantiles by their definition: the weight of every total and every tuple of answers.
 
-In Fractions; the twin in `fastexp/reference`, whose chain has the same sums, says what is meant by
+In Fractions; the twin in `tests/twins`, whose chain has the same sums, says what is meant by
 ties and weights.
 """
 
@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise, product
 from math import factorial, prod
 
-from tests.doors.reference import Weigh, shares
+from tests.twins.quantiles import Weigh, shares
 
 Answers = tuple[int, ...]
 

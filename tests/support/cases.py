@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 import fastexp as fx
-from tests.doors.reference import selection
+from tests.twins import selection
 
 
 @dataclass(frozen=True)

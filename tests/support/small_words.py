@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.doors.grouped import SimulatedWords
 from tests.doors.randomness import GROUP
-from tests.doors.reference import selection
+from tests.twins import selection
 
 
 class Numbered:

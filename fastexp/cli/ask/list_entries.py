@@ -161,7 +161,6 @@ def _table(option: str, file: str, columns: Sequence[str], source: InputFile) ->
 
 
 def _is_table(file: str) -> bool:
-    """Whether a name is one of a file with columns."""
     return format_of(file) is not None
 
 
@@ -173,7 +172,6 @@ def _is_file(text: str) -> bool:
 
 
 def _is_of(file: str, source: InputFile) -> bool:
-    """Whether a file is one of those that FILE means."""
     if source.path == STDIN:
         return False
     return (is_same if is_npy(source.path) else is_of)(file, source.path)

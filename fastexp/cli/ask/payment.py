@@ -200,7 +200,6 @@ class Payment:
         return f"charged {self._charged()!r}{label}; {self._left()}"
 
     def _charged(self) -> float | None:
-        """What this call cost."""
         if not self.drawn or self._went_on or self.budget is None or self._promise is None:
             return 0.0
         promise = self._promise

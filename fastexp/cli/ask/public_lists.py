@@ -109,7 +109,6 @@ def _combined(text: str, by: Sequence[str]) -> list[Entries]:
 
 
 def _check(option: str, entries: Entries, keys: Sequence[Hashable]) -> None:
-    """Refuse a list without entries, or with one twice."""
     if not keys:
         raise UserMistake(f"{option}: {entries.source} has no entries")
     places: dict[Hashable, int] = {}

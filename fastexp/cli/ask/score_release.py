@@ -98,7 +98,6 @@ def scores_in(frame: Frame, options: Namespace) -> Scores:
 
 
 def _of_file(frame: Frame, options: Namespace) -> Scores:
-    """Candidates, which are public, with their utilities."""
     names = frame.names() or []
     if len(names) != 2:
         raise UserMistake(
@@ -137,7 +136,6 @@ def _of_file(frame: Frame, options: Namespace) -> Scores:
 
 
 def _counts(frame: Frame, options: Namespace) -> Scores:
-    """Candidates of a list, with how many records have each."""
     import fastexp as fx
 
     neighbors: Neighbors = options.neighbors or "add-remove"

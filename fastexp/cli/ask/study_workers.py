@@ -41,7 +41,6 @@ def workers_of(options: Namespace) -> Iterator[Workers]:
 
 @contextlib.contextmanager
 def _client(address: str | None, workers: int) -> Iterator[Any]:
-    """A client of a running scheduler, or of a cluster of processes on this machine."""
     from ...studies.run.pools import interrupts_kept
 
     dask = packages.needed("distributed", "--executor dask")
@@ -54,7 +53,6 @@ def _client(address: str | None, workers: int) -> Iterator[Any]:
 
 
 def _cluster(dask: Any, workers: int) -> Any:
-    """Processes on this machine, without a dashboard."""
     from ..._parameters.validate import threads
 
     return dask.LocalCluster(

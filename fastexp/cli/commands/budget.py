@@ -50,7 +50,6 @@ def budget(options: Namespace) -> None:
 
 
 def _facts(budget: Budget) -> dict[str, Any]:
-    """What a budget is of, and what is left."""
     facts: dict[str, Any] = {
         "unit": budget.unit,
         "neighbors": budget.neighbors,
@@ -67,7 +66,6 @@ def _facts(budget: Budget) -> dict[str, Any]:
 
 
 def _show_log(log: list[dict[str, Any]], unit: str) -> None:
-    """A table of charges, without columns that are empty; then what their states mean."""
     if not log:
         print("nothing is charged")
         return

@@ -101,7 +101,6 @@ def demo(options: Namespace) -> None:
 
 
 def _filled(text: str) -> str:
-    """Paragraphs as wide as the terminal, and not wider than is read well."""
     width = min(get_terminal_size().columns, WIDEST)
     return re.sub(r"[^\n]+(\n[^\n]+)*", lambda match: textwrap.fill(match[0], width), text)
 
@@ -113,7 +112,6 @@ def _counts(name: str) -> dict[str, int]:
 
 
 def _records(column: str) -> list[Any]:
-    """One record a person."""
     if column == "bid":
         return BIDS
     counts = _counts("marital_status" if column == COLUMN else "ages")

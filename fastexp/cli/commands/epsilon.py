@@ -59,7 +59,6 @@ def epsilon(options: Namespace) -> None:
 
 
 def _like(text: str) -> object:
-    """A file, or a generator with its parameters behind colons."""
     from ...studies.design.generators import SOURCES
 
     name, *parts = text.split(":")

@@ -64,7 +64,6 @@ def _current(kernels: frozenset[str]) -> int:
 
 
 def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """What heads each line of a fact, and what it says."""
     if name == "cache":
         for place in value["places"]:
             line = f"{place['name']} {place['folder']} ({place['kernels']} kernels)"

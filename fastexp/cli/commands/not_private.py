@@ -85,7 +85,6 @@ def _show(subject: LawFacts, options: Namespace) -> None:
 
 
 def _subject(call: PublicCall, laws: Laws) -> LawFacts:
-    """The laws of a call with one answer."""
     ((name, (mechanism, column)),) = call.answers.items()
     cells = zip(*map(values_of, laws.groups), strict=True)
     labels = [dict(zip(call.query.by, row, strict=True)) for row in cells]

@@ -91,7 +91,6 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
 
 
 def _facts(call: PublicCall, public: PaidRelease, budget: Budget | None) -> dict[str, Any]:
-    """What is released and promised, as for ``--json``."""
     answers = public.answer_facts()
     relation = None if budget is None else budget.neighbors
     for name, answer in call.answers.items():
@@ -146,7 +145,6 @@ def _state(call: PublicCall, public: PaidRelease, budget: Budget) -> str:
 
 
 def _show(call: PublicCall, public: PaidRelease, facts: dict[str, Any]) -> None:
-    """What is released and promised, in words."""
     for name, (mechanism, column) in call.answers.items():
         heading = title(name_of(mechanism), mechanism)
         printing.line(f"{name}: {heading}")
@@ -161,7 +159,6 @@ def _show(call: PublicCall, public: PaidRelease, facts: dict[str, Any]) -> None:
 
 
 def _show_costs(call: PublicCall, costs: dict[str, Any]) -> None:
-    """What a run costs and leaves, in words."""
     head = f"budget {call.budget}: {costs['remaining']!r} {costs['unit']} remains"
     if costs["state"] == ANSWERED:
         printing.line(f"{head}; label {call.label!r} is answered: a run repeats it, at no cost")
@@ -175,7 +172,6 @@ def _show_costs(call: PublicCall, costs: dict[str, Any]) -> None:
 
 
 def _groups(call: PublicCall) -> str:
-    """How many there are, and the first ones."""
     names = call.query.groups
     if names is None:
         return "one, of all rows"
@@ -191,7 +187,6 @@ def _first(candidates: Sequence[object]) -> str:
 
 
 def _accuracy(call: PublicCall, like: str) -> list[dict[str, Any]]:
-    """Exact figures on a public stand-in."""
     from ..tell import law_tables
     from . import not_private
 

@@ -49,7 +49,6 @@ def study_list(options: Namespace) -> None:
 
 
 def _parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The generators of data and the mechanisms that a study can name."""
     from ...studies.design.generators import SOURCES
     from ...studies.design.registry import MECHANISMS
 
@@ -124,7 +123,6 @@ def study_report(options: Namespace) -> None:
 
 
 def _study_of(options: Namespace) -> Study:
-    """The study of the command line, with its settings changed."""
     from ...studies.ready.ready import READY
     from ...studies.study import Study
 
@@ -149,7 +147,6 @@ def _look_here(options: Namespace) -> None:
 
 
 def _carry_out(run: Run, options: Namespace, folder: str) -> None:
-    """Run a study on its workers, print the results, and say what does not agree."""
     if not options.quiet:
         waiting.announce_compilation()
     with waiting.ProgressBar(options.quiet) as bar:

@@ -126,7 +126,6 @@ class LawFacts(Laws):
 
 
 def _exact(law: GridLaw, mechanism: Any) -> dict[str, Any]:
-    """Moments, quantiles and errors of a law of numbers."""
     plain = int if law.grid.whole else float
     error = accuracy_of(law, mechanism, TAIL, measure="error")
     return {
@@ -139,7 +138,6 @@ def _exact(law: GridLaw, mechanism: Any) -> dict[str, Any]:
 
 
 def _observed(draws: AnyArray, truth: float | None) -> dict[str, Any]:
-    """The same of draws."""
     errors = np.abs(draws - math.nan if truth is None else draws - float(truth))
     quantiles = np.quantile(draws, LEVELS, method="inverted_cdf").tolist()
     return {

@@ -84,7 +84,6 @@ def _print_json(
 
 
 def _print_head(subject: LawFacts, seed: int | None) -> None:
-    """The mechanism, and that nothing of it is private."""
     mechanism, candidates = subject.mechanism, subject.candidates
     print(sentences.NOT_PRIVATE)
     heading = title(name_of(mechanism), mechanism)
@@ -101,7 +100,6 @@ def _print_head(subject: LawFacts, seed: int | None) -> None:
 
 
 def _print_number(subject: LawFacts, facts: dict[str, Any]) -> None:
-    """The law of one data set, or draws beside it."""
     columns = [facts] if subject.draws is None else [facts["observed"], facts["exact"]]
     lines = [] if subject.draws is not None else [[subject.truth_name, readable(facts["truth"])]]
     for key, text in FACTS.items():
@@ -116,7 +114,6 @@ def _print_number(subject: LawFacts, facts: dict[str, Any]) -> None:
 
 
 def _print_candidates(subject: LawFacts, facts: dict[str, Any]) -> None:
-    """The candidates of one data set by their probability, and how often each was drawn."""
     if subject.draws is None:
         print(
             f"expected loss {facts['expected_loss']:.6g}, at most {facts['loss_95']:.6g} in "

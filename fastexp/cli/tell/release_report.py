@@ -69,7 +69,6 @@ def promise_sentence(release: Release) -> str:
 
 
 def _facts(release: Release, columns: Sequence[Column]) -> dict[str, Any]:
-    """All of it, as for ``--json``."""
     return {
         "kind": "release",
         "private": not release.breaks_promise,

@@ -51,7 +51,6 @@ def _who(query: Scope) -> str:
 
 
 def _limits(query: Scope) -> str:
-    """How much of one person counts, and who says so."""
     if _who(query) == "record":
         return ""
     rows = f"{query.max_rows} row{'s' * (query.max_rows != 1)}"

@@ -110,7 +110,6 @@ def _on_terminal() -> bool:
 
 
 def _bar(unit: str) -> Any:
-    """A bar of rich, not begun; None where rich is not installed."""
     rich, console = packages.optional("rich.progress"), packages.optional("rich.console")
     if rich is None or console is None:
         return None

@@ -9,8 +9,7 @@ from importlib import import_module
 from shutil import get_terminal_size
 from typing import Any
 
-from ..._parameters.text import printable
-from ..._parameters.text_tables import GAP, aligned, width, widths_of, wrapped
+from ..._parameters.text import GAP, aligned, printable, width, widths_of, wrapped
 from .packages import optional
 
 RICH_ROWS = 500  # longer tables are for pipes and pagers
@@ -39,7 +38,6 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence
 
 
 def _styled() -> bool:
-    """Whether stdout is a terminal, and nobody asked for plain text."""
     return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -58,7 +56,6 @@ def _rich_table(table_class: Any, cells: list[list[list[str]]], left: list[bool]
 
 
 def _blocks(lines: list[list[str]], room: int) -> None:
-    """Each row as a block: of every column a line, its header first."""
     headers, *rows = lines
     room_of_headers = max(map(width, headers))
     for number, row in enumerate(rows):

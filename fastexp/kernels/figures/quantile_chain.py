@@ -1,7 +1,7 @@
 """One step of the chain of joint quantiles: from an answer's places to those of the next one.
 
 Logarithms of sums of terms >= 0, so that nothing cancels and nothing under- or overflows. The
-exact twin is `reference/quantiles.py: forward`.
+exact twin is `tests/twins/quantiles.py: forward`.
 
 Ranks up to last = rank[s] - whole are far: one recurrence carries their sum forward. Those beyond
 are near, and weigh the more the farther they are: a window whose two ends never go back. Its older

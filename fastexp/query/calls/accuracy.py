@@ -84,7 +84,6 @@ def _is_list(answer: Answer) -> bool:
 
 
 def _names(answer: Answer) -> tuple[str, ...]:
-    """What the rows of an answer are called."""
     if not _is_list(answer):
         return (answer.name,)
     pairs = zip(answer.values, answer.mechanism._entries, strict=True)
@@ -92,7 +91,6 @@ def _names(answer: Answer) -> tuple[str, ...]:
 
 
 def _repeated(values: AnyArray | list[str], times: int) -> AnyArray | list[str]:
-    """Each of the values several times."""
     if isinstance(values, list):
         return [value for value in values for _ in range(times)]
     return np.repeat(values, times)

@@ -84,11 +84,9 @@ class _Disk:
         self._most = max(1, memory // 3 // self._spill.row_bytes)
 
     def close(self) -> None:
-        """Give up all rows."""
         self._spill.close()
 
     def add(self, part: Part) -> None:
-        """Take the rows of listed groups."""
         if not part.codes.size:  # an empty part has no type: later ones may be integers
             return
         if not self._floats:
@@ -108,7 +106,6 @@ class _Disk:
         self._spill.add(spill.Part(part.codes, counts, records, persons))
 
     def draws(self, names: Names) -> Results:
-        """Draws of all answers, for groups in the order of their numbers."""
         if self._call.query.person is not None:
             for part in self._spill.by_person(self._most):
                 self._spill.keep(part._replace(counts=self._bounded(part, names)))
@@ -128,7 +125,6 @@ class _Disk:
         return results
 
     def _bounded(self, part: spill.Part, names: Names) -> IntArray:
-        """What rows of whole persons count for, once each answer has bounded them."""
         if part.persons is None:
             raise FastexpError("rows without persons where persons are bounded: please report this")
         rows = Rows(part.codes, names, part.persons.ids, part.persons.words)
@@ -160,7 +156,6 @@ class _Disk:
                 results.draw(answers, Segments(values, offsets), some, first)
 
     def _in_passes(self, answer: int, code: int) -> Any:
-        """A release for one group, whose records are read anew in each pass."""
         call, reading = self._call, self._reader.of[answer]
         mechanism = call.answers[answer].mechanism
 

@@ -52,7 +52,6 @@ def _present(names: Sequence[str], wanted: str) -> str:
 
 
 def _check_types(call: Call, uses: Uses, columns: Sequence[Any]) -> None:
-    """Refuse columns that, by their types, are not what they are to be read as."""
     for answer, i in zip(call.answers, uses.records, strict=True):
         check_records(f"answers[{answer.name!r}]", uses[i], columns[i])
     groups = call.query.groups

@@ -61,7 +61,6 @@ def _frame(groups: object) -> Frame | None:
 
 
 def _of_frame(frame: Frame, by: Sequence[str]) -> Names:
-    """The groups in the rows of a frame."""
     present = frame.names()
     for name in by:
         if present is not None and present.count(name) != 1:

@@ -123,7 +123,6 @@ def _joined_gaps(parts: list[AnyArray | None], sizes: list[int]) -> AnyArray | N
 
 
 def _some(chunks: list[Keys], chosen: AnyArray) -> list[Keys]:
-    """The chosen rows of a column of keys."""
     some, first = [], 0
     for rows in chunks:
         some.append(_taken(rows, chosen[first : first + rows.length]))
@@ -155,5 +154,4 @@ def _taken(rows: Keys, chosen: AnyArray) -> Keys:
 
 
 def _text_bytes(rows: Keys) -> int:
-    """The bytes of a row's text, on average."""
     return rows.values.size // max(1, rows.length) if isinstance(rows, Text) else 0

@@ -63,7 +63,6 @@ def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) 
 
 
 def _place(call: Call, output: Output | None) -> AbstractContextManager[OutputFile | None]:
-    """The place of a file of answers, with room for them."""
     if output is None:
         return nullcontext()
     widths, names = [], [*call.query.by]

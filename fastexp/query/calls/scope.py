@@ -88,7 +88,6 @@ class Scope(Carded):
 
 
 def _columns(by: object) -> tuple[str, ...]:
-    """The names of the columns of groups; none without groups."""
     if by is None:
         return ()
     names = (by,) if isinstance(by, str) else validate.items("by", by, 100)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Protocol
@@ -17,7 +16,7 @@ from ..._randomness.streams import make_key
 from ..._typing import WordArray
 from ...budget.budget import Budget, checked_note, once
 from ...budget.question import Question, Questions, groups_in_words
-from ...errors import PrivacyWarning
+from ...errors import PrivacyWarning, warn
 from ...grouped import contribution
 from ...grouped.call_options import CallOptions
 from ...grouped.request import FROM_DATA, check_key, list_digest, rule_of
@@ -70,7 +69,7 @@ class ReleaseCall(DrawingCall):
         self._origin = origin
         questions_of(query, answers).promise()  # refuses limits that mean nothing here
         if query.by and query.groups is None:
-            warnings.warn(TELLS, PrivacyWarning, stacklevel=4)
+            warn(TELLS, PrivacyWarning)
 
     @cached_property
     def _questions(self) -> Questions:
@@ -189,7 +188,6 @@ def _default_label(query: Scope, answers: tuple[Answer, ...]) -> str:
 
 
 def _grouping(query: Scope) -> str:
-    """Which groups are answered, in words."""
     if not query.by:
         return ""
     count = "groups from the data" if query.groups is None else groups_in_words(query.groups.size)

@@ -118,7 +118,6 @@ if hasattr(os, "register_at_fork"):
 
 
 def _is_left(folder: Path) -> bool:
-    """Whether it is a folder of this user that no process uses."""
     try:
         about = folder.lstat()
     except OSError:  # removed meanwhile

@@ -178,7 +178,6 @@ class Runs:
         return out
 
     def _entries(self, column: Stored, first: int, size: int) -> IntArray:
-        """Some entries of a column of a run."""
         if not column.width or not size:
             return np.full(size, column.least)
         out = np.empty(size, f"u{column.width}")
@@ -220,7 +219,6 @@ def _steps(size: int, step: int, first: int) -> Iterator[tuple[int, int]]:
 
 
 def _order(keys: IntArray) -> IntArray:
-    """The places of rows in the order of their keys."""
     least = int(keys.min())
     span = int(keys.max()) - least + 1
     if span <= keys.size:

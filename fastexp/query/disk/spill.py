@@ -130,7 +130,6 @@ class Spill:
 
 
 def _pieces(part: Part, known: AnyArray | np.bool_) -> Iterator[IntArray]:
-    """The rows that count for something, some at a time."""
     counting = known & (part.counts != 0) & (part.codes >= 0)
     for first in range(0, counting.size, CHUNK):
         yield first + np.flatnonzero(counting[first : first + CHUNK])

@@ -38,27 +38,22 @@ class AnyFrame:
         self._frame = frame
 
     def names(self) -> list[str]:
-        """The names of all columns that are named by text."""
         present: list[Any] = self._frame.columns
         return [name for name in present if isinstance(name, str)]
 
     def empty(self, uses: Sequence[Use]) -> list[Any]:
-        """The columns without rows."""
         return _chosen(self._frame.head(0), uses)
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """Dates are objects of Python, or days of 32 bits."""
         like_pandas = self._frame.implementation.is_pandas_like()
         check_dates(groups, PYTHON if like_pandas else DAYS32)
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[list[Any]]:
-        """All rows at once."""
         yield _chosen(self._frame, uses)
 
     def finished(self, columns: Sequence[Column]) -> Any:
-        """Answers as a frame of the same library."""
         like_pandas = self._frame.implementation.is_pandas_like()
         schema = {column.name: _type(column, like_pandas) for column in columns}
         data = {column.name: _items(column, like_pandas) for column in columns}
@@ -79,7 +74,6 @@ class WrappedFrame:
         self.check_answers = native.check_answers
 
     def finished(self, columns: Sequence[Column]) -> Any:
-        """Answers as a frame of the same library, in the hands of narwhals."""
         return self._wrapped(self._native.finished(columns))
 
 
@@ -88,7 +82,6 @@ def _chosen(frame: nw.DataFrame[Any], uses: Sequence[Use]) -> list[Any]:
 
 
 def _type(column: Column, like_pandas: bool) -> Any:
-    """The type of a column; frames like pandas' hold dates and arrays as objects."""
     many = np.ndim(column.values) > 1
     if like_pandas and (many or column.kind == "dates"):
         return nw.Object()

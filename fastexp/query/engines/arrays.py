@@ -30,11 +30,9 @@ class ArraysFrame:
         self._frame = frame
 
     def names(self) -> list[str]:
-        """The names of all columns that are named by text."""
         return [name for name in self._frame if isinstance(name, str)]
 
     def empty(self, uses: Sequence[Use]) -> list[Any]:
-        """The columns without rows, of which lists and objects have no type."""
         first, *others = [use.column for use in uses]
         columns = {name: _checked(name, self._frame[name]) for name in (first, *others)}
         for name in others:
@@ -50,12 +48,10 @@ class ArraysFrame:
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[list[Any]]:
-        """All rows at once."""
         columns = [self._frame[use.column] for use in uses]
         yield columns if len(columns[0]) else [_without_rows(column) for column in columns]
 
     def finished(self, columns: Sequence[Column]) -> dict[str, Any]:
-        """Answers as a dict of arrays, and lists of text."""
         return columns_by_name(columns)
 
 
@@ -68,7 +64,6 @@ def _without_rows(column: object) -> Any:
 
 
 def _checked(name: str, column: object) -> Any:
-    """What is one column, of a length that is known."""
     readable(column, f"frame[{name!r}]")
     one = attribute(column, "ndim", 1) == 1 and not isinstance(column, (str, bytes, dict))
     ordered = attribute(type(column), "__getitem__") is not None and not isinstance(column, deque)

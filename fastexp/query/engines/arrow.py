@@ -35,16 +35,13 @@ class ArrowFrame:
         self._schema: pa.Schema = frame.projected_schema if self._scanned else frame.schema
 
     def names(self) -> list[str]:
-        """The names of all columns; a stream that was read has none."""
         check_unread(self._frame)
         return list(self._schema.names)
 
     def empty(self, uses: Sequence[Use]) -> list[pa.ChunkedArray]:
-        """The columns without rows."""
         return _chosen(self._schema.empty_table(), self._places(uses))
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """Dates are days of 32 bits."""
         check_dates(groups, DAYS32)
 
     def parts(
@@ -68,7 +65,6 @@ class ArrowFrame:
             yield self.empty(uses)
 
     def finished(self, columns: Sequence[Column]) -> pa.Table:
-        """Answers as a table."""
         return table_of(columns)
 
     def _places(self, uses: Sequence[Use]) -> list[int]:

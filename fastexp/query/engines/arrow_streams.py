@@ -22,11 +22,9 @@ class ArrowAnswers:
     """Answers as a table of pyarrow; where that is not installed, as a dict of columns."""
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """Dates are days of 32 bits."""
         check_dates(groups, DAYS32)
 
     def finished(self, columns: Sequence[Column]) -> Any:
-        """The table, in which several values of a group are a list."""
         if find_spec("pyarrow") is None:
             return columns_by_name(columns)
         from .arrow import table_of  # only here is pyarrow imported
@@ -43,17 +41,14 @@ class StreamFrame(ArrowAnswers):
         self._frame = frame
 
     def names(self) -> None:
-        """They are not known yet."""
         check_unread(self._frame)
 
     def empty(self, uses: Sequence[Use]) -> None:
-        """Their types are not known yet."""
         return
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[list[arrow.Opened]]:
-        """Batch after batch, at least one."""
         note_read(self._frame)
         names = list(dict.fromkeys(use.column for use in uses))
         for batch in arrow.table(self._frame, names, "frame"):

@@ -90,7 +90,6 @@ def _are_apart(partitions: Sequence[Any]) -> bool:
 
 
 def _in_list(part: pd.DataFrame, by: list[str], groups: Names | None) -> pd.DataFrame:
-    """The rows of listed groups."""
     if groups is None:
         return part
     keys: Any = [part[name] for name in by]

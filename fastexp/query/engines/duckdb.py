@@ -127,7 +127,6 @@ def table_of(row: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelati
 def _rows(
     row: DuckDBPyRelation, columns: Sequence[Column], first: int, last: int
 ) -> DuckDBPyRelation:
-    """Some rows of answers, and their places."""
     place = SQLExpression(f"unnest({SYSTEM}.range({first}, {last}))")
     lists = [
         _unnested(column._replace(values=column.values[first:last])).alias(_at(i))
@@ -186,7 +185,6 @@ def _unit(column: Column) -> str:
 
 
 def _item(text: Any) -> str:
-    """A text, or an array of them, as an item of a list that is cast from text."""
     if not isinstance(text, str):
         return "[" + ",".join(map(_item, text)) + "]"
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')

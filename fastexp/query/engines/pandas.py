@@ -31,25 +31,20 @@ class PandasFrame:
         self._frame = frame
 
     def names(self) -> list[str]:
-        """The names of all columns that are named by text: 1 is not "1"."""
         return [name for name in self._frame.columns if isinstance(name, str)]
 
     def empty(self, uses: Sequence[Use]) -> list[pd.Series]:
-        """The columns without rows."""
         return columns_of(self._frame.iloc[:0], uses)
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """Dates are objects of Python."""
         check_dates(groups, PYTHON)
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[list[pd.Series]]:
-        """All rows at once."""
         yield columns_of(self._frame, uses)
 
     def finished(self, columns: Sequence[Column]) -> pd.DataFrame:
-        """Answers as a frame; where a group has several values, a column of arrays."""
         return answers_of(columns)
 
 

@@ -37,15 +37,12 @@ class PolarsFrame:
         self._schema = frame.collect_schema()
 
     def names(self) -> list[str]:
-        """The names of all columns."""
         return self._schema.names()
 
     def empty(self, uses: Sequence[Use]) -> list[pl.Series]:
-        """The columns without rows."""
         return [pl.Series(use.column, [], self._schema[use.column]) for use in uses]
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """Dates are days of 32 bits, and timestamps of whole seconds milliseconds."""
         check_dates(groups, DAYS32)
         for column in groups:
             seconds = column.kind == "timestamps" and _unit(column) == "s"
@@ -58,20 +55,17 @@ class PolarsFrame:
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
     ) -> Iterator[list[pl.Series]]:
-        """All rows at once."""
         frame, names = self._frame, list(dict.fromkeys(use.column for use in uses))
         if isinstance(frame, pl.LazyFrame):  # where names alone would be patterns, as "*" is
             frame = frame.select(cs.by_name(*names)).collect()
         yield [frame.get_column(use.column) for use in uses]
 
     def finished(self, columns: Sequence[Column]) -> pl.DataFrame | pl.LazyFrame:
-        """Answers as a frame, lazy if the rows are."""
         answers = pl.DataFrame([_series(column) for column in columns])
         return answers.lazy() if isinstance(self._frame, pl.LazyFrame) else answers
 
 
 def _series(column: Column) -> pl.Series:
-    """A column of a frame; where a group has several values, a column of lists."""
     name, kind, values = column
     if isinstance(values, list) or kind in TYPES:
         return pl.Series(name, values, dtype=nested(column, TYPES[kind], pl.List))
@@ -83,5 +77,4 @@ def _series(column: Column) -> pl.Series:
 
 
 def _unit(column: Column) -> str:
-    """The unit of timestamps."""
     return np.datetime_data(np.asarray(column.values).dtype)[0]

@@ -99,13 +99,11 @@ def _type_of(column: object) -> Type:
 
 
 def _without_rows(column: object) -> Any:
-    """The same column, of which nothing is to be looked at; it may be one that has no slices."""
     rows = attribute(column, "iloc", column)
     return rows[:0] if has(type(rows), "__getitem__") else column
 
 
 def _of_chunk(chunk: arrow.Column) -> Type:
-    """The same of Arrow data."""
     if chunk.kind == "dictionary" and chunk.child is not None:
         return _of_chunk(chunk.child)._replace(name=arrow_type(chunk), coded=True)
     if chunk.kind in ("integers", "floats"):

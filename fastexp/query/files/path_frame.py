@@ -71,12 +71,10 @@ class PathFrame(ArrowAnswers):
 
     @cached_property
     def _sources(self) -> list[RowFile]:
-        """The files, whose schemas are read."""
         return [_source(self._database, file, self._delimiter) for file in self.files]
 
     @cached_property
     def files(self) -> list[File]:
-        """The files that the path means."""
         return files_of(self._path)
 
     @cached_property
@@ -88,7 +86,6 @@ class PathFrame(ArrowAnswers):
         )
 
     def names(self) -> list[str]:
-        """The columns of the first file; then those that names of folders are."""
         first = self._sources[0]
         return [*first.names(), *first.file.partitions]
 
@@ -173,7 +170,6 @@ class PathFrame(ArrowAnswers):
     def _read(
         self, source: RowFile, uses: Sequence[Use], kinds: Sequence[text_cells.Kind]
     ) -> Iterator[tuple[int, list[Any]]]:
-        """Parts of a file, and how many rows each has."""
         odd = source.plain is None or source.plain.odd or bool(source.file.partitions)
         surveys = [
             text_cells.Survey(kind, _called(source, use), odd)
@@ -196,7 +192,6 @@ class PathFrame(ArrowAnswers):
     def _batches(
         self, sql: str, parameters: dict[str, Any], letter: str, count: int, rows: int = BATCH
     ) -> Iterator[list[arrow.Column]]:
-        """Columns of a query, whose names are a letter and a number."""
         relation = self._database.sql(sql, params=parameters)
         names = [f"{letter}{i}" for i in range(count)]
         yield from arrow.table(relation.to_arrow_reader(rows), names, "frame")

@@ -61,7 +61,6 @@ class File(NamedTuple):
             raise self.changed()
 
     def changed(self) -> InvalidRecords:
-        """What is raised where it is not what it was."""
         return InvalidRecords(f"{self.called} must not change while it is read")
 
 
@@ -104,7 +103,6 @@ def files_of(path: Any) -> list[File]:
 
 
 def _paths(full: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Files, and the names of folders between where it was looked for and each."""
     if os.path.isdir(full):  # noqa: PTH112  # of what cannot be a path, False
         base, names = full, _inside(full)
     elif os.path.lexists(full) or not glob.has_magic(full):

@@ -64,7 +64,6 @@ class AttachedFrame:
         check_table(names, groups)
 
     def finished(self, columns: Sequence[Column]) -> DuckDBPyRelation:
-        """The table, which is there until the connection closes or drops it."""
         table, answers = f"temp.main.{quoted(self._name)}", f"unread_{secrets.token_hex(16)}"
         finished = table_of(one_row(self._con), columns)
         finished.query(answers, f"CREATE TEMP TABLE {table} AS FROM {answers}")

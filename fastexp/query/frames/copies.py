@@ -70,13 +70,11 @@ class TypedFrame:
                     self._types[use.column] = held
 
     def empty(self, uses: Sequence[Use]) -> list[Any]:
-        """The columns without rows."""
         columns = zip(uses, self._rows.empty(uses) or (), strict=True)
         return [self._types.get(use.column, column) for use, column in columns]
 
 
 def _check(rows: Frame) -> None:
-    """Refuse a frame whose columns, by their names or types, cannot all be read."""
     names = rows.names() or []
     if not names:
         raise ParameterError("frame must have columns, got none with a name of text")

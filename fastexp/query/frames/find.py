@@ -96,7 +96,6 @@ def _of_narwhals(frame: object) -> bool:
 
 
 def _is_series(thing: object) -> bool:
-    """Whether it is one column, or an array."""
     if isinstance(thing, type):
         return False
     arrow = is_of(thing, "pyarrow", ("Array", "ChunkedArray"))
@@ -104,7 +103,6 @@ def _is_series(thing: object) -> bool:
 
 
 def _described(frame: object) -> str:
-    """The type of what is not a frame, and what to give instead."""
     kind = type(frame)
     module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
     name = f"{module}{kind.__qualname__}"

@@ -72,7 +72,6 @@ def values_of(column: Column) -> list[Any]:
 
 
 def _cell(value: object) -> str:
-    """A cell of CSV; of a list its JSON."""
     if isinstance(value, list):
         value = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, str):

@@ -74,7 +74,6 @@ def _weight(group: Iterable[Row]) -> tuple[float, ...]:
 
 
 def _next(best: Row, second: Row, scale: float) -> str:
-    """The next best and by how much it is worse."""
     low, high = _size(best), _size(second)
     start = f"; the next best, {_name(second)}, {_number(second, scale)}"
     if None in (best["exact"], second["exact"]) and ends(best)[1] >= ends(second)[0]:
@@ -90,7 +89,6 @@ def _next(best: Row, second: Row, scale: float) -> str:
 
 
 def _range(rows: list[Row], words: str, several: list[str], scale: float) -> str:
-    """The least and the greatest number, and where they are."""
     least, *_, most = sorted([*rows, rows[0]], key=lambda row: value_of(row) or 0.0)
     which = {*several, *(["mechanism"] if len({row["mechanism"] for row in rows}) > 1 else [])}
     ends = [f"{_number(row, scale)} ({_place(row, which)})" for row in (least, most)]

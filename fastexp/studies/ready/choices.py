@@ -77,7 +77,6 @@ def prices(rows: Rows) -> list[StudyTable]:
 
 
 def _bound(rows: Rows) -> str:
-    """How much less is lost than the theorem allows."""
     times = []
     for row in rows:
         prices = HIGH / PRICE_STEPS[row["mechanism"]] + 1

@@ -93,7 +93,6 @@ def _records_off(rows: Rows, epsilon: float) -> StudyTable:
 
 
 def _lines(rows: Rows, columns: tuple[str, ...]) -> Lines:
-    """The rows of each kind, by some columns and by m."""
     lines: Lines = {}
     for row in rows:
         kind, _, m = row["mechanism"].rpartition(", m = ")

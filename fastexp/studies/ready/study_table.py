@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from shutil import get_terminal_size
 from textwrap import fill
 
-from ..._parameters.text import printable
-from ..._parameters.text_tables import fitting, table_lines
+from ..._parameters.text import fitting, printable, table_lines
 from ...pictures.cards import Card, Carded
 
 LINE = 80  # characters of a line of prose

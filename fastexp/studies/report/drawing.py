@@ -68,7 +68,6 @@ def _line(line: Line, ax: Any) -> None:
 
 
 def _points(line: Line) -> list[tuple[float, float, float, float]]:
-    """Place, value and how far the interval reaches to both sides, where there are draws."""
     points = []
     for x, v, low, high in zip(line.x, line.drawn, line.low, line.high, strict=True):
         if v is not None:
@@ -78,7 +77,6 @@ def _points(line: Line) -> list[tuple[float, float, float, float]]:
 
 
 def _dots(panel: Panel, ax: Any) -> None:
-    """A mechanism a row, in the study's order from the top."""
     ordered = sorted(panel.lines, key=lambda line: line.place)
     for y, line in enumerate(ordered):
         style = {**look(line.place, ax), "linestyle": "none"}

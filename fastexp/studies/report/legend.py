@@ -52,7 +52,6 @@ def legend(axes: Any, picture: Picture, *, outside: bool) -> None:
 
 
 def _kinds(picture: Picture, axes: Any) -> list[tuple[Any, str]]:
-    """Signs for exact figures and for draws, where there are any."""
     lines = [line for panel in picture.panels for line in panel.lines]
     kinds, grey = [], inks_of(axes).quiet
     ring = _sign(color=grey, marker="o", markerfacecolor=ground(axes), linestyle="none")

@@ -77,7 +77,6 @@ NO_FIGURES = (
 
 
 def _unfinished(table: dict[str, Any]) -> str:
-    """How much of a run there is that was stopped."""
     tasks, finished = table.get("tasks", 0), table.get("finished", 0)
     if finished == tasks:
         return ""
@@ -88,7 +87,6 @@ def _unfinished(table: dict[str, Any]) -> str:
 
 
 def _verdict(rows: list[dict[str, Any]]) -> str:
-    """In how many rows exact figures and those of draws disagree, if in any."""
     bad = sum(row["agree"] is False for row in rows)
     if not bad:
         return ""
@@ -128,7 +126,6 @@ def _figure(number: int, picture: Picture, svgs: tuple[bytes, bytes]) -> str:
 
 
 def _tidy(table: dict[str, Any]) -> str:
-    """The table with its columns' meaning; without columns that hold nothing."""
     rows = table["rows"]
     about = {
         c: words for c, words in table["columns"].items() if any(r[c] is not None for r in rows)
@@ -182,7 +179,6 @@ def _table(
     words: Sequence[str],
     marks: Sequence[bool] = (),
 ) -> str:
-    """A table whose first columns stay where they are while the others are scrolled."""
     pins = _pins(columns[:keys], rows)
     pins += [""] * (len(columns) - len(pins))
     kinds = [' class="word"' if column in words else "" for column in columns]
@@ -230,5 +226,4 @@ def _value(value: object) -> str:
 
 
 def _text(value: object, *, lines: bool = False) -> str:
-    """Text as HTML takes it: escaped, and what is not printable shown by its code."""
     return escape(printable(str(value), "\n" if lines else ""))

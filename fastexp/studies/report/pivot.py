@@ -24,7 +24,6 @@ def pivots(rows: Rows, takes: Mapping[str, str]) -> list[StudyTable]:
 
 
 def _pivot(meanings: list[tuple[str, Rows]]) -> StudyTable:
-    """The rows of one figure, by its meanings: what is the same in all is in the title."""
     rows = [row for _, part in meanings for row in part]
     words = "; ".join(words for words, _ in meanings)
     several = [c for c in (*PLACE, "mechanism") if len(distinct(rows, c)) > 1]

@@ -134,7 +134,6 @@ def plotted(picture: Picture, title: str, notes: list[str], ax: Any) -> Any:
 
 
 def _fill(picture: Picture, grid: list[Any], *, outside: bool) -> list[Any]:
-    """Draw all panels, in one scale if they can have it; places without a panel go."""
     for axes in grid[len(picture.panels) :]:
         axes.remove()
     all_axes = [draw(p, picture, a) for p, a in zip(picture.panels, grid, strict=False)]
@@ -149,7 +148,6 @@ def _rows(picture: Picture) -> int:
 
 
 def _height(picture: Picture, width: float) -> float:
-    """Inches, by the rows of panels and of the legend."""
     if picture.x is None:
         most = max(len(panel.lines) for panel in picture.panels)
         return 0.9 + _rows(picture) * (0.4 + MECHANISM * most)
@@ -159,7 +157,6 @@ def _height(picture: Picture, width: float) -> float:
 
 
 def _alike(picture: Picture, axes: list[Any]) -> None:
-    """The same ends for panels of figures of one size; labels of ticks at the outside only."""
     dots = picture.x is None
     tops = [max(map(abs, picture.values_of(panel))) for panel in picture.panels]
     tops = [top for top in tops if top > 0]
@@ -180,7 +177,6 @@ def _same_names(picture: Picture) -> bool:
 
 
 def _labels(picture: Picture, axes: list[Any], *, outside: bool) -> None:
-    """Below the lowest panels and at the left."""
     below = picture.y_label if picture.x is None else picture.x_label
     narrow = picture.x is None or picture.columns > 2
     wrapped = below.replace(" (", "\n(") if narrow and len(below) > SHORT else below

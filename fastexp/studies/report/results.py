@@ -191,7 +191,6 @@ class StudyResults(Carded):
         return plotted(picture, label(self.study.name, 60), notes, ax)
 
     def _figure(self, name: str | None) -> str:
-        """A figure that the results have."""
         names: list[str] = list(dict.fromkeys(row["figure"] for row in self.rows))
         if not names:
             raise StudyError("no task is finished: there are no figures yet")

@@ -43,7 +43,6 @@ def value_scale(values: Sequence[float], axis: Any) -> None:
 
 
 def _both_sides(values: Sequence[float], top: int, most: int) -> list[float]:
-    """0 and powers of ten to the sides that have values."""
     signs = [sign for sign in (-1.0, 1.0) if any(v * sign > 0 for v in values)]
     step = 1 if len(signs) * DECADES < most else 2
     powers = [10.0**p for p in range(top, top - DECADES, -step)]

@@ -88,7 +88,6 @@ def _row(cell: Cell, figure: str, level: float | None, count: int, draws: int, v
 
 
 def _average(figure: Figure, count: int, draws: int, rounding: float) -> Row:
-    """Means, their spread over data sets, the interval of the draws, and whether both agree."""
     row: Row = {}
     if "exact" in figure.moments:
         exact = figure.moments["exact"]
@@ -104,11 +103,6 @@ def _average(figure: Figure, count: int, draws: int, rounding: float) -> Row:
 
 
 def _noise(figure: Figure, drawn: float, count: int, draws: int, rounding: float) -> Row:
-    """The interval of the draws' noise, and z.
-
-    The variance is the law's where that is known, or the sample's if it is greater: of rare
-    great errors a sample may have none yet, or already one.
-    """
     variances = [figure.sums[name].total for name in ("sample", "law") if name in figure.sums]
     error = root(max(variances) / draws) / count
     row: Row = {"low": drawn - Z95 * error, "high": drawn + Z95 * error}
@@ -133,7 +127,6 @@ def _verdict(difference: float, error: float, step: float, least: float) -> Row:
 
 
 def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
-    """Quantiles of the bins, and whether their distribution functions agree there."""
     edges = sketch.edges_of(cell, kind)
     row: Row = {}
     resolution = cell.subject.resolution(kind, cell.n, cell.whole)

@@ -183,7 +183,6 @@ def _maker(executor: object, workers: int) -> tuple[Callable[[], Any], bool]:
 
 
 def _needs_nothing(executor: Callable[..., Any]) -> bool:
-    """Whether a callable can be called without arguments, as far as it says."""
     try:
         signature(executor).bind()
     except TypeError:

@@ -81,7 +81,6 @@ def _carried_out(store: Progress, pool: Pool, progress: Report | None) -> StudyR
 
 
 def _what_is_kept(store: Progress) -> str:
-    """For whoever reads the traceback of a run that stopped."""
     done = f"{store.finished:,} of {store.tasks:,} tasks are finished"
     if isinstance(store, Folder):
         study = ", study=study" if store.study.codes else ""  # a folder holds no code
@@ -103,7 +102,6 @@ class _Run:
         self.refusals = 0
 
     def go(self) -> None:
-        """Run until nothing is missing; finished tasks stay finished, whatever stops the run."""
         try:
             self.announce()
             if self.pool.alone:
@@ -127,7 +125,6 @@ class _Run:
             raise
 
     def alone(self, number: int) -> None:
-        """A task without a pool."""
         try:
             result = run_task(self.store.study, number)
         except Exception as error:
@@ -175,7 +172,6 @@ class _Run:
         return begun
 
     def collect(self) -> None:
-        """Wait for a piece, and take in all that are done."""
         done = wait(self.waiting, timeout=BLINK, return_when=FIRST_COMPLETED).done
         broken: list[Piece] = []
         cause: BaseException | None = None
@@ -207,7 +203,6 @@ class _Run:
         self.announce()
 
     def announce(self) -> None:
-        """Report how far the study is."""
         if self.report is not None:
             self.report(self.store.finished, self.store.tasks)
 

@@ -48,7 +48,6 @@ def data_sets(scenario: Scenario, place: int, first: int, rows: int) -> AnyArray
 
 
 def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
-    """Averages, sketches and theorems of one cell."""
     subject = cell.subject
     exact = subject.exact(block, cell.averages) if cell.averages else {}
     needed = {*cell.averages, *(figure.removesuffix("_quantile") for figure in cell.quantiles)}
@@ -77,7 +76,6 @@ def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
 
 
 def _of_user(code: Code, outputs: AnyArray, truths: AnyArray) -> FloatArray:
-    """A figure of the user's, of the draws of each data set."""
     function, rows = code.here(), []
     for answers, truth in zip(outputs, truths.tolist(), strict=True):
         row = np.asarray(function(answers.copy(), truth), dtype=np.float64)
@@ -108,14 +106,12 @@ def _average(
 
 
 def _moments(x: FloatArray) -> list[float]:
-    """The sum, and the squares about the mean."""
     centred = x - x[0]  # equal numbers have no spread, however their mean is rounded
     centred -= np.add.reduce(centred) / x.size
     return [float(np.add.reduce(x)), float(np.add.reduce(centred * centred))]
 
 
 def _sketched(cell: Cell, block: Block, figure: str, values: FloatArray | None) -> FigureSums:
-    """Counts of draws in bins, and what is expected of one draw for each data set."""
     edges = sketch.edges_of(cell, figure)
     bins: FigureSums = {}
     if cell.subject.closed:

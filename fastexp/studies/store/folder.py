@@ -154,7 +154,6 @@ def study_of(path: Path, kind: type[D], study: D | None = None, allow_import: bo
 
 
 def _description(path: Path) -> tuple[dict[str, Any], str]:
-    """The settings and the key of a folder's study."""
     try:
         content = json.loads((path / STUDY).read_bytes())
         versions, key = dict(content["versions"]), str(content["key"])
@@ -190,7 +189,6 @@ def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
 
 
 def _named(settings: dict[str, Any]) -> str:
-    """Settings in which code counts by its name."""
     return _text(replaced(settings, lambda name, _: name))
 
 

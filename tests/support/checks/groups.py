@@ -34,7 +34,6 @@ from tests.doors.grouped import (
 )
 from tests.doors.grouped import counts as count_draws
 from tests.doors.intake import Records, Window, cut, runs, unsorted
-from tests.doors.intake import pivots as intake_pivots
 from tests.doors.kernels import (
     FLOAT,
     OPEN,
@@ -59,13 +58,14 @@ from tests.doors.numbers import (
 )
 from tests.doors.numbers import rank_distance as distance
 from tests.doors.randomness import GROUP, make_key, query_digest, some_seeds
-from tests.doors.reference import exact, flip_draw, flip_words, group_draw, selection, upper
+from tests.doors.reference import exact, flip_draw, flip_words, group_draw, upper
 from tests.doors.reference import exact_groups as reference_groups
 from tests.doors.selection import storage
 from tests.support.altered import changed
 from tests.support.checks.records import SMALL_BUFFERS
 from tests.support.key_numbers import distinct
 from tests.support.small_words import GivenWords, SortedWords
+from tests.twins import selection
 
 KEY = (0x1234567890ABCDEF, 0xFEDCBA0987654321)
 SECRET = bytes(range(32))
@@ -394,7 +394,7 @@ LONG = [
 def long_windows_are_the_twins(draws: int = 6) -> None:
     """Releases whose points take the place of records; distances of both tables, loose ends."""
     rng, words, open_draws = np.random.default_rng(10), GivenWords(KEY, draws), 0
-    buffers = *SMALL_BUFFERS, (unsorted, "SAMPLE", 60), (intake_pivots, "SPREAD", 0.2)
+    buffers = *SMALL_BUFFERS, (unsorted, "SAMPLE", 60), (unsorted, "SPREAD", 0.2)
     cases = [*itertools.product(LONG, (1, 2, 30, 120)), *((mechanism, 600) for mechanism in SLOW)]
     for mechanism, n in cases:
         statistic, grid = mechanism._statistic, mechanism.grid

@@ -14,10 +14,10 @@ import fastexp as fx
 from tests.doors.compiler import interpreted
 from tests.doors.randomness import Spare, seeds_of, stream_of
 from tests.doors.reference import exact
-from tests.doors.reference import joint_top_k as twin
 from tests.doors.selection import Weighting, joint_top_k
 from tests.support.altered import changed
 from tests.support.goodness import counts_fit
+from tests.twins import joint_top_k as twin
 
 HALF = 2 * math.log(2)  # epsilon of weights 2**-loss, where a record adds at most 1
 VECTORS = {  # joint selections: N(v), P(loss) with weights 2**-loss, in units of the last number

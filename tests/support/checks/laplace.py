@@ -16,8 +16,9 @@ import fastexp as fx
 from tests.doors.kernels import laplace as kernels
 from tests.doors.numbers import laplace
 from tests.doors.randomness import AGAIN, ROW, seeds_of
-from tests.doors.reference import Sides, block_number, derive_stream, exact, laplace_index
+from tests.doors.reference import Sides, block_number, exact, laplace_index
 from tests.support.altered import changed
+from tests.twins.selection import derive_stream
 
 TOP = 1 << 64
 BESIDE = 300  # binary digits in which V agrees with an edge of two blocks

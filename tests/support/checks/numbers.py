@@ -19,7 +19,7 @@ import numpy as np
 
 import fastexp as fx
 from tests.doors.compiler import interpreted
-from tests.doors.intake import OnGrid, Records, Sorted, Window
+from tests.doors.intake import Counted, Records, Sorted, Window
 from tests.doors.kernels import DRAWS, SIGNED, places, ragged
 from tests.doors.numbers import (
     Points,
@@ -36,11 +36,11 @@ from tests.doors.numbers import demand as _demand
 from tests.doors.numbers import distance as _distance
 from tests.doors.randomness import COIN, PLACE, ROUND, ROW, Sampling, seeds_of, stream_of, tagged
 from tests.doors.reference import exact as exact_twin
-from tests.doors.reference import numbers as twins
-from tests.doors.reference import selection
 from tests.doors.selection import Rows
 from tests.doors.selection import draw as _draw
 from tests.support.altered import changed
+from tests.twins import numbers as twins
+from tests.twins import selection
 
 AR, SW = "add-remove", "replace"
 HALF = Fraction(1, 2)
@@ -471,7 +471,7 @@ def cells_of_any_source_are_the_same(rounds: int = 12) -> None:
         case = (*MEDIANS[::3], *QUANTILES[:-2:3], *ORDERS[:3])[seed % 14]
         mechanism = case.make(1.0, (-10, 10), **form)
         points, records = np.unique(mechanism.grid.index(values), return_counts=True)
-        law = OnGrid(mechanism.grid, points, records)
+        law = Counted(points, records, mechanism.grid)
         ways = [values, values[::-1].copy(), (values, np.ones(n, int))]
         ways += [values.astype(int)] * bool((values == np.round(values)).all())
         for statistic in (mechanism._statistic, *(with_reach(mechanism, r) for r in (1, 3, 8))):

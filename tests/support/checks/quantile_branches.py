@@ -22,12 +22,13 @@ from unittest.mock import patch
 import numpy as np
 from mpmath import mp, mpf
 
-from tests.doors.intake import OnGrid, runs
+from tests.doors.intake import Counted, runs
 from tests.doors.kernels import chain as kernels
 from tests.doors.numbers import QuantilesStatistic, quantile_chains, quantile_draws, quantile_sites
 from tests.doors.parameters import make_grid
-from tests.doors.reference import Weigh, exact, exact_chain
+from tests.doors.reference import exact, exact_chain
 from tests.support import all_answers as twin
+from tests.twins.quantiles import Weigh
 
 BITS, DIGITS = 240, mpf(10) ** -40
 FARTHER = 3  # totals beyond the range that are tried
@@ -49,9 +50,9 @@ class Case(NamedTuple):
         grid = make_grid((0, self.size - 1), step=1)
         return QuantilesStatistic(self.q, self.rate, self.lattice, grid, self.ties)
 
-    def source(self) -> OnGrid:
+    def source(self) -> Counted:
         grid = make_grid((0, self.size - 1), step=1)
-        return OnGrid(grid, *runs(np.array(sorted(self.records), np.int64)))
+        return Counted(*runs(np.array(sorted(self.records), np.int64)), grid)
 
     def by_ranks(self) -> quantile_draws.Chain:
         return quantile_draws.Chain(self.statistic(), self.source())
@@ -319,7 +320,7 @@ def bounds_hold_of_many_records() -> None:
     """Where targets have more digits than floats: the first answer's bounds exceed its weights."""
     n = 10**6 + 1
     atom = Case([], 3, THIRDS, Fraction(512), 1, "spread")
-    source = OnGrid(atom.statistic().grid, np.array([1]), np.array([n]))
+    source = Counted(np.array([1]), np.array([n]), atom.statistic().grid)
     chain = quantile_sites.SiteChain(atom.statistic(), source)
     first = chain._rows(n)[0]
     for slot in range(first.low, first.high):

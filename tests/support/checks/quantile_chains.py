@@ -12,16 +12,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from tests.doors.intake import OnGrid, runs
+from tests.doors.intake import Counted, runs
 from tests.doors.kernels import chain as kernels
 from tests.doors.numbers import quantile_chains as chains
 from tests.doors.numbers import quantiles as engine
 from tests.doors.parameters import make_grid
 from tests.doors.randomness import Spare, seeds_of, stream_of
 from tests.doors.reference import exact, exact_chain
-from tests.doors.reference import quantiles as twin
 from tests.doors.selection import MASK_64
 from tests.doors.shared import AnyArray
+from tests.twins import quantiles as twin
 
 THIRDS = (Fraction(1, 3), Fraction(2, 3))
 QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
@@ -35,7 +35,7 @@ def chain_of(
 ) -> engine.Chain:
     """The chain of a small data set."""
     grid = make_grid((0, size - 1), step=1)
-    source = OnGrid(grid, *runs(np.sort(np.asarray(records, np.int64))))
+    source = Counted(*runs(np.sort(np.asarray(records, np.int64))), grid)
     return engine.Chain(engine.QuantilesStatistic(q, rate, lattice, grid, ties), source)
 
 

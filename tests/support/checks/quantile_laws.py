@@ -10,7 +10,7 @@ import pytest
 from mpmath import mp
 
 from fastexp import QuantilesLaw
-from tests.doors.intake import OnGrid
+from tests.doors.intake import Counted
 from tests.doors.numbers import QuantilesStatistic
 from tests.doors.parameters import make_grid
 from tests.support import all_answers as twin
@@ -26,7 +26,7 @@ def law_of(records, size, q, rate, lattice, ties) -> QuantilesLaw:
     grid = make_grid((0, size - 1), 1)
     statistic = QuantilesStatistic(q, Fraction(rate), lattice, grid, ties)
     truth = np.quantile(records, np.array(q, float)) if len(records) else None
-    source = OnGrid(grid, points, number)
+    source = Counted(points, number, grid)
     return QuantilesLaw(statistic, source, 1.0, lambda _: truth, lambda *_: points, list)
 
 

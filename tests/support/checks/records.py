@@ -10,18 +10,19 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import fastexp as fx
 from tests.doors.grouped import placed
-from tests.doors.intake import OnGrid, Records, Window, record_sources, regions, unsorted
+from tests.doors.intake import Counted, Records, Window, record_sources, unsorted
 from tests.doors.intake import records as _records
 from tests.doors.kernels import wide_point
 from tests.doors.parameters import Grid, make_grid
-from tests.doors.reference import index_below, nearest_index
 from tests.support.altered import changed
+from tests.twins.numbers import index_below, nearest_index
 
 # Grids.
 
@@ -299,7 +300,7 @@ def windows_agree(
         sorted_ = Records(ways["sorted"]).source(assume_sorted=True)
         assert same(window_of(sorted_, grid, low, high), wanted)
         points, records = np.unique(grid.index(values), return_counts=True)
-        law = OnGrid(grid, points, records)
+        law = Counted(points, records, grid)
         assert same(window_of(law, grid, low, high), wanted)
 
 
@@ -331,7 +332,7 @@ ONE_PASS = (unsorted, "FEWEST", 2), (unsorted, "FEW_POINTS", 0), (unsorted, "SHA
 PASSES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "as it is": (),
     "one pass": (*SMALL_BUFFERS, *ONE_PASS),
-    "heavy points": (*SMALL_BUFFERS, *ONE_PASS, (regions, "HEAVY", 4)),
+    "heavy points": (*SMALL_BUFFERS, *ONE_PASS, (unsorted, "HEAVY", 4)),
     "halves": (*SMALL_BUFFERS, *ONE_PASS, (unsorted, "SORTED", 0), (unsorted, "SHARE", 0.2)),
     "on each point": (*SMALL_BUFFERS, (unsorted, "FEWEST", 2)),
     "no room": (*SMALL_BUFFERS, *ONE_PASS, *NO_ROOM),
@@ -348,7 +349,7 @@ def several_agree(sizes: Iterable[int] = (1, 9, 40, 300), rules: Iterable[str] =
         ranges = [*ends, (n // 3, n // 2), (n // 2, n // 2), (n - 1, n - 1)][::-1]
         wanted = [window_by_sorting(values, grid, *pair) for pair in ranges]
         chosen = [(way, ()) for way in PASSES]
-        chosen += [("heavy points", ((regions, "pivots", PIVOTS[rule][2]),)) for rule in rules]
+        chosen += [("heavy points", (PIVOTS[rule],)) for rule in rules]
         for i, (way, more) in enumerate(chosen):
             with changed(*PASSES[way], *more):
                 for form, data in ways_of(values).items():
@@ -378,7 +379,7 @@ def looks_agree(sizes: Iterable[int] = (1, 9, 40)) -> None:
         index = np.sort(grid.index(values)).tolist()
         points, records = np.unique(index, return_counts=True)
         ways = {w: read_way(w, d) for w, d in ways_of(values).items()}
-        ways["law"] = OnGrid(grid, points, records)
+        ways["law"] = Counted(points, records, grid)
         with changed(*SMALL_BUFFERS):
             ways["unsorted"] = Records(values).source()
             assert values.size <= 8 or isinstance(ways["unsorted"], unsorted.Unsorted)
@@ -419,10 +420,16 @@ def gathers_are_numpy(sizes: Iterable[int] = (1, 7, 9, 1023, 1024, 1025, 2500)) 
                 broken = floats.copy()
                 broken[at] = bad
                 try:
-                    unsorted.gathered(broken, -1.0, 1.0, 8, 1 + at % 2)
+                    gathered(broken, -1.0, 1.0, 8, 1 + at % 2)
                 except fx.InvalidRecords:
                     continue
                 raise AssertionError(at)
+
+
+def gathered(values: np.ndarray, low: float, high: float, room: int, threads: int) -> Any:
+    """One pass, by several threads."""
+    one = partial(unsorted.gathered, low=low, high=high)
+    return unsorted.passed(values, one, room, threads)
 
 
 def gathered_is_numpy(values: np.ndarray, low: float, high: float, threads: int) -> None:
@@ -430,11 +437,11 @@ def gathered_is_numpy(values: np.ndarray, low: float, high: float, threads: int)
     flags = (values >= low) & (values <= high)
     inside = values[flags].tobytes()
     for room in {0, 1, int(flags.sum()), values.size, threads * values.size}:
-        found = unsorted.gathered(values, low, high, room, threads)
-        assert found[1:] == ((values < low).sum(), flags.sum())
+        found = gathered(values, low, high, room, threads)
+        assert found.counts.tolist() == [(values < low).sum(), flags.sum()]
         assert np.isin(found.values, values[flags]).all()
         assert found.values.size <= flags.sum()
-        if found.values.size >= found.inside or room == threads * values.size:
+        if found.values.size >= found.counts[1] or room == threads * values.size:
             assert found.values.tobytes() == inside
 
 

@@ -27,10 +27,10 @@ from tests.doors.kernels import (
 )
 from tests.doors.randomness import ROW, Spare, seeds_of, stream_of
 from tests.doors.reference import exact as exact_twin
-from tests.doors.reference import selection
 from tests.doors.selection import Rows, bits_value, plan
 from tests.support.altered import changed
 from tests.support.cases import CASES, Case
+from tests.twins import selection
 
 SEED = 11
 LOW = 3  # a precision at which every second draw needs an exact test

@@ -20,11 +20,11 @@ from tests.doors.kernels import BLOCK, alias, envelope, words
 from tests.doors.kernels import flips as flips_kernels
 from tests.doors.randomness import Spare
 from tests.doors.reference import exact as exact_twin
-from tests.doors.reference import selection
 from tests.doors.selection import MASK_64, Flips, Scan, Table, bits_value, key_value
 from tests.doors.selection import flips as flips_room
 from tests.support.altered import changed
 from tests.support.cases import CASES, Case
+from tests.twins import selection
 
 PRECISIONS = (0, 1, 3, 6, 20, 50)
 HALF = Fraction(1, 2)

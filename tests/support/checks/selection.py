@@ -23,11 +23,11 @@ from tests.doors.kernels import UNSURE, chords, gumbel, permute_flip, words
 from tests.doors.laws import flip_law
 from tests.doors.randomness import row_stream, seeds_of
 from tests.doors.reference import exact as exact_twin
-from tests.doors.reference import selection
 from tests.doors.selection import MASK_64, Rows, Scan, Weighting, top_k
 from tests.doors.selection import gumbel as _gumbel
 from tests.doors.selection import permute_flip as _permute_flip
 from tests.support.altered import changed
+from tests.twins import selection
 
 NOISES = {"gumbel": gumbel.GUMBEL, "exponential": gumbel.EXPONENTIAL, "laplace": gumbel.LAPLACE}
 SPECIAL = (0, 1, 2, 2**40 - 1, 2**40, 2**52 + 1, 2**62 - 1, 2**62, 2**63 - 1, 2**63, MASK_64)

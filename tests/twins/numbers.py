@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from .selection import probabilities
+from tests.twins.selection import probabilities
 
 Distance = Callable[[int, int, int], int | Fraction]  # of L, E, U
 

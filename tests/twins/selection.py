@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate, islice
 
-from .exact import MASK_64, accept, below, flip, flip_cut, philox, substream, weight_bounds
+from tests.doors.reference import exact
 
 RoundWords = Callable[[int], int]  # the word of a round, by its number
 Coins = Callable[[int, int, int], bool]  # whether rho + V < f*w, by (candidate, rho, round)
@@ -20,13 +20,13 @@ Coins = Callable[[int, int, int], bool]  # whether rho + V < f*w, by (candidate,
 
 def derive_stream(key: tuple[int, int], tag: int, name: int) -> tuple[int, int]:
     """The stream (tag, name) of a 128-bit key: its own Philox key and counter prefix."""
-    return philox(name, tag ^ key[1], key[0])
+    return exact.philox(name, tag ^ key[1], key[0])
 
 
 def envelope_round(uppers: Sequence[int], word: int) -> tuple[int, int] | None:
     """The candidate that a 128-bit word picks from upper bounds U, and what is left of R."""
     sums = list(accumulate(uppers))
-    value = below(sums[-1], word)
+    value = exact.below(sums[-1], word)
     if value is None:
         return None
     index = bisect_right(sums, value)
@@ -36,7 +36,7 @@ def envelope_round(uppers: Sequence[int], word: int) -> tuple[int, int] | None:
 def chord_bound(height: float, precision: int) -> int:
     """The bound of `kernels/select/chords.py` of one height, in plain floats and integers."""
     fixed = 1610612736.0 + 2.0**-21 + precision - min(height, 60.0)
-    chord = float_of(bits_of(fixed) - 0x41D8000000000000 + (1023 << 22) << 30 & MASK_64)
+    chord = float_of(bits_of(fixed) - 0x41D8000000000000 + (1023 << 22) << 30 & exact.MASK_64)
     return bits_of(chord + 2.0**52) - bits_of(2.0**52) + 1
 
 
@@ -67,7 +67,7 @@ def block_draw(bounds: Sequence[int], words: RoundWords, accepts: Coins) -> int:
     """A draw from at most a block of candidates: round n takes a 64-bit word."""
     order, number = lane_order(len(bounds)), 0
     while True:
-        value = below(sum(bounds), words(number), 64)
+        value = exact.below(sum(bounds), words(number), 64)
         if value is not None:
             place, rho = place_of([bounds[i] for i in order], value)
             if accepts(order[place], rho, number):
@@ -91,7 +91,7 @@ def two_level_draw(
     while True:
         if number == rounds:
             current = [sum(block) for block in bounds]
-        value = below(sum(current), words(number))
+        value = exact.below(sum(current), words(number))
         if value is not None:
             b, rest = place_of(current, value)
             current[b] = sum(bounds[b])
@@ -112,15 +112,17 @@ def stream_flips(
     A second word has `width` bits, 64 but in tests.
     """
     out: list[bool] = []
-    cut = flip_cut(epsilon, 8 + width)
+    cut = exact.flip_cut(epsilon, 8 + width)
     for number in range(-(-count // 4096)):
-        later = substream(stream, number, 4608)
+        later = exact.substream(stream, number, 4608)
         for i in range(min(4096, count - 4096 * number)):
-            first = next(substream(stream, number, i // 8)) >> 8 * (i % 8) & 255
-            second = next(substream(stream, number, 512 + i)) >> 64 - width
+            first = next(exact.substream(stream, number, i // 8)) >> 8 * (i % 8) & 255
+            second = next(exact.substream(stream, number, 512 + i)) >> 64 - width
             lead = first << width | second
-            undecided = lead == cut
-            out.append(flip(epsilon, lead, 8 + width, later.__next__) if undecided else lead < cut)
+            if lead == cut:
+                out.append(exact.flip(epsilon, lead, 8 + width, later.__next__))
+            else:
+                out.append(lead < cut)
     return out
 
 
@@ -130,7 +132,9 @@ def probabilities(
     """The law of the mechanism, within a factor 1 +- 2**(8 - precision) or so."""
     best = max(u for u, b in zip(utilities, base, strict=True) if b > 0)
     weights = [
-        sum(weight_bounds(rate, best - u, b, precision), Fraction(0)) if b > 0 else Fraction(0)
+        sum(exact.weight_bounds(rate, best - u, b, precision), Fraction(0))
+        if b > 0
+        else Fraction(0)
         for u, b in zip(utilities, base, strict=True)
     ]
     total = sum(weights, Fraction(0))
@@ -171,26 +175,26 @@ def permute_and_flip(
     def success(i: int, rho: int, bits: int) -> bool:
         nonlocal tests
         scale, gap = Fraction(1 << bits), best - utilities[i]
-        lo, hi = weight_bounds(rate, gap, scale, bits + 64)
+        lo, hi = exact.weight_bounds(rate, gap, scale, bits + 64)
         if coarse is None and (rho + 1 <= lo or rho >= hi):
             return rho < lo
-        words = substream(stream, number, (1 << 32) + (1 << 31) + (tests << 16))
+        words = exact.substream(stream, number, (1 << 32) + (1 << 31) + (tests << 16))
         tests += 1
-        return accept(rate, gap, scale, rho, words.__next__)
+        return exact.accept(rate, gap, scale, rho, words.__next__)
 
     bits = 40 - max(0, (k - 1).bit_length() - 20) if coarse is None else coarse
     later = 50 if coarse is None else coarse
     failed: list[int] = []
-    for word in islice(substream(stream, number), tries):
-        value = below(k << bits, word, 64)
+    for word in islice(exact.substream(stream, number), tries):
+        value = exact.below(k << bits, word, 64)
         if value is not None and value >> bits not in failed:
             if success(value >> bits, value & ((1 << bits) - 1), bits):
                 return value >> bits, len(failed) + 1
             failed.append(value >> bits)
-    coins = islice(substream(stream, number, 1 << 16), k)
+    coins = islice(exact.substream(stream, number, 1 << 16), k)
     others = [(i, word) for i, word in enumerate(coins) if i not in failed]
     won = [i for i, word in others if success(i, word >> 64 - later, later)]
-    choices = (below(len(won), word, 64) for word in substream(stream, number, 1 << 32))
+    choices = (exact.below(len(won), word, 64) for word in exact.substream(stream, number, 1 << 32))
     return won[next(at for at in choices if at is not None)], k
 
 
