@@ -28,8 +28,9 @@ def read_labels(records: object, candidates: tuple[Any, ...]) -> tuple[IntArray,
         codes, _ = read_labels(records.values, candidates)
         codes = _without(codes, records.missing)
         return codes, codes < 0
-    is_array = type(records) is np.ndarray
-    objects = isinstance(records, (list, tuple)) or (is_array and records.dtype.kind == "O")
+    objects = isinstance(records, (list, tuple)) or (
+        type(records) is np.ndarray and records.dtype.kind == "O"
+    )
     numbers = None if objects else _by_name(records, candidates)  # Python is fastest with its own
     if numbers is None:
         numbers = _by_value(records, candidates)
