@@ -7,8 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._parameters.descriptions import name_of
 from ..._typing import AnyArray, FloatArray
+from ...errors import StudyError
 from ...laws.loss_bounds import loss_bound
+from ...mechanisms._counts import CountsMechanism
 from .laplace_max import noisy_max_losses
 from .subject import Block, Studied
 
@@ -19,11 +22,18 @@ class Utilities(Studied[Any]):
     takes: ClassVar[str] = "utilities"
     is_bounded: ClassVar[bool] = False
 
-    def _rows(self, block: Block) -> AnyArray:
-        return np.ascontiguousarray(block.rows)
+    def _taken(self, rows: AnyArray) -> AnyArray:
+        """Utilities as the mechanism takes them: perhaps as integers only."""
+        if not isinstance(self.mechanism, CountsMechanism):
+            return np.ascontiguousarray(rows)
+        counts = np.ascontiguousarray(rows, dtype=np.int64)
+        if not np.array_equal(counts, rows):
+            name = name_of(self.mechanism)
+            raise StudyError(f"{name} takes counts: the utilities of its data must be integers")
+        return counts
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        rows = self._rows(block)
+        rows = self._taken(block.rows)
         return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
 
     def most(self, figure: str, n: int) -> float:
@@ -71,7 +81,7 @@ class Selection(Utilities):
     def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
         """The loss of each candidate, and its probability."""
         losses = row.max() - row
-        return losses, self.mechanism.law(row).probabilities
+        return losses, self.mechanism.law(self._taken(row)).probabilities
 
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]

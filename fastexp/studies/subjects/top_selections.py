@@ -10,12 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray
-from ...errors import StudyError
 from ...privacy import Guarantee, pure_guarantee, selection_rate
 from .selections import Utilities
 from .subject import Block, Random, one_of_units, random_of
-
-WHOLE = "joint-top-k takes counts: the utilities of its data must be integers"
 
 
 class TopSelection(Utilities):
@@ -77,14 +74,8 @@ class JointSelection(TopSelection):
     def closed(self) -> bool:
         return True
 
-    def _rows(self, block: Block) -> AnyArray:
-        counts = np.ascontiguousarray(block.rows, dtype=np.int64)
-        if not np.array_equal(counts, block.rows):
-            raise StudyError(WHOLE)
-        return counts
-
     def _laws(self, block: Block) -> list[Any]:
-        return [self.mechanism.law(row) for row in self._rows(block)]
+        return [self.mechanism.law(row) for row in self._taken(block.rows)]
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         if "loss" not in figures:
