@@ -16,9 +16,10 @@ from .._typing import AnyArray, IntArray
 from ..errors import ParameterTypeError
 from . import arrays, number_columns
 from .arrays import CHUNK
-from .record_sources import FLOAT64, SMALL, Counted, Sorted, Source
+from .record_sources import SMALL, Counted, Sorted, Source
 from .unsorted import Unsorted
 
+FLOAT64 = np.dtype(np.float64)
 FRAME = (
     'records must be one column, as frame["age"], got a frame ({}): fastexp.Query takes frames and '
     "the names of their columns"

@@ -156,16 +156,14 @@ def own_methods(cls: type) -> None:
 def _completed(section: re.Match[str]) -> str:
     """A section, with an entry for each name that has none."""
     indent, title, body = section.groups()
-    entries, out = TABLES[title], [f"{indent}{title}", indent + "-" * len(title)]
-    lines = body.splitlines()
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        names = line[len(indent) :]
-        if names[0] == " " or " :" in names or following.startswith(f"{indent} "):
-            out.append(line)
-            continue
-        for name in [names] if names in entries else names.split(", "):
-            out += [f"{indent}{text}" for text in entries[name]]
-    return "\n".join(out) + "\n" * body.endswith("\n")
+    entries = TABLES[title]
+
+    def listed(line: re.Match[str]) -> str:
+        names = [line[1]] if line[1] in entries else line[1].split(", ")
+        return "\n".join(f"{indent}{text}" for name in names for text in entries[name])
+
+    bare = rf"^{indent}(\w+(?:, \w+)*)$(?!\n{indent} )"
+    return section[0].removesuffix(body) + re.sub(bare, listed, body, flags=re.MULTILINE)
 
 
 # The lines of each entry above, by what stands before its type.
