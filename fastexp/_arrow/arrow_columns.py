@@ -6,7 +6,7 @@ the items of some lists is never looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -43,8 +43,8 @@ BLOCK = 1 << 16  # offsets looked at at once: scratch stays in the cache
 class Column:
     """Some rows of a column. Arrays that are the producer's memory are read-only.
 
-    `valid` is None if and only if no row is null. A null row has any value, and a null list may
-    have items: look at `valid` first.
+    `valid` is None if and only if no row is null. A null row has any value, look at `valid` first;
+    a null list has no items.
 
     * integers, floats: `values`, native (int8 to uint64, float16 to float64); of decimals the
       nearest float64.
@@ -225,12 +225,22 @@ def _list(
             malformed(part.owner.argument, "lists of a fixed size that do not fit")
         offsets = np.arange(start, start + count + 1, dtype=np.int64) * width
     low, high = int(offsets[0]), int(offsets[-1])
-    return offsets - offsets[0] if low else offsets, read(inner, items, low, high - low)
+    child = read(inner, items, low, high - low)
+    if valid is not None and bool(np.diff(offsets)[~valid].any()):  # null lists may have items
+        sizes = np.diff(offsets)
+        child = _taken(child, np.repeat(valid, sizes).nonzero()[0])
+        return views.ends(np.where(valid, sizes, 0)), child
+    return offsets - offsets[0] if low else offsets, child
 
 
 def _taken(column: Column, index: AnyArray) -> Column:
-    """Some rows of numbers, in any order."""
-    values = None if column.values is None else column.values[index]
+    """Some rows of numbers, codes or text, in any order."""
+    values, offsets = column.values, column.offsets
+    if values is not None and offsets is not None:
+        lengths = np.diff(offsets)[index]
+        values, offsets = views.gathered(values, offsets[index], lengths)
+    elif values is not None:
+        values = values[index]
     valid = None if column.valid is None else column.valid[index]
     valid = None if valid is None or valid.all() else valid
-    return Column(column.kind, index.size, column.format, values, None, valid)
+    return replace(column, length=index.size, values=values, offsets=offsets, valid=valid)

@@ -33,8 +33,7 @@ def texts(part: Part, first: int, count: int, valid: AnyArray | None) -> tuple[A
         spans, where = _spans(part, words[far, 2], words[far, 3], lengths[far])
         starts[far] = source.size + where
         source = np.concatenate([source, *spans])
-    offsets = ends(lengths)
-    return _gathered(source, starts, lengths, offsets), offsets
+    return gathered(source, starts, lengths)
 
 
 def lists(
@@ -84,8 +83,9 @@ def _spans(
     return spans, begins + (ends(high - low)[:-1] - low)[which]
 
 
-def _gathered(source: AnyArray, starts: IntArray, lengths: IntArray, offsets: IntArray) -> AnyArray:
-    """Stretches of the source, one after the other."""
+def gathered(source: AnyArray, starts: AnyArray, lengths: IntArray) -> tuple[AnyArray, IntArray]:
+    """Stretches of the source, one after the other, and offsets of them."""
+    offsets = ends(lengths)
     out = np.empty(int(offsets[-1]), source.dtype)
     cuts = np.searchsorted(offsets, np.arange(0, out.size + BLOCK, BLOCK))
     cuts[-1] = starts.size
@@ -98,4 +98,4 @@ def _gathered(source: AnyArray, starts: IntArray, lengths: IntArray, offsets: In
         index = np.repeat(moves, lengths[i:j])
         index += np.arange(low, high)
         np.take(source, index, out=out[low:high], mode="clip")  # no copy; all are within
-    return out
+    return out, offsets

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._parameters.grid import INT64 as INT64_RANGE
-from .._parameters.grid import Grid
+from .._parameters.grid import INT64, Grid
 from .._typing import AnyArray, IntArray
 from ..errors import InvalidRecords
 from ..kernels.bits.heights import FLOAT, SIGNED
@@ -23,7 +22,6 @@ from ..kernels.numbers.histogram import histogram
 from . import arrays
 from .arrays import CHUNK
 
-FLOAT64, INT64 = np.dtype(np.float64), np.dtype(np.int64)
 SMALL = 1 << 12  # records that are sorted at once
 MOST_REPEATED = 1 << 27  # records with counts that are written out one by one: 1 GiB
 NOTHING: IntArray = np.zeros(0, np.int64)
@@ -124,7 +122,7 @@ class Sorted(Source):
         if t <= 0 or t >= grid.size:
             return 0 if t <= 0 else self.values.size
         edge = grid.least(t, self.floats)
-        if isinstance(edge, int) and edge not in INT64_RANGE:
+        if isinstance(edge, int) and edge not in INT64:
             return self.values.size if edge > 0 else 0
         return int(np.searchsorted(self.values, self.values.dtype.type(edge), "left"))
 
@@ -206,17 +204,15 @@ def grid_runs(values: AnyArray, grid: Grid) -> tuple[IntArray, IntArray]:
     form = grid.for_kernels
     if form is None:
         return runs(grid.index(values))
-    unit = form[0] if values.dtype is FLOAT64 or values.dtype.kind == "f" else form[1]
-    points, records = np.empty(values.size, INT64), np.empty(values.size, INT64)
-    m = grid_points.grid_runs(values.view(INT64), unit, form[2], points, records)
+    unit = form[0] if values.dtype.kind == "f" else form[1]
+    points, records = np.empty(values.size, np.int64), np.empty(values.size, np.int64)
+    m = grid_points.grid_runs(values.view(np.int64), unit, form[2], points, records)
     return points[:m], records[:m]
 
 
 def runs(points: IntArray) -> tuple[IntArray, IntArray]:
     """Distinct values of a sorted array, and how often each occurs."""
-    if points.size == 0:
-        return NOTHING, NOTHING
-    starts = np.flatnonzero(np.concatenate([[True], points[1:] != points[:-1]]))
+    starts = np.flatnonzero(np.append(True, points[1:] != points[:-1])[: points.size])
     return points[starts], np.diff(np.append(starts, points.size))
 
 

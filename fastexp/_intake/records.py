@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,10 @@ from .._typing import AnyArray, IntArray
 from ..errors import ParameterTypeError
 from . import arrays, number_columns
 from .arrays import CHUNK
-from .record_sources import FLOAT64, SMALL, Counted, Sorted, Source
+from .record_sources import SMALL, Counted, Sorted, Source
 from .unsorted import Unsorted
 
+FLOAT64 = np.dtype(np.float64)
 FRAME = (
     'records must be one column, as frame["age"], got a frame ({}): fastexp.Query takes frames and '
     "the names of their columns"
@@ -148,19 +148,17 @@ def _unordered(values: AnyArray) -> bool:
     return False
 
 
-def _of_lists(chunks: list[arrow.Column]) -> tuple[number_columns.Numbers | arrow.Chunks, IntArray]:
+def _of_lists(
+    chunks: list[arrow.Column],
+) -> tuple[number_columns.Numbers | arrow.Chunks, IntArray]:
     """What chunks of lists hold, numbers or labels, and offsets; a missing list is empty."""
-    items, lengths = [], [np.zeros(1, np.int64)]
+    items: list[arrow.Column] = []
+    lengths: list[AnyArray] = [np.zeros(1, np.int64)]
     for chunk in chunks:
         if chunk.offsets is None or chunk.child is None:
             raise ParameterTypeError(arrays.FLAT)
-        sizes: AnyArray = np.diff(chunk.offsets.astype(np.int64, copy=False))
-        child = chunk.child
-        if chunk.valid is not None and bool((sizes[~chunk.valid] > 0).any()):
-            there = np.repeat(chunk.valid, sizes)  # a missing list may still hold items
-            child, sizes = _some(child, there), np.where(chunk.valid, sizes, 0)
-        items.append(child)
-        lengths.append(sizes)
+        items.append(chunk.child)
+        lengths.append(np.diff(chunk.offsets.astype(np.int64, copy=False)))
     offsets = np.cumsum(np.concatenate(lengths))
     if all(
         child.kind in ("integers", "floats") or child.format == number_columns.NULLS
@@ -168,16 +166,3 @@ def _of_lists(chunks: list[arrow.Column]) -> tuple[number_columns.Numbers | arro
     ):
         return number_columns.joined(items, "records"), offsets
     return arrow.Chunks(items), offsets
-
-
-def _some(column: arrow.Column, chosen: AnyArray) -> arrow.Column:
-    """Some rows of a column of numbers or labels."""
-    values, valid, offsets = column.values, column.valid, column.offsets
-    if offsets is not None and values is not None:  # texts: bytes of those that are chosen
-        lengths = np.diff(offsets)
-        values = values[int(offsets[0]) : int(offsets[-1])][np.repeat(chosen, lengths)]
-        offsets = np.concatenate([[0], np.cumsum(lengths[chosen])])
-    elif values is not None:
-        values = values[chosen]
-    size, valid = int(chosen.sum()), None if valid is None else valid[chosen]
-    return replace(column, values=values, valid=valid, offsets=offsets, length=size)

@@ -53,15 +53,6 @@ class Gathered(NamedTuple):
     counts: IntArray
 
 
-class Edges(NamedTuple):
-    """The numbers between which records are gathered, and the grid points of the two ends."""
-
-    low: int | float
-    high: int | float
-    first: int
-    last: int
-
-
 class Pieces(NamedTuple):
     """The whole grid in pieces, in order.
 
@@ -148,11 +139,12 @@ class Unsorted(Source):
             return sample.copy(), 0
         left, right = pivots(sample.size, total, low, high)
         while True:
-            edges = edges_at(grid, sample, *points_of(grid, sample, left, right))
-            few = edges.last - edges.first < COARSE
-            one = partial(gathered, low=edges.low, high=edges.high)
+            first, last = points_of(grid, sample, left, right)
+            least, most = edges_at(grid, sample, first, last)
+            one, few = partial(gathered, low=least, high=most), last - first < COARSE
             if few:
-                taken = self._gathered(partial(on_points, grid=grid, edges=edges), PIECE)
+                points = range(first, last + 1)
+                taken = self._gathered(partial(on_points, grid=grid, points=points, one=one), PIECE)
             else:
                 share = int(1.1 * total * (right - left) / sample.size)
                 taken = self._gathered(one, max(total // ROOM, 4 * SMALL, share))
@@ -168,7 +160,7 @@ class Unsorted(Source):
             right = min(right + reach, sample.size) if short[1] else right
         if few:
             on = taken.counts[1:].nonzero()[0]
-            window = cut(on + edges.first, taken.counts[1:][on], inside, low - below, high - below)
+            window = cut(on + first, taken.counts[1:][on], inside, low - below, high - below)
             return window._replace(below=window.below + below, total=total)
         if taken.values.size < inside:  # more than room: once more, by one thread
             taken = self._gathered(one, inside, 1)
@@ -217,7 +209,7 @@ class Unsorted(Source):
         for part in self.raw_parts():
             parts.append(part[(-seen) % step :: step])
             seen, size = seen + part.size, size + parts[-1].size
-            while known is None and size > 2 * SAMPLE:
+            while size > 2 * SAMPLE:
                 parts, step = [np.concatenate(parts)[::2]], 2 * step
                 size = parts[0].size
         sample = np.sort(_joined(parts))
@@ -253,7 +245,9 @@ def points_of(grid: Grid, sample: AnyArray, left: int, right: int) -> tuple[int,
     return 0 if left < 0 else first, grid.size - 1 if right >= sample.size else last
 
 
-def edges_at(grid: Grid, sample: AnyArray, first: int, last: int) -> Edges:
+def edges_at(
+    grid: Grid, sample: AnyArray, first: int, last: int
+) -> tuple[int | float, int | float]:
     """The least and the largest record, of the sample's type, on these grid points."""
     floats = sample.dtype.kind == "f"
     low: int | float = -math.inf if floats else INT64[0]
@@ -263,7 +257,7 @@ def edges_at(grid: Grid, sample: AnyArray, first: int, last: int) -> Edges:
     if last + 1 < grid.size:
         above = grid.least(last + 1, floats)
         high = min(math.nextafter(above, -math.inf) if floats else int(above) - 1, high)
-    return Edges(low, high, first, last)
+    return low, high
 
 
 def passed(
@@ -317,14 +311,18 @@ def gathered_regions(part: AnyArray, room: int, cuts: AnyArray, keep: IntArray) 
     return Gathered(space[:size], counts[cuts.size : 0 : -1].copy())
 
 
-def on_points(part: AnyArray, room: int, grid: Grid, edges: Edges) -> Gathered:
-    """How many records lie below the edges, and on each point between them; no records."""
-    inner = range(edges.first + 1, edges.last + 1)
-    needed = room if inner else 0  # all that are inside one point lie on it
-    ends = np.zeros(len(inner) + 2, np.int64)
+def on_points(
+    part: AnyArray, room: int, grid: Grid, points: range, one: Callable[[AnyArray, int], Gathered]
+) -> Gathered:
+    """How many records lie below some points, and on each of these; no records.
+
+    `one` gathers those on all the points.
+    """
+    needed = room if len(points) > 1 else 0
+    ends = np.zeros(len(points) + 1, np.int64)
     for begin in range(0, part.size, room):
-        values, counts = gathered(part[begin : begin + room], needed, edges.low, edges.high)
-        under = [np.count_nonzero(grid.under(t, values)) for t in inner]
+        values, counts = one(part[begin : begin + room], needed)
+        under = [np.count_nonzero(grid.under(t, values)) for t in points[1:]]
         ends += counts[0] + np.array([0, *under, counts[1]])
     return Gathered(part[:0], np.diff(ends, prepend=0))
 
@@ -346,7 +344,7 @@ def pieces_of(grid: Grid, sample: AnyArray, total: int, ranges: Ranges) -> Piece
     at = -1
     for last, gather in [*ends, (grid.size - 1, False)]:
         if last > at:  # ranges may overlap
-            cut = edges_at(grid, sample, 0, last).high
+            cut = edges_at(grid, sample, 0, last)[1]
             if floats or cut >= INT64[0]:  # else no integer lies there
                 pieces.append((last, cut, gather))
             at = last
@@ -363,7 +361,8 @@ def windows_from(
     """The window of each range, where pieces hold it whole; `inner` are the gathered records."""
     ends = np.cumsum(counts)
     begins, total = ends - counts, int(ends[-1])
-    ahead = (begins - np.cumsum(counts * pieces.keep) + counts * pieces.keep).tolist()
+    gathered_counts = counts * pieces.keep
+    ahead = (begins - np.cumsum(gathered_counts) + gathered_counts).tolist()
     width = np.diff(pieces.last, prepend=-1)
     known = (pieces.keep == 1) | (width == 1)
     parts: list[IntArray] = []  # pieces of each range

@@ -54,22 +54,19 @@ def title(name: str, mechanism: Described) -> str:
     q = values.get("q")
     if isinstance(q, tuple):
         q = ", ".join(map(str, q)) if len(q) < 10 else f"({len(q)} of them)"
-    parts = [f"{name}{'' if q is None else f' {q}'}, epsilon {epsilon}"]
-    if values.get("scaling") == "textbook":
-        parts.append("textbook's scaling")
-    if (neighbors := values.get("neighbors")) is not None:
-        parts.append(f"neighbors {neighbors}")
-    if (convention := values.get("convention", "weak")) != "weak":
-        parts.append(f"{convention} convention")
-    if (widen := values.get("widen", 0)) != 0:
-        parts.append(f"widened by {widen}")
-    if values.get("ties") == "left":
-        parts.append("ties left")
-    if values.get("mechanism") == "permute-and-flip":
-        parts.append("by permute-and-flip")
-    if name in ("top-k", "joint-top-k"):
-        parts.append(f"the first of {values['k']} places")
-    return ", ".join(parts)
+    neighbors, convention = values.get("neighbors"), values.get("convention", "weak")
+    widen = values.get("widen", 0)
+    said = {
+        f"{name}{'' if q is None else f' {q}'}, epsilon {epsilon}": True,
+        "textbook's scaling": values.get("scaling") == "textbook",
+        f"neighbors {neighbors}": neighbors is not None,
+        f"{convention} convention": convention != "weak",
+        f"widened by {widen}": widen != 0,
+        "ties left": values.get("ties") == "left",
+        "by permute-and-flip": values.get("mechanism") == "permute-and-flip",
+        f"the first of {values.get('k')} places": name in ("top-k", "joint-top-k"),
+    }
+    return ", ".join(words for words, holds in said.items() if holds)
 
 
 def grid_text(mechanism: Described) -> str:
@@ -90,12 +87,11 @@ def grid_text(mechanism: Described) -> str:
 def parameters(mechanism: Described) -> dict[str, Any]:
     """The public parameters of a mechanism, as plain values."""
     values = _values(mechanism)
-    grid = values.pop("grid", None)
-    for name in ("any_epsilon", "count"):
-        values.pop(name, None)
+    grid = values.get("grid")
     facts: dict[str, Any] = {"mechanism": name_of(mechanism)}
     for name, value in values.items():
-        facts["selected_by" if name == "mechanism" else name] = plain(value)
+        if name not in ("grid", "any_epsilon", "count"):
+            facts["selected_by" if name == "mechanism" else name] = plain(value)
     if isinstance(grid, Grid):
         facts["points"] = grid.size
         if grid.points is not None and grid.points.size <= LISTED:
@@ -132,11 +128,9 @@ def plain(value: object) -> Any:
     """A parameter as JSON has it: numbers as they are written."""
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
-    if isinstance(value, Fraction):
-        return str(value)
     if isinstance(value, Decimal):
         return float(value)
-    return value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
+    return value if isinstance(value, (int, float, str, type(None))) else str(value)
 
 
 def encoded_mechanism(mechanism: object) -> bytes:

@@ -3,18 +3,9 @@
 In a numpydoc section Parameters or Raises a line of names alone, without a type and a
 description, stands for their entries below. `documented` puts these in, so that ``help()`` is
 complete.
-"""
 
-from __future__ import annotations
-
-import re
-from functools import update_wrapper
-from types import FunctionType
-from typing import TypeVar
-
-Documented = TypeVar("Documented")
-
-PARAMETERS = """\
+Parameters
+----------
 epsilon : float
     Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
 any_epsilon : bool
@@ -104,9 +95,9 @@ p : array_like
     Probabilities, in [0, 1].
 truth : array_like
     Finite numbers, possible as outputs or not; the true statistic.
-"""
 
-ERRORS = """\
+Raises
+------
 ParameterError, ParameterTypeError
     If a parameter is outside its range or of the wrong type.
 BudgetExceeded
@@ -118,6 +109,15 @@ BudgetError
 RandomnessError
     If the operating system gives no randomness.
 """
+
+from __future__ import annotations
+
+import re
+from functools import update_wrapper
+from types import FunctionType
+from typing import TypeVar
+
+Documented = TypeVar("Documented")
 
 ENTRY = re.compile(r"^(\S.*?)(?: :.*)?(?:\n .*)+", re.MULTILINE)
 SECTION = re.compile(r"^( *)(Parameters|Raises)\n\1-+\n((?:.*\S.*\n?)+)", re.MULTILINE)
@@ -156,20 +156,18 @@ def own_methods(cls: type) -> None:
 def _completed(section: re.Match[str]) -> str:
     """A section, with an entry for each name that has none."""
     indent, title, body = section.groups()
-    entries, out = TABLES[title], [f"{indent}{title}", indent + "-" * len(title)]
-    lines = body.splitlines()
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        names = line[len(indent) :]
-        if names[0] == " " or " :" in names or following.startswith(f"{indent} "):
-            out.append(line)
-            continue
-        for name in [names] if names in entries else names.split(", "):
-            out += [f"{indent}{text}" for text in entries[name]]
-    return "\n".join(out) + "\n" * body.endswith("\n")
+    entries = TABLES[title]
+
+    def listed(line: re.Match[str]) -> str:
+        names = [line[1]] if line[1] in entries else line[1].split(", ")
+        return "\n".join(f"{indent}{text}" for name in names for text in entries[name])
+
+    bare = rf"^{indent}(\w+(?:, \w+)*)$(?!\n{indent} )"
+    return section[0].removesuffix(body) + re.sub(bare, listed, body, flags=re.MULTILINE)
 
 
-# The lines of each entry, by what stands before its type.
+# The lines of each entry above, by what stands before its type.
 TABLES = {
-    title: {entry[1]: entry[0].splitlines() for entry in ENTRY.finditer(text)}
-    for title, text in (("Parameters", PARAMETERS), ("Raises", ERRORS))
+    section[2]: {entry[1]: entry[0].splitlines() for entry in ENTRY.finditer(section[3])}
+    for section in SECTION.finditer(__doc__ or "")
 }

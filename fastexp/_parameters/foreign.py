@@ -35,20 +35,11 @@ def is_pandas(thing: Any) -> bool:
 
 
 def readable(thing: object, argument: str) -> None:
-    """Refuse what cannot even be asked for its type, such as a proxy whose object is gone.
-
-    Raises
-    ------
-    ParameterTypeError
-        If it cannot.
-    """
-    try:
-        isinstance(thing, int)
-    except Exception:  # noqa: S110  # raised below, where that error is no context of ours
-        pass
-    else:
-        return
-    raise ParameterTypeError(f"{argument} must be data, got an object that fails when it is read")
+    """Refuse what cannot even be asked for its type, such as a proxy whose object is gone."""
+    if attribute(thing, "__class__") is None:
+        raise ParameterTypeError(
+            f"{argument} must be data, got an object that fails when it is read"
+        )
 
 
 def is_interrupt(failure: Exception) -> bool:

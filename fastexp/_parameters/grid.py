@@ -460,9 +460,8 @@ def _printed(value: float) -> Fraction:
 def _floors(records: AnyArray) -> IntArray:
     """The largest int64 <= each record, clamped to int64."""
     if records.dtype.kind == "f":
-        wide = np.clip(np.floor(records), -(2.0**63), 2.0**63 - 1024)
-        top = records >= 2.0**63
-        return np.where(top, INT64[-1], wide.astype(np.int64))
+        inside = np.clip(np.floor(records), -(2.0**63), 2.0**63 - 1024)
+        return np.where(records >= 2.0**63, INT64[-1], inside.astype(np.int64))
     if records.dtype.kind == "u":
         return np.minimum(records, np.uint64(INT64[-1])).astype(np.int64)
     return records.astype(np.int64, copy=False)

@@ -45,7 +45,8 @@ def segments_of(
     if options.by is None and options.person is None and missing is None:
         offsets = _offsets(options.offsets, values.size)
         names = _names_of(options, offsets.size - 1)
-        return _contiguous(values, offsets), names
+        first, last = int(offsets[0]), int(offsets[-1])
+        return Segments(np.ascontiguousarray(values[first:last]), offsets - first), names
     codes, names = _codes(options, values.size, threads)
     if options.person is not None:
         rows = Rows(codes.codes(threads), names, *_persons(options.person, values.size))
@@ -90,11 +91,6 @@ def _offsets(offsets: IntArray | None, n: int) -> IntArray:
     if offsets[-1] > n:
         raise ParameterError(OFFSETS)
     return offsets
-
-
-def _contiguous(values: AnyArray, offsets: IntArray) -> Segments:
-    first, last = int(offsets[0]), int(offsets[-1])
-    return Segments(np.ascontiguousarray(values[first:last]), offsets - first)
 
 
 def _names_of(options: CallOptions, size: int) -> Names:

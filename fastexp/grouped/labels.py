@@ -28,16 +28,13 @@ def read_labels(records: object, candidates: tuple[Any, ...]) -> tuple[IntArray,
         codes, _ = read_labels(records.values, candidates)
         codes = _without(codes, records.missing)
         return codes, codes < 0
-    objects = isinstance(records, (list, tuple)) or _holds_objects(records)
+    objects = isinstance(records, (list, tuple)) or (
+        type(records) is np.ndarray and records.dtype.kind == "O"
+    )
     numbers = None if objects else _by_name(records, candidates)  # Python is fastest with its own
     if numbers is None:
         numbers = _by_value(records, candidates)
     return numbers, numbers < 0
-
-
-def _holds_objects(records: object) -> bool:
-    """Whether it is an array of objects of Python."""
-    return type(records) is np.ndarray and records.dtype.kind == "O"
 
 
 def check_type(records: object, candidates: tuple[Any, ...]) -> None:

@@ -33,7 +33,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Literal
 
-from .composition import advanced, group, parallel, sequential
+from .composition import advanced, group, parallel, sequential, total
 from .conversion import (
     adaptive_delta,
     adaptive_epsilon,
@@ -45,7 +45,6 @@ from .guarantee import Guarantee, pure_guarantee, pure_rho, selection_guarantee
 from .peeling import peeling_guarantee, peeling_round
 from .planning import nonadaptive_delta, nonadaptive_epsilon
 from .rates import count_rate, rank_rate, selection_rate
-from .whole import total
 
 #: What a composition holds for; the values of `HOLDS_FOR`.
 Condition = Literal["adaptive amounts", "adaptive queries", "fixed queries"]

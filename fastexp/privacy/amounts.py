@@ -72,18 +72,16 @@ def times(number: float | None, factor: int) -> float | None:
 
 def added(numbers: Iterable[float | None]) -> float | None:
     """The sum as decimals, rounded up; None if a term is."""
-    terms = list(numbers)
-    finite = [n for n in terms if n is not None and not math.isinf(n)]
+    terms: list[Any] = list(numbers)
     if None in terms:
         return None
-    return up(sum(map(exact, finite), Fraction(0))) if len(finite) == len(terms) else math.inf
+    return math.inf if math.inf in terms else up(sum(map(exact, terms), Fraction(0)))
 
 
 def greatest(numbers: Iterable[float | None]) -> float | None:
     """The maximum; None if a term is."""
-    terms = list(numbers)
-    known = [n for n in terms if n is not None]
-    return max(known) if len(known) == len(terms) else None
+    terms: list[Any] = list(numbers)
+    return None if None in terms else float(max(terms))
 
 
 def above(number: float) -> float:
@@ -96,9 +94,9 @@ def below(number: float) -> float:
     return max(0.0, math.nextafter(number * (1 - MARGIN), -math.inf))
 
 
-def within(name: str, number: float, limits: tuple[float, float]) -> float:
-    """A number where formulas neither underflow nor lose their digits."""
-    low, high = limits
+def within(name: str, value: float, limits: tuple[float, float]) -> float:
+    """A number > 0 where formulas neither underflow nor lose their digits."""
+    number, (low, high) = validate.positive(name, value), limits
     if not low <= number <= high:
         raise ParameterError(f"{name} must be in [{low:g}, {high:g}], got {number!r}")
     return number

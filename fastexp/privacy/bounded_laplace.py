@@ -43,7 +43,6 @@ normalisers agree, and E(a) = a*N.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
@@ -51,32 +50,19 @@ from ..reference.exact import exp_bounds, log_bounds
 
 DIGITS = 128  # binary ones of a bound on E, relative
 CONTINUUM = 1 << 80  # steps of a grid that is a continuum as far as doubles can tell
-HALF = Fraction(1, 2)
-Terms = list[tuple[int, Fraction]]  # (sign, x): sign * exp(-a*x)
-Ratio = tuple[Fraction, Terms, Terms]
+CLOSE = 2.0**-50  # of the last two points of a search, relative
 
 
 def bounded_laplace_epsilon(a: Fraction, steps: int, reach: Fraction) -> Fraction:
     """An upper bound on E(a), within a relative 2**-100: what the rate a > 0 costs.
 
-    `steps` is N >= 1, and `reach` is D, in (0, N].
+    `steps` is N >= 1, and `reach` is D, in (0, N]. Each ratio of the theorem has a lead, so that
+    E(a) is the greatest a*lead + ln(above / below), and sums of sign * exp(-a*x) above and below,
+    as pairs (sign, x). Those of the phases d and 1 - d are multiplied with
+    exp(a * the distance to the grid).
     """
-    precision = _precision(a, reach)
-    logs = [
-        a * lead
-        + Fraction(log_bounds(_above(a, over, under, precision), precision)[1], 1 << precision)
-        for lead, over, under in _ratios(steps, reach)
-    ]
-    return max(logs, default=a * reach)
-
-
-def _ratios(steps: int, reach: Fraction) -> list[Ratio]:
-    """(lead, above, below), so that E(a) is the greatest a*lead + ln(above / below); none: a*D.
-
-    Sums of the phases d and 1 - d are multiplied with exp(a * the distance to the grid).
-    """
-    if reach == steps:
-        return []
+    # Binary digits that leave DIGITS of E: sums are >= 1 - e**-a, and E is >= a*D.
+    precision = DIGITS + _lost(a) + max(_lost(a), _lost(a * reach))
     whole = reach.numerator // reach.denominator
     d, last, zero = reach - whole, steps + 1, Fraction(0)
     near = min(d, 1 - d)
@@ -87,19 +73,13 @@ def _ratios(steps: int, reach: Fraction) -> list[Ratio]:
         on = [(1, zero), (1, zero + 1), (-1, zero + whole + 2), (-1, zero + steps - whole)]
         off = [*both, (-1, 2 - d - near), (-1, steps + d - near)]
         ratios.append((reach + near, on, off))
-    return ratios
-
-
-def _above(a: Fraction, over: Terms, under: Terms, precision: int) -> Fraction:
-    """An upper bound on the ratio of two sums of exponentials, both > 0."""
-    high = sum(sign * exp_bounds(a * x, precision)[sign > 0] for sign, x in over)
-    low = sum(sign * exp_bounds(a * x, precision)[sign < 0] for sign, x in under)
-    return Fraction(high, low)
-
-
-def _precision(a: Fraction, reach: Fraction) -> int:
-    """Binary digits that leave DIGITS of E: sums are >= 1 - e**-a, and E is >= a*D."""
-    return DIGITS + _lost(a) + max(_lost(a), _lost(a * reach))
+    costs = []
+    for lead, above, below in ratios:
+        high = sum(sign * exp_bounds(a * x, precision)[sign > 0] for sign, x in above)
+        low = sum(sign * exp_bounds(a * x, precision)[sign < 0] for sign, x in below)
+        log = log_bounds(Fraction(high, low), precision)[1]
+        costs.append(a * lead + Fraction(log, 1 << precision))
+    return max(costs)
 
 
 def _lost(small: Fraction) -> int:
@@ -109,59 +89,31 @@ def _lost(small: Fraction) -> int:
 
 @lru_cache(maxsize=256)
 def bounded_laplace_rate(epsilon: Fraction, steps: int, reach: Fraction) -> Fraction:
-    """The greatest double a with E(a) <= epsilon, certified by bounds of exp in integers.
+    """The greatest double a with E(a) <= epsilon, certified by bounds in integers.
 
     Never below epsilon / (2*D), the rate that is safe on any grid, and exactly epsilon / N where
     D >= N. E rises with a, which matters for accuracy only, not for privacy.
     """
     if reach >= steps:
         return epsilon / steps
-    ratios = _ratios(steps, reach)
 
-    def excess(a: Fraction) -> Fraction:
-        """About E(a) - epsilon: >= 0 unless E(a) < epsilon for certain."""
-        precision = _precision(a, reach)
-        return max(_excess(a, ratio, epsilon, precision) for ratio in ratios)
+    def excess(a: float) -> Fraction:
+        return bounded_laplace_epsilon(Fraction(a), steps, reach) - epsilon
 
-    low, high = epsilon / (2 * reach), epsilon / reach  # where E <= epsilon, and >= epsilon
-    guess = float(_root(excess, low, high))
-    while excess(Fraction(guess)) >= 0:
-        guess = math.nextafter(guess, 0.0)
-    while excess(Fraction(above := math.nextafter(guess, math.inf))) < 0:
-        guess = above
-    return max(Fraction(guess), low)
-
-
-def _excess(a: Fraction, ratio: Ratio, epsilon: Fraction, precision: int) -> Fraction:
-    """About a*lead + ln(above / below) - epsilon, < 0 only if that is so."""
-    lead, above, below = ratio
-    rest = epsilon - a * lead
-    lo, hi = exp_bounds(abs(rest), precision)
-    power = Fraction(hi, 1 << precision) if rest >= 0 else Fraction(1 << precision, max(lo, 1))
-    least = _above(a, above, below, precision) * power - 1  # exp(excess) - 1, or a bit more
-    if least >= 0:
-        return least if least < 1 else max(Fraction(1), -rest)
-    return least if least > -HALF else min(-HALF, -rest)
-
-
-def _root(f: Callable[[Fraction], Fraction], low: Fraction, high: Fraction) -> Fraction:
-    """About where the rising f is 0: secants, or halves where they leave the bracket."""
-    x, y = low, high
-    at_x, at_y = f(x), f(y)
-    while high - low > high / (1 << 60) and abs(y - x) > high / (1 << 60):
-        new = low if at_x == at_y else _short(y - at_y * (y - x) / (at_y - at_x))
-        if not low < new < high:
-            new = _short((low + high) / 2)
-        x, at_x, y, at_y = y, at_y, new, f(new)
+    least = epsilon / (2 * reach)  # where E <= epsilon; at twice that it is >= epsilon
+    low, high = x, y = float(least), float(2 * least)
+    at_x, at_y = excess(x), excess(y)
+    while abs(y - x) > y * CLOSE:  # secants, or halves where they leave the bracket
+        new = y - float(at_y * Fraction(y - x) / (at_y - at_x)) if at_x != at_y else y
+        if not low <= new <= high:
+            new = (low + high) / 2
+        x, at_x, y, at_y = y, at_y, new, excess(new)
         low, high = (new, high) if at_y < 0 else (low, new)
-    return low
-
-
-def _short(x: Fraction) -> Fraction:
-    """x to 64 binary digits, so that fractions stay small."""
-    places = 64 + x.denominator.bit_length() - x.numerator.bit_length()
-    scale = Fraction(2) ** places
-    return (x * scale).__floor__() / scale
+    while excess(y) > 0:
+        y = math.nextafter(y, 0.0)
+    while excess(above := math.nextafter(y, math.inf)) <= 0:
+        y = above
+    return max(Fraction(y), least)
 
 
 def continuous_laplace_rate(epsilon: Fraction, width: Fraction, sensitivity: Fraction) -> Fraction:

@@ -1,13 +1,39 @@
-"""One promise in other terms, and many of bounded range that may depend on each other."""
+"""One promise in other terms, and many of bounded range that may depend on each other.
+
+Only positive terms are added, so that nothing is lost where eta is tiny or the order large.
+With psi(x) = ln(sinh(x/2) / (x/2)), the exact divergence of order a = b + 1 of an
+eta-bounded-range mechanism (Dong, Durfee and Rogers 2020, maximised over the worst pairs) is
+
+    (a psi(a eta) - b psi(b eta) - psi(eta)) / b
+      = (psi(a eta) - psi(eta) + b ln(1 + d b / a)) / b,
+    d = (exp(psi(eta)) - 1) / b + sinh(eta/2) L(b eta/2) + 2 sinh(eta/4)**2,
+
+where L(y) = coth y - 1/y.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from .._parameters import validate
-from . import amounts, renyi
+from . import amounts
 
 RANGE = (1e-100, 1e9)  # of a bounded range or rho: where the formulas are accurate
+# ln(sinh(x/2) / (x/2)) = sum of c[n] x**(2n), n = 1, 2, ...: Bernoulli numbers / (2n (2n)!).
+SERIES = (
+    1 / 24,
+    -1 / 2880,
+    1 / 181440,
+    -1 / 9676800,
+    1 / 479001600,
+    -691 / 2730 / (12 * math.factorial(12)),
+    7 / 6 / (14 * math.factorial(14)),
+    -3617 / 510 / (16 * math.factorial(16)),
+)
+WIDE = 30.0  # from here on sinh could overflow, and the plain formula loses nothing
+GOLDEN = (math.sqrt(5) - 1) / 2
+Function = Callable[[float], float]
 
 
 def bounded_range_divergence(bounded_range: float, order: float) -> float:
@@ -45,9 +71,8 @@ def bounded_range_divergence(bounded_range: float, order: float) -> float:
     >>> round(privacy.bounded_range_divergence(1.0, 2.0), 8)
     0.24022901
     """
-    eta = _range(bounded_range)
-    a = amounts.within("order", validate.positive("order", order), (1.00001, 1e30))
-    return renyi.bounded_range_divergence(eta, a)
+    eta = amounts.within("bounded_range", bounded_range, RANGE)
+    return _divergence(eta, amounts.within("order", order, (1.00001, 1e30)))
 
 
 def adaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> float:
@@ -88,7 +113,8 @@ def adaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> float:
     >>> f"{privacy.adaptive_delta(10, 0.1, 0.5):.3g}"
     '9.55e-05'
     """
-    k, eta = validate.counting("rounds", rounds), _range(bounded_range)
+    k = validate.counting("rounds", rounds)
+    eta = amounts.within("bounded_range", bounded_range, RANGE)
     e = validate.at_least("epsilon", epsilon, 0.0)
     if amounts.exact(eta) * k <= amounts.exact(e):
         return 0.0
@@ -125,22 +151,16 @@ def adaptive_epsilon(rounds: int, bounded_range: float, delta: float) -> float:
     >>> round(privacy.adaptive_epsilon(100, 0.1, 1e-6), 4)
     2.4002
     """
-    k, eta = validate.counting("rounds", rounds), _range(bounded_range)
-    log = amounts.open_fraction("delta", delta)
-
-    def divergence(order: float) -> float:
-        return k * renyi.bounded_range_divergence(eta, order)
-
-    return min(amounts.times(eta, k) or 0.0, renyi.least_epsilon(divergence, log))
+    k = validate.counting("rounds", rounds)
+    eta = amounts.within("bounded_range", bounded_range, RANGE)
+    slack = amounts.open_fraction("delta", delta)
+    least = _best_epsilon(lambda order: k * _divergence(eta, order), slack)
+    return min(amounts.times(eta, k) or 0.0, least)
 
 
 def adaptive_log_delta(rounds: int, bounded_range: float, epsilon: float) -> float:
     """The logarithm of `adaptive_delta`, for checked arguments."""
-
-    def divergence(order: float) -> float:
-        return rounds * renyi.bounded_range_divergence(bounded_range, order)
-
-    return renyi.least_log_delta(divergence, epsilon)
+    return _best_log_delta(lambda order: rounds * _divergence(bounded_range, order), epsilon)
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
@@ -177,9 +197,9 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     >>> f"{privacy.zcdp_delta(0.125, 1.0):.5g}"
     '0.017985'
     """
-    amount = amounts.within("rho", validate.positive("rho", rho), RANGE)
+    amount = amounts.within("rho", rho, RANGE)
     e = validate.at_least("epsilon", epsilon, 0.0)
-    return min(1.0, amounts.above(math.exp(renyi.least_log_delta(lambda a: a * amount, e))))
+    return min(1.0, amounts.above(math.exp(_best_log_delta(lambda order: order * amount, e))))
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
@@ -210,9 +230,105 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     >>> round(privacy.zcdp_epsilon(0.125, 1e-6), 4)
     2.4191
     """
-    amount = amounts.within("rho", validate.positive("rho", rho), RANGE)
-    return renyi.least_epsilon(lambda a: a * amount, amounts.open_fraction("delta", delta))
+    amount, slack = amounts.within("rho", rho, RANGE), amounts.open_fraction("delta", delta)
+    return _best_epsilon(lambda order: order * amount, slack)
 
 
-def _range(value: float) -> float:
-    return amounts.within("bounded_range", validate.positive("bounded_range", value), RANGE)
+def _best_log_delta(divergence: Function, epsilon: float) -> float:
+    """The least ln delta, at most 0, that the Rényi divergence of an order implies.
+
+    delta = exp((a - 1) (divergence - epsilon)) / (a - 1) * (1 - 1/a)**a: Canonne, Kamath and
+    Steinke 2020, Proposition 12, which is the best for one order. Safely rounded up.
+    """
+
+    def log_delta(order: float) -> float:
+        b = order - 1
+        terms = b * divergence(order), -b * epsilon, -math.log(b), order * math.log1p(-1 / order)
+        return sum(terms) + amounts.MARGIN * (1.0 + sum(map(abs, terms)))
+
+    return min(0.0, _least(log_delta))
+
+
+def _best_epsilon(divergence: Function, delta: float) -> float:
+    """The least epsilon, by the same formula solved for it; safely rounded up."""
+
+    def epsilon(order: float) -> float:
+        b, log = order - 1, order * math.log1p(-1 / order)
+        terms = divergence(order), -math.log(delta) / b, -math.log(b) / b, log / b
+        return max(0.0, sum(terms) + amounts.MARGIN * sum(map(abs, terms)))
+
+    return _least(epsilon)
+
+
+def _least(bound: Function) -> float:
+    """The minimum over orders > 1 of a bound that falls and then rises.
+
+    Golden sections in ln(order - 1). Each order gives a bound that holds, so that a search
+    that misses the best one is only a little too careful.
+    """
+    bounds: dict[float, float] = {}
+
+    def at(log: float) -> float:
+        if log not in bounds:
+            bounds[log] = bound(1 + math.exp(log))
+        return bounds[log]
+
+    low, high = -12.0, 80.0
+    first, second = cuts(low, high)
+    for _ in range(81):
+        if at(first) <= at(second):
+            high, second = second, first
+            first, _ = cuts(low, high)
+        else:
+            low, first = first, second
+            _, second = cuts(low, high)
+    return min(bounds.values())
+
+
+def cuts(low: float, high: float) -> tuple[float, float]:
+    """The two points between which a golden section cuts a range next, the lower one first."""
+    return high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+
+
+def log_sinhc(x: float) -> float:
+    """ln(sinh(x/2) / (x/2)) for x >= 0."""
+    if x < 1.0:
+        square, total = x * x, 0.0
+        for c in reversed(SERIES):
+            total = (total + c) * square
+        return total
+    return x / 2 - math.log(x) + _log1mexp(x)
+
+
+def langevin(y: float) -> float:
+    """Coth y - 1/y for y >= 0: twice the derivative of `log_sinhc` at 2y."""
+    if y < 0.5:
+        x, total = 2 * y, 0.0
+        for n in range(len(SERIES), 0, -1):
+            total = total * x * x + 2 * n * SERIES[n - 1]
+        return 2 * total * x
+    return 1 / math.tanh(y) - 1 / y
+
+
+def _log1mexp(x: float) -> float:
+    """ln(1 - exp(-x)) for x > 0."""
+    return math.log(-math.expm1(-x))
+
+
+def _divergence(eta: float, order: float) -> float:
+    """The greatest Rényi divergence of an eta-bounded-range mechanism; never below it."""
+    a, b = order, order - 1
+    if eta > WIDE:
+        ends = a * _log1mexp(a * eta) - b * _log1mexp(b * eta) - _log1mexp(eta)
+        value = eta + (ends - a * math.log1p(b) + b * math.log(b)) / b
+    else:
+        growth = math.expm1(log_sinhc(eta)) / b + math.sinh(eta / 2) * langevin(b * eta / 2)
+        growth += 2 * math.sinh(eta / 4) ** 2
+        rise = log_sinhc(a * eta) - log_sinhc(eta)
+        value = rise / b + math.log1p(growth * b / a)
+    slip = 1e-15 * eta / min(b, 1.0)  # for orders close to 1
+    return min(
+        amounts.above(max(0.0, value) + slip * min(1.0, a * eta)),
+        eta,
+        amounts.above(a * eta * (eta / 8)),
+    )

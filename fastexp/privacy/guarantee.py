@@ -90,14 +90,13 @@ class Guarantee(Carded):
         raise ParameterTypeError("Guarantee cannot be subclassed")
 
     def _card(self) -> Card:
-        texts = [
+        facts = [
             (name.replace("_", " "), "not promised" if amount is None else at_most(amount))
             for name in ("epsilon", "delta", "bounded_range", "rho")
             for amount in (getattr(self, name),)
         ]
-        neighbors = self.neighbors or "those of the stated sensitivity"
-        facts = [*texts, ("neighbors", neighbors), ("assumes", self.assumes)]
-        return Card("Guarantee: what a release promises", facts)
+        facts.append(("neighbors", self.neighbors or "those of the stated sensitivity"))
+        return Card("Guarantee: what a release promises", [*facts, ("assumes", self.assumes)])
 
     def under(self, neighbors: Neighbors) -> Guarantee:
         """The same promise, stated for a neighbour relation.
@@ -128,7 +127,6 @@ class Guarantee(Carded):
         >>> promise.under("replace").epsilon
         0.2
         """
-        check_rounding()
         wanted = validate.neighbors(neighbors)
         if self.neighbors == wanted:
             return self
@@ -202,8 +200,7 @@ def selection_guarantee(epsilon: float, neighbors: Relation | None, assumes: str
     validate.positive("epsilon", epsilon)
     number = amounts.upward("epsilon", epsilon)
     rho = amounts.up(amounts.exact(number) ** 2 / 8)
-    stated = validate.relation(neighbors), validate.text("assumes", assumes)
-    return Guarantee(number, stated[0], number, rho, 0.0, stated[1])
+    return Guarantee(number, neighbors, number, rho, 0.0, assumes)
 
 
 def pure_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> Guarantee:
@@ -239,8 +236,7 @@ def pure_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> 
     """
     validate.positive("epsilon", epsilon)
     number = amounts.upward("epsilon", epsilon)
-    stated = validate.relation(neighbors), validate.text("assumes", assumes)
-    return Guarantee(number, stated[0], None, pure_rho(number), 0.0, stated[1])
+    return Guarantee(number, neighbors, None, pure_rho(number), 0.0, assumes)
 
 
 def pure_rho(epsilon: float) -> float:

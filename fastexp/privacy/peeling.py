@@ -131,7 +131,6 @@ def peeling_guarantee(
     each, k = validate.exact("round_epsilon", round_epsilon), validate.counting("rounds", rounds)
     if each > peeling_round(k, epsilon=epsilon, delta=delta, rho=rho):
         raise ParameterError("round_epsilon must be at most what peeling_round gives for the total")
-    stated = validate.relation(neighbors), validate.text("assumes", assumes)
     slack = validate.fraction("delta", delta)
     if rho is not None:
         pure, spent = amounts.up(each * k), validate.positive("rho", rho)
@@ -140,18 +139,15 @@ def peeling_guarantee(
         exact = amounts.exact(pure) / k if slack == 0.0 else each
         spent = amounts.up(exact**2 * k / 8)
     span = pure if k == 1 and slack == 0.0 else None
-    return Guarantee(pure, stated[0], span, spent, slack, stated[1])
+    return Guarantee(pure, neighbors, span, spent, slack, assumes)
 
 
 def _root(square: Fraction) -> float:
     """The greatest float whose square is at most a number > 0."""
-    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
-    root = math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
-    while Fraction(root) ** 2 > square:
-        root = math.nextafter(root, 0.0)
-    while Fraction(above := math.nextafter(root, math.inf)) ** 2 <= square:
-        root = above
-    return root
+    shift = 64 + max(0, square.denominator.bit_length() - square.numerator.bit_length())
+    whole = math.isqrt((square.numerator << 2 * shift) // square.denominator)
+    root = float(Fraction(whole, 1 << shift))
+    return root if Fraction(root) ** 2 <= square else math.nextafter(root, 0.0)
 
 
 @lru_cache(maxsize=64)

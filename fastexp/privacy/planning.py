@@ -14,7 +14,6 @@ unequal sides. The terms of one l are i = 0, ..., l, since k t - i eta - epsilon
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -103,22 +102,14 @@ def nonadaptive_epsilon(rounds: int, bounded_range: float, delta: float) -> floa
     """
     k, eta = _arguments(rounds, bounded_range)
     target = math.log(amounts.open_fraction("delta", delta))
-    return _solve(lambda e: _log_delta(k, eta, e) - target, amounts.times(eta, k) or 0.0)
-
-
-def _solve(excess: Callable[[float], float], high: float) -> float:
-    """An epsilon in [0, high] at which a falling function is not above 0, close to its root.
-
-    Regula falsi with halving (Illinois), bisection where an end is infinite.
-    """
-    low = 0.0
-    at_low, at_high = excess(low), -math.inf
+    low, high = 0.0, amounts.times(eta, k) or 0.0
+    at_low, at_high = _log_delta(k, eta, low) - target, -math.inf
     if at_low <= 0.0:
         return low
-    while high - low > CLOSE * high:
+    while high - low > CLOSE * high:  # regula falsi with halving (Illinois), or bisection
         share = 0.5 if math.isinf(at_high) else at_low / (at_low - at_high)
         middle = low + (high - low) * min(max(share, 1e-3), 1 - 1e-3)
-        at_middle = excess(middle)
+        at_middle = _log_delta(k, eta, middle) - target
         if at_middle <= 0.0:
             high, at_high, at_low = middle, at_middle, at_low / 2
         else:
@@ -128,8 +119,7 @@ def _solve(excess: Callable[[float], float], high: float) -> float:
 
 def _arguments(rounds: int, bounded_range: float) -> tuple[int, float]:
     k = validate.counting("rounds", rounds, most=MOST_ROUNDS)
-    number = validate.positive("bounded_range", bounded_range)
-    return k, amounts.within("bounded_range", number, PLAN_RANGE)
+    return k, amounts.within("bounded_range", bounded_range, PLAN_RANGE)
 
 
 def _log_delta(k: int, eta: float, epsilon: float) -> float:
@@ -152,19 +142,15 @@ def _log_binomials(k: int) -> FloatArray:
     return binomials
 
 
-def _log_sides(eta: float, t: float) -> tuple[float, float]:
-    """ln p and ln (1 - p)."""
-    whole = math.expm1(-eta)
-    return math.log(math.expm1(t - eta) / whole) - t, math.log(math.expm1(-t) / whole)
-
-
 def _log_sum(k: int, eta: float, t: float, last: int) -> float:
     """The logarithm of the sum for one l, over exp(epsilon).
 
     All terms are positive and log-concave in i: those before a window add up to less than a
     geometric series.
     """
-    log_p, log_q = _log_sides(eta, t)
+    whole = math.expm1(-eta)
+    log_p = math.log(math.expm1(t - eta) / whole) - t
+    log_q = math.log(math.expm1(-t) / whole)
     first = max(0, last - 12 * math.isqrt(k) - SHORT)
     while True:
         i = np.arange(first, last + 1.0)

@@ -108,15 +108,14 @@ def log_bounds(x: Fraction, precision: int) -> tuple[int, int]:
 def _atanh_bounds(t: Fraction, precision: int) -> tuple[int, int]:
     """Bounds of 2**precision * atanh(t) for |t| <= 1/3: the odd powers, truncated."""
     one = 1 << precision
-    total, terms = Fraction(0), precision // 3 + 2  # 9**-terms is below 2**-precision / 8
+    total, terms = 0, precision // 3 + 2  # 9**-terms is below 2**-precision / 8
     scaled, square = t * one, t * t
     power = scaled.numerator // scaled.denominator
     for n in range(terms):
         total += power // (2 * n + 1)
         power = power * square.numerator // square.denominator
     slack = 2 * terms + 2  # each floor loses less than 1, the powers less than 9/8 more
-    middle = int(total)
-    return middle - slack, middle + slack
+    return total - slack, total + slack
 
 
 def weight_bounds(

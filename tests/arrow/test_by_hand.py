@@ -46,7 +46,8 @@ def all_is_released_once():
 
 class TestReleases:
     def test_an_array_lives_as_long_as_what_looks_into_it(self):
-        data = OneArray(LISTS, Rows(2, [b"\x02", OFFSETS], [numbers()], nulls=1))
+        offsets = np.array([0, 0, 3], np.int32)
+        data = OneArray(LISTS, Rows(2, [b"\x02", offsets], [numbers()], nulls=1))
         (found,) = arrow.column(data)
         values, valid = found.child.values[1:], found.valid
         schema, array = data.tokens

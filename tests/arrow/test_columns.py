@@ -118,6 +118,13 @@ class TestLists:
         mask = pa.array([False, True, False])
         whole = pa.ListArray.from_arrays([0, 2, 4, 5], pa.array([1, 2, 3, 4, 5]), mask=mask)
         assert read(whole) == [[1, 2], None, [5]]
+        assert arrow.column(whole)[0].child.values.tolist() == [1, 2, 5]
+        words = pa.array(["", "one", None, "a", "two"])
+        for part in (words, words.dictionary_encode()):
+            lists = pa.ListArray.from_arrays([0, 2, 4, 5], part, mask=mask)
+            assert read(lists) == [["", "one"], None, ["two"]]
+            assert read(lists.slice(1)) == [None, ["two"]]
+            assert arrow.column(lists)[0].child.length == 3
 
     def test_list_views_may_overlap_and_go_back(self):
         starts, sizes = pa.array([4, 0, 1, 0], pa.int32()), pa.array([2, 3, 3, 0], pa.int32())

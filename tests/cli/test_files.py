@@ -19,7 +19,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import ParameterError
 from tests.doors.cli import VALUE, Failure, InputFile, UserMistake, open_rows
-from tests.doors.query import PathFrame, Room, SampleCall, Use, answers_of, database
+from tests.doors.query import PathFrame, Room, SampleCall, Use, answers_of, path_frame
 from tests.doors.query import perform_call as perform
 from tests.messages import raises, says
 from tests.query.test_files import listed
@@ -356,14 +356,14 @@ def test_what_files_need_is_installed_with_the_command_line() -> None:
     text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     extras = tomllib.loads(text)["project"]["optional-dependencies"]
     for extra in ("cli", "files"):
-        assert set(database.NEEDED) <= {name.partition(">")[0] for name in extras[extra]}
+        assert set(path_frame.NEEDED) <= {name.partition(">")[0] for name in extras[extra]}
 
 
 def test_a_package_that_is_missing_is_named(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.csv").write_text("x\n1\n")
-    monkeypatch.setattr(database, "find_spec", lambda name: None if name == "pyarrow" else name)
+    monkeypatch.setattr(path_frame, "find_spec", lambda name: None if name == "pyarrow" else name)
     ended = run("mode", tmp_path / "a.csv", "--column", "x", "--epsilon", "1", "--bounds", "0", "9")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.endswith("error: FILE needs pyarrow: pip install pyarrow\n")

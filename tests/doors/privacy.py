@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastexp.privacy import amounts, planning, renyi, smooth_noise
+from fastexp.privacy import amounts, conversion, planning, smooth_noise
 from fastexp.privacy.bounded_laplace import (
     bounded_laplace_epsilon,
     bounded_laplace_rate,
@@ -16,5 +16,4 @@ from fastexp.privacy.rates import (
     price_rate,
     tree_epsilon,
 )
-from fastexp.privacy.smooth_noise import CONCENTRATED, NOISES
-from fastexp.privacy.smooth_noise_pairs import cauchy_alpha, laplace_alpha
+from fastexp.privacy.smooth_noise import CONCENTRATED, NOISES, cauchy_alpha, laplace_alpha

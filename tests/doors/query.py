@@ -19,15 +19,13 @@ from fastexp.query.disk.spill import LongGroup, Persons, Spill
 from fastexp.query.disk.spill import Part as SpillPart
 from fastexp.query.engines import arrow, arrow_streams
 from fastexp.query.engines.arrays import ArraysFrame
-from fastexp.query.engines.brought import brought
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
 from fastexp.query.engines.frame import Column, Use
-from fastexp.query.engines.limits import quoted
+from fastexp.query.engines.limits import brought, quoted
 from fastexp.query.engines.types import check_keys, check_records, type_of
-from fastexp.query.files import csv_rows, database, parquet_rows, path_frame, plain, text_cells
-from fastexp.query.files.database import connect
-from fastexp.query.files.digits import number, numbers_in
-from fastexp.query.files.path_frame import PathFrame
+from fastexp.query.files import csv_rows, parquet_rows, path_frame, row_file, text_cells
+from fastexp.query.files.path_frame import PathFrame, connect
+from fastexp.query.files.text_cells import number, numbers_in
 from fastexp.query.frames import attached, find
 from fastexp.query.frames.attached import AttachedFrame, source_of
 from fastexp.query.frames.find import frame_of

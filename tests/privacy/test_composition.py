@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import fastexp as fx
 from fastexp import Guarantee, privacy
 from fastexp.errors import ParameterError
-from tests.doors.privacy import amounts, renyi
+from tests.doors.privacy import amounts, conversion
 from tests.house.test_docs import documented_parameters
 from tests.messages import raises, says
 from tests.support.each import each
@@ -470,5 +470,5 @@ def test_helpers_of_the_divergence(x):
         y = mpmath.mpf(x)
         sinhc = mpmath.log(mpmath.sinh(y / 2) / (y / 2)) if x else mpmath.mpf(0)
         langevin = mpmath.coth(y) - 1 / y if x else mpmath.mpf(0)
-    assert renyi.log_sinhc(x) == pytest.approx(float(sinhc), rel=2e-14)
-    assert renyi.langevin(x) == pytest.approx(float(langevin), rel=2e-14)
+    assert conversion.log_sinhc(x) == pytest.approx(float(sinhc), rel=2e-14)
+    assert conversion.langevin(x) == pytest.approx(float(langevin), rel=2e-14)

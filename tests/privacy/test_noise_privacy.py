@@ -119,8 +119,7 @@ class TestLaplaceNoise:
             assert found.alpha == pytest.approx(epsilon / 2, rel=1e-11)
 
     def test_a_greater_beta_leaves_a_smaller_alpha(self):
-        alpha = laplace_alpha(1.0, 1e-3)
-        pairs = [alpha(beta) for beta in (0.05, 0.1, 0.15, 0.18, 0.3)]
+        pairs = [laplace_alpha(beta, 1.0, 1e-3) for beta in (0.05, 0.1, 0.15, 0.18, 0.3)]
         assert pairs[0] < 0.95 * math.exp(0.05)
         assert pairs == sorted(pairs, reverse=True)
         assert pairs[-1] == 0
@@ -217,12 +216,11 @@ class TestConstants:
         }
         for epsilon, pair in published.items():
             alpha, beta = pair
-            frontier = cauchy_alpha(epsilon)
-            assert frontier(beta) == pytest.approx(alpha)
-            assert frontier(0.9 * beta) == pytest.approx(alpha)
-            assert frontier(min(1.1 * beta, epsilon)) < alpha
+            assert cauchy_alpha(beta, epsilon) == pytest.approx(alpha)
+            assert cauchy_alpha(0.9 * beta, epsilon) == pytest.approx(alpha)
+            assert cauchy_alpha(min(1.1 * beta, epsilon), epsilon) < alpha
             chosen = sn.calibrate("cauchy", "tight", epsilon, 0.0)
-            assert frontier(chosen.beta) == pytest.approx(chosen.alpha)
+            assert cauchy_alpha(chosen.beta, epsilon) == pytest.approx(chosen.alpha)
             costs = [sn.spread_out(b) / a for a, b in (chosen[:2], pair)]
             assert costs[0] <= costs[1] * (1 + 1e-9)
             paper = sn.calibrate("cauchy", "paper", epsilon, 0.0)
@@ -247,15 +245,11 @@ class TestConstants:
     @each("noise", ["student-t", "pareto-tail", "laplace"])
     def test_best_pairs_are_best(self, noise):
         """No pair of the same cost has less noise on evenly spaced records."""
-        make = {
-            "student-t": (sn.student_alpha(1.0), 1 / 3),
-            "pareto-tail": (sn.pareto_alpha(1.0), 1 / 2),
-            "laplace": (sn.laplace_alpha(1.0, 1e-4), 1.0),
-        }
-        alpha, most = make[noise]
+        divisor, alpha = sn.TIGHT[noise]
         found = sn.calibrate(noise, "tight", 1.0, 1e-4)
         cost = sn.spread_out(found.beta) / found.alpha
-        others = [alpha(b) / sn.spread_out(b) for b in np.linspace(0.001, 0.999, 400) * most]
+        betas = np.linspace(0.001, 0.999, 400) / divisor
+        others = [alpha(b, 1.0, 1e-4) / sn.spread_out(b) for b in betas]
         assert 1 / cost >= max(others) * (1 - 1e-8)
 
 

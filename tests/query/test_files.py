@@ -35,8 +35,8 @@ from tests.doors.query import (
     csv_rows,
     number,
     parquet_rows,
-    plain,
     quoted,
+    row_file,
     text_cells,
 )
 from tests.messages import raises, says
@@ -281,7 +281,7 @@ def test_files_without_quotes_are_read_as_those_with_quotes(
         text = "".join(row + "\n" * rng.choice([1, 1, 2]) for row in rows)
         text = text.rstrip("\n") if rng.randrange(2) else text
         path = written(tmp_path, ("y\n" if alone else "k,y\n") + text)
-        monkeypatch.setattr(plain, "CHUNK", rng.choice([40, 1 << 18]))
+        monkeypatch.setattr(row_file, "CHUNK", rng.choice([40, 1 << 18]))
         for reading in ("numbers", "integers", "keys", "text"):
             found = []
             for known in (True, False):
@@ -301,19 +301,19 @@ def test_files_without_quotes_are_read_as_those_with_quotes(
 def test_bytes_tell_rows_and_wide_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = Random(4)  # noqa: S311
     for _ in range(500):
-        monkeypatch.setattr(plain, "CHUNK", rng.randint(1, 40))
+        monkeypatch.setattr(row_file, "CHUNK", rng.randint(1, 40))
         cells_ = []
         for _ in range(rng.randrange(6)):
             digits = "".join(rng.choices("0123456789", k=rng.choice([0, 0, 5, 15, 16, 17, 24])))
             cells_.append(rng.choice(["", "-", "0.", "x", "."]) + digits)
         text = "head" + "".join(f"\n{cell}" for cell in cells_) + rng.choice(["", "\n"])
-        found = plain.plain(str(written(tmp_path, text)), 4)
+        found = row_file.plain(str(written(tmp_path, text)), 4)
         wide = any(re.fullmatch("-?[0-9]{16,}|x[0-9]{16,}", cell) for cell in cells_)
-        assert found == plain.Plain(len([cell for cell in cells_ if cell]), wide, False), text
+        assert found == row_file.Plain(len([cell for cell in cells_ if cell]), wide, False), text
     for byte in '"\r\0':
-        assert plain.plain(str(written(tmp_path, f"head\n1\n{byte}")), 4) is None
+        assert row_file.plain(str(written(tmp_path, f"head\n1\n{byte}")), 4) is None
     for byte in "_+\v\f":
-        assert plain.plain(str(written(tmp_path, f"h_\n1\n{byte}")), 2) == (2, False, True)
+        assert row_file.plain(str(written(tmp_path, f"h_\n1\n{byte}")), 2) == (2, False, True)
 
 
 def test_rows_that_a_reader_loses_are_missed(

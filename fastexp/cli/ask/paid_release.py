@@ -23,7 +23,6 @@ from .payment import Payment
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ...budget.question import Questions
     from ...privacy import Guarantee
     from ...query.engines.frame import Column
     from .public_call import PublicCall
@@ -62,11 +61,6 @@ class PaidRelease(ReleaseCall):
                 call.note,
                 origin,
             )
-
-    @property
-    def question(self) -> Questions:
-        """The question under the label, which is public."""
-        return self._questions
 
     @property
     def promise(self) -> Guarantee:
@@ -109,7 +103,7 @@ class PaidRelease(ReleaseCall):
 
     def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """The answers of `draw`, charged before a row is read; or those of the ledger."""
-        answers: list[Any] = self.payment.answers(self._questions, draw, check)
+        answers: list[Any] = self.payment.answers(self.question, draw, check)
         return answers
 
     def columns(self) -> list[Column]:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..._parameters import validate
-from ..._typing import AnyArray
 from ...errors import ParameterError
 from ...laws.accuracy import Accuracy
 from ...laws.accuracy import accuracy_of as law_accuracy
@@ -58,7 +57,13 @@ def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
     names, analyses = analyses_of(call, frame, room)
     each = [(name, i) for i, answer in enumerate(answers) for name in _names(answer)]
     columns = [
-        Column(name, kind, _repeated(values, len(each)))
+        Column(
+            name,
+            kind,
+            [value for value in values for _ in each]
+            if isinstance(values, list)
+            else np.repeat(values, len(each)),
+        )
         for name, (kind, values) in zip(by, names.columns() if by else [], strict=True)
     ]
     for title, words in (
@@ -88,9 +93,3 @@ def _names(answer: Answer) -> tuple[str, ...]:
         return (answer.name,)
     pairs = zip(answer.values, answer.mechanism._entries, strict=True)
     return tuple(name for name, entry in pairs if entry != "total")
-
-
-def _repeated(values: AnyArray | list[str], times: int) -> AnyArray | list[str]:
-    if isinstance(values, list):
-        return [value for value in values for _ in range(times)]
-    return np.repeat(values, times)

@@ -45,7 +45,8 @@ def beyond_memory(
 
     `held` is what was read so far, `rest` the parts that were not.
     """
-    parts = chain(_let_go(held), (reader.part(columns) for columns in rest))
+    held_parts = (held.parts.pop(0) for _ in range(len(held.parts)))  # each is let go
+    parts = chain(held_parts, (reader.part(columns) for columns in rest))
     with (
         private_folder(room.temp) as folder,
         closing(_Disk(call, reader, folder, room.memory)) as disk,
@@ -53,20 +54,8 @@ def beyond_memory(
         for part in parts:
             disk.add(part.of_groups())
         names, order = reader.groups.numbering()
-        results = disk.draws(names if order is None else _in_arrival_order(names, order))
+        results = disk.draws(names if order is None else chosen(names, np.argsort(order)))
     return names, results.answers(order)
-
-
-def _let_go(held: Held) -> Iterator[Part]:
-    held.parts.reverse()
-    while held.parts:
-        yield held.parts.pop()
-
-
-def _in_arrival_order(names: Names, order: IntArray) -> Names:
-    place = np.empty(order.size, np.int64)
-    place[order] = np.arange(order.size)
-    return chosen(names, place)
 
 
 class _Disk:

@@ -10,9 +10,8 @@ import numpy as np
 from ..._typing import IntArray
 from .answers import answers_of
 from .frame_columns import fit, parts_of
-from .reader import Reader
+from .reader import Reader, uses_of
 from .scope import Scope
-from .uses import uses_of
 from .verbs import ReleaseCall
 
 if TYPE_CHECKING:

@@ -7,16 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._keys.group_keys import Codes
 from ..._keys.group_names import Names
 from ..._numbers.rank import RankStatistic
 from ..._typing import AnyArray, IntArray
 from ...grouped.counted import Limits, Rows, bounded
-from ...grouped.intake import grouped
 from ...grouped.segments import Segments, draw_together
-from .answers import naming
-from .call import Call, Results
-from .parts import Part
+from .call import Call
 from .reader import Reader
 
 
@@ -58,20 +54,6 @@ class Indices:
             chosen = indices[:, 0] if call.size is None else indices
             answers.append(answer.mechanism._answer(chosen, call.released))
         return answers
-
-
-def in_memory(call: Call, reader: Reader, rows: Rows, part: Part) -> Results:
-    """Draws of all answers: together for those that count the same records."""
-    results = call.results(rows.names.size)
-    for reading, which in together(call, reader):
-        values, missing = part.records[reading], part.missing[reading]
-        codes = rows.codes if missing is None else np.where(missing, -1, rows.codes)
-        with naming(call.answers[which[0]].column):
-            codes = counted(call, which[0], rows, codes, values)
-            ranks, size = results.ranks(which), rows.names.size
-            segments = grouped(ranks, values, Codes(codes), size, call.threads)
-            results.draw(which, segments, rows.names)
-    return results
 
 
 def together(call: Call, reader: Reader) -> list[tuple[int, list[int]]]:

@@ -10,8 +10,7 @@ from ...errors import FastexpError, InvalidRecords, ParameterError
 from ..engines.frame import Frame
 from ..engines.types import check_keys, check_records
 from .call import Call
-from .reader import Reader
-from .uses import Uses, group_columns
+from .reader import Reader, Uses, group_columns
 
 UNREAD = "records: the engine failed to read the rows; read them without fastexp to see why"
 

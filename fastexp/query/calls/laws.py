@@ -23,9 +23,9 @@ from ..engines.frame import Column, Frame, key_columns
 from .answers import Answer, answers_of
 from .draws import Indices
 from .frame_columns import fit, parts_of
+from .reader import uses_of
 from .reading import read_and_draw
 from .scope import Scope
-from .uses import uses_of
 from .verbs import SampleCall
 
 
@@ -106,7 +106,7 @@ class Laws(NamedTuple):
 
     groups: list[Column]  # their names, in order; none where all rows are one group
     laws: dict[str, list[Any]]
-    truths: dict[str, list[Any]]  # the true number of each group
+    truths: dict[str, list[Any]]  # the true number of each group; or its utilities
     records: dict[str, IntArray]  # how many count
     draws: dict[str, AnyArray]  # as `Query.sample` gives them; empty where none are wanted
 
@@ -133,12 +133,13 @@ def laws_of(
     return Laws(
         key_columns(query.by, names) if query.by else [],
         {name: a.wanted for name, a in by_name.items()},
-        {name: [_truth(law) for law in a.wanted] for name, a in by_name.items()},
+        {
+            name: [
+                law._utilities if isinstance(law, (FiniteLaw, JointTopKLaw)) else law.truth
+                for law in a.wanted
+            ]
+            for name, a in by_name.items()
+        },
         {name: a.records for name, a in by_name.items()},
         {name: a.draws for name, a in by_name.items() if a.draws is not None},
     )
-
-
-def _truth(law: Any) -> Any:
-    """The true number, or how many records each candidate has: the utilities."""
-    return law._utilities if isinstance(law, (FiniteLaw, JointTopKLaw)) else law.truth

@@ -34,7 +34,10 @@ class Part(NamedTuple):
     @property
     def bytes(self) -> int:
         """What these rows take until their answers are drawn."""
-        persons = 0 if self.persons is None else PERSON + sum(map(_text_bytes, self.persons))
+        persons = 0
+        if self.persons is not None:
+            texts = (rows for rows in self.persons if isinstance(rows, Text))
+            persons = PERSON + sum(rows.values.size // max(1, rows.length) for rows in texts)
         return self.codes.size * (ROW + VALUE * len(self.records)) + persons * self.codes.size
 
     def of_groups(self) -> Part:
@@ -44,13 +47,17 @@ class Part(NamedTuple):
             return self
         records = [values[chosen] for values in self.records]
         missing = [None if gaps is None else gaps[chosen] for gaps in self.missing]
-        persons = None if self.persons is None else _some(self.persons, chosen)
+        persons = self.persons and _some(self.persons, chosen)
         return Part(self.codes[chosen], records, missing, persons)
 
     def apart(self) -> Part:
         """The same rows, whose columns do not keep all columns of a stream in memory."""
         records = [values if values.base is None else values.copy() for values in self.records]
-        persons = None if self.persons is None else [_apart(rows) for rows in self.persons]
+        persons = self.persons and [
+            # A copy of texts would take more memory, as long as both exist.
+            replace(rows, values=rows.values.copy()) if isinstance(rows, Integers) else rows
+            for rows in self.persons
+        ]
         return self._replace(records=records, persons=persons)
 
 
@@ -130,11 +137,6 @@ def _some(chunks: list[Keys], chosen: AnyArray) -> list[Keys]:
     return some
 
 
-def _apart(rows: Keys) -> Keys:
-    """A copy of texts would take more memory, as long as both exist."""
-    return replace(rows, values=rows.values.copy()) if isinstance(rows, Integers) else rows
-
-
 def _taken(rows: Keys, chosen: AnyArray) -> Keys:
     size = int(np.count_nonzero(chosen))
     valid = None if rows.valid is None else rows.valid[chosen]
@@ -151,7 +153,3 @@ def _taken(rows: Keys, chosen: AnyArray) -> Keys:
     kinds: tuple[type[Integers], type[Wide], type[Coded]] = Integers, Wide, Coded
     assert isinstance(rows, kinds)  # noqa: S101  # all that is left
     return replace(rows, length=size, valid=valid, values=rows.values[chosen])
-
-
-def _text_bytes(rows: Keys) -> int:
-    return rows.values.size // max(1, rows.length) if isinstance(rows, Text) else 0

@@ -18,8 +18,8 @@ from ..output.output_file import Output, OutputFile, reserved, written
 from .answers import Answer
 from .call import Call
 from .frame_columns import fit, parts_of
+from .reader import group_columns, uses_of
 from .reading import read_and_draw
-from .uses import group_columns, uses_of
 
 DTYPES: dict[str, Any] = {
     "integers": np.int64,

@@ -1,14 +1,14 @@
-"""Columns as they come become parts: groups by number, records as mechanisms read them."""
+"""The columns that a call reads, and how they become parts: groups by number, records."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from ..._keys import key_columns
+from ..._keys import key_columns as keys_in
 from ..._keys.group_keys import codes_of, numbered
 from ..._keys.group_lists import names_of_columns
 from ..._keys.group_names import Names
@@ -17,12 +17,55 @@ from ..._keys.key_rows import Rows as Keys
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
 from ...grouped.counted import person_keys, present
+from ..engines.frame import Column, Reading, Use, key_columns
 from .answers import Answer, naming
 from .call import Call
 from .parts import Part
-from .uses import Uses
+from .scope import Scope
 
 LENGTHS = "columns must have one entry for each row"
+
+
+class Uses(tuple[Use, ...]):
+    """The columns of a call, each once; and where in them groups, persons and records are."""
+
+    by: list[int]
+    person: int | None
+    records: list[int]
+    typed = False  # whether types were looked at before the rows
+
+
+def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
+    """The columns that a call reads."""
+    wanted = [Use(name, "keys") for name in query.by]
+    if query.groups is not None:
+        columns = zip(query.by, query.groups.columns(), strict=True)
+        wanted = [_use(name, kind, keys) for name, (kind, keys) in columns]
+    wanted += [] if query.person is None else [Use(query.person, "keys")]
+    records = [
+        _use(
+            answer.column,
+            answer.mechanism._reading(),
+            [label for label in answer.mechanism._labels if isinstance(label, str)],
+        )
+        for answer in answers
+    ]
+    uses = Uses(dict.fromkeys([*wanted, *records]))
+    place = {use: i for i, use in enumerate(uses)}
+    uses.by = [place[use] for use in wanted[: len(query.by)]]
+    uses.person = None if query.person is None else place[wanted[-1]]
+    uses.records = [place[use] for use in records]
+    return uses
+
+
+def _use(column: str, reading: Reading, keys: AnyArray | list[str]) -> Use:
+    longest = max(map(len, keys), default=0) if reading == "text" else None
+    return Use(column, reading, longest)
+
+
+def group_columns(query: Scope) -> list[Column]:
+    """The public list, as columns; none if there is no list."""
+    return [] if query.groups is None else key_columns(query.by, query.groups)
 
 
 class Reader:
@@ -30,7 +73,7 @@ class Reader:
 
     of: list[int]
     count: int
-    groups: Groups
+    groups: Whole | Listed | FromData
 
     def __init__(self, call: Call, uses: Uses) -> None:
         self._uses = uses
@@ -42,7 +85,14 @@ class Reader:
         self.of = [list(first).index(reading) for reading in readings]  # of each answer
         self._first = [(reading[0], answer) for reading, answer in first.items()]
         self.count = len(first)
-        self.groups = _groups_of(call)
+        listed_groups = call.query.groups
+        self.groups = (
+            Whole()
+            if not call.query.by
+            else FromData()
+            if listed_groups is None
+            else Listed(listed_groups, call.threads)
+        )
 
     def part(self, columns: Sequence[Any]) -> Part:
         """All rows of some columns."""
@@ -113,7 +163,7 @@ class FromData:
     def codes(self, keys: list[Any], _size: int) -> IntArray:
         """Each row's group by number, -1 if its key is missing."""
         self._width = len(keys)
-        codes, names = numbered([key_columns.read(column, "by") for column in keys], "by")
+        codes, names = numbered([keys_in.read(column, "by") for column in keys], "by")
         self._none = names if names.size == 0 else self._none
         numbers = self._numbers
         places = [numbers.setdefault(label, len(numbers)) for label in names.labels()]
@@ -139,13 +189,3 @@ def _sortable(keys: list[Any]) -> list[Any]:
         days: list[Any] = np.array(keys, "M8[D]").view(np.int64).tolist()
         return days
     return keys
-
-
-Groups: TypeAlias = Whole | Listed | FromData
-
-
-def _groups_of(call: Call) -> Groups:
-    query = call.query
-    if not query.by:
-        return Whole()
-    return FromData() if query.groups is None else Listed(query.groups, call.threads)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._keys.group_keys import Codes
 from ..._keys.group_names import Names
 from ...grouped.counted import Rows, persons_of
+from ...grouped.intake import grouped
+from .answers import naming
 from .call import Call
-from .draws import in_memory
+from .draws import counted, together
 from .parts import Held
-from .reader import Reader
-from .uses import Uses
+from .reader import Reader, Uses
 
 if TYPE_CHECKING:
     from ..disk.memory import Room
@@ -38,10 +40,16 @@ def read_and_draw(
     names, order = reader.groups.numbering()
     codes = part.codes
     if order is not None:  # of groups of the data, which were numbered as they came
-        place = np.empty(order.size + 1, np.int64)
-        place[order], place[-1] = np.arange(order.size), -1
-        codes = place[codes]
-    rows = Rows(codes, names)
-    if part.persons is not None:
-        rows = Rows(codes, names, *persons_of(part.persons))
-    return names, in_memory(call, reader, rows, part).answers(None)
+        codes = np.append(np.argsort(order), -1)[codes]
+    rows = Rows(codes, names, *(() if part.persons is None else persons_of(part.persons)))
+    results = call.results(names.size)
+    for reading, which in together(call, reader):
+        values, missing = part.records[reading], part.missing[reading]
+        present = codes if missing is None else np.where(missing, -1, codes)
+        with naming(call.answers[which[0]].column):
+            counted_codes = counted(call, which[0], rows, present, values)
+            segments = grouped(
+                results.ranks(which), values, Codes(counted_codes), names.size, call.threads
+            )
+            results.draw(which, segments, names)
+    return names, results.answers(None)

@@ -72,7 +72,7 @@ class ReleaseCall(DrawingCall):
             warn(TELLS, PrivacyWarning)
 
     @cached_property
-    def _questions(self) -> Questions:
+    def question(self) -> Questions:
         """The question, for the budget; made before the charge."""
         return questions_of(self.query, self.answers, self._label, self._origin)
 
@@ -90,9 +90,7 @@ class ReleaseCall(DrawingCall):
 
     def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
         """Charged before a row is read."""
-        answers: list[Any] = once(
-            self._budget, self._label, self._questions, draw, check, self._note
-        )
+        answers: list[Any] = once(self._budget, self._label, self.question, draw, check, self._note)
         return answers
 
     @cached_property
@@ -158,7 +156,13 @@ def questions_of(
     if label is not None:
         groups = None if query.groups is None else list_digest(query.groups)
         form = "query", query.by, query.person, groups, *origin
-    grouping = _grouping(query)
+    grouping = ""
+    if query.by:
+        listed_groups = query.groups
+        count = (
+            "groups from the data" if listed_groups is None else groups_in_words(listed_groups.size)
+        )
+        grouping = f"by {', '.join(query.by)} ({count})"
     person = None if query.person is None else f"person {query.person}"
     return Questions(
         tuple(
@@ -185,10 +189,3 @@ def _default_label(query: Scope, answers: tuple[Answer, ...]) -> str:
     if label.isprintable() and len(label) <= validate.MOST_LABEL:
         return label
     return hashlib.blake2b(label.encode(), digest_size=32).hexdigest()
-
-
-def _grouping(query: Scope) -> str:
-    if not query.by:
-        return ""
-    count = "groups from the data" if query.groups is None else groups_in_words(query.groups.size)
-    return f"by {', '.join(query.by)} ({count})"

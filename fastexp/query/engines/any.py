@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import narwhals
 import narwhals.stable.v2 as nw
@@ -86,8 +86,7 @@ def _type(column: Column, like_pandas: bool) -> Any:
     if like_pandas and (many or column.kind == "dates"):
         return nw.Object()
     if column.kind == "timestamps":
-        unit: Any = np.datetime_data(np.asarray(column.values).dtype)[0]
-        return nw.Datetime(unit)
+        return nw.Datetime(cast("Any", column.unit))
     return nested(column, TYPES[column.kind], nw.List)
 
 

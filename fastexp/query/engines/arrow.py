@@ -11,8 +11,7 @@ import pyarrow as pa
 from ..._keys.group_names import Names
 from ..._typing import AnyArray
 from .frame import Column, Use
-from .limits import DAYS32, check_dates, within
-from .read_once import check_unread, note_read
+from .limits import DAYS32, check_dates, check_unread, note_read, within
 
 TYPES = {
     "integers": pa.int64(),
@@ -104,7 +103,7 @@ def _flat(column: Column) -> pa.Array:
             return pa.array(values, pa.date64())
         return _of_words(values.astype("M8[D]").view(np.int64).astype(np.int32), kind)
     if column.kind == "timestamps":
-        kind = pa.timestamp(np.datetime_data(values.dtype)[0])
+        kind = pa.timestamp(column.unit)
     return _of_words(values, kind)
 
 

@@ -14,8 +14,7 @@ from ..._arrow import arrow
 from ..._keys.group_names import Names
 from .arrays import columns_by_name
 from .frame import Column, Use
-from .limits import DAYS32, check_dates
-from .read_once import check_unread, note_read
+from .limits import DAYS32, check_dates, check_unread, note_read
 
 
 class ArrowAnswers:

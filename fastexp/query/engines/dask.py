@@ -18,8 +18,8 @@ import pandas as pd
 from ..._keys.group_keys import codes_of
 from ..._keys.group_names import Names
 from ...errors import ParameterError
-from .brought import brought
 from .frame import Column, Use
+from .limits import brought
 from .pandas import PandasFrame, answers_of, columns_of
 
 

@@ -102,7 +102,7 @@ def check_table(names: Sequence[str], groups: Sequence[Column]) -> None:
     check_dates(groups, Range(-DAYS, DAYS))
     for column in groups:
         if column.kind == "timestamps":
-            most = MOMENTS // MICROSECONDS[_unit(column)]
+            most = MOMENTS // MICROSECONDS[column.unit]
             if not within(column, Range(-most, most)):
                 raise ParameterError(
                     f"groups must be timestamps that DuckDB can hold, got others in {column.name!r}"
@@ -163,10 +163,10 @@ def _typed(name: str, column: Column) -> Expression:
         day = ConstantExpression("1970-01-01").cast("DATE") + value.cast("INTEGER")
         return _or_infinite(value, (1 << 31) - 1, day, "DATE")
     if column.kind == "timestamps":
-        unit = _unit(column)
+        unit, kind = column.unit, INSTANTS[column.unit]
         function = f"{SYSTEM}.make_timestamp{'_ns' if unit == 'ns' else ''}"
         since = SQLExpression(f"{function}({name} * {MICROSECONDS[unit]})")
-        return _or_infinite(value, (1 << 63) - 1, since.cast(INSTANTS[unit]), INSTANTS[unit])
+        return _or_infinite(value, (1 << 63) - 1, since.cast(kind), kind)
     return value
 
 
@@ -178,10 +178,6 @@ def _or_infinite(value: Expression, last: int, finite: Expression, kind: str) ->
     later, earlier = (ConstantExpression(text).cast(kind) for text in ("infinity", "-infinity"))
     infinite = CaseExpression(value == ConstantExpression(last), later)
     return infinite.when(value == ConstantExpression(-last), earlier).otherwise(finite)
-
-
-def _unit(column: Column) -> str:
-    return np.datetime_data(np.asarray(column.values).dtype)[0]
 
 
 def _item(text: Any) -> str:

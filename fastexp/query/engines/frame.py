@@ -50,6 +50,11 @@ class Column(NamedTuple):
     kind: Kind
     values: AnyArray | list[str]
 
+    @property
+    def unit(self) -> str:
+        """That of timestamps."""
+        return np.datetime_data(np.asarray(self.values).dtype)[0]
+
 
 def nested(column: Column, kind: T, of: Callable[[T], T]) -> T:
     """The type of a column, whose entries are of a kind, or lists `of` it, or lists of these."""

@@ -1,14 +1,32 @@
-"""Dates and names that an engine can hold: a public list may have any day of 64 bits."""
+"""Dates and names that an engine can hold, rows that come once, and more than memory holds.
+
+A public list may have any day of 64 bits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ...errors import ParameterError
+from ..._parameters.foreign import attribute, has
+from ...errors import InvalidRecords, ParameterError
 from .frame import Column
+
+T = TypeVar("T")
+FULL = (
+    "records: the rows that are brought to this process take more memory than it, or the engine's "
+    "driver, has: write them to Parquet and give its path, as rows of paths are read in parts"
+)
+OF_SPARK = ("java.lang.OutOfMemoryError", "spark.driver.maxResultSize")  # in its errors
+AGAIN = (
+    "frame must be a stream that was not read yet, got one whose rows are gone: make the stream "
+    "anew, or read it into a table, which can be given again"
+)
+_READ: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by id: a stream may have no hash
 
 
 class Range(NamedTuple):
@@ -55,3 +73,32 @@ def check_case(names: Sequence[str], engine: str) -> None:
 def quoted(name: str) -> str:
     """A name as SQL has it; DuckDB's own expression for a column takes `*` for all of them."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def check_unread(frame: object) -> None:
+    """Refuse a stream that this process gave to `note_read`, or that says that it is closed.
+
+    One that others read cannot be told from one without rows, which must not be refused.
+    """
+    if _READ.get(id(frame)) is frame or attribute(frame, "closed") is True:
+        raise ParameterError(AGAIN)
+
+
+def note_read(frame: object) -> None:
+    """Remember an iterator for as long as it lives: it is read from now on, and only once."""
+    if has(type(frame), "__next__"):
+        with suppress(TypeError):  # its type allows no weak references
+            _READ[id(frame)] = frame
+
+
+def brought(rows: Callable[[], T]) -> T:
+    """What `rows` returns; `InvalidRecords` if it fails for want of memory, of which it says so."""
+    try:
+        return rows()
+    except Exception as failure:
+        text = ""
+        with suppress(Exception):  # the text of Java's is in a process that may be gone
+            text = str(failure)
+        if not isinstance(failure, MemoryError) and not any(name in text for name in OF_SPARK):
+            raise
+    raise InvalidRecords(FULL)  # outside the handler: the error, which may hold data, is no context

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from ..._keys.group_names import Names
-from ..._typing import AnyArray
 from .frame import Column, Use
 from .limits import PYTHON, check_dates
 
@@ -60,14 +59,10 @@ def answers_of(columns: Sequence[Column]) -> pd.DataFrame:
 
 
 def _series(column: Column) -> pd.Series:
-    values = column.values
+    values: Any = column.values
     if np.ndim(values) > 1:
         return pd.Series(list(values), dtype=object)
     if column.kind == "dates":
-        values = _dates(np.asarray(values))
+        days = np.asarray(values).tolist()  # numbers where Python has no date
+        values = [np.datetime64(day, "D") if isinstance(day, int) else day for day in days]
     return pd.Series(values, dtype=TYPES.get(column.kind))
-
-
-def _dates(days: AnyArray) -> list[Any]:
-    """Python's dates; NumPy's in groups from the data that Python has no dates for."""
-    return [np.datetime64(day, "D") if isinstance(day, int) else day for day in days.tolist()]

@@ -45,7 +45,7 @@ class PolarsFrame:
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         check_dates(groups, DAYS32)
         for column in groups:
-            seconds = column.kind == "timestamps" and _unit(column) == "s"
+            seconds = column.kind == "timestamps" and column.unit == "s"
             if seconds and not within(column, Range(-MOST, MOST)):
                 raise ParameterError(
                     f"groups must be timestamps that Polars can hold in ms, got others in "
@@ -71,10 +71,6 @@ def _series(column: Column) -> pl.Series:
         return pl.Series(name, values, dtype=nested(column, TYPES[kind], pl.List))
     if kind == "dates":
         return pl.Series(name, values.astype(np.int64)).cast(pl.Int32).cast(pl.Date)
-    unit: Any = "ms" if _unit(column) == "s" else _unit(column)
+    unit: Any = "ms" if column.unit == "s" else column.unit
     ticks = values.astype(f"datetime64[{unit}]").astype(np.int64)
     return pl.Series(name, ticks).cast(pl.Datetime(unit))
-
-
-def _unit(column: Column) -> str:
-    return np.datetime_data(np.asarray(column.values).dtype)[0]

@@ -17,9 +17,8 @@ from pyspark.sql import functions as sql
 from ..._keys.group_names import Names
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
-from .brought import brought
 from .frame import Column, Use, key_columns, nested
-from .limits import PYTHON, check_case, check_dates
+from .limits import PYTHON, brought, check_case, check_dates
 
 READ = (
     types.ByteType,
@@ -77,7 +76,14 @@ class SparkFrame:
         check_dates(groups, PYTHON)
         for column in groups:
             if column.kind == "timestamps":
-                _check_timestamps(column)
+                moments = np.asarray(column.values)
+                days = moments.astype("datetime64[D]")
+                check_dates([column._replace(kind="dates", values=days)], PYTHON)
+                if bool((moments.astype("datetime64[us]") != moments).any()):
+                    raise ParameterError(
+                        f"groups must be timestamps of whole microseconds for Spark, got others in "
+                        f"{column.name!r}"
+                    )
 
     def parts(
         self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
@@ -115,26 +121,14 @@ def _at(i: int) -> str:
 
 def _frame(spark: SparkSession, columns: Sequence[Column]) -> DataFrame:
     """A frame of public columns; Spark's timestamps are of microseconds."""
-    fields = [types.StructField(column.name, _type(column)) for column in columns]
-    plain = [_in_microseconds(column) for column in columns]
+    kinds = [nested(column, TYPES[column.kind], types.ArrayType) for column in columns]
+    fields = [
+        types.StructField(column.name, kind) for column, kind in zip(columns, kinds, strict=True)
+    ]
+    plain = [
+        column._replace(values=np.asarray(column.values).astype("datetime64[us]"))
+        if column.kind == "timestamps"
+        else column
+        for column in columns
+    ]
     return spark.createDataFrame(table_of(plain), types.StructType(fields))
-
-
-def _type(column: Column) -> types.DataType:
-    return nested(column, TYPES[column.kind], types.ArrayType)
-
-
-def _in_microseconds(column: Column) -> Column:
-    if column.kind != "timestamps":
-        return column
-    return column._replace(values=np.asarray(column.values).astype("datetime64[us]"))
-
-
-def _check_timestamps(column: Column) -> None:
-    moments = np.asarray(column.values)
-    check_dates([column._replace(kind="dates", values=moments.astype("datetime64[D]"))], PYTHON)
-    if bool((moments.astype("datetime64[us]") != moments).any()):
-        raise ParameterError(
-            f"groups must be timestamps of whole microseconds for Spark, got others in "
-            f"{column.name!r}"
-        )

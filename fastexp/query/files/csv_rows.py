@@ -13,10 +13,8 @@ from functools import cached_property
 
 from ...errors import InvalidRecords, ParameterError
 from ..engines.frame import Use
-from .failures import attempted
 from .paths import COMPRESSED, File, opened, pattern
-from .plain import Plain, plain
-from .row_file import SqlTable
+from .row_file import Plain, SqlTable, attempted, plain
 
 LINE = 1 << 20  # bytes of a row, at most
 BUFFER = 4 * LINE  # bytes that DuckDB reads at a time
@@ -81,12 +79,8 @@ class Csv:
             return None
         return header
 
-    @property
-    def plain(self) -> Plain | None:
-        return self._plain
-
     @cached_property
-    def _plain(self) -> Plain | None:
+    def plain(self) -> Plain | None:
         """None if the file is compressed, or lines need not be rows."""
         if self.file.path.lower().endswith(COMPRESSED):
             return None

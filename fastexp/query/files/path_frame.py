@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..._arrow import arrow
@@ -14,12 +16,10 @@ from ..engines.arrow_streams import ArrowAnswers
 from ..engines.frame import Use
 from . import text_cells
 from .csv_rows import csv_of
-from .database import connect
-from .failures import attempted
 from .json_rows import Json
 from .parquet_rows import Parquet
 from .paths import File, files_of, pattern
-from .row_file import RowFile
+from .row_file import RowFile, attempted
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -29,14 +29,19 @@ FORMATS: dict[str, type[Json] | type[Parquet]] = {"JSON lines": Json, "Parquet":
 BATCH = 1 << 16  # rows at a time
 LONG_BATCH = 1 << 11  # where texts of any length are read
 LEAST = 64 << 20  # bytes that DuckDB may need for a file
-
-
-class Query(NamedTuple):
-    """SQL, and how many of its columns each use takes."""
-
-    sql: str
-    parameters: dict[str, Any]
-    widths: list[int]
+LEAST_MEMORY = 32 << 20  # bytes that DuckDB needs for anything
+SETTINGS = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,  # those that are built in are there all the same
+    "allow_community_extensions": False,
+    "allow_unsigned_extensions": False,
+    "allow_persistent_secrets": False,  # else those in the user's home count
+    "python_enable_replacements": False,  # no variable is a table
+    "preserve_insertion_order": False,  # answers do not depend on it, and it takes memory
+    "enable_external_file_cache": False,
+    "arrow_large_buffer_size": True,  # texts of a batch may have more than 2**31 bytes
+}
+NEEDED = ("duckdb", "pyarrow")  # packages
 
 
 class Survey(NamedTuple):
@@ -71,7 +76,13 @@ class PathFrame(ArrowAnswers):
 
     @cached_property
     def _sources(self) -> list[RowFile]:
-        return [_source(self._database, file, self._delimiter) for file in self.files]
+        return [self._source(file) for file in self.files]
+
+    def _source(self, file: File) -> RowFile:
+        database, kind = self._database, FORMATS.get(file.format)  # which CSV needs later on
+        if kind is None:
+            return csv_of(file, self._delimiter)
+        return attempted(lambda: kind(database, file), file, kind.form, ParameterError)
 
     @cached_property
     def files(self) -> list[File]:
@@ -135,7 +146,7 @@ class PathFrame(ArrowAnswers):
                 raise ParameterError(
                     f"{_called(source, use)} must be there once, got {there or 'none'}"
                 )
-        typed = [use for use in uses if source.typed and use.column not in partitions]
+        typed = [use for use in uses if _is_typed(source, use)]
         if not typed:
             return [text_cells.empty(use) for use in uses]
 
@@ -161,8 +172,8 @@ class PathFrame(ArrowAnswers):
             return Survey(plain.rows, nothing)
 
         def read() -> Any:
-            query = _query(source, uses, None)
-            return self._database.execute(query.sql, query.parameters).fetchall()
+            sql, parameters, _ = _query(source, uses, None)
+            return self._database.execute(sql, parameters).fetchall()
 
         ((rows, *findings),) = _tried(read, source, InvalidRecords)
         return Survey(rows if plain is None else plain.rows, findings)
@@ -175,16 +186,13 @@ class PathFrame(ArrowAnswers):
             text_cells.Survey(kind, _called(source, use), odd)
             for use, kind in zip(uses, kinds, strict=True)
         ]
-        query = _query(source, uses, surveys)
-        count = sum(query.widths)
-        long = any(
-            text_cells.has_long(use, survey) for use, survey in zip(uses, surveys, strict=True)
-        )
+        sql, parameters, widths = _query(source, uses, surveys)
+        long = any(map(text_cells.has_long, uses, surveys))
         rows = LONG_BATCH if long else BATCH
-        batches = self._batches(query.sql, query.parameters, "e", count, rows)
+        batches = self._batches(sql, parameters, "e", sum(widths), rows)
         while (batch := _tried(lambda: next(batches, None), source, InvalidRecords)) is not None:
             columns, part = iter(batch), []
-            for use, survey, width in zip(uses, surveys, query.widths, strict=True):
+            for use, survey, width in zip(uses, surveys, widths, strict=True):
                 read = [next(columns) for _ in range(width)]
                 part.append(_column(source, use, survey, read))
             yield batch[0].length, part
@@ -195,13 +203,6 @@ class PathFrame(ArrowAnswers):
         relation = self._database.sql(sql, params=parameters)
         names = [f"{letter}{i}" for i in range(count)]
         yield from arrow.table(relation.to_arrow_reader(rows), names, "frame")
-
-
-def _source(database: DuckDBPyConnection, file: File, delimiter: str | None) -> RowFile:
-    kind = FORMATS.get(file.format)
-    if kind is None:
-        return csv_of(file, delimiter)
-    return attempted(lambda: kind(database, file), file, kind.form, ParameterError)
 
 
 def _tried(read: Callable[[], T], source: RowFile, error: type[FastexpError]) -> T:
@@ -218,8 +219,11 @@ def _is_typed(source: RowFile, use: Use) -> bool:
 
 def _query(
     source: RowFile, uses: Sequence[Use], surveys: Sequence[text_cells.Survey] | None
-) -> Query:
-    """The survey of a file, or, with what that says, the query for its rows."""
+) -> tuple[str, dict[str, Any], list[int]]:
+    """The survey of a file, or, with what that says, the query for its rows.
+
+    SQL, its parameters, and how many columns each use takes.
+    """
     partitions = source.file.partitions
     in_file = [use for use in uses if use.column not in partitions]
     rows = source.rows(in_file, survey=surveys is None)
@@ -239,7 +243,7 @@ def _query(
     chosen = [f"{expression} AS e{i}" for i, expression in enumerate(chosen)]
     if surveys is None:
         chosen.insert(0, "count(*)")
-    return Query(f"SELECT {', '.join(chosen)} FROM {rows.table}", parameters, widths)
+    return f"SELECT {', '.join(chosen)} FROM {rows.table}", parameters, widths
 
 
 def _column(
@@ -250,3 +254,29 @@ def _column(
     if use.reading == "keys":
         text_cells.check_lengths(survey.called, read[0])
     return arrow.Opened.of(read[0])
+
+
+def connect(*, memory: int, threads: int = 1, files: Sequence[str] = ()) -> DuckDBPyConnection:
+    """Open a database in memory that reaches nothing but what is named here.
+
+    memory: bytes that it may hold; threads: 0: one a processor; files: absolute paths that it may
+    read, as its functions will name them. ParameterError without DuckDB, or pyarrow, by which it
+    gives batches of a given size.
+    """
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise ParameterError(
+            f"frame is a path, which needs {' and '.join(missing)}: pip install {' '.join(missing)}"
+        )
+    duckdb = import_module("duckdb")
+    limits = {"memory_limit": f"{max(memory, LEAST_MEMORY)}B", "temp_directory": ""}
+    if threads:
+        limits["threads"] = str(threads)
+    connection: DuckDBPyConnection = duckdb.connect(":memory:", config={**SETTINGS, **limits})
+    (progress,) = connection.sql("SELECT current_setting('enable_progress_bar')").fetchall()
+    if progress[0]:  # prints where a user may look on; in a notebook it may refuse to be set
+        connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET allowed_paths = ?", [list(files)])
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection

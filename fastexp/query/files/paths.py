@@ -141,7 +141,9 @@ def _checked(file: str, text: str, parts: tuple[str, ...]) -> File:
     if kind is None or (kind == "Parquet" and file.lower().endswith(COMPRESSED)):
         raise ParameterError(WANTED.format(given))
     named = [part.partition("=") for part in parts if "=" in part]
-    partitions = {unquote(name): _value(value) for name, _, value in named}
+    partitions = {
+        unquote(name): None if value == NULL else unquote(value) for name, _, value in named
+    }
     if len(partitions) < len(named):
         raise ParameterError(f"frame must be in folders of different names, got {file!r}")
     return File(file, kind, partitions, stamp, repr(given))
@@ -161,24 +163,13 @@ def stamp_of(file: str, given: str) -> Stamp:
     `given` is what messages call it.
     """
     try:
-        with Path(file).open("rb") if _is_regular(file) else _none():
+        if not stat.S_ISREG(os.stat(file).st_mode):  # noqa: PTH116  # it may wait, or have no end
+            raise OSError(0, "not a regular file")
+        with Path(file).open("rb"):
             return _stamp(file)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
     raise ParameterError(f"frame must be a path that can be read, got {given!r}: {reason}")
-
-
-def _value(text: str) -> str | None:
-    return None if text == NULL else unquote(text)
-
-
-def _is_regular(file: str) -> bool:
-    """Whether a file can be opened without waiting for another end, and has one."""
-    return stat.S_ISREG(os.stat(file).st_mode)  # noqa: PTH116  # beside _stamp
-
-
-def _none() -> Any:
-    raise OSError(0, "not a regular file")
 
 
 def _stamp(file: str) -> Stamp:

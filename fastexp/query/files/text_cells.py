@@ -1,18 +1,21 @@
 r"""Cells of text, as a call reads them: numbers, keys and candidates.
 
-The rules are those of `digits`: a number is written as 12, -0.5, .5, 5. or 1e3, with or without
-white space around it; what has neither point nor exponent is an integer and stays exactly that, a
-decimal is the nearest double; nothing, NA, null and nan are gaps. DuckDB reads the cells that
-it surely reads alike, and `digits` all others: DuckDB takes 1_000 and +-1 for numbers, and 1e400
-for an infinite one.
+A number is written in ASCII as 12, -0.5, .5, 5. or 1e3, with or without blanks around it. What has
+neither point nor exponent is an integer and stays exactly that (beyond 64 bits: a double); a
+decimal is the nearest double. Nothing, NA, null and nan are gaps, inf and -inf infinite. Each text
+is read for itself: what others hold does not change its number. DuckDB reads the cells that it
+surely reads alike, and `number` all others: DuckDB takes 1_000 and +-1 for numbers, and 1e400 for
+an infinite one.
 
 A *cell* is an expression of SQL for a text, or NULL for nothing. As few of its rows may tell of
 what type a column is, files are gone through twice, `survey` and read, unless bytes tell
-(`plain`).
+(`row_file.plain`).
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -20,13 +23,19 @@ import numpy as np
 
 from ..._arrow import arrow
 from ..._intake.number_columns import Numbers
-from ..._typing import AnyArray
+from ..._typing import AnyArray, FloatArray, IntArray
 from ...errors import InvalidRecords
 from ..engines.frame import Use
-from .digits import EXACT, LONGEST, numbers_in
 
 Kind: TypeAlias = Literal["floats", "integers", "text"]
 
+WRITTEN_INTEGER = re.compile(rb"[+-]?[0-9]+")
+WRITTEN_GAPS = (b"", b"nan", b"na", b"null")  # in any case
+INFINITE = re.compile(rb"[+-]?inf(inity)?", re.IGNORECASE)
+WRITTEN_DECIMAL = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+LONGEST = 400  # characters; no number that people mean has more, and int() has a limit
+INT64 = range(-(2**63), 2**63)
+EXACT = 1 << 53
 MOST_TEXT = 1 << 14  # bytes of a key
 GAP = "lower(trim({0}, ' ' || chr(9))) IN ('', 'nan', 'na', 'null')"
 INTEGER = "regexp_full_match({0}, '[ \\t]*[+-]?[0-9]+[ \\t]*')"
@@ -40,7 +49,7 @@ SMALL = f"abs({DOUBLE}) < {EXACT}"
 SURE = f"({SMALL} AND NOT contains({{0}}, '_') AND NOT contains({{0}}, '+-'))"
 WHOLE = f"CASE WHEN {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) END"
 WIDE = f"CASE WHEN abs({DOUBLE}) >= {EXACT} THEN abs(CAST({WHOLE} AS HUGEINT)) > {EXACT} END"
-OTHER = (  # for `digits`, unless `{1}`; the longest number has 400 characters
+OTHER = (  # for `number`, unless `{1}`; the longest number has 400 characters
     f"CASE WHEN {{1}} THEN NULL WHEN {GAP} THEN NULL "
     f"WHEN strlen({{0}}) > {LONGEST} THEN '?' ELSE {{0}} END"
 )
@@ -229,3 +238,34 @@ def _timestamps(survey: Survey, instants: arrow.Column, nanoseconds: arrow.Colum
         values, unit = np.where(there, values, 0) * 1000 + more, "ns"
     stamps: AnyArray = np.where(there, values, np.iinfo(np.int64).min).view(f"datetime64[{unit}]")
     return stamps
+
+
+def numbers_in(
+    buffer: AnyArray, start: IntArray, end: IntArray
+) -> tuple[IntArray, FloatArray, AnyArray] | None:
+    """The numbers that are written from each start to its end; None if one is neither nor a gap.
+
+    Those that are integers, those that are not, NaN for gaps; and which are integers.
+    """
+    text, places = buffer.tobytes(), zip(start.tolist(), end.tolist(), strict=True)
+    numbers = [number(text[first:last]) for first, last in places]
+    if None in numbers:
+        return None
+    whole = np.array([isinstance(x, int) for x in numbers], np.bool_)
+    integers = [x if isinstance(x, int) else 0 for x in numbers]
+    return np.array(integers, np.int64), np.array(numbers, np.float64), whole
+
+
+def number(text: bytes) -> int | float | None:
+    """One number; NaN for a gap, None for what is neither."""
+    bare = text.strip(b" \t")
+    if len(bare) > LONGEST:
+        return None
+    if not WRITTEN_DECIMAL.fullmatch(bare):
+        if bare.lower() in WRITTEN_GAPS:
+            return math.nan
+        return float(bare) if INFINITE.fullmatch(bare) else None
+    if WRITTEN_INTEGER.fullmatch(bare) and int(bare) in INT64:
+        return int(bare)
+    decimal = float(bare)
+    return decimal if math.isfinite(decimal) else None

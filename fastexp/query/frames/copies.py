@@ -16,7 +16,7 @@ from ..._keys.group_keys import numbered
 from ..._typing import AnyArray
 from ...errors import FastexpError, ParameterError, ParameterTypeError
 from ..engines.frame import Frame, Use
-from ..engines.read_once import note_read
+from ..engines.limits import note_read
 from ..engines.types import type_of
 from .find import frame_of, is_of
 

@@ -6,7 +6,7 @@ import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._arrow.arrow import is_arrow
 from ..._parameters.foreign import attribute, readable
@@ -23,23 +23,14 @@ SERIES = "{}, which has no columns with names: give the frame, or a dict of colu
 LAZY = "modin", "cudf"  # their frames are known by narwhals alone, which they need not import
 
 
-class Engine(NamedTuple):
-    """Types of frames, and the adapter that they have."""
-
-    library: str  # the module of the types, once it was imported by whoever made the frame
-    types: tuple[str, ...]
-    module: str
-    adapter: str
-
-
-ENGINES = (
-    Engine("polars", ("DataFrame", "LazyFrame"), "polars", "PolarsFrame"),
-    Engine("pandas", ("DataFrame",), "pandas", "PandasFrame"),
-    Engine("pyarrow", ("Table", "RecordBatch", "RecordBatchReader"), "arrow", "ArrowFrame"),
-    Engine("pyarrow.dataset", ("Dataset", "Scanner"), "arrow", "ArrowFrame"),
-    Engine("duckdb", ("DuckDBPyRelation",), "duckdb", "DuckDBFrame"),
-    Engine("pyspark.sql", ("DataFrame",), "spark", "SparkFrame"),
-    Engine("dask.dataframe", ("DataFrame",), "dask", "DaskFrame"),
+ENGINES = (  # the module of the types, once its user imported it; types; file and class of adapters
+    ("polars", ("DataFrame", "LazyFrame"), "polars", "PolarsFrame"),
+    ("pandas", ("DataFrame",), "pandas", "PandasFrame"),
+    ("pyarrow", ("Table", "RecordBatch", "RecordBatchReader"), "arrow", "ArrowFrame"),
+    ("pyarrow.dataset", ("Dataset", "Scanner"), "arrow", "ArrowFrame"),
+    ("duckdb", ("DuckDBPyRelation",), "duckdb", "DuckDBFrame"),
+    ("pyspark.sql", ("DataFrame",), "spark", "SparkFrame"),
+    ("dask.dataframe", ("DataFrame",), "dask", "DaskFrame"),
 )
 
 
@@ -60,16 +51,17 @@ def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -
         from ..engines.arrays import ArraysFrame
 
         return ArraysFrame(frame)
-    for engine in ENGINES:
-        if is_of(frame, engine.library, engine.types):
-            module = import_module(f"..engines.{engine.module}", __package__)
-            adapter: Frame = getattr(module, engine.adapter)(frame)
+    for library, types, file, name in ENGINES:
+        if is_of(frame, library, types):
+            module = import_module(f"..engines.{file}", __package__)
+            adapter: Frame = getattr(module, name)(frame)
             return adapter
     if is_of(frame, "narwhals", ("DataFrame", "LazyFrame")):
         from ..engines.any import WrappedFrame
 
         return WrappedFrame(frame, frame_of(frame.to_native(), memory=memory, threads=threads))
-    if _of_narwhals(frame):
+    library = type(frame).__module__.partition(".")[0]
+    if "narwhals" in sys.modules or (library in LAZY and find_spec("narwhals") is not None):
         from ..engines.any import AnyFrame, eager
 
         known = eager(frame)
@@ -87,12 +79,6 @@ def is_of(thing: object, library: str, types: tuple[str, ...]) -> bool:
     module = sys.modules.get(library)
     known = [attribute(module, name) for name in types]
     return isinstance(thing, tuple(kind for kind in known if isinstance(kind, type)))
-
-
-def _of_narwhals(frame: object) -> bool:
-    """Whether narwhals, which is imported for nobody else, may know a frame."""
-    library = type(frame).__module__.partition(".")[0]
-    return "narwhals" in sys.modules or (library in LAZY and find_spec("narwhals") is not None)
 
 
 def _is_series(thing: object) -> bool:
