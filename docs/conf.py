@@ -23,6 +23,7 @@ extensions = [
     "command_line",
     "docstrings",
     "error_page",
+    "mechanism_table",
     "myst_nb",
     "numpydoc",
     "pictures",

@@ -60,7 +60,7 @@ class Mechanism(ABC):
     def _check(self) -> None:
         """Validate the parameters, and put in exact values."""
         self._put(any_epsilon=validate.flag("any_epsilon", self.any_epsilon))
-        if self.epsilon is not None:  # `TopK` may have rho instead
+        if getattr(self, "rho", None) is None:  # which `TopK` may have instead
             self._put(epsilon=validate.epsilon(self.epsilon, self.any_epsilon))
 
     @cached_property

@@ -77,7 +77,7 @@ TABLE: dict[str, Row] = {
         compared=True,
         answer="a quantile",
         needs=("--q Q ", " --q 0.9"),
-        which="--q Q  which quantile: a decimal or a fraction, as 0.9 or 1/3",
+        which="--q Q <quantile needed>  which quantile: a decimal or a fraction, as 0.9 or 1/3",
         privacy="""
 --convention weak|lower  which answers are right: at most the due share of the records on either
     side (weak, default), or only that record of the data""",
@@ -93,8 +93,9 @@ TABLE: dict[str, Row] = {
         answer="several quantiles",
         needs=("--count N ", " --count 9"),
         which="""
---q LIST  the quantiles, increasing, as 0.1,0.5,0.9 or 1/3,2/3
---count N  so many evenly spaced ones instead (9: the deciles)
+--q LIST <quantiles lists=numbers either=which!>  the quantiles, increasing, as 0.1,0.5,0.9 or
+    1/3,2/3
+--count N <1..100 either=which!>  so many evenly spaced ones instead (9: the deciles)
 --with-total  a private number of records beside them, which costs nothing""",
     ),
     "joint-exponential-quantiles": Row(

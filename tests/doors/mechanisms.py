@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from fastexp.mechanisms._counting import CountingMechanism
+from fastexp.mechanisms._counts import CountsMechanism
+from fastexp.mechanisms._finite import UtilityMechanism
+from fastexp.mechanisms._noisy import NoisyMedian
+from fastexp.mechanisms._number import GridMechanism
 from fastexp.mechanisms.base import Comparator, Mechanism
-from fastexp.mechanisms.table import TABLE
+from fastexp.mechanisms.table import TABLE, Row
 from fastexp.sensitivity import _extremes as score_extremes

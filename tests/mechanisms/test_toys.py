@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,11 @@ def test_a_row_that_lacks_something_is_seen(lack, tmp_path_factory):
     folder = tmp_path_factory.mktemp(word)
     toys.applied(patch.replace(f"+        {line}\n", ""), folder)
     assert failures(folder, word).keys() == LACKS[lack]
+
+
+def test_the_guide_leads_through_the_first_toy():
+    guide = (toys.PACKAGE.parent / "CONTRIBUTING.md").read_text()
+    blocks = re.findall(r"^ *```diff\n(.*?)^ *```", guide, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 5
+    for block in blocks:
+        assert textwrap.dedent(block) in toys.patch_of("hinge")

@@ -17,8 +17,10 @@ import pytest
 import fastexp as fx
 from fastexp import privacy
 from tests.doors.compiler import jit
+from tests.doors.mechanisms import TABLE
 from tests.messages import says
 from tests.support.each import each
+from tests.support.examples import arguments_of
 
 SECONDS = 20  # of a call that goes through a list without end; others take milliseconds
 
@@ -126,6 +128,7 @@ ROUNDS = {"rounds": 10, "bounded_range": 0.1}
 
 # What is called, and arguments that it takes.
 CALLS = {
+    **{row.name: (row.kind, arguments_of(row, full=True)) for row in TABLE.values()},
     "selection_guarantee": (privacy.selection_guarantee, STATED),
     "pure_guarantee": (privacy.pure_guarantee, STATED),
     "pure_rho": (privacy.pure_rho, {"epsilon": 1.0}),
@@ -183,52 +186,17 @@ CALLS = {
     ),
     "restore": (fx.ReleaseKey.restore, {"text": fx.release_key().export()}),
     "Budget": (fx.Budget, {"epsilon": 1.0, "neighbors": "replace"}),
-    "Exponential": (fx.Exponential, SCORES | {"monotonic": False, "base": [1, 2]}),
     "from_rate": (fx.Exponential.from_rate, {"alpha": 1.0, "sensitivity": 1.0}),
     "Scored": (fx.ScoredExponential, SCORES | {"score": lambda data, candidate: 1.0}),
-    "MostCommon": (
-        fx.MostCommon,
-        {"epsilon": 1.0, "candidates": ["a", "b"], "neighbors": "replace", "any_epsilon": False},
-    ),
-    "PermuteAndFlip": (fx.PermuteAndFlip, SCORES | {"monotonic": False}),
-    "ReportNoisyMax": (fx.ReportNoisyMax, {"epsilon": 1.0, "sensitivity": 1.0}),
-    "TopK": (fx.TopK, SCORES | {"k": 1, "delta": 1e-6, "monotonic": False}),
     "TopK, rho": (fx.TopK, {"k": 2, "sensitivity": 1.0, "rho": 0.1}),
-    "JointTopK": (fx.JointTopK, SCORES | {"k": 2, "neighbors": "replace"}),
-    "Median": (
-        fx.Median,
-        NUMBERS | {"neighbors": "replace", "convention": "weak", "widen": 0},
-    ),
     "Median, grid": (
         fx.Median,
         {"epsilon": 1.0, "bounds": (0, 100), "grid": [0, 25, 50], "widen": 0},
     ),
-    "Quantile": (fx.Quantile, NUMBERS | {"q": 0.5, "neighbors": "replace", "widen": 0}),
-    "Quantiles": (
+    "Quantiles, listed": (
         fx.Quantiles,
         NUMBERS | {"q": [0.25, 0.5], "neighbors": "replace", "with_total": False},
     ),
-    "Quantiles, count": (fx.Quantiles, NUMBERS | {"count": 2}),
-    "ApproximateQuantiles": (
-        fx.ApproximateQuantiles,
-        NUMBERS | {"q": [0.25, 0.5], "neighbors": "replace"},
-    ),
-    "JointExponentialQuantiles": (
-        fx.JointExponentialQuantiles,
-        NUMBERS | {"q": [0.25, 0.5], "ties": "spread"},
-    ),
-    "OrderStatistic": (fx.OrderStatistic, NUMBERS | {"r": 2}),
-    "Maximum": (fx.Maximum, NUMBERS),
-    "Mode": (fx.Mode, NUMBERS),
-    "Price": (fx.Price, NUMBERS | {"scaling": "tight"}),
-    "Laplace": (fx.Laplace, NUMBERS | {"sensitivity": 1}),
-    "RandomizedResponse": (fx.RandomizedResponse, {"epsilon": 1.0}),
-    "SmoothSensitivityMedian": (
-        fx.SmoothSensitivityMedian,
-        {"epsilon": 1.0, "delta": 1e-6, "bounds": (0, 100), "noise": "laplace",
-         "calibration": "paper"},
-    ),
-    "LaplaceMedian": (fx.LaplaceMedian, {"epsilon": 1.0, "bounds": (0, 100)}),
     "Median.release": (
         MEDIAN.release,
         {"records": AGES, "nan": "raise", "assume_sorted": False, "key": None, "label": None}

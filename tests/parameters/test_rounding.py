@@ -14,10 +14,12 @@ import pytest
 import fastexp as fx
 from fastexp.cli import main
 from tests.doors.compiler import check_rounding
+from tests.doors.mechanisms import TABLE, Comparator, GridMechanism, NoisyMedian, UtilityMechanism
 from tests.doors.studies import run_task
 from tests.messages import heard, raises
 from tests.support import processes
 from tests.support.each import each
+from tests.support.examples import built, data_of, of_kind
 
 LIBM = ctypes.util.find_library("m")
 X86 = platform.machine() in ("x86_64", "AMD64") and LIBM is not None
@@ -58,30 +60,15 @@ BY = np.array(["a", "b", "a", "b", "b", "a"])
 U = np.array([1.0, 3.0, 2.0])
 COUNTS = np.array([1, 3, 2])
 NUMBERS = {
-    "Median": fx.Median(1.0, (0, 100), step=1),
+    **{name: built(row) for name, row in of_kind(GridMechanism, but=(Comparator,)).items()},
     "Median, default grid": fx.Median(1.0, (0, 100)),
     "Median, points": fx.Median(1.0, (0, 100), grid=[0, 25, 50, 100]),
     "Median, widen": fx.Median(1.0, (0, 100), step=1, widen=2),
-    "Quantile": fx.Quantile(0.9, 1.0, (0, 100), step=1),
-    "Quantiles": fx.Quantiles([0.25, 0.75], 1.0, (0, 100), step=1),
-    "ApproximateQuantiles": fx.ApproximateQuantiles([0.25, 0.75], 1.0, (0, 100), step=1),
-    "OrderStatistic": fx.OrderStatistic(2, 1.0, (0, 100), step=1),
-    "Maximum": fx.Maximum(1.0, (0, 100), step=1),
-    "Mode": fx.Mode(1.0, (0, 100), step=1),
-    "Price": fx.Price(1.0, (0, 100), step=1),
     "Price, default grid": fx.Price(1.0, (0, 100)),
 }
-SELECTIONS = {
-    "Exponential": fx.Exponential(1.0, 1.0),
-    "PermuteAndFlip": fx.PermuteAndFlip(1.0, 1.0),
-    "TopK": fx.TopK(2, 1.0, 1.0),
-    "JointTopK": fx.JointTopK(2, 1.0),
-    "ReportNoisyMax": fx.ReportNoisyMax(1.0, 1.0),
-}
-NOISY = {
-    "SmoothSensitivityMedian": fx.SmoothSensitivityMedian(1.0, bounds=(0, 100)),
-    "LaplaceMedian": fx.LaplaceMedian(1.0, bounds=(0, 100)),
-}
+NO_LAW = {row.name for row in TABLE.values() if not row.has_law}
+SELECTIONS = {name: (built(row), data_of(row)) for name, row in of_kind(UtilityMechanism).items()}
+NOISY = {name: built(row) for name, row in of_kind(NoisyMedian).items()}
 COMMON, LAPLACE = fx.MostCommon(1.0, ["a", "b"]), fx.Laplace(1.0, 1, step=1)
 WITHIN, BITS = fx.Laplace(1.0, 1, step=1, bounds=(0, 9)), fx.RandomizedResponse(1.0)
 SCORED = fx.Exponential.from_score(
@@ -103,13 +90,12 @@ def calls():
         yield f"{name}.sample", lambda m=m: m.sample(AGES, 3, rng=1)
         yield f"{name}.sample, by", lambda m=m: m.sample(AGES, 3, by=BY, groups=["a"], rng=1)
         yield f"{name}.sample, matrix", lambda m=m: m.sample(AGES.reshape(2, 3), 3, rng=1)
-        if name != "ApproximateQuantiles":  # which have no law
+        if name not in NO_LAW:
             yield f"{name}.law", lambda m=m: m.law(AGES)
         if name != "Mode" and "Quantiles" not in name:  # which have no density
             yield f"{name}.continuous_law", lambda m=m: m.continuous_law(AGES)
-    for name, m in SELECTIONS.items():
-        u = COUNTS if name == "JointTopK" else U
-        if name != "ReportNoisyMax":
+    for name, (m, u) in SELECTIONS.items():
+        if not isinstance(m, Comparator):
             yield f"{name}.release", lambda m=m, u=u, **o: m.release(u, **o)
             yield f"{name}.release, matrix", lambda m=m, u=u, **o: m.release(np.array([u, u]), **o)
         yield f"{name}.sample", lambda m=m, u=u: m.sample(u, 3, rng=1)
@@ -151,10 +137,10 @@ NONE = {
 def law_calls():
     """The methods and computed attributes of laws, each of a law that has computed nothing."""
     makers = {
-        "FiniteLaw": lambda: SELECTIONS["Exponential"].law(U),
-        "PermuteAndFlipLaw": lambda: SELECTIONS["PermuteAndFlip"].law(U),
-        "TopKLaw": lambda: SELECTIONS["TopK"].law(U),
-        "JointTopKLaw": lambda: SELECTIONS["JointTopK"].law(COUNTS),
+        "FiniteLaw": lambda: fx.Exponential(1.0, 1.0).law(U),
+        "PermuteAndFlipLaw": lambda: fx.PermuteAndFlip(1.0, 1.0).law(U),
+        "TopKLaw": lambda: fx.TopK(2, 1.0, 1.0).law(U),
+        "JointTopKLaw": lambda: fx.JointTopK(2, 1.0).law(COUNTS),
         "GridLaw": lambda: NUMBERS["Median"].law(AGES),
         "QuantilesLaw": lambda: fx.Quantiles(count=3, epsilon=1.0, bounds=(0, 100), step=1).law(
             AGES

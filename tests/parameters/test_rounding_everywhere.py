@@ -14,8 +14,10 @@ import pytest
 
 import fastexp as fx
 from fastexp import privacy
+from tests.doors.mechanisms import TABLE, Comparator
 from tests.parameters.test_rounding import DOWN, LIBM, WRONG, X86, rounding
 from tests.support.each import each
+from tests.support.examples import built, data_of
 
 pytestmark = pytest.mark.skipif(not X86, reason="not x86-64, whose rounding mode it sets")
 
@@ -23,30 +25,7 @@ AGES = np.array([30, 31, 32, 60, 60, 60])
 U = np.array([1.0, 3.0, 2.0])
 COUNTS = np.array([1, 3, 2])
 TENTH, BOTH = Fraction(1, 10), {"bounds": (0, 100), "step": 1}
-JOINT = "JointExponentialQuantiles"
 PROMISE = privacy.selection_guarantee(0.3, "add-remove", "")
-NUMBERS = {
-    "Median": partial(fx.Median, 1.0, **BOTH),
-    "Quantile": partial(fx.Quantile, 0.9, 1.0, **BOTH),
-    "Quantiles": partial(fx.Quantiles, [0.25, 0.75], 1.0, **BOTH),
-    "ApproximateQuantiles": partial(fx.ApproximateQuantiles, [0.25, 0.75], 1.0, **BOTH),
-    JOINT: partial(fx.JointExponentialQuantiles, [0.2, 0.7], 1.0, **BOTH),
-    "OrderStatistic": partial(fx.OrderStatistic, 2, 1.0, **BOTH),
-    "Maximum": partial(fx.Maximum, 1.0, **BOTH),
-    "Mode": partial(fx.Mode, 1.0, **BOTH),
-    "Price": partial(fx.Price, 1.0, **BOTH),
-}
-SELECTIONS = {
-    "Exponential": partial(fx.Exponential, 1.0, 1.0),
-    "PermuteAndFlip": partial(fx.PermuteAndFlip, 1.0, 1.0),
-    "TopK": partial(fx.TopK, 2, 1.0, 1.0),
-    "JointTopK": partial(fx.JointTopK, 2, 1.0),
-    "ReportNoisyMax": partial(fx.ReportNoisyMax, 1.0, 1.0),
-}
-NOISY = {
-    "SmoothSensitivityMedian": partial(fx.SmoothSensitivityMedian, 1.0, bounds=(0, 100)),
-    "LaplaceMedian": partial(fx.LaplaceMedian, 1.0, (0, 100)),
-}
 SCORED = partial(
     fx.Exponential.from_score,
     lambda _, x: x,
@@ -56,41 +35,30 @@ SCORED = partial(
 )
 # What makes a new object of each class.
 MAKERS = {
-    **NUMBERS,
-    **SELECTIONS,
-    **NOISY,
-    "MostCommon": partial(fx.MostCommon, 1.0, ["a", "b"]),
-    "Laplace": partial(fx.Laplace, 1.0, 1, step=1),
-    "RandomizedResponse": partial(fx.RandomizedResponse, 1.0),
+    **{row.name: partial(built, row) for row in TABLE.values()},
     "ScoredExponential": SCORED,
     "Guarantee": partial(fx.Guarantee, 1.0, None, None, None, 0.0, ""),
     "Budget": partial(fx.Budget, 1.0),
     "Query": fx.Query,
     "Session": lambda: fx.Session({"age": AGES}, budget=fx.Budget(9.0)),
     "Study": partial(fx.Study.ready, "table1", datasets=2, draws=2),
-    "FiniteLaw": lambda: SELECTIONS["Exponential"]().law(U),
-    "PermuteAndFlipLaw": lambda: SELECTIONS["PermuteAndFlip"]().law(U),
-    "TopKLaw": lambda: SELECTIONS["TopK"]().law(U),
-    "JointTopKLaw": lambda: SELECTIONS["JointTopK"]().law(COUNTS),
-    "GridLaw": lambda: NUMBERS["Median"]().law(AGES),
+    "FiniteLaw": lambda: fx.Exponential(1.0, 1.0).law(U),
+    "PermuteAndFlipLaw": lambda: fx.PermuteAndFlip(1.0, 1.0).law(U),
+    "TopKLaw": lambda: fx.TopK(2, 1.0, 1.0).law(U),
+    "JointTopKLaw": lambda: fx.JointTopK(2, 1.0).law(COUNTS),
+    "GridLaw": lambda: fx.Median(1.0, **BOTH).law(AGES),
     "QuantilesLaw": lambda: fx.Quantiles([0.25, 0.75], 1.0, (0, 100), step=1).law(AGES),
-    "ContinuousLaw": lambda: NUMBERS["Median"]().continuous_law(AGES),
-    "NoiseLaw": lambda: NOISY["LaplaceMedian"]().law(AGES),
+    "ContinuousLaw": lambda: fx.Median(1.0, **BOTH).continuous_law(AGES),
+    "NoiseLaw": lambda: fx.LaplaceMedian(1.0, (0, 100)).law(AGES),
     "StudyResults": lambda: MAKERS["Study"]().run(),
     "PrivacyLoss": lambda: MAKERS["GridLaw"]().privacy_loss(MAKERS["GridLaw"]()),
-    "Audit": partial(fx.audit, NUMBERS["Median"](), AGES, AGES[1:]),
-    "SufficientEpsilon": partial(fx.epsilon_for, NUMBERS["Median"](), like=AGES, expected_loss=9.0),
+    "Audit": partial(fx.audit, fx.Median(1.0, **BOTH), AGES, AGES[1:]),
+    "SufficientEpsilon": partial(
+        fx.epsilon_for, fx.Median(1.0, **BOTH), like=AGES, expected_loss=9.0
+    ),
 }
 # The data that verbs are called with.
-DATA = {
-    **dict.fromkeys([*NUMBERS, *NOISY], AGES),
-    **dict.fromkeys(SELECTIONS, U),
-    "JointTopK": COUNTS,
-    "MostCommon": ["a", "b", "a"],
-    "Laplace": 3.5,
-    "RandomizedResponse": True,
-    "ScoredExponential": [1],
-}
+DATA = {**{row.name: data_of(row) for row in TABLE.values()}, "ScoredExponential": [1]}
 # Arguments of methods, whose ever they are.
 ARGUMENTS = {
     "sample": {"rng": 1},
@@ -111,11 +79,11 @@ ARGUMENTS = {
     **{name: {"x": 0.5} for name in ("cdf", "pmf", "pdf")},
 }
 FUNCTIONS = {
-    "audit": partial(fx.audit, NUMBERS["Median"](), AGES, AGES[1:]),
+    "audit": partial(fx.audit, fx.Median(1.0, **BOTH), AGES, AGES[1:]),
     "check_sensitivity": partial(fx.check_sensitivity, lambda d: [d], [(1.0, 2.0)]),
     "epsilon_for": partial(fx.epsilon_for, k=3, sensitivity=1.0, expected_loss=1.0),
     "error_bound": partial(fx.error_bound, AGES, 1.0, bounds=(0, 100)),
-    "compare": partial(fx.compare, [SELECTIONS["Exponential"]()], U),
+    "compare": partial(fx.compare, [fx.Exponential(1.0, 1.0)], U),
     "expected_errors": partial(
         fx.expected_errors, np.array([AGES]), [fx.Median(1.0, (0, 100), step=1)]
     ),
@@ -162,7 +130,7 @@ EXEMPT = {
     **dict.fromkeys(("Accuracy", "Comparison"), "made by calls that look"),
     **{f"{name}.{verb}": STORED for name in ("Accuracy", "Comparison") for verb in VERBS},
     **dict.fromkeys([name for name in MAKERS if name.endswith("Law")], LAW),
-    **{f"{name}.release": NEVER for name in (*NOISY, "ReportNoisyMax", JOINT)},
+    **{f"{row.name}.release": NEVER for row in TABLE.values() if issubclass(row.kind, Comparator)},
     "PermuteAndFlipLaw.log_normalizer": NEVER,
     **dict.fromkeys(("SufficientEpsilon", "SufficientEpsilon.worst"), STORED),
     **dict.fromkeys(("ContinuousLaw.truth", "NoiseLaw.truth"), STORED),
@@ -171,8 +139,12 @@ EXEMPT = {
     **dict.fromkeys(("ContinuousLaw.privacy_loss", "NoiseLaw.privacy_loss"), "it raises"),
     "QuantilesLaw.privacy_loss": "it raises",
     "Mode.continuous_law": "it raises: there is no density",
-    "ApproximateQuantiles.law": "it raises: there is no law",
-    "ApproximateQuantiles.accuracy": "likewise",
+    **{
+        f"{row.name}.{verb}": "it raises: there is no law"
+        for row in TABLE.values()
+        for verb in ("law", "accuracy")
+        if not row.has_law
+    },
     "StudyResults": "made by `Study.run`, which looks",
     "StudyResults.agree": STORED,
     "StudyResults.publish": "writes what `to_csv` and `to_json` give, which look",
@@ -249,14 +221,14 @@ def call_of(name, folder):
         "StudyResults.open": lambda: fx.StudyResults.open(folder / "results"),
     }
     if owner == "Query":
-        query, answers = fx.Query(), {"age": (NUMBERS["Median"](), "age")}
+        query, answers = fx.Query(), {"age": (fx.Median(1.0, **BOTH), "age")}
         if member == "total":
             return partial(query.total, answers)
         if member == "attach":
             return partial(query.attach, duckdb.connect(), {"age": AGES}, answers, name="a")
         return partial(getattr(query, member), {"age": AGES}, answers)
     if name == "Session.release":
-        return partial(MAKERS[owner]().release, None, {"age": (NUMBERS["Median"](), "age")})
+        return partial(MAKERS[owner]().release, None, {"age": (fx.Median(1.0, **BOTH), "age")})
     if name in makers:
         return makers[name]
     if name == "QuantilesLaw.expected_error":

@@ -33,62 +33,71 @@ FURTHER = "--accuracy, --plot, --person, --key ..."  # what the short help has n
 HELP = "help"  # the heading of what every command has
 
 # [a heading: the commands that have what follows]. An option begins a line: its names and value,
-# two blanks, its help, whose first sentence is enough on a short screen.
+# <what its value must be>, two blanks, its help, whose first sentence is enough on a short screen.
+# What a value must be: a function of `READERS` or `values` that reads it, or LEAST..MOST of an
+# integer, and fields of `Option`.
 # In place of a section "own" stand the options of the mechanism's row.
 TEXT = f"""
 [data: answers, compare]
 FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
 --column C  the column of FILE with the records (.npy has none)
---delimiter D  between the cells of CSV. Default: a comma; tab for a tab
+--delimiter D <delimiter>  between the cells of CSV. Default: a comma; tab for a tab
 
 [data: numbers, compare]
---nan raise|drop|lower|upper  missing records: refuse them (default; outside the promise, as it
-    depends on the data), leave them out, or take them as the lower or upper bound
+--nan raise|drop|lower|upper <default=raise>  missing records: refuse them (default; outside the
+    promise, as it depends on the data), leave them out, or take them as the lower or upper
+    bound
 
 [the public answers: own]
 
 [the public answers: numbers, compare, epsilon]
---bounds A B  the lowest and the highest answer. With --grid: its ends, if not given
---step S  from one answer to the next, as 1 for ages. It divides B - A (default: 2^40 steps)
---grid LIST  the answers themselves, increasing: 0,10,50,100, or a file of numbers (text, .npy)
+--bounds A B <pair lists=pair>  the lowest and the highest answer. With --grid: its ends, if not
+    given
+--step S <exact either=grid>  from one answer to the next, as 1 for ages. It divides B - A (default:
+    2^40 steps)
+--grid LIST <lists=numbers either=grid>  the answers themselves, increasing: 0,10,50,100, or a file
+    of numbers (text, .npy)
 
 [the public answers: select, compare]
---candidates LIST  what can be selected: A,B,C or a file with one a line. Or a column of a file
-    (parties.csv:party). It is public: choose it without looking at FILE; quote what has a comma:
-    '"a, b",c'; from-data takes it from FILE, which breaks the promise of privacy
+--candidates LIST <lists=words>  what can be selected: A,B,C or a file with one a line. Or a column
+    of a file (parties.csv:party). It is public: choose it without looking at FILE; quote what
+    has a comma: '"a, b",c'; from-data takes it from FILE, which breaks the promise of privacy
 --utilities  FILE has two columns instead, candidate and utility. The candidates in it are public,
     higher utilities are better; needs --sensitivity
 
 [what is compared: compare]
---mechanisms LIST  as median,maximum,laplace-median or exponential,permute-and-flip. Of numbers also
-    quantile, order-statistic, mode, smooth-sensitivity-median; of candidates report-noisy-max,
-    top-k, joint-top-k; of prices price. A parameter of its own stands behind a colon:
-    median:step=10, quantile:q=0.9, top-k:k=3
---epsilon E  the privacy loss of each mechanism, in nats
---truth T  what answers are compared with (default: the true number of each mechanism)
+--mechanisms LIST <lists=words needed>  as median,maximum,laplace-median or
+    exponential,permute-and-flip. Of numbers also quantile, order-statistic, mode,
+    smooth-sensitivity-median; of candidates report-noisy-max, top-k, joint-top-k; of prices
+    price. A parameter of its own stands behind a colon: median:step=10, quantile:q=0.9,
+    top-k:k=3
+--epsilon E <decimal needed>  the privacy loss of each mechanism, in nats
+--truth T <exact>  what answers are compared with (default: the true number of each mechanism)
 --convert  compare promises that differ: all are stated for replace, with delta beside
 --plot PNG  a picture, too (.png, .svg, .pdf)
 
 [what is wanted: epsilon]
 NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compare takes, with
     parameters behind colons; its epsilon is what is looked for
---like DATA  what the data sets are like: public, for what is printed depends on them. A file (CSV,
-    Parquet, JSON lines, .npy) whose records are drawn with replacement, or a generator, as
-    normal:mean=40:sd=15 (fastexp study list has them)
+--like DATA <needed>  what the data sets are like: public, for what is printed depends on them. A
+    file (CSV, Parquet, JSON lines, .npy) whose records are drawn with replacement, or a
+    generator, as normal:mean=40:sd=15 (fastexp study list has them)
 --column C  the column of that file
---n N  how many records a data set has
---error R  the greatest error allowed, in --probability of the draws
---loss L  the greatest loss of utility allowed, in --probability of the draws
---probability P  as 0.95
---expected-error R  the greatest expected error allowed
---expected-loss L  the greatest expected loss allowed
---datasets N  how many data sets (default: 1000)
---seed S  the seed of the data sets (default: 0)
+--n N <count needed>  how many records a data set has
+--error R <decimal>  the greatest error allowed, in --probability of the draws
+--loss L <decimal>  the greatest loss of utility allowed, in --probability of the draws
+--probability P <decimal>  as 0.95
+--expected-error R <decimal>  the greatest expected error allowed
+--expected-loss L <decimal>  the greatest expected loss allowed
+--datasets N <count default=1000>  how many data sets (default: 1000)
+--seed S <seed default=0>  the seed of the data sets (default: 0)
 
 [privacy: answers]
---epsilon E  the privacy loss of each answer, in nats. Smaller is more private; where a person can
-    have several groups or rows, the total is as many times as large, and is printed
---total-epsilon E  the privacy loss of all answers together, instead: each gets its share
+--epsilon E <decimal either=epsilon!>  the privacy loss of each answer, in nats. Smaller is more
+    private; where a person can have several groups or rows, the total is as many times as
+    large, and is printed
+--total-epsilon E <decimal either=epsilon!>  the privacy loss of all answers together, instead: each
+    gets its share
 --any-epsilon  lift the limits on epsilon, [1e-9, 1e6]
 
 [privacy: with neighbors, select, compare, epsilon]
@@ -98,28 +107,30 @@ NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compa
 [privacy: own]
 
 [privacy: with widen, compare, epsilon]
---widen W  an answer counts as the best one within W of it: for equal records on a grid finer than
-    the data
+--widen W <exact>  an answer counts as the best one within W of it: for equal records on a grid
+    finer than the data
 
 [privacy: select]
---mechanism {"|".join(table.SELECTING)}  {"; ".join(r.selects for r in table.SELECTING.values())}
---k K  with top-k or joint-top-k: how many are selected
---delta D  with top-k: (epsilon, delta) instead of epsilon
+--mechanism {"|".join(table.SELECTING)} <default={table.DEFAULT}>  {"; ".join(r.selects for r in
+    table.SELECTING.values())}
+--k K <count>  with top-k or joint-top-k: how many are selected
+--delta D <decimal>  with top-k: (epsilon, delta) instead of epsilon
 
 [privacy: select, compare, epsilon]
---sensitivity S  with --utilities: the most that one record changes the utility of any one candidate
+--sensitivity S <decimal>  with --utilities: the most that one record changes the utility of any one
+    candidate
 --monotonic  with --utilities: one record moves no two utilities in opposite directions
 
 [groups and persons: answers]
---by C[,C]  one answer per group: the columns that name the group
---groups LIST  the public list of groups: A,B,C or a file with one per line. Or a column of a file
-    (cities.csv:city); of several columns a file that has them, or all combinations:
-    'city=A,B;year=2023,2024'. from-data takes those that FILE has, which breaks the promise of
-    privacy
+--by C[,C] <names lists=words>  one answer per group: the columns that name the group
+--groups LIST <lists=words>  the public list of groups: A,B,C or a file with one per line. Or a
+    column of a file (cities.csv:city); of several columns a file that has them, or all
+    combinations: 'city=A,B;year=2023,2024'. from-data takes those that FILE has, which breaks
+    the promise of privacy
 --person C  the column that names the person of a row. Rows of a person beyond the two limits do not
     count; without this column the limits are your claim
---max-groups N  the most groups that one person is in (default: 1)
---max-rows N  the most rows that one person has in a group (default: 1)
+--max-groups N <count>  the most groups that one person is in (default: 1)
+--max-rows N <count>  the most rows that one person has in a group (default: 1)
 --membership private|public  with --neighbors replace: whether a person may change group, too
     (private, default), or may not, as groups are public
 
@@ -137,10 +148,10 @@ NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compa
     reserved before anything is charged
 
 [instead of a release, not private: answers]
---law  the exact law of the answers instead: not private
---draws N  N simulated draws beside the exact law
---seed S  with --draws: the same draws again
---accuracy  a table of the exact expected error of the answers, of each group
+--law <either=kind>  the exact law of the answers instead: not private
+--draws N <count either=kind>  N simulated draws beside the exact law
+--seed S <seed>  with --draws: the same draws again
+--accuracy <either=kind>  a table of the exact expected error of the answers, of each group
 --plot PNG  with --law or --draws: a picture (.png, .svg, .pdf)
 
 [a publication: release]
@@ -152,9 +163,9 @@ PUBLICATION  a .toml file: source, query, answers, budget, label ...
 
 [a budget: budget]
 FILE  the budget file
---epsilon E  the limit, in nats of pure privacy
---rho R  the limit, of zero-concentrated privacy
---delta D  with --epsilon: the limit of delta (default: 0)
+--epsilon E <decimal either=limit>  the limit, in nats of pure privacy
+--rho R <decimal either=limit>  the limit, of zero-concentrated privacy
+--delta D <decimal default=0>  with --epsilon: the limit of delta (default: 0)
 --neighbors add-remove|replace  the relation that is counted. Default: the file's; add-remove for a
     new one
 --log  what was charged, when, for which query, label and note
@@ -165,9 +176,9 @@ FILE  is created, readable only by you
 [a study: study run]
 STUDY  a name of the list, or a .toml or .json file
 --out DIR  a new folder, which keeps results as they come
---datasets N  data sets of each kind and size
---draws N  draws for each data set; 0: exact figures only
---seed S  the seed of all data sets and draws
+--datasets N <count>  data sets of each kind and size
+--draws N <0..1000000000>  draws for each data set; 0: exact figures only
+--seed S <seed>  the seed of all data sets and draws
 
 [a study: study run, study resume]
 --allow-import  import and run the code that the study names
@@ -176,26 +187,28 @@ STUDY  a name of the list, or a .toml or .json file
 FOLDER  the --out of the run
 
 [a study: study report]
---format F  the format of the figures' files: svg (default), png, pdf
+--format F <formats lists=words>  the format of the figures' files: svg (default), png, pdf
 --output DIR  the folder of the page (default: the same folder)
 
 [where it runs: study run, study resume]
---executor threads|processes|dask  threads (default), processes, or dask. It needs the
-    package distributed
---workers N  how many workers (default: one a CPU)
+--executor threads|processes|dask <default=threads>  threads (default), processes, or dask. It needs
+    the package distributed
+--workers N <0..4096>  how many workers (default: one a CPU)
 --scheduler ADDRESS  with dask: a running scheduler, as tcp://HOST:PORT. Default: workers on this
     machine
 
 [what it does: demo]
---records marital-status|age|bid  print its records as CSV instead
+--records marital-status|age|bid <implied=marital-status>  print its records as CSV instead
 
 [what it does: warmup]
---image  keep them for every user of an image. They go to share/fastexp below Python's prefix
---into DIR  keep them in this folder. Everybody may read it, and uses it if FASTEXP_CACHE_DIR names
-    it and it belongs to root or to them
---cpu native|x86-64-v3  compile for this machine (default), or for every x86-64 CPU with AVX2:
-    results are the same to the last bit
---only LIST  what a first call of these needs, as median,select (default: all kernels)
+--image <either=place>  keep them for every user of an image. They go to share/fastexp below
+    Python's prefix
+--into DIR <either=place>  keep them in this folder. Everybody may read it, and uses it if
+    FASTEXP_CACHE_DIR names it and it belongs to root or to them
+--cpu native|x86-64-v3 <default=native>  compile for this machine (default), or for every x86-64 CPU
+    with AVX2: results are the same to the last bit
+--only LIST <commands lists=words>  what a first call of these needs, as median,select (default: all
+    kernels)
 
 [output and machine: answers, release]
 --force  replace the output file if it exists
@@ -207,10 +220,10 @@ FOLDER  the --out of the run
 --json  one JSON object on stdout
 
 [output and machine: answers, release]
---memory SIZE  memory for rows, as 500MB or 2GB (default: half of what is free). Rows beyond it go
-    to a private folder on disk
+--memory SIZE <size>  memory for rows, as 500MB or 2GB (default: half of what is free). Rows beyond
+    it go to a private folder on disk
 --temp DIR  where rows beyond --memory go, in a private folder (default: the system's)
---threads N  how many threads (default: 1; 0: all)
+--threads N <0..65536 default=1>  how many threads (default: 1; 0: all)
 
 [options: the program]
 --version  print the version
@@ -252,61 +265,11 @@ class Option(NamedTuple):
         return self.help.partition(". ")[0]
 
 
-COUNT, SEED = {"read": values.whole(1, 10**9)}, {"read": values.whole(0, 2**128 - 1)}
-EXACT, DECIMAL, WORDS = {"read": values.exact}, {"read": values.decimal}, {"lists": "words"}
-SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # of options under a heading
-    ("data", "--delimiter"): {"read": values.delimiter},
-    ("data", "--nan"): {"default": "raise"},
-    ("the public answers", "--q"): {"read": values.quantile, "needed": True},
-    ("the public answers", "--q LIST"): {"read": values.quantiles, "lists": "numbers"}
-    | {"either": "which!"},
-    ("the public answers", "--count"): {"read": values.whole(1, 100), "either": "which!"},
-    ("the public answers", "--bounds"): {"read": values.pair, "lists": "pair"},
-    ("the public answers", "--step"): EXACT | {"either": "grid"},
-    ("the public answers", "--grid"): {"lists": "numbers", "either": "grid"},
-    ("the public answers", "--candidates"): WORDS,
-    ("what is compared", "--mechanisms"): WORDS | {"needed": True},
-    ("what is compared", "--epsilon"): DECIMAL | {"needed": True},
-    ("what is compared", "--truth"): EXACT,
-    ("what is wanted", "--like"): {"needed": True},
-    ("what is wanted", "--n"): COUNT | {"needed": True},
-    **{
-        ("what is wanted", f"--{name}"): DECIMAL
-        for name in ("error", "loss", "probability", "expected-error", "expected-loss")
-    },
-    ("what is wanted", "--datasets"): COUNT | {"default": 1000},
-    ("what is wanted", "--seed"): SEED | {"default": 0},
-    ("privacy", "--epsilon"): DECIMAL | {"either": "epsilon!"},
-    ("privacy", "--total-epsilon"): DECIMAL | {"either": "epsilon!"},
-    ("privacy", "--widen"): EXACT,
-    ("privacy", "--mechanism"): {"default": table.DEFAULT},
-    ("privacy", "--k"): COUNT,
-    ("privacy", "--delta"): DECIMAL,
-    ("privacy", "--sensitivity"): DECIMAL,
-    ("groups and persons", "--by"): WORDS | {"read": values.names},
-    ("groups and persons", "--groups"): WORDS,
-    ("groups and persons", "--max-groups"): COUNT,
-    ("groups and persons", "--max-rows"): COUNT,
-    ("instead of a release, not private", "--law"): {"either": "kind"},
-    ("instead of a release, not private", "--draws"): COUNT | {"either": "kind"},
-    ("instead of a release, not private", "--accuracy"): {"either": "kind"},
-    ("instead of a release, not private", "--seed"): SEED,
-    ("a budget", "--epsilon"): DECIMAL | {"either": "limit"},
-    ("a budget", "--rho"): DECIMAL | {"either": "limit"},
-    ("a budget", "--delta"): DECIMAL | {"default": 0.0},
-    ("a study", "--datasets"): COUNT,
-    ("a study", "--draws"): {"read": values.whole(0, 10**9)},
-    ("a study", "--seed"): SEED,
-    ("a study", "--format"): WORDS | {"read": values.among("svg", "png", "pdf")},
-    ("where it runs", "--executor"): {"default": "threads"},
-    ("where it runs", "--workers"): {"read": values.whole(0, 4096)},
-    ("what it does", "--records"): {"implied": "marital-status"},
-    ("what it does", "--image"): {"either": "place"},
-    ("what it does", "--into"): {"either": "place"},
-    ("what it does", "--cpu"): {"default": "native"},
-    ("what it does", "--only"): WORDS | {"read": values.among(*ANSWERS)},
-    ("output and machine", "--memory"): {"read": values.size},
-    ("output and machine", "--threads"): {"read": values.whole(0, 1 << 16), "default": 1},
+READERS: dict[str, Callable[[str], Any]] = {  # besides those of `values`
+    "count": values.whole(1, 10**9),
+    "seed": values.whole(0, 2**128 - 1),
+    "formats": values.among("svg", "png", "pdf"),
+    "commands": values.among(*ANSWERS),
 }
 
 
@@ -323,15 +286,24 @@ def sections(command: str) -> dict[str, list[Option]]:
         elif not any(command in SETS.get(name, (name,)) for name in commands.split(", ")):
             text = ""
         for entry in re.split(r"\n(?! )", text) if text else ():
-            options.setdefault(heading, []).append(_option(heading, entry, row))
+            options.setdefault(heading, []).append(_option(entry))
     return options
 
 
-def _option(heading: str, entry: str, row: table.Row | None) -> Option:
+def _option(entry: str) -> Option:
     usage, _, text = entry.partition("  ")
-    words = usage.split(" ")
-    names = [word for word in words if word.startswith("-")]
-    settings = SETTINGS.get((heading, usage)) or SETTINGS.get((heading, words[0]), {})
-    if row is not None and not settings and "|" not in usage:
-        settings = EXACT | {"needed": usage == row.needs[0].strip()}
-    return Option(names, " ".join(words[len(names) :]), " ".join(text.split()), **settings)
+    words, _, marks = usage.rstrip(">").partition(" <")
+    names = [word for word in words.split(" ") if word.startswith("-")]
+    settings: dict[str, Any] = {}
+    for mark in marks.split():
+        key, is_set, value = mark.partition("=")
+        if is_set:
+            settings[key] = value
+        elif key == "needed":
+            settings[key] = True
+        elif ".." in key:
+            settings["read"] = values.whole(*map(int, key.split("..")))
+        else:
+            settings["read"] = READERS.get(key) or getattr(values, key)
+    value = " ".join(words.split(" ")[len(names) :])
+    return Option(names, value, " ".join(text.split()), **settings)
