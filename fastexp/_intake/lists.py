@@ -19,7 +19,7 @@ def of_lists(chunks: list[arrow.Column]) -> tuple[Numbers | arrow.Chunks, IntArr
     for chunk in chunks:
         if chunk.offsets is None or chunk.child is None:
             raise ParameterTypeError(arrays.FLAT)
-        sizes: AnyArray = np.diff(chunk.offsets.astype(np.int64, copy=False))
+        sizes: AnyArray = np.diff(chunk.offsets)
         child = chunk.child
         if chunk.valid is not None and bool((sizes[~chunk.valid] > 0).any()):
             there = np.repeat(chunk.valid, sizes)  # a missing list may still hold items
@@ -34,12 +34,10 @@ def of_lists(chunks: list[arrow.Column]) -> tuple[Numbers | arrow.Chunks, IntArr
 
 def _some(column: arrow.Column, chosen: AnyArray) -> arrow.Column:
     """Some rows of a column of numbers or labels."""
-    values, valid, offsets = column.values, column.valid, column.offsets
-    if offsets is not None and values is not None:  # texts: bytes of those that are chosen
-        lengths = np.diff(offsets)
-        values = values[int(offsets[0]) : int(offsets[-1])][np.repeat(chosen, lengths)]
-        offsets = np.concatenate([[0], np.cumsum(lengths[chosen])])
+    values, valid, begins, ends = column.values, column.valid, column.offsets, column.ends
+    if begins is not None and ends is not None:  # texts
+        begins, ends = begins[chosen], ends[chosen]
     elif values is not None:
         values = values[chosen]
     size, valid = int(chosen.sum()), None if valid is None else valid[chosen]
-    return replace(column, values=values, valid=valid, offsets=offsets, length=size)
+    return replace(column, values=values, valid=valid, offsets=begins, ends=ends, length=size)

@@ -240,8 +240,8 @@ def _of_column(part: arrow.Column, argument: str, names: KeyNames | None) -> Key
         return _nothing(part.length)
     if values is None or part.kind == "floats":
         raise not_keys(argument, _described(part))
-    if part.kind == "text" and part.offsets is not None:
-        return _of_texts(values, np.asarray(part.offsets, np.int64), valid, names)
+    if part.offsets is not None and part.ends is not None:
+        return _of_texts(values, part.offsets, part.ends, valid, names)
     if part.kind == "dictionary" and part.child is not None:
         return _of_dictionary(values, valid, _of_column(part.child, argument, names))
     if part.kind == "timestamps":
@@ -254,10 +254,13 @@ def _of_column(part: arrow.Column, argument: str, names: KeyNames | None) -> Key
 
 
 def _of_texts(
-    values: AnyArray, offsets: IntArray, valid: AnyArray | None, names: KeyNames | None
+    values: AnyArray,
+    begins: IntArray,
+    ends: IntArray,
+    valid: AnyArray | None,
+    names: KeyNames | None,
 ) -> Keys:
     """Texts in UTF-8; what is none becomes a text with lone surrogates, which is no name."""
-    begins, ends = offsets[:-1], offsets[1:]
     if valid is not None:
         begins, ends = begins[valid], ends[valid]
     texts: Sequence[str]
