@@ -68,7 +68,7 @@ class TestRows:
         con.execute("PRAGMA disable_optimizer")
         fails = con.sql("SELECT 'Oslo' AS town, error('read')::SMALLINT AS rent FROM range(9)")
         town, rent = DuckDBFrame(fails).empty(uses("town", "rent"))
-        assert [key_columns.read(x, "by")[0].length for x in (town, rent)] == [0, 0]
+        assert [key_columns.read(x, "by").size for x in (town, rent)] == [0, 0]
         assert number_columns.read(rent, "x").values.dtype == np.int16
 
     @pytest.mark.parametrize("kind", ["UUID", "UHUGEINT"])

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._keys.key_columns import read
-from ..._keys.key_rows import kind_of
 from ...errors import FastexpError
 from ...query.engines.frame import Use
 from ..terminal.errors import UserMistake
@@ -28,7 +27,7 @@ def kind_of_column(source: InputFile, column: str) -> str | None:
         if file.format != "Parquet" or column in file.partitions:
             return None
         (empty,) = frame.empty([Use(column, "keys")])
-        return kind_of(read(empty, "column")[0])
+        return read(empty, "column").kind
     except FastexpError:  # said where FILE is read
         return None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..._keys.group_lists import listed_keys
-from ..._keys.key_columns import read
+from ..._keys.key_columns import joined, read
 from ...errors import FastexpError
 from ...query.engines.frame import Use
 from ...query.files.paths import format_of
@@ -144,8 +144,8 @@ def _table(option: str, file: str, columns: Sequence[str], source: InputFile) ->
         chunks: list[list[Any]] = [[] for _ in columns]
         for part in frame.parts(uses, [], None):
             for chunk, cells in zip(chunks, part, strict=True):
-                chunk += read(cells, option)
-        keys = [listed_keys(chunk, option).labels() for chunk in chunks]
+                chunk.append(read(cells, option))
+        keys = [listed_keys(joined(chunk, option), option).labels() for chunk in chunks]
     except FastexpError as error:
         text = str(error).replace("frame must", "the list must", 1)
         raise UserMistake(f"{option}: {text.removeprefix(f'{option} ')}") from None

@@ -111,8 +111,9 @@ NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compa
     finer than the data
 
 [privacy: select]
---mechanism {"|".join(table.SELECTING)} <default={table.DEFAULT}>  {"; ".join(r.selects for r in
-    table.SELECTING.values())}
+--mechanism {"|".join(table.SELECTING)} <default={table.DEFAULT}>  {
+    "; ".join(r.selects for r in table.SELECTING.values())
+}
 --k K <count>  with top-k or joint-top-k: how many are selected
 --delta D <decimal>  with top-k: (epsilon, delta) instead of epsilon
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._keys.key_names import KeyColumn
+from ..._keys.group_names import KeyColumn
 from ...errors import OutputError
 from ..disk.folders import check_temp
 from ..disk.memory import Room

@@ -11,12 +11,11 @@ import numpy as np
 from ..._keys import key_columns as keys_in
 from ..._keys.group_keys import codes_of, numbered
 from ..._keys.group_lists import names_of_columns
-from ..._keys.group_names import Names
-from ..._keys.key_names import KeyNames
-from ..._keys.key_rows import Rows as Keys
+from ..._keys.group_names import KeyNames, Names
+from ..._keys.keys import Keys
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
-from ...grouped.counted import person_keys, present
+from ...grouped.counted import present
 from ..engines.frame import Column, Reading, Use, key_columns
 from .answers import Answer, naming
 from .call import Call
@@ -112,17 +111,17 @@ class Reader:
 
     def none(self) -> Part:
         """No rows."""
-        persons: list[Keys] | None = None if self._uses.person is None else []
+        persons = None if self._uses.person is None else keys_in.joined([], "person")
         records: list[AnyArray] = [np.zeros(0, np.int64)] * self.count  # of any mechanism
         return Part(np.zeros(0, np.int64), records, [None] * self.count, persons)
 
-    def _persons(self, columns: Sequence[Any], size: int) -> list[Keys] | None:
+    def _persons(self, columns: Sequence[Any], size: int) -> Keys | None:
         if self._uses.person is None:
             return None
-        chunks = person_keys(columns[self._uses.person])
-        if sum(rows.length for rows in chunks) != size:
+        persons = keys_in.read(columns[self._uses.person], "person", modulo=True)
+        if persons.size != size:
             raise ParameterError(LENGTHS)
-        return chunks
+        return persons
 
 
 class Whole:
