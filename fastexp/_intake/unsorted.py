@@ -129,7 +129,11 @@ class Unsorted(Source):
         points, records, before, _ = Sorted(values).window(grid, low - below, high - below)
         return Window(points, records, below + before, self.total())
 
-    def middle(self, grid: Grid, low: int, high: int) -> Window | tuple[AnyArray, int]:
+    def ranked(self, low: int, high: int) -> AnyArray:
+        values, below = self.middle(None, low, high)[:2]
+        return values[low - below : high - below + 1]
+
+    def middle(self, grid: Grid | None, low: int, high: int) -> Window | tuple[AnyArray, int]:
         """Sorted records that hold these ranks, whole points of them, and how many lie below.
 
         The array is nobody else's. Of few points that hold all the ranks, their window.
@@ -141,8 +145,9 @@ class Unsorted(Source):
         while True:
             first, last = points_of(grid, sample, left, right)
             least, most = edges_at(grid, sample, first, last)
-            one, few = partial(gathered, low=least, high=most), last - first < COARSE
-            if few:
+            one = partial(gathered, low=least, high=most)
+            few = grid is not None and last - first < COARSE
+            if grid is not None and few:
                 points = range(first, last + 1)
                 taken = self._gathered(partial(on_points, grid=grid, points=points, one=one), PIECE)
             else:
@@ -238,20 +243,31 @@ def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
     return max(left, -1), min(right, size)
 
 
-def points_of(grid: Grid, sample: AnyArray, left: int, right: int) -> tuple[int, int]:
-    """The grid points of two places in the sample; of places before and behind it the ends."""
+def points_of(grid: Grid | None, sample: AnyArray, left: int, right: int) -> tuple[int, int]:
+    """The grid points of two places in the sample; of places before and behind it the ends.
+
+    Without a grid the places themselves.
+    """
+    if grid is None:
+        return left, right
     ends = sample[[max(left, 0), min(right, sample.size - 1)]]
     first, last = grid.index(ends).tolist()
     return 0 if left < 0 else first, grid.size - 1 if right >= sample.size else last
 
 
 def edges_at(
-    grid: Grid, sample: AnyArray, first: int, last: int
+    grid: Grid | None, sample: AnyArray, first: int, last: int
 ) -> tuple[int | float, int | float]:
-    """The least and the largest record, of the sample's type, on these grid points."""
+    """The least and the largest record, of the sample's type, on these grid points.
+
+    Without a grid the records at these places of the sample.
+    """
     floats = sample.dtype.kind == "f"
     low: int | float = -math.inf if floats else INT64[0]
     high: int | float = math.inf if floats else INT64[-1]
+    if grid is None:
+        ends = sample[[max(first, 0), min(last, sample.size - 1)]].tolist()
+        return low if first < 0 else ends[0], high if last >= sample.size else ends[1]
     if first > 0:
         low = max(grid.least(first, floats), low)
     if last + 1 < grid.size:

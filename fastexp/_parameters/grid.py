@@ -168,7 +168,7 @@ class Grid:
         check_rounding()
         floats = records.dtype.kind == "f"
         if self.points is not None:
-            edges = self._edges[records.dtype.kind]
+            edges = self._float_edges if floats else self._whole_edges[records.dtype.kind]
             return np.searchsorted(edges, records, "right").astype(np.int64)
         form = self.form if floats else self.for_kernels
         if form is not None and records.dtype in NATIVE:
@@ -247,18 +247,13 @@ class Grid:
         return t - 1 if t > 0 and self.value(t) > record else t
 
     @cached_property
-    def _edges(self) -> dict[str, AnyArray]:
-        """The least double, int64 and uint64 of each given point but the first, by their kinds.
+    def _float_edges(self) -> FloatArray:
+        """The least double of each given point but the first.
 
-        Of integers as far as there is one.
+        Where float64 might round more than once, `least` is asked.
         """
         check_rounding()
-        doubles = self._float_edges(np.asarray(self.points))
-        whole = {kind: self._integer_edges(doubles, np.dtype(f"{kind}8")) for kind in "iu"}
-        return {"f": doubles, **whole}
-
-    def _float_edges(self, points: AnyArray) -> FloatArray:
-        """The least doubles; where float64 might round more than once, `least` is asked."""
+        points = np.asarray(self.points)
         known, whole = points.astype(np.float64), points.dtype.kind == "i"
         left, right = known[:-1], known[1:]
         hard = whole & (np.maximum(np.abs(left), np.abs(right)) >= EXACT)
@@ -277,9 +272,14 @@ class Grid:
             edges[i] = self.least(i + 1, True)
         return edges
 
-    def _integer_edges(self, doubles: FloatArray, dtype: np.dtype[Any]) -> AnyArray:
+    @cached_property
+    def _whole_edges(self) -> dict[str, AnyArray]:
+        """The least int64 and uint64 of each given point but the first, as far as there is one."""
+        return {kind: self._integer_edges(np.dtype(f"{kind}8")) for kind in "iu"}
+
+    def _integer_edges(self, dtype: np.dtype[Any]) -> AnyArray:
         lowest, highest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-        rounded = np.ceil(doubles)
+        rounded = np.ceil(self._float_edges)
         easy = np.abs(rounded) < EXACT
         edges = np.maximum(np.where(easy, rounded, 0.0), lowest).astype(dtype)
         for i in np.flatnonzero(~easy).tolist():
@@ -292,7 +292,7 @@ class Grid:
     @cached_property
     def edge_form(self) -> FloatArray:
         """The edges of given points as kernels look records up in them."""
-        form: FloatArray = edges.edge_form(self._edges["f"])
+        form: FloatArray = edges.edge_form(self._float_edges)
         return form
 
     def places(self, x: AnyArray) -> IntArray:

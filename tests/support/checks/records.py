@@ -295,8 +295,11 @@ def windows_agree(
         wanted = window_by_sorting(values, grid, low, high)
         ways = ways_of(values)
         for way, data in ways.items():
-            found = window_of(read_way(way, data, threads=threads), grid, low, high)
-            assert same(found, wanted), (name, way, low, high, threads)
+            source = read_way(way, data, threads=threads)
+            assert same(window_of(source, grid, low, high), wanted), (name, way, low, high, threads)
+            first, last = max(low, 0), min(high, values.size - 1)
+            ranked = source.ranked(first, last).tolist()
+            assert ranked == ways["sorted"][first : last + 1].tolist(), (name, way, low, high)
         sorted_ = Records(ways["sorted"]).source(assume_sorted=True)
         assert same(window_of(sorted_, grid, low, high), wanted)
         points, records = np.unique(grid.index(values), return_counts=True)
