@@ -91,16 +91,6 @@ class Source(ABC):
             below += int(np.count_nonzero(grid.under(t, part)))
         return below
 
-    def last(self, grid: Grid, t: int) -> int:
-        """The largest grid index <= t of a record; -1 if there is none."""
-        upto = self.below(grid, t + 1)
-        return int(self.window(grid, upto - 1, upto - 1).points[0]) if upto else -1
-
-    def first(self, grid: Grid, t: int) -> int:
-        """The smallest grid index >= t of a record; the grid's size if there is none."""
-        below = self.below(grid, t)
-        return int(self.window(grid, below, below).points[0]) if below < self.total() else grid.size
-
 
 class Sorted(Source):
     """A sorted array, perhaps mapped from a file: only binary searches look at it."""

@@ -72,37 +72,23 @@ class Grid:
         return self if self.rule == "below" else replace(self, rule="below")
 
     @cached_property
-    def simple(self) -> bool:
-        """Whether a conversion and a division of doubles give a point, correctly rounded.
-
-        Both are exact, or the conversion rounds and the division is by a power of two.
-        """
-        _, _, d = self.unit
-        power = d & (d - 1) == 0 and d.bit_length() < 900 and not self.whole
-        exact = self._most <= EXACT and d <= EXACT
-        return self.points is None and (exact or (power and self._most <= LARGEST))
-
-    @property
-    def _most(self) -> int:
-        """The greatest magnitude of A + t * S."""
-        a, s, _ = self.unit
-        return max(abs(a), abs(a + (self.size - 1) * s))
-
-    @cached_property
     def form(self) -> tuple[IntArray, IntArray, FloatArray] | None:
         """The grid as kernels take it, for float and for integer records; None: they cannot.
 
-        Layout: `kernels/numbers/grid_points.py`.
+        Layout: `kernels/numbers/grid_points.py`. If `odd` is not 0, `wide_point` gives points.
         """
         if self.points is not None:
             return None
         a, s, d = self.unit
-        odd, divisor = 0, d  # D = odd * divisor for `wide_point` of the kernels
-        if not self.simple:
-            divisor = d & -d
-            odd = d // divisor
-            if self.whole or self._most > LARGEST or odd >= 1 << 29 or divisor >= 1 << 900:
-                return None
+        divisor = d & -d
+        odd = d // divisor
+        most = max(abs(a), abs(a + (self.size - 1) * s))
+        if max(most, d) <= EXACT:
+            odd, divisor = 0, d  # doubles are converted and divided exactly, and rounded once
+        elif self.whole or most > LARGEST or odd >= 1 << 29 or divisor >= 1 << 900:
+            return None
+        elif odd == 1:
+            odd = 0  # the conversion rounds, and the division by a power of two is exact
         low, high = map(float, self.ends)
         last, below = self.size - 1, self.rule == "below"
         share = Fraction(last) / Fraction(high - low)  # points a unit
