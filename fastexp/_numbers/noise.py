@@ -16,7 +16,6 @@ from .._threads import in_parts
 from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords
 from ..kernels.numbers import noise as kernels
-from . import smooth
 
 KINDS = {
     "laplace": kernels.LAPLACE,
@@ -44,7 +43,7 @@ def small(source: Source) -> FloatArray | None:
 def median_of(source: Source, lower: float, upper: float, midpoint: bool = False) -> float:
     """`medians` of one data set of any form."""
     n = source.total()
-    middle = smooth.ranks(source, (n + 1) // 2, n // 2 + 1).astype(np.float64)
+    middle = source.ranked((n - 1) // 2, n // 2).astype(np.float64)
     return float(medians(middle[None], lower, upper, midpoint)[0])
 
 

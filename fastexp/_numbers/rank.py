@@ -197,8 +197,10 @@ class RankShape:
         nearest = {first, last, t}
         if width:
             grid = self.statistic.grid
-            nearest |= {self.source.last(grid, last), self.source.first(grid, first)}
-        return min(self._at(s) for s in nearest if first <= s <= last)
+            below, upto = self.source.below(grid, first), self.source.below(grid, last + 1)
+            ranks = (below, upto - 1) if below < upto else ()
+            nearest |= {int(self.source.window(grid, r, r).points[0]) for r in ranks}
+        return min(map(self._at, nearest))
 
     def _at(self, t: int) -> int:
         grid = self.statistic.grid

@@ -98,7 +98,7 @@ def error_bound(
     n = few_enough(source.total())
     if n == 0:
         raise InvalidRecords(smooth.EMPTY)
-    values = np.clip(smooth.ranks(source, 1, n).astype(np.float64), low, high)
+    values = np.clip(source.ranked(0, n - 1).astype(np.float64), low, high)
     if known is None:
         w = _least(values, low, high, e, share)
     else:
