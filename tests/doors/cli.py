@@ -11,9 +11,7 @@ from fastexp.cli.ask import (
     public_lists,
     publication,
 )
-from fastexp.cli.ask.input_file import InputFile, open_rows
-from fastexp.cli.ask.npy_rows import VALUE
-from fastexp.cli.ask.public_call import PublicCall
+from fastexp.cli.ask.input_file import VALUE, InputFile, PublicCall, open_rows
 from fastexp.cli.commands import demo, info
 from fastexp.cli.commands.compile_kernels import FIRST_CALLS
 from fastexp.cli.options import completion, option_table, parser

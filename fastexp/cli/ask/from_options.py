@@ -9,8 +9,7 @@ from ...grouped.request import FROM_DATA
 from ...query.output.output_file import is_same
 from ..terminal.errors import UserMistake
 from . import mechanism_options, public_lists
-from .input_file import InputFile, is_npy
-from .public_call import PublicCall
+from .input_file import InputFile, PublicCall, is_npy
 
 if TYPE_CHECKING:
     from ..._typing import Neighbors

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..._parameters import toml_text
 from ...grouped.request import FROM_DATA
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
-from .input_file import STDIN, InputFile
+from .input_file import STDIN, InputFile, PublicCall
 from .mechanism_options import CLASSES, FLIP
-from .public_call import PublicCall
 
 if TYPE_CHECKING:
     from ...grouped.mechanism import GroupedMechanism

@@ -13,8 +13,7 @@ from ..._intake import arrays
 from ...pictures import canvas
 from ...query.engines.frame import Use
 from ..ask import mechanism_options, public_lists, score_release
-from ..ask.input_file import InputFile, is_npy, open_rows
-from ..ask.npy_rows import VALUE
+from ..ask.input_file import VALUE, InputFile, is_npy, open_rows
 from ..options.values import written
 from ..terminal import printing
 from ..terminal.errors import UserMistake, did_you_mean

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..._typing import AnyArray
     from ...query.calls.laws import Laws
     from ...query.engines.frame import Column
+    from ..ask.input_file import PublicCall
     from ..ask.mechanism_options import Selection
-    from ..ask.public_call import PublicCall
 
 
 def analyse(call: PublicCall, options: Namespace) -> None:

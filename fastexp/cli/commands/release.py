@@ -24,7 +24,7 @@ from ..terminal.errors import UserMistake
 
 if TYPE_CHECKING:
     from ...budget.budget import Budget
-    from ..ask.public_call import PublicCall
+    from ..ask.input_file import PublicCall
 
 MISSING = {  # by nan
     "raise": "missing records are an error",
