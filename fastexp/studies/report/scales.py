@@ -37,16 +37,13 @@ def value_scale(values: Sequence[float], axis: Any) -> None:
     else:
         top = math.floor(math.log10(max(abs(v) for v in values)))
         change("symlog", linthresh=10.0 ** (top - DECADES), linscale=0.7)
-        axis.set_major_locator(ticker.FixedLocator(_both_sides(values, top, most)))
+        signs = [sign for sign in (-1.0, 1.0) if any(v * sign > 0 for v in values)]
+        step = 1 if len(signs) * DECADES < most else 2
+        powers = [10.0**p for p in range(top, top - DECADES, -step)]
+        ends = sorted([0.0, *(sign * power for sign in signs for power in powers)])
+        axis.set_major_locator(ticker.FixedLocator(ends))
     axis.set_minor_locator(ticker.NullLocator())
     axis.set_major_formatter(ticker.FuncFormatter(tick))
-
-
-def _both_sides(values: Sequence[float], top: int, most: int) -> list[float]:
-    signs = [sign for sign in (-1.0, 1.0) if any(v * sign > 0 for v in values)]
-    step = 1 if len(signs) * DECADES < most else 2
-    powers = [10.0**p for p in range(top, top - DECADES, -step)]
-    return sorted([0.0, *(sign * power for sign in signs for power in powers)])
 
 
 def limits(values: Sequence[float], axis: Any) -> tuple[float, float]:

@@ -188,7 +188,7 @@ def _needs_nothing(executor: Callable[..., Any]) -> bool:
     except TypeError:
         return False
     except ValueError:  # some compiled ones say nothing
-        return True
+        pass
     return True
 
 

@@ -15,8 +15,7 @@ from ...errors import ParameterTypeError, StudyError
 from ..design.design import Design
 from ..report.results import StudyResults
 from ..store import folder as folders
-from ..store.folder import Folder
-from ..store.progress import Progress
+from ..store.folder import Folder, Progress
 from ..sums.totals import TaskResult
 from .pools import Piece, Pool, lost
 from .task import run_task
@@ -74,18 +73,16 @@ def _carried_out(store: Progress, pool: Pool, progress: Report | None) -> StudyR
             results.publish(store.path)
         return results
     except (KeyboardInterrupt, StudyError) as error:
-        error.add_note(_what_is_kept(store))
+        note = f"{store.finished:,} of {store.tasks:,} tasks are finished"
+        if isinstance(store, Folder):
+            study = ", study=study" if store.study.codes else ""  # a folder holds no code
+            note += f" and kept; go on with fastexp.Study.resume({str(store.path)!r}{study})"
+        else:
+            note += "; nothing was saved (with out= a folder keeps them)"
+        error.add_note(note)
         raise
     finally:
         store.close()
-
-
-def _what_is_kept(store: Progress) -> str:
-    done = f"{store.finished:,} of {store.tasks:,} tasks are finished"
-    if isinstance(store, Folder):
-        study = ", study=study" if store.study.codes else ""  # a folder holds no code
-        return f"{done} and kept; go on with fastexp.Study.resume({str(store.path)!r}{study})"
-    return f"{done}; nothing was saved (with out= a folder keeps them)"
 
 
 class _Run:
@@ -106,7 +103,11 @@ class _Run:
             self.announce()
             if self.pool.alone:
                 for number in self.store.missing():
-                    self.alone(number)
+                    try:
+                        result = run_task(self.store.study, number)
+                    except Exception as error:
+                        raise _failed(number, error) from error
+                    self.keep((number,), result)
                 return
             while self.fill() or self.waiting:
                 self.collect()
@@ -114,22 +115,11 @@ class _Run:
             self.salvage()
             raise
         finally:
-            self.leave()
-
-    def leave(self) -> None:
-        """Wait for the workers to end; a further Ctrl-C does not wait."""
-        try:
-            self.pool.close()
-        except KeyboardInterrupt:
-            self.pool.abandon()
-            raise
-
-    def alone(self, number: int) -> None:
-        try:
-            result = run_task(self.store.study, number)
-        except Exception as error:
-            raise _failed(number, error) from error
-        self.keep((number,), result)
+            try:
+                self.pool.close()
+            except KeyboardInterrupt:  # a further one does not wait
+                self.pool.abandon()
+                raise
 
     def pieces(self) -> Iterator[Piece]:
         """The tasks that are missing, in order: whole, or cut into ranges of cells."""
