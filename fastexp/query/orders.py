@@ -18,10 +18,9 @@ from ..mechanisms._counting import CountingMechanism
 from .calls.answers import Answer, answers_of, column_name
 from .calls.perform import as_column, perform
 from .calls.verbs import ReleaseCall
-from .door import Door
+from .door import Door, arrays_of
 from .engines.frame import Column
 from .query import Query
-from .scores import arrays_of, score_of
 from .untrusted import is_exactly, plain
 
 T = TypeVar("T")
@@ -115,7 +114,12 @@ class OfScores(Order):
         note = checked_note(self.note, door.budget)
         questions, draws = [], []
         for name, called, epsilon in self.items:
-            score = score_of(door.scores, name, called)
+            if called not in door.scores:
+                names = ", ".join(map(repr, door.scores)) or "none"
+                raise ParameterError(
+                    f"answer {name!r} must name a score of the session ({names}), got {called!r}"
+                )
+            score = door.scores[called]
             mechanism = score.mechanism(plain("epsilon", epsilon))
             form = "score", called, column_name("the names of answers", name)
             questions.append(Question(mechanism, form=form, column=called))
@@ -148,7 +152,11 @@ class OfScores(Order):
 
 def _policies(nan: Any, pairs: dict[str, Any]) -> dict[str, str]:
     """What is done with missing records, by answer: never what tells of them."""
-    counted = {name: _is_counted(mechanism) for name, (mechanism, _) in pairs.items()}
+    counted = {  # whether the number of records must be the same in neighbouring data
+        name: mechanism.guarantee.neighbors == "replace"
+        and not isinstance(mechanism, CountingMechanism)
+        for name, (mechanism, _) in pairs.items()
+    }
     policies = {name: "lower" if counted[name] else "drop" for name in counted}
     stated = nan if is_exactly(nan, dict) else dict.fromkeys(pairs, nan)
     for name, policy in dict.copy(stated).items() if nan is not None else ():
@@ -161,9 +169,3 @@ def _policies(nan: Any, pairs: dict[str, Any]) -> dict[str, str]:
             )
         policies[name] = policy
     return policies
-
-
-def _is_counted(mechanism: Any) -> bool:
-    """Whether the number of records must be the same in neighbouring data."""
-    counting = isinstance(mechanism, CountingMechanism)
-    return not counting and mechanism.guarantee.neighbors == "replace"

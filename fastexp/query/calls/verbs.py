@@ -70,7 +70,7 @@ class ReleaseCall(DrawingCall):
         self._origin = origin
         questions_of(query, answers).promise()  # refuses limits that mean nothing here
         if query.by and query.groups is None:
-            warnings.warn(TELLS, PrivacyWarning, stacklevel=4)
+            warnings.warn(TELLS, PrivacyWarning, stacklevel=3)
 
     @cached_property
     def question(self) -> Questions:

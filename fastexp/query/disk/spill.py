@@ -117,11 +117,8 @@ class Spill:
                 self._long[some.key] = some
                 yield LongGroup(some.key, some.size)
             else:
-                yield self._of_groups(some)
-
-    def _of_groups(self, some: Range) -> Part:
-        codes, counts, *values = self._counting.read(some)
-        return Part(codes, counts, values)
+                codes, counts, *values = self._counting.read(some)
+                yield Part(codes, counts, values)
 
     def group(self, code: int, reading: int, answer: int) -> Iterator[IntArray]:
         """The values of a long group's rows that count for an answer; as often as it takes."""

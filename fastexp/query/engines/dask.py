@@ -53,7 +53,8 @@ class DaskFrame:
         keys = [uses[i].column for i in by]
         rows = chosen.map_partitions(_in_list, keys, groups, meta=chosen._meta)
         partitions = rows.to_delayed()
-        if _is_on_a_cluster(rows) or not _are_apart(partitions):
+        scheduler_of: Any = dask.base.get_scheduler  # a client's method: its workers compute
+        if hasattr(scheduler_of(collections=[rows]), "__self__") or not _are_apart(partitions):
             persist: Any = dask.base.persist  # it has no types
             partitions = list(brought(lambda: persist(*partitions)))
         while partitions:
@@ -66,12 +67,6 @@ class DaskFrame:
             from_pandas: Any = dd.from_pandas  # it has no types
             finished: dd.DataFrame = from_pandas(answers, npartitions=1, sort=False)
         return finished
-
-
-def _is_on_a_cluster(rows: dd.DataFrame) -> bool:
-    """Whether the scheduler is a client's method: its workers compute, and hold what they have."""
-    scheduler_of: Any = dask.base.get_scheduler
-    return hasattr(scheduler_of(collections=[rows]), "__self__")
 
 
 def _are_apart(partitions: Sequence[Any]) -> bool:

@@ -84,7 +84,11 @@ def source_of(
         for schema in (("temp", "main"), current):
             if schema in places:
                 return DuckDBFrame(con.sql("FROM " + ".".join(map(quoted, places[schema]))))
-        if not _like_a_path(source):
+        if (  # what only looks like a path is refused where paths are read
+            not os.path.lexists(source)  # pathlib raises for what no path can be
+            and set(source).isdisjoint(MAGIC + "/\\\0")
+            and not source.lower().endswith((*FORMATS, *COMPRESSED))
+        ):
             known = [name for (name,) in con.sql(NAMES).fetchall()]
             alike = "".join(f"; did you mean {x!r}?" for x in get_close_matches(source, known, 1))
             raise ParameterError(
@@ -92,15 +96,6 @@ def source_of(
                 f"got {source!r}, which is no table and no file{alike}"
             )
     return frame_of(source, memory=memory, threads=threads)
-
-
-def _like_a_path(text: str) -> bool:
-    """Whether it is a path, or only looks like one: then what reads paths says what is amiss."""
-    return (
-        os.path.lexists(text)  # pathlib raises for what no path can be
-        or not set(text).isdisjoint(MAGIC + "/\\\0")
-        or text.lower().endswith((*FORMATS, *COMPRESSED))
-    )
 
 
 def _named(con: DuckDBPyConnection, name: str) -> list[tuple[str, str, str]]:

@@ -41,7 +41,11 @@ def content(columns: Sequence[Column], file: str) -> bytes:
     """Answers as the bytes of a file, whose name says in which format."""
     ending = suffix(file)
     if ending == ".parquet":
-        return _parquet(columns)
+        from ..engines.arrow import table_of
+
+        buffer = io.BytesIO()
+        import_module("pyarrow.parquet").write_table(table_of(columns), buffer)
+        return buffer.getvalue()
     cells = [values_of(column) for column in columns]
     names = [column.name for column in columns]
     rows = zip(*cells, strict=True)
@@ -51,14 +55,6 @@ def content(columns: Sequence[Column], file: str) -> bytes:
         mark = "\t" if ending == ".tsv" else ","
         lines = [mark.join(map(_cell, row)) for row in [tuple(names), *rows]]
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _parquet(columns: Sequence[Column]) -> bytes:
-    from ..engines.arrow import table_of
-
-    buffer = io.BytesIO()
-    import_module("pyarrow.parquet").write_table(table_of(columns), buffer)
-    return buffer.getvalue()
 
 
 def values_of(column: Column) -> list[Any]:

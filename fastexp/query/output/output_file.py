@@ -7,8 +7,8 @@ import io
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -198,21 +198,6 @@ class OutputFile:
         os.close(handle)
 
 
-@contextmanager
-def reserved(output: Output, room: int) -> Iterator[OutputFile]:
-    """The place of a file, while answers are drawn."""
-    place = OutputFile(output.file, output.force, room)
-    try:
-        yield place
-    finally:
-        place.close()
-
-
-def written(columns: Sequence[Column], place: OutputFile) -> None:
-    """Put answers into their file, a row a group; on disk when this returns."""
-    place.write(content(columns, place.file))
-
-
 def repeated(columns: Sequence[Column], output: Output) -> bool:
     """Put kept answers into their file; whether it had these very answers, and was left as it is.
 
@@ -222,8 +207,8 @@ def repeated(columns: Sequence[Column], output: Output) -> bool:
         return True
     check(output.file, output.force)
     try:
-        with reserved(output, 0) as place:
-            written(columns, place)
+        with closing(OutputFile(output.file, output.force, 0)) as place:
+            place.write(content(columns, output.file))
     except OutputError as error:
         error.answers = columns
         raise
@@ -231,7 +216,7 @@ def repeated(columns: Sequence[Column], output: Output) -> bool:
 
 
 def holds(file: str, columns: Sequence[Column]) -> bool:
-    """Whether a file is the one that `written` would make of these answers, byte for byte."""
+    """Whether a file is the one that a release would make of these answers, byte for byte."""
     wanted = content(columns, file)
     try:
         with Path(file).open("rb") if Path(file).is_file() else io.BytesIO() as raw:
