@@ -138,7 +138,7 @@ def scores_of(scores: object) -> dict[str, Score]:
 def arrays_of(frame: Frame) -> dict[str, AnyArray]:
     """All columns of rows in memory: copies, for one score, which it cannot write to by mistake."""
     uses = [Use(name, "keys") for name in frame.names() or ()]
-    (part,) = frame.parts(uses, [], None)
+    (part,) = frame.parts(uses)
     columns = zip(uses, part, strict=True)
     arrays = {use.column: np.asanyarray(column).copy() for use, column in columns}
     for array in arrays.values():

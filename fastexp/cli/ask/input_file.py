@@ -19,7 +19,6 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from ..._keys.group_names import Names
 from ...errors import InvalidRecords, ParameterError
 from ...query.disk.folders import private_folder
 from ...query.engines.frame import Column, Frame, Use
@@ -115,13 +114,11 @@ class StdinRows(FileRows):
         """The names in the header row."""
         return self._header.names()
 
-    def parts(
-        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[Sequence[Any]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
         """All rows; only here, after the charge, do errors depend on them."""
         if self.files and not self._ends:
             raise InvalidRecords(f"stdin must be {Csv.form}")
-        yield from super().parts(uses, by, groups)
+        yield from super().parts(uses)
 
     def _files(self) -> list[File]:
         return [file._replace(called="stdin") for file in files_of(self._path)]
@@ -226,12 +223,7 @@ class NpyRows(Columns):
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """Columns hold whatever there is."""
 
-    def parts(
-        self,
-        uses: Sequence[Use],
-        by: Sequence[int],  # noqa: ARG002  # one column has no groups
-        groups: Names | None,  # noqa: ARG002  # likewise
-    ) -> Iterator[list[Any]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
         """Entries in order; not mapped, as a file that is cut off meanwhile would kill us."""
         file, dtype, size, start = self._array
         with Path(self._path).open("rb") as raw:

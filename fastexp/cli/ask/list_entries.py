@@ -142,7 +142,7 @@ def _table(option: str, file: str, columns: Sequence[str], source: InputFile) ->
         uses = [Use(column, "text" if written else "keys") for column in columns]
         frame.empty(uses)
         chunks: list[list[Any]] = [[] for _ in columns]
-        for part in frame.parts(uses, [], None):
+        for part in frame.parts(uses):
             for chunk, cells in zip(chunks, part, strict=True):
                 chunk += read(cells, option)
         keys = [listed_keys(chunk, option).labels() for chunk in chunks]

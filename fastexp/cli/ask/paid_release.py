@@ -18,8 +18,7 @@ from ...query.calls.answers import answers_of
 from ...query.calls.perform import perform
 from ...query.calls.verbs import ReleaseCall, questions_of
 from ...query.disk.memory import Room
-from ...query.output.answer_bytes import values_of
-from ...query.output.output_file import EXISTS, holds, output_of, repeated
+from ...query.output.output_file import EXISTS, holds, output_of, repeated, values_of
 from ..terminal.errors import UserMistake, reason_of
 from ..terminal.printing import note
 from .input_file import Columns, open_rows

@@ -49,8 +49,6 @@ class Payment:
     `drawn`: whether this call drew: it did not if the ledger had the answers.
     """
 
-    budget: Budget | None
-
     def __init__(self, file: str | None, label: str | None, note: str | None) -> None:
         self._label = label
         self.budget = None if file is None else budget_of(file)

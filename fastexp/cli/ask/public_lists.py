@@ -92,7 +92,7 @@ def points(text: str) -> list[int | float]:
 def _array(path: str) -> list[int | float]:
     try:
         with open_rows(InputFile(path)) as frame:
-            parts = frame.parts([Use(VALUE, "numbers")], [], None)
+            parts = frame.parts([Use(VALUE, "numbers")])
             return [x for (part,) in parts for x in part.tolist()]
     except FastexpError as error:
         raise UserMistake(f"--grid: {str(error).removeprefix('frame ')}") from None
@@ -132,7 +132,7 @@ def _occurring(column: str, source: InputFile) -> tuple[Any, ...]:
     with open_rows(source) as frame:
         use = Use(column, "keys")
         frame.empty([use])
-        for (part,) in frame.parts([use], [], None):
+        for (part,) in frame.parts([use]):
             values |= set(numbered([read(part, "--candidates")], "--candidates")[1].labels())
     if not values:
         raise UserMistake(f"column {column!r} holds no values to take candidates from")

@@ -111,7 +111,7 @@ def _of_file(frame: Frame, options: Namespace) -> Scores:
     utilities: list[AnyArray] = []
     has_gaps = False
     uses = [Use(names[0], "text"), Use(names[1], "numbers")]
-    for texts, cells in frame.parts(uses, [], None):
+    for texts, cells in frame.parts(uses):
         labels += read(texts, "--utilities")
         values, missing = number_columns.read(cells, "--utilities") or (np.zeros(0), None)
         has_gaps = has_gaps or (missing is not None and bool(missing.any()))

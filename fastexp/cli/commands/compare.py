@@ -99,7 +99,7 @@ def assigned(parts: Sequence[str]) -> dict[str, Any]:
 def _records(frame: Frame, column: str) -> AnyArray:
     """The numbers of a column; missing ones are NaN."""
     parts: list[AnyArray] = []
-    for (cells,) in frame.parts([Use(column, "numbers")], [], None):
+    for (cells,) in frame.parts([Use(column, "numbers")]):
         values, missing = arrays.apart(cells, "drop")
         parts.append(values if missing is None else np.where(missing, np.nan, values))
     return np.concatenate(parts) if parts else np.zeros(0)

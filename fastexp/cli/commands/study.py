@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ..._parameters.text import printable
 from ..options.parser import program
 from ..tell import waiting
-from ..terminal import packages, printing, tables
-from ..terminal.errors import Failure, UserMistake
+from ..terminal import printing, tables
+from ..terminal.errors import Failure, UserMistake, needed
 
 if TYPE_CHECKING:
     from ...studies.report.results import StudyResults
@@ -109,7 +109,7 @@ def study_report(options: Namespace) -> None:
     from ...studies.report.results import table_of
 
     if options.format is not None:
-        packages.needed("matplotlib", "--format")
+        needed("matplotlib", "--format")
     folder = Path(options.folder)
     target = folder if options.output is None else Path(options.output)
     formats = tuple(dict.fromkeys(options.format or ("svg",)))
@@ -167,7 +167,7 @@ def _workers_of(options: Namespace) -> Iterator[tuple[Any, int]]:
     from ..._parameters.validate import threads
     from ...studies.run.pools import interrupts_kept
 
-    dask = packages.needed("distributed", "--executor dask")
+    dask = needed("distributed", "--executor dask")
     for name in LOGGERS:  # which tell of workers that come and go: results and errors say enough
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with contextlib.ExitStack() as stack:

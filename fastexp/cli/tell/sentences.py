@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._parameters.descriptions import amount, at_most
-from ..._parameters.text import printable
 
 if TYPE_CHECKING:
     from ...privacy import Guarantee
@@ -22,11 +21,6 @@ CHANGES = {
     "replace": "changes",
     "both": "joins, leaves or changes",
 }
-
-
-def of_public(file: str) -> str:
-    """A line above figures about a file that is to be public."""
-    return f"NOT PRIVATE: computed from {printable(file)} without noise. It must be public."
 
 
 def promises(promise: Guarantee, query: Scope, each: float) -> str:

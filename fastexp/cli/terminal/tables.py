@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._parameters.text import printable
 from ..._parameters.text_tables import GAP, aligned, width, widths_of, wrapped
-from .packages import optional
+from .errors import optional
 
 RICH_ROWS = 500  # longer tables are for pipes and pagers
 

@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from ...errors import FastexpError, InvalidRecords, ParameterError
-from ..engines.frame import Frame
+from ..engines.frame import Frame, Uses
 from ..engines.types import check_keys, check_records
-from .call import Call
-from .reader import Reader, Uses, group_columns
+from .reader import Reader, group_columns
+from .scope import Call
 
 UNREAD = "records: the engine failed to read the rows; read them without fastexp to see why"
 
@@ -63,7 +63,7 @@ def _check_types(call: Call, uses: Uses, columns: Sequence[Any]) -> None:
 
 def parts_of(call: Call, frame: Frame, uses: Uses) -> Generator[Sequence[Any]]:
     """All parts; in a release what the engine raises may hold data, and is withheld."""
-    parts = frame.parts(uses, uses.by, call.query.groups)
+    parts = frame.parts(uses)
     try:
         while (part := _next(call, parts)) is not None:
             if not uses.typed:  # of a stream nothing was known before

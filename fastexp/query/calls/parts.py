@@ -67,8 +67,6 @@ class Held:
     streamed: whether what was read is let go then, except for what parts hold of it.
     """
 
-    bytes: int
-
     def __init__(self, none: Part, streamed: bool) -> None:
         self._none, self._streamed = none, streamed
         self.parts: list[Part] = []

@@ -13,13 +13,12 @@ from ...errors import OutputError
 from ..disk.folders import check_temp
 from ..disk.memory import Room
 from ..engines.frame import Column, Frame, Kind
-from ..output.answer_bytes import content, room_of
-from ..output.output_file import Output, OutputFile
+from ..output.output_file import Output, OutputFile, content, room_of
 from .answers import Answer
-from .call import Call
 from .frame_columns import fit, parts_of
 from .reader import group_columns, uses_of
 from .reading import read_and_draw
+from .scope import Call
 
 DTYPES: dict[str, Any] = {
     "integers": np.int64,

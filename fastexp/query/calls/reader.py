@@ -17,22 +17,12 @@ from ..._keys.key_rows import Rows as Keys
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
 from ...grouped.counted import person_keys, present
-from ..engines.frame import Column, Reading, Use, key_columns
+from ..engines.frame import Column, Reading, Use, Uses, key_columns
 from .answers import Answer, naming
-from .call import Call
 from .parts import Part
-from .scope import Scope
+from .scope import Call, Scope
 
 LENGTHS = "columns must have one entry for each row"
-
-
-class Uses(tuple[Use, ...]):
-    """The columns of a call, each once; and where in them groups, persons and records are."""
-
-    by: list[int]
-    person: int | None
-    records: list[int]
-    typed = False  # whether types were looked at before the rows
 
 
 def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
@@ -52,6 +42,7 @@ def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
     ]
     uses = Uses(dict.fromkeys([*wanted, *records]))
     place = {use: i for i, use in enumerate(uses)}
+    uses.groups = query.groups
     uses.by = [place[use] for use in wanted[: len(query.by)]]
     uses.person = None if query.person is None else place[wanted[-1]]
     uses.records = [place[use] for use in records]
@@ -71,10 +62,6 @@ def group_columns(query: Scope) -> list[Column]:
 class Reader:
     """How the columns of a call become parts: answers share what they read alike."""
 
-    of: list[int]
-    count: int
-    groups: Whole | Listed | FromData
-
     def __init__(self, call: Call, uses: Uses) -> None:
         self._uses = uses
         first: dict[Any, Answer] = {}
@@ -86,7 +73,7 @@ class Reader:
         self._first = [(reading[0], answer) for reading, answer in first.items()]
         self.count = len(first)
         listed_groups = call.query.groups
-        self.groups = (
+        self.groups: Whole | Listed | FromData = (
             Whole()
             if not call.query.by
             else FromData()

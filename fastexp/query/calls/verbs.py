@@ -25,9 +25,8 @@ from ...grouped.verbs import TELLS
 from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from ...mechanisms.base import Comparator
 from .answers import Answer, label_of
-from .call import Call, Results
 from .draws import Indices
-from .scope import Scope
+from .scope import Call, Results, Scope
 
 ANSWER = b"fastexp.answer"  # the domain of the seeds of several answers
 
@@ -81,8 +80,8 @@ class ReleaseCall(DrawingCall):
         """Words of the system, or of the key, the query, the group and its records."""
         if self._key is None or self._line is None:
             return FreshWords()
-        label, rule = label_of(answer, self.answers, self._line), self._rule
-        return KeyedWords(self._key, answer.mechanism, label, rule(answer.nan), names)
+        label, rule = label_of(answer, self.answers, self._line), self._rules[answer.nan]
+        return KeyedWords(self._key, answer.mechanism, label, rule, names)
 
     def choice(self, answer: Answer) -> bytes:
         """Fresh without a key."""
@@ -95,18 +94,16 @@ class ReleaseCall(DrawingCall):
         return answers
 
     @cached_property
-    def _rule(self) -> Callable[[str], str]:
+    def _rules(self) -> dict[str, str]:
         query = self.query
-        groups = None if not query.by else FROM_DATA if query.groups is None else query.groups
         options = CallOptions(
-            groups=groups,
+            groups=None if not query.by else FROM_DATA if query.groups is None else query.groups,
             person=query.person,
             max_groups=query.max_groups,
             max_rows=query.max_rows,
         )
         policies = {answer.nan for answer in self.answers}
-        rules = {nan: rule_of(options._replace(nan=nan)) for nan in policies}
-        return rules.__getitem__
+        return {nan: rule_of(options._replace(nan=nan)) for nan in policies}
 
 
 class SampleCall(DrawingCall):

@@ -54,8 +54,6 @@ class Spill:
     takes `row_bytes`: while one is made, and the one before is still there.
     """
 
-    row_bytes: int
-
     def __init__(self, folder: str, memory: int, readings: int, *, persons: bool) -> None:
         width = 2 + readings
         self.row_bytes = 8 * (2 * width + 2 + (2 * NAME_WORDS + 1) * persons)

@@ -40,7 +40,6 @@ class Csv:
         f"cells, one kind of line ends and at most {LINE} bytes in a row"
     )
     typed = False
-    file: File
 
     def __init__(self, file: File, delimiter: str | None = None) -> None:
         self.file, self._delimiter = file, delimiter or DELIMITERS[file.format]

@@ -42,7 +42,7 @@ class AttachedFrame:
     Nothing in the connection may have its name yet, in any schema: it would be hidden.
     """
 
-    spills: bool
+    check_answers = staticmethod(check_table)
 
     def __init__(self, con: DuckDBPyConnection, name: str, rows: Frame) -> None:
         _check_connection(con)
@@ -59,9 +59,6 @@ class AttachedFrame:
         self.spills = rows.spills
         self.names, self.empty, self.parts = rows.names, rows.empty, rows.parts
         self._con, self._name = con, name
-
-    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        check_table(names, groups)
 
     def finished(self, columns: Sequence[Column]) -> DuckDBPyRelation:
         table, answers = f"temp.main.{quoted(self._name)}", f"unread_{secrets.token_hex(16)}"

@@ -26,7 +26,8 @@ def value_scale(values: Sequence[float], axis: Any) -> None:
     """Set the scale and the ticks of the axis of figures, for all panels of a picture."""
     change = axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale
     most = 5 if axis.axis_name == "x" else 7
-    ticker = _ticker()
+    from matplotlib import ticker
+
     if not logarithmic(values):
         axis.set_major_locator(ticker.MaxNLocator(most - 1, steps=[1, 2, 2.5, 5, 10]))
     elif min(values) > 0:
@@ -66,7 +67,8 @@ def limits(values: Sequence[float], axis: Any) -> tuple[float, float]:
 
 def x_scale(values: Sequence[float], axis: Any) -> None:
     """Ticks at the study's own values of epsilon or n, where they have room."""
-    ticker = _ticker()
+    from matplotlib import ticker
+
     wide = values[-1] > LOG_X * values[0]
     if wide:
         axis.axes.set_xscale("log")
@@ -82,9 +84,3 @@ def _apart(values: Sequence[float], *, wide: bool) -> bool:
     """Whether no two values are too near each other for a label each."""
     places = [math.log(v) for v in values] if wide else list(values)
     return min(b - a for a, b in pairwise(places)) > 0.12 * (places[-1] - places[0])
-
-
-def _ticker() -> Any:
-    from matplotlib import ticker
-
-    return ticker

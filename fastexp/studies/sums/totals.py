@@ -33,7 +33,6 @@ class ExactSum:
     """A running sum. Adding is associative, so merging in any order gives equal bits."""
 
     __slots__ = ("units",)
-    units: int
 
     def __init__(self) -> None:
         self.units = 0
@@ -56,7 +55,6 @@ class ExactMoments:
     """
 
     __slots__ = ("_between", "_total", "_within", "count")
-    count: int
 
     def __init__(self) -> None:
         self.count = 0
@@ -121,7 +119,6 @@ class Figure:
     """What is known of one figure of one cell so far."""
 
     __slots__ = ("bins", "moments", "most", "sums")
-    most: float
 
     def __init__(self) -> None:
         self.moments: dict[str, ExactMoments] = defaultdict(ExactMoments)
@@ -143,8 +140,6 @@ class Figure:
 
 class Totals:
     """All cells of a study. Its size does not depend on the number of data sets."""
-
-    rows: list[int]
 
     def __init__(self, design: Design) -> None:
         self.cells: dict[int, list[int]] = defaultdict(list)
