@@ -18,6 +18,7 @@ from ..grouped.request import check_key
 from ..mechanisms._counting import CountingMechanism
 from .calls.answers import answers_of, column_name
 from .calls.perform import as_column, perform
+from .calls.scope import Check, Draw
 from .calls.verbs import ReleaseCall
 from .door import Door, arrays_of
 from .engines.frame import Column
@@ -89,7 +90,7 @@ class _Watched(ReleaseCall):
 
     order: Order
 
-    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
         return super().settle(lambda: self.order.reading(draw), check)
 
 

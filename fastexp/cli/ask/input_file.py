@@ -112,7 +112,7 @@ class StdinRows(FileRows):
 
     def names(self) -> list[str]:
         """The names in the header row."""
-        return self._header.names()
+        return self._header.names
 
     def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
         """All rows; only here, after the charge, do errors depend on them."""

@@ -25,10 +25,9 @@ from .input_file import Columns, open_rows
 from .payment import Payment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..._randomness.release_key import ReleaseKey
     from ...privacy import Guarantee
+    from ...query.calls.scope import Check, Draw
     from ...query.engines.frame import Column
     from .input_file import PublicCall
 
@@ -109,7 +108,7 @@ class PaidRelease(ReleaseCall):
             texts.append(same if self.output_exists else f"written: {self.output}")
         return texts
 
-    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
         """The answers of `draw`, charged before a row is read; or those of the ledger."""
         answers: list[Any] = self.payment.answers(self.question, draw, check)
         return answers

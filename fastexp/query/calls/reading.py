@@ -54,7 +54,7 @@ def read_and_draw(
         if room is not None and held.bytes > room.memory:
             return beyond_memory(call, reader, held, parts, room)
     part = held.joined()
-    names, order = reader.groups.numbering()
+    names, order = reader.numbering()
     codes = part.codes
     if order is not None:  # of groups of the data, which were numbered as they came
         codes = np.append(np.argsort(order), -1)[codes]
@@ -87,7 +87,7 @@ def beyond_memory(
     ):
         for part in parts:
             disk.add(part.of_groups())
-        names, order = reader.groups.numbering()
+        names, order = reader.numbering()
         results = disk.draws(names if order is None else chosen(names, np.argsort(order)))
     return names, results.answers(order)
 

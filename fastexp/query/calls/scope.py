@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..._compiler.rounding import check_rounding
 from ..._keys.group_names import Names
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ..._numbers.rank import RankStatistic
     from ...grouped.segments import Segments
     from ...grouped.words import Words
+
+Draw: TypeAlias = Callable[[], list[Any]]  # reads the rows, and draws
+Check: TypeAlias = Callable[[], None]  # refuses mistakes before the charge
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,7 +139,7 @@ class Call(Protocol):
         """Where draws go, of so many groups."""
         ...
 
-    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
         """What `draw` returns, or what is kept of it; `check` refuses mistakes beforehand."""
         ...
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -26,7 +25,7 @@ from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from ...mechanisms.base import Comparator
 from .answers import Answer, label_of
 from .draws import Indices
-from .scope import Call, Results, Scope
+from .scope import Call, Check, Draw, Results, Scope
 
 ANSWER = b"fastexp.answer"  # the domain of the seeds of several answers
 
@@ -88,7 +87,7 @@ class ReleaseCall(DrawingCall):
         label = "" if self._line is None else label_of(answer, self.answers, self._line)
         return contribution.release_choice(self._key, answer.mechanism, label)
 
-    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
         """Charged before a row is read."""
         answers: list[Any] = once(self._budget, self._label, self.question, draw, check, self._note)
         return answers
@@ -125,7 +124,7 @@ class SampleCall(DrawingCall):
         """Words of the answer's seed."""
         return contribution.sample_choice(self._seed_of(answer))
 
-    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
         """Nothing is charged."""
         check()
         return draw()

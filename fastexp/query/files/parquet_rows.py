@@ -34,27 +34,24 @@ class Parquet:
         path = {"path": pattern(file.path)}
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($path) LIMIT $most"
         nodes = database.execute(query, {**path, "most": 8 * MOST_COLUMNS}).fetchall()
-        self._names, inside = [], 0
+        self.names, inside = [], 0
         for name, children in nodes[1:]:  # the first is the whole; behind each are its children
             if not inside:
-                self._names.append(name)
+                self.names.append(name)
             inside = max(inside - 1, 0) + children
-        if len(self._names) > MOST_COLUMNS or len(nodes) == 8 * MOST_COLUMNS:
+        if len(self.names) > MOST_COLUMNS or len(nodes) == 8 * MOST_COLUMNS:
             raise ParameterError(
                 f"frame must be a file of at most {MOST_COLUMNS} columns, got more in {file.called}"
             )
         table = database.sql(f"FROM {TABLE}", params=path)
         self._columns, self._types = table.columns, table.types
 
-    def names(self) -> list[str]:
-        return self._names
-
     def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
         columns = ", ".join(f"{self._column(use)} AS r{i}" for i, use in enumerate(uses))
         return SqlTable(f"(SELECT {columns or 1} FROM {TABLE})", {"path": pattern(self.file.path)})
 
     def _column(self, use: Use) -> str:
-        place = self._names.index(use.column)
+        place = self.names.index(use.column)
         name, kind = quoted(self._columns[place]), self._types[place]
         if kind.id in MISREAD:
             raise ParameterTypeError(

@@ -97,7 +97,7 @@ class PathFrame(ArrowAnswers):
 
     def names(self) -> list[str]:
         first = self._sources[0]
-        return [*first.names(), *first.file.partitions]
+        return [*first.names, *first.file.partitions]
 
     def empty(self, uses: Sequence[Use]) -> Sequence[Any]:
         """The columns without rows, the same in all files; of text, as `uses` say."""
@@ -133,7 +133,7 @@ class PathFrame(ArrowAnswers):
             self._database.close()
 
     def _empty(self, source: RowFile, uses: Sequence[Use]) -> list[Any]:
-        names, partitions = source.names(), source.file.partitions
+        names, partitions = source.names, source.file.partitions
         for use in uses:
             there = names.count(use.column) + (use.column in partitions)
             if there != 1:
