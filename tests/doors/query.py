@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastexp.query import session
-from fastexp.query.calls import counts, frame_columns, perform, reading, verbs
+from fastexp.query.calls import frame_columns, perform, reading, verbs
 from fastexp.query.calls.accuracy import FIGURES
 from fastexp.query.calls.answers import Answer, answers_of, label_of
 from fastexp.query.calls.groups import groups_of

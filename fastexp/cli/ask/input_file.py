@@ -142,16 +142,13 @@ class StdinRows(FileRows):
             yield csv_of(self._files()[0], self._delimiter)
             while part and self._ends:
                 self._ends = len(part) < LINE or b"\n" in part or b"\r" in part
-                self._check_room()
+                disk = shutil.disk_usage(self._copy.parent)
+                if disk.free < min(SPARE, disk.total // 10) + LINE:
+                    raise Failure(
+                        f"no room for a copy of stdin in {str(self._copy.parent.parent)!r}: give a "
+                        f"folder on a larger disk by --temp, or the path of a file; {NOTHING}"
+                    )
                 copy.write(part := rows.read(LINE))
-
-    def _check_room(self) -> None:
-        disk = shutil.disk_usage(self._copy.parent)
-        if disk.free < min(SPARE, disk.total // 10) + LINE:
-            raise Failure(
-                f"no room for a copy of stdin in {str(self._copy.parent.parent)!r}: give a folder "
-                f"on a larger disk by --temp, or the path of a file; {NOTHING}"
-            )
 
 
 @contextmanager

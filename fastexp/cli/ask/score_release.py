@@ -17,7 +17,7 @@ from ..._keys.key_columns import read
 from ..._parameters.descriptions import parameters
 from ...budget.question import Question
 from ...grouped.request import FROM_DATA
-from ...query.calls.counts import CountCall
+from ...query.calls.frame_columns import CountCall
 from ...query.engines.frame import Column, Frame, Use
 from ..options.values import written
 from ..terminal.errors import UserMistake

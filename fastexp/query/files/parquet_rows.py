@@ -30,7 +30,15 @@ class Parquet:
 
     def __init__(self, database: DuckDBPyConnection, file: File) -> None:
         self.file = file
-        _check_footer(file.path)
+        with open(file.path, "rb") as raw:  # noqa: PTH123  # read by its end
+            size = raw.seek(0, 2)
+            raw.seek(max(size - 8, 0))
+            length = int.from_bytes(raw.read(8)[:4], "little")
+        if FOOTER < length <= size:  # a schema that takes much memory before it is looked at
+            raise ParameterError(
+                f"frame must be a file whose schema takes at most {FOOTER} bytes, got more in "
+                f"{file.path!r}"
+            )
         path = {"path": pattern(file.path)}
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($path) LIMIT $most"
         nodes = database.execute(query, {**path, "most": 8 * MOST_COLUMNS}).fetchall()
@@ -59,15 +67,3 @@ class Parquet:
                 f"it is, got {kind}"
             )
         return cut(use, name) if kind.id == "varchar" else name
-
-
-def _check_footer(path: str) -> None:
-    """Refuse a schema that takes much memory before it is looked at."""
-    with open(path, "rb") as raw:  # noqa: PTH123  # read by its end
-        size = raw.seek(0, 2)
-        raw.seek(max(size - 8, 0))
-        length = int.from_bytes(raw.read(8)[:4], "little")
-    if FOOTER < length <= size:
-        raise ParameterError(
-            f"frame must be a file whose schema takes at most {FOOTER} bytes, got more in {path!r}"
-        )

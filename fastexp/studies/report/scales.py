@@ -73,14 +73,10 @@ def x_scale(values: Sequence[float], axis: Any) -> None:
     if wide:
         axis.axes.set_xscale("log")
         axis.set_minor_locator(ticker.NullLocator())
-    if len(values) <= TICKS and _apart(values, wide=wide):
+    places = [math.log(v) for v in values] if wide else list(values)
+    nearest, apart = min(b - a for a, b in pairwise(places)), 0.12 * (places[-1] - places[0])
+    if len(values) <= TICKS and nearest > apart:
         axis.set_major_locator(ticker.FixedLocator(values))
     elif not wide:
         axis.set_major_locator(ticker.MaxNLocator(5))
     axis.set_major_formatter(ticker.FuncFormatter(tick))
-
-
-def _apart(values: Sequence[float], *, wide: bool) -> bool:
-    """Whether no two values are too near each other for a label each."""
-    places = [math.log(v) for v in values] if wide else list(values)
-    return min(b - a for a, b in pairwise(places)) > 0.12 * (places[-1] - places[0])
