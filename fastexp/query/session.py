@@ -21,13 +21,12 @@ from ..errors import (
 )
 from .calls.answers import column_name
 from .disk.memory import Room
-from .door import Door, Files, check_person, state_of
+from .door import Door, Files, check_person, scores_of, state_of
 from .engines.frame import Frame
 from .files.path_frame import PathFrame
 from .frames.copies import copy_of
 from .orders import FAILED, OfMechanisms, OfScores, Order
 from .query import Query
-from .scores import scores_of
 from .untrusted import is_exactly, mechanism_of, pairs_of, query_of
 
 UNREAD = "the release failed before a record was read"

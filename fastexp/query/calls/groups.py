@@ -68,7 +68,7 @@ def _of_frame(frame: Frame, by: Sequence[str]) -> Names:
             raise ParameterError(f"groups must have one column of the name {name!r}, got {got}")
     columns: list[list[Keys]] = [[] for _ in by]
     uses = [Use(name, "keys") for name in by]
-    for part in frame.parts(uses, range(len(by)), None):
+    for part in frame.parts(uses):
         for name, chunks, column in zip(by, columns, part, strict=True):
             chunks.append(read(column, f"groups[{name!r}]"))
     return names_of_columns([joined(chunks, "groups") for chunks in columns])

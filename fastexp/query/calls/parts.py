@@ -61,8 +61,6 @@ class Held:
     streamed: whether what was read is let go then, except for what parts hold of it.
     """
 
-    bytes: int
-
     def __init__(self, none: Part, streamed: bool) -> None:
         self._none, self._streamed = none, streamed
         self.parts: list[Part] = []
@@ -94,7 +92,17 @@ class Held:
         return Part(
             codes,
             [_joined(list(column)) for column in columns],
-            [_joined_gaps(list(column), sizes) for column in gaps],
+            [
+                None
+                if all(part is None for part in column)
+                else np.concatenate(
+                    [
+                        np.zeros(n, np.bool_) if part is None else part
+                        for part, n in zip(column, sizes, strict=True)
+                    ]
+                )
+                for column in gaps
+            ],
             joined(persons, "person") if persons else None,
         )
 
@@ -114,13 +122,6 @@ def as_floats(values: AnyArray) -> AnyArray:
     if values.size and not -EXACT <= int(values.min()) <= int(values.max()) <= EXACT:
         raise ParameterTypeError(ROUNDED)
     return values.astype(np.float64)
-
-
-def _joined_gaps(parts: list[AnyArray | None], sizes: list[int]) -> AnyArray | None:
-    if all(part is None for part in parts):
-        return None
-    pairs = zip(parts, sizes, strict=True)
-    return np.concatenate([np.zeros(n, np.bool_) if part is None else part for part, n in pairs])
 
 
 def _text_bytes(keys: Keys) -> int:

@@ -9,10 +9,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..._arrow import arrow
-from ..._keys.group_names import Names
 from ...errors import FastexpError, InvalidRecords, ParameterError
 from ..disk.memory import memory_of
-from ..engines.arrow_streams import ArrowAnswers
+from ..engines.arrays import ArrowAnswers
 from ..engines.frame import Use
 from . import text_cells
 from .csv_rows import csv_of
@@ -98,7 +97,7 @@ class PathFrame(ArrowAnswers):
 
     def names(self) -> list[str]:
         first = self._sources[0]
-        return [*first.names(), *first.file.partitions]
+        return [*first.names, *first.file.partitions]
 
     def empty(self, uses: Sequence[Use]) -> Sequence[Any]:
         """The columns without rows, the same in all files; of text, as `uses` say."""
@@ -114,12 +113,7 @@ class PathFrame(ArrowAnswers):
             for column in empties[0]
         ]
 
-    def parts(
-        self,
-        uses: Sequence[Use],
-        by: Sequence[int],
-        groups: Names | None,
-    ) -> Iterator[Sequence[Any]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
         """All rows, file by file; of text after a survey, which tells of what types they are."""
         try:
             surveys = [self._surveyed(source, uses) for source in self._sources]
@@ -139,7 +133,7 @@ class PathFrame(ArrowAnswers):
             self._database.close()
 
     def _empty(self, source: RowFile, uses: Sequence[Use]) -> list[Any]:
-        names, partitions = source.names(), source.file.partitions
+        names, partitions = source.names, source.file.partitions
         for use in uses:
             there = names.count(use.column) + (use.column in partitions)
             if there != 1:
@@ -167,7 +161,9 @@ class PathFrame(ArrowAnswers):
         if (
             plain is not None
             and not source.file.partitions
-            and not any(text_cells.is_open(use, plain.wide) for use in uses)
+            and not any(
+                use.reading == "keys" or (use.reading == "numbers" and plain.wide) for use in uses
+            )
         ):
             return Survey(plain.rows, nothing)
 
@@ -187,7 +183,10 @@ class PathFrame(ArrowAnswers):
             for use, kind in zip(uses, kinds, strict=True)
         ]
         sql, parameters, widths = _query(source, uses, surveys)
-        long = any(map(text_cells.has_long, uses, surveys))
+        long = any(
+            use.longest is None and use.reading in ("keys", "text") and survey.kind != "integers"
+            for use, survey in zip(uses, surveys, strict=True)
+        )
         rows = LONG_BATCH if long else BATCH
         batches = self._batches(sql, parameters, "e", sum(widths), rows)
         while (batch := _tried(lambda: next(batches, None), source, InvalidRecords)) is not None:

@@ -96,11 +96,6 @@ class Survey(NamedTuple):
     odd: bool
 
 
-def is_open(use: Use, wide: bool) -> bool:
-    """Whether only a survey tells what is read; `wide`: some integer may be beyond 2**53."""
-    return use.reading == "keys" or (use.reading == "numbers" and wide)
-
-
 def survey(use: Use, cell: str) -> str:
     """The expression that tells, over all rows, what `Survey.kind` needs."""
     if use.reading == "numbers":
@@ -140,11 +135,6 @@ def cut(use: Use, text: str) -> str:
     """As much of a text as shows which key it is, or that it is none: what a batch takes."""
     most = MOST_TEXT if use.longest is None else use.longest
     return f"CASE WHEN strlen({text}) > {most} THEN left({text}, {most + 1}) ELSE {text} END"
-
-
-def has_long(use: Use, survey: Survey) -> bool:
-    """Whether texts may be long that are read."""
-    return use.longest is None and use.reading in ("keys", "text") and survey.kind != "integers"
 
 
 def column(use: Use, survey: Survey, read: Sequence[arrow.Column]) -> Any:

@@ -68,7 +68,7 @@ def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -
         if known is not None:
             return AnyFrame(known)
     if is_arrow(frame) and not _is_series(frame):
-        from ..engines.arrow_streams import StreamFrame
+        from ..engines.arrays import StreamFrame
 
         return StreamFrame(frame)
     raise ParameterTypeError(FRAMES.format(_described(frame)))

@@ -12,8 +12,7 @@ from urllib.parse import quote
 from ..._parameters.text import printable, readable
 from ..design.code import written_codes
 from ..ready.study_table import StudyTable
-from .inline_svg import inline
-from .page_style import css
+from .page_style import css, inline
 from .panels import Picture
 from .scales import logarithmic
 

@@ -13,8 +13,7 @@ import numpy as np
 from ..design.design import Design
 from ..design.study_cells import Cell
 from ..sums import sketch
-from ..sums.exact_sums import root
-from ..sums.totals import Figure, Totals
+from ..sums.totals import Figure, Totals, root
 
 COLUMNS: dict[str, str] = {
     "data": "which data sets",

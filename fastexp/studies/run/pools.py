@@ -71,8 +71,6 @@ class GivesExecutor(Protocol):
 class Pool:
     """An executor, how many tasks it is given ahead and in which pieces, how it is built anew."""
 
-    alone: bool
-
     def __init__(self, executor: object, workers: int) -> None:
         self._stated = validate.counting("workers", workers, least=0)
         count = validate.threads(self._stated)
@@ -188,7 +186,7 @@ def _needs_nothing(executor: Callable[..., Any]) -> bool:
     except TypeError:
         return False
     except ValueError:  # some compiled ones say nothing
-        return True
+        pass
     return True
 
 
