@@ -170,8 +170,10 @@ class Counted(Source):
 
     def ranked(self, low: int, high: int) -> AnyArray:
         order = np.argsort(self.values, kind="stable")
-        ends = np.clip(np.cumsum(self.often[order]), low, high + 1)
-        return np.repeat(self.values[order], np.diff(ends, prepend=low))
+        often = self.often[order]
+        ends = np.cumsum(often)
+        inside = np.minimum(ends, high + 1) - np.maximum(ends - often, low)
+        return np.repeat(self.values[order], np.maximum(inside, 0))
 
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
         if self.grid is not None:
