@@ -238,7 +238,7 @@ class Query(Scope):
         call = ReleaseCall(self, checked, key, label, budget, count, note)
         room = Room(memory, temp)
         place = output_of(output, force, frame, file_of(budget))
-        rows = frame_of(frame, memory=memory, threads=call.threads)
+        rows = frame_of(frame, memory, call.threads)
         return perform(call, rows, room, place)
 
     def attach(
@@ -359,7 +359,7 @@ class Query(Scope):
         checked = answers_of(answers, self.by, nan, expand)
         call = SampleCall(self, checked, size, rng, validate.threads(threads))
         room = Room(memory, temp)
-        return perform(call, frame_of(frame, memory=memory, threads=call.threads), room)
+        return perform(call, frame_of(frame, memory, call.threads), room)
 
     def accuracy(
         self,
@@ -440,4 +440,4 @@ class Query(Scope):
         checked = answers_of(answers, self.by, nan)
         call = AccuracyCall(self, checked, probability, rng, validate.threads(threads))
         room = Room(memory, temp)
-        return accuracy_of(call, frame_of(frame, memory=memory, threads=call.threads), room)
+        return accuracy_of(call, frame_of(frame, memory, call.threads), room)

@@ -151,10 +151,9 @@ class Session:
             path = os.path.abspath(os.fspath(frame))  # noqa: PTH100  # as `files_of` does
             opened: Any = PathFrame(path, memory)
             held = Files(path, memory, state_of(opened))
-            check_person(opened, whose)
         else:
-            held = copy_of(frame)
-            check_person(held, whose)
+            held = opened = copy_of(frame)
+        check_person(opened, whose)
         _DOORS[ref(self, _forget)] = Door(held, room, budget, whose, groups, rows, utilities)
 
     def release(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..._arrow import arrow
 from ...errors import FastexpError, InvalidRecords, ParameterError
@@ -41,16 +41,6 @@ SETTINGS = {
     "arrow_large_buffer_size": True,  # texts of a batch may have more than 2**31 bytes
 }
 NEEDED = ("duckdb", "pyarrow")  # packages
-
-
-class Survey(NamedTuple):
-    """What is known of a file before its rows are read: their number, and what uses' cells tell.
-
-    None where columns have types.
-    """
-
-    rows: int | None
-    cells: list[bool]
 
 
 class PathFrame(ArrowAnswers):
@@ -118,15 +108,15 @@ class PathFrame(ArrowAnswers):
         try:
             surveys = [self._surveyed(source, uses) for source in self._sources]
             kinds: list[text_cells.Kind] = [
-                text_cells.kind_of(use, [survey.cells[i] for survey in surveys])
+                text_cells.kind_of(use, [cells[i] for _, cells in surveys])
                 for i, use in enumerate(uses)
             ]
-            for source, survey in zip(self._sources, surveys, strict=True):
+            for source, (rows, _) in zip(self._sources, surveys, strict=True):
                 seen = 0
                 for length, part in self._read(source, uses, kinds):
                     seen += length
                     yield part
-                if survey.rows not in (None, seen):
+                if rows not in (None, seen):
                     raise InvalidRecords(f"{source.file.called} must be {source.form}")
                 source.file.check_same()
         finally:
@@ -152,11 +142,14 @@ class PathFrame(ArrowAnswers):
         columns = dict(zip(typed, _tried(read, source, ParameterError), strict=True))
         return [columns.get(use, text_cells.empty(use)) for use in uses]
 
-    def _surveyed(self, source: RowFile, uses: Sequence[Use]) -> Survey:
-        """What the bytes of a file tell; where that is not enough, what all its cells tell."""
+    def _surveyed(self, source: RowFile, uses: Sequence[Use]) -> tuple[int | None, list[bool]]:
+        """What is known of a file before its rows are read: their number, what uses' cells tell.
+
+        Its bytes tell that; where they are not enough, all its cells. None: columns have types.
+        """
         nothing = [False] * len(uses)
         if source.typed and not source.file.partitions:
-            return Survey(None, nothing)
+            return None, nothing
         plain = _tried(lambda: source.plain, source, InvalidRecords)
         if (
             plain is not None
@@ -165,14 +158,14 @@ class PathFrame(ArrowAnswers):
                 use.reading == "keys" or (use.reading == "numbers" and plain.wide) for use in uses
             )
         ):
-            return Survey(plain.rows, nothing)
+            return plain.rows, nothing
 
         def read() -> Any:
             sql, parameters, _ = _query(source, uses, None)
             return self._database.execute(sql, parameters).fetchall()
 
         ((rows, *findings),) = _tried(read, source, InvalidRecords)
-        return Survey(rows if plain is None else plain.rows, findings)
+        return rows if plain is None else plain.rows, findings
 
     def _read(
         self, source: RowFile, uses: Sequence[Use], kinds: Sequence[text_cells.Kind]

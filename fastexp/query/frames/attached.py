@@ -92,7 +92,7 @@ def source_of(
                 "source must be the name of a table or view of the connection, a path or a frame, "
                 f"got {source!r}, which is no table and no file{alike}"
             )
-    return frame_of(source, memory=memory, threads=threads)
+    return frame_of(source, memory, threads)
 
 
 def _named(con: DuckDBPyConnection, name: str) -> list[tuple[str, str, str]]:

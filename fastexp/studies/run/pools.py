@@ -197,14 +197,14 @@ def processes(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(count, mp_context=context, initializer=belong)
 
 
-def _like(old: object) -> Executor:
+def _like(old: Any) -> Executor:
     """A pool with the settings of a given one: it keeps them in these attributes."""
     return ProcessPoolExecutor(
-        getattr(old, "_max_workers", None),
-        mp_context=getattr(old, "_mp_context", None),
-        initializer=getattr(old, "_initializer", None),
-        initargs=getattr(old, "_initargs", ()),
-        max_tasks_per_child=getattr(old, "_max_tasks_per_child", None),
+        old._max_workers,
+        mp_context=old._mp_context,
+        initializer=old._initializer,
+        initargs=old._initargs,
+        max_tasks_per_child=old._max_tasks_per_child,
     )
 
 
