@@ -31,11 +31,6 @@ class Statistic(NamedTuple):
     half: bool
     neighbors: Neighbors
 
-    @property
-    def skims(self) -> bool:
-        """Whether the kernel looks at few ranks by itself, and needs no table."""
-        return self.neighbors == "add-remove"
-
     def window(self, k: int, n: int) -> tuple[int, int, int]:
         """The ranks of a window's ends, about the statistic, and its cost; 0 < k < n."""
         if self.neighbors == "add-remove":
@@ -87,7 +82,8 @@ def one(
     """The same of one data set of any form, at one beta."""
     n = source.total()
     of = statistic(n, m, neighbors, midpoint)
-    if type(source) is Sorted and (n <= KERNELS_ALONE or (of.skims and source.floats)):
+    skims = neighbors == "add-remove"  # the kernel looks at few ranks by itself
+    if type(source) is Sorted and (n <= KERNELS_ALONE or (skims and source.floats)):
         return float(_filled(source.values[None], [beta], limits, of)[0, 0])
     known = n if type(source) is Sorted else int(min(FIRST / beta, n))
     while True:
