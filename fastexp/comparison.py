@@ -231,15 +231,26 @@ def compare(
         _by_draws(law, m, level) if by_draws else accuracy_of(law, m, level, truth)
         for law, m, by_draws in zip(laws, several, drawn, strict=True)
     ]
-    known = list(zip(several, laws, promises, figures, drawn, strict=True))
+
+    def needed(goal: Accuracy, i: int) -> float | None:
+        """The promised epsilon from which on mechanism i has at most this error or loss."""
+        mechanism, promised = several[i], promises[i].epsilon
+        curved = isinstance(mechanism, TopK) and (mechanism.delta > 0 or mechanism.rho is not None)
+        finite = isfinite(goal.expected) and goal.expected > 0
+        if promised is None or curved or drawn[i] or not finite:
+            return None
+        target = {f"expected_{goal.measure}": goal.expected, "truth": figures[i].truth}
+        try:
+            enough = float(laws[i].epsilon_for(**target))
+        except (ParameterError, PrecisionError):  # none is enough, or it is not certain which
+            return None
+        return promised * enough / float(laws[i].epsilon)  # a promise is in proportion to epsilon
+
     names = map(str, mechanisms) if isinstance(mechanisms, Mapping) else _names(pairs)
     names = [name + DRAWN * by_draws for name, by_draws in zip(names, drawn, strict=True)]
     rows = []
     for i, (name, promise, accuracy) in enumerate(zip(names, promises, figures, strict=True)):
-        needs = [
-            promise.epsilon if i == j else _needed(accuracy, *other)
-            for j, other in enumerate(known)
-        ]
+        needs = [promise.epsilon if i == j else needed(accuracy, j) for j in range(len(laws))]
         rows.append(ComparisonRow(name, promise, accuracy, tuple(needs)))
     return Comparison(several[0]._measure, level, tuple(rows))
 
@@ -255,7 +266,7 @@ def _by_draws(law: TopKLaw, mechanism: Mechanism, level: float) -> Accuracy:
     quantiles = {level: float(np.quantile(losses, level, method="inverted_cdf"))}
     expected, right = float(losses.mean()), float((losses == 0).mean())
     promise = mechanism.guarantee
-    return Accuracy("loss", None, expected, quantiles, None, right, law.epsilon, promise, ())
+    return Accuracy("loss", None, expected, quantiles, None, right, law.epsilon, promise)
 
 
 def _pairs(mechanisms: object) -> list[tuple[Mechanism, Statistic | None]]:
@@ -325,28 +336,3 @@ def _laws(pairs: list[tuple[Mechanism, Statistic | None]], data: Any) -> list[An
         if law.mechanism is not None and law.mechanism != mechanism:
             raise ParameterError(f"data must be laws of the mechanisms, got {law!r}")
     return list(data)
-
-
-def _needed(
-    goal: Accuracy,
-    mechanism: Mechanism,
-    law: Any,
-    promise: Guarantee,
-    accuracy: Accuracy,
-    by_draws: bool,
-) -> float | None:
-    """The promised epsilon from which on the error or loss of a law is at most another's."""
-    curved = isinstance(mechanism, TopK) and (mechanism.delta > 0 or mechanism.rho is not None)
-    if (
-        promise.epsilon is None
-        or curved
-        or by_draws
-        or not (isfinite(goal.expected) and goal.expected > 0)
-    ):
-        return None
-    target = {f"expected_{goal.measure}": goal.expected, "truth": accuracy.truth}
-    try:
-        enough = float(law.epsilon_for(**target))
-    except (ParameterError, PrecisionError):  # none is enough, or it is not certain which
-        return None
-    return promise.epsilon * enough / float(law.epsilon)  # a promise is in proportion to epsilon

@@ -17,7 +17,7 @@ from ._typing import FloatArray
 from .errors import ParameterError, ParameterTypeError
 from .laws.certified import Unreached
 from .laws.loss_bounds import epsilon_without_data
-from .laws.targets import Target, target_of
+from .laws.targets import target_of
 from .mechanisms._finite import FiniteMechanism
 from .mechanisms._noisy import NoisyMedian
 from .mechanisms._number import NumberMechanism
@@ -240,24 +240,14 @@ def epsilon_for(
             "mechanism must give numbers for records or select by utilities, got "
             f"{type(mechanism).__name__}"
         )
-    return _over(mechanism, target, like, column, n, datasets, rng, progress)
-
-
-def _over(
-    mechanism: Any,
-    target: Target,
-    like: object,
-    column: str | None,
-    n: int,
-    datasets: int,
-    rng: int,
-    progress: Callable[[int, int], None] | None,
-) -> SufficientEpsilon:
     # Without data, epsilon needs none of what studies import.
     from .studies.design.data_sources import data_source
     from .studies.design.generators import RECORDS
 
-    source = data_source(like if column is None else _with_column(like, column))
+    if column is not None:
+        kind = "file" if isinstance(like, (str, PathLike)) else "frame"
+        like = {kind: like, "column": validate.text("column", column)}
+    source = data_source(like)
     if (source.takes == RECORDS) == isinstance(mechanism, FiniteMechanism):
         raise ParameterError(
             f"like must be data that {type(mechanism).__name__} takes, got {source.takes}"
@@ -283,10 +273,3 @@ def _over(
     return SufficientEpsilon(
         mechanism, target.words, source.label, data.shape[1], np.sort(epsilons)
     )
-
-
-def _with_column(like: object, column: str) -> dict[str, object]:
-    """A file or a frame with its column."""
-    name = validate.text("column", column)
-    kind = "file" if isinstance(like, (str, PathLike)) else "frame"
-    return {kind: like, "column": name}

@@ -19,12 +19,23 @@ def counts(data: Any, candidates: tuple[Any, ...]) -> IntArray:
     """How often each candidate occurs, int64 of shape (k,); what is not a candidate counts nowhere.
 
     One record moves one count by one: sensitivity 1, monotonic under add-remove. `data` are
-    records, or counts by label (`has_labels`).
+    records, or counts by label (`has_labels`): 0 where one is missing; of one that is twice, both.
     """
-    if has_labels(data, candidates):
-        return _aligned(data, candidates)
-    number, other = read_labels(data, candidates)
-    return np.bincount(number[~other], minlength=len(candidates)).astype(np.int64)
+    if not has_labels(data, candidates):
+        number, other = read_labels(data, candidates)
+        return np.bincount(number[~other], minlength=len(candidates)).astype(np.int64)
+    places, out = {c: i for i, c in enumerate(candidates)}, [0] * len(candidates)
+    try:
+        for label, count in data.items():
+            if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+                out[0] = 1 << 63
+            elif label in places:
+                out[places[label]] += int(count)
+    except Exception:  # of a foreign object; its message may hold data
+        out[0] = 1 << 63
+    if sum(out) >= 1 << 63:
+        raise InvalidRecords(NOT_COUNTS)
+    return np.array(out, np.int64)
 
 
 def has_labels(data: Any, candidates: tuple[Any, ...]) -> bool:
@@ -43,19 +54,3 @@ def has_labels(data: Any, candidates: tuple[Any, ...]) -> bool:
         return False
     kinds = [attribute(attribute(x, "dtype"), "kind") for x in (data, attribute(data, "index"))]
     return kinds[0] in ("i", "u") and kinds[1] not in ("i", "u", None)
-
-
-def _aligned(data: Any, candidates: tuple[Any, ...]) -> IntArray:
-    """Counts in the candidates' order: 0 where a label is missing; of one that is twice, both."""
-    number, out = {c: i for i, c in enumerate(candidates)}, [0] * len(candidates)
-    try:
-        for label, count in data.items():
-            if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
-                out[0] = 1 << 63
-            elif label in number:
-                out[number[label]] += int(count)
-    except Exception:  # of a foreign object; its message may hold data
-        out[0] = 1 << 63
-    if sum(out) >= 1 << 63:
-        raise InvalidRecords(NOT_COUNTS)
-    return np.array(out, np.int64)

@@ -14,7 +14,7 @@ from .._parameters.foreign import has
 from .._typing import AnyArray
 from ..errors import ParameterError, ParameterTypeError
 from .arrow_columns import Column, checked, empty, kind_of, nulls, plain, read
-from .tree import Field, Part, tree
+from .c_interface import Field, Part, opened
 
 __all__ = ["Chunks", "Column", "Opened", "column", "is_arrow", "is_frame", "table", "type_of"]
 
@@ -112,7 +112,7 @@ def _opened(data: object, argument: str) -> tuple[Field, Iterator[Part]]:
     if not is_arrow(data):
         kind = type(data).__name__
         raise ParameterTypeError(f"{argument} must be Arrow data, got an object of type {kind}")
-    return tree(data, argument)
+    return opened(data, argument)
 
 
 def _batches(

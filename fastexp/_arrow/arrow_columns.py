@@ -10,47 +10,45 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from .._typing import AnyArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterTypeError
-from . import decimals, views
-from .c_interface import malformed
-from .tree import Field, Part
+from .c_interface import FAR, Field, Part, malformed
 
 Kind = Literal[
     "integers", "floats", "booleans", "dates", "timestamps", "text", "list", "dictionary", "other"
 ]
-INTEGERS: dict[str, type[np.generic]] = {
-    "c": np.int8, "C": np.uint8, "s": np.int16, "S": np.uint16,
-    "i": np.int32, "I": np.uint32, "l": np.int64, "L": np.uint64,
+NUMBERS: dict[str, tuple[Kind, str]] = {
+    "c": ("integers", "i1"), "C": ("integers", "u1"), "s": ("integers", "i2"),
+    "S": ("integers", "u2"), "i": ("integers", "i4"), "I": ("integers", "u4"),
+    "l": ("integers", "i8"), "L": ("integers", "u8"),
+    "e": ("floats", "f2"), "f": ("floats", "f4"), "g": ("floats", "f8"),
 }  # fmt: skip
-FLOATS: dict[str, type[np.generic]] = {"e": np.float16, "f": np.float32, "g": np.float64}
-DATES: dict[str, type[np.generic]] = {"tdD": np.int32, "tdm": np.int64}
-TIMESTAMPS: dict[str, type[np.generic]] = dict.fromkeys(("tss:", "tsm:", "tsu:", "tsn:"), np.int64)
-NUMBERS: dict[str, type[np.generic]] = {**INTEGERS, **FLOATS}
-BITS = "b"  # the format of booleans
-FIXED_WIDTH: dict[str, type[np.generic]] = {**NUMBERS, **DATES, **TIMESTAMPS, BITS: np.bool_}
-PLAIN = "integers", "floats", "booleans", "dates", "timestamps"
-TEXTS: dict[str, type[np.generic]] = {"u": np.int32, "U": np.int64, "vu": np.int64}
-LISTS: dict[str, type[np.generic]] = {"+l": np.int32, "+L": np.int64}
-VIEWS: dict[str, type[np.generic]] = {"+vl": np.int32, "+vL": np.int64}
-FIXED = "+w:"
+FIXED_WIDTH: dict[str, tuple[Kind, str]] = {
+    **NUMBERS, "b": ("booleans", "?"), "tdD": ("dates", "i4"), "tdm": ("dates", "i8"),
+    **dict.fromkeys(("tss:", "tsm:", "tsu:", "tsn:"), ("timestamps", "i8")),
+}  # fmt: skip
+OFFSETS = {"u": "i4", "U": "i8", "+l": "i4", "+L": "i8", "+vl": "i4", "+vL": "i8"}
+TEXTS, VIEWS = ("u", "U", "vu"), ("+vl", "+vL")
+FIXED, DECIMAL = "+w:", "d:"  # how formats begin
+SHORT = 12  # bytes of a text in a view: longer ones lie in buffers of their own
 BLOCK = 1 << 16  # offsets looked at at once: scratch stays in the cache
+WIDTHS, DIGITS = (32, 64, 128, 256), 76  # bits of decimals, and digits of the widest
+EXACT, POWERS = 1 << 53, 22  # integers up to here are doubles, and powers of ten up to this one
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Column:
     """Some rows of a column. Arrays that are the producer's memory are read-only.
 
-    `valid` is None if and only if no row is null. A null row has any value, look at `valid` first;
-    a null list has no items.
+    `valid` is None if and only if no row is null. A null row has any value: look at `valid`
+    first; a null list has no items.
 
     * integers, floats: `values`, native (int8 to uint64, float16 to float64); of decimals the
       nearest float64.
     * booleans: `values` of bool. dates: days or milliseconds, timestamps without a zone: ticks
       since 1970, `values` of int32 or int64, as `format` tells.
-    * text: row i is the bytes `values[offsets[i] : offsets[i + 1]]`; UTF-8 is not checked.
+    * text: row i is the bytes `values[offsets[i] : ends[i]]`; UTF-8 is not checked.
     * list: row i is the rows `offsets[i]` to `offsets[i + 1]` of `child`; `offsets` begin at 0
       and end at the length of `child`.
     * dictionary: row i is the row `values[i]` of `child`, which can be null there, too. Codes of
@@ -62,9 +60,10 @@ class Column:
     length: int
     format: str
     values: AnyArray | None = None
-    offsets: AnyArray | None = None
+    offsets: IntArray | None = None
     valid: AnyArray | None = None
     child: Column | None = None
+    ends: IntArray | None = None
 
 
 def plain(field: Field) -> str:
@@ -84,41 +83,39 @@ def checked(field: Field, argument: str) -> None:
 
 def empty(field: Field) -> Column:
     """No rows of a type. Buffers may then be absent, and are not looked at."""
-    kind, form = kind_of(field), field.format
+    kind, form, none = kind_of(field), field.format, np.zeros(0, np.int64)
     if kind == "other":
         return _other(field, 0)
-    if kind in PLAIN:
-        return Column(kind, 0, form, np.zeros(0, FIXED_WIDTH.get(form, np.float64)))
-    if kind == "text":
-        return Column(kind, 0, form, np.zeros(0, np.uint8), np.zeros(1, TEXTS[form]))
     if kind == "list":
-        offsets = np.zeros(1, LISTS.get(form, np.int64))
-        return Column(kind, 0, form, offsets=offsets, child=empty(field.children[0]))
+        items = empty(field.children[0])
+        return Column(kind, 0, form, offsets=np.zeros(1, np.int64), child=items)
+    if kind == "text":
+        return Column(kind, 0, form, np.zeros(0, np.uint8), none, ends=none)
     child = None if field.dictionary is None else empty(field.dictionary)
-    return Column(kind, 0, form, np.zeros(0, INTEGERS[form]), child=child)
+    return Column(kind, 0, form, np.zeros(0, FIXED_WIDTH.get(form, ("", "f8"))[1]), child=child)
 
 
 def read(field: Field, part: Part, first: int, count: int) -> Column:
     """Some rows of an array; `first` counts from its own first row."""
     kind, form = kind_of(field), field.format
     if first + count > part.length:
-        malformed(part.owner.argument, "an array that is too short")
+        part.malformed("an array that is too short")
     if kind == "other":
         return _other(field, count)
     if count == 0:
         return empty(field)
-    valid = nulls(part, first, count)
-    if kind == "text":
-        values, offsets = _text(form, part, first, count, valid)
-        return Column(kind, count, form, values, offsets, valid)
+    valid, start = nulls(part, first, count), part.offset + first
     if kind == "list":
         offsets, child = _list(field, part, first, count, valid)
         return Column(kind, count, form, None, offsets, valid, child)
-    if form.startswith(decimals.PREFIX):
-        return Column(kind, count, form, decimals.doubles(form, part, first, count), None, valid)
-    if field.dictionary is None and form == BITS:
-        return Column(kind, count, form, _bits(part, 1, first, count), None, valid)
-    values = part.buffer(1, FIXED_WIDTH[form], part.offset + first, count)
+    if kind == "text":
+        values, begins, ends = _texts(form, part, start, count, valid)
+        return Column(kind, count, form, values, begins, valid, ends=ends)
+    if form.startswith(DECIMAL):
+        return Column(kind, count, form, _decimals(form, part, start, count), None, valid)
+    if kind == "booleans":
+        return Column(kind, count, form, _bits(part, 1, start, count), None, valid)
+    values = part.buffer(1, FIXED_WIDTH[form][1], start, count)
     if field.dictionary is None:
         return Column(kind, count, form, values, None, valid)
     words = part.dictionary()
@@ -132,45 +129,31 @@ def nulls(part: Part, first: int, count: int) -> AnyArray | None:
         return None
     if not part.has(0):
         if part.nulls > 0:
-            malformed(part.owner.argument, "nulls without a bitmap")
+            part.malformed("nulls without a bitmap")
         return None
-    known = _bits(part, 0, first, count)
+    known = _bits(part, 0, part.offset + first, count)
     return None if known.all() else known
-
-
-def _bits(part: Part, buffer: int, first: int, count: int) -> AnyArray:
-    """A bit a row of a buffer, as booleans."""
-    byte, bit = divmod(part.offset + first, 8)
-    packed = part.buffer(buffer, np.uint8, byte, (bit + count + 7) // 8)
-    return np.unpackbits(packed, count=bit + count, bitorder="little")[bit:].view(np.bool_)
 
 
 def kind_of(field: Field) -> Kind:
     """What a type is read as."""
-    form = field.format
+    form, words = field.format, field.dictionary
     if field.extension:
         return "other"
-    if field.dictionary is not None:
-        return "dictionary" if form in INTEGERS and _flat(field.dictionary) else "other"
-    if form in NUMBERS or decimals.known(form):
-        return "integers" if form in INTEGERS else "floats"
-    if form in DATES or form in TIMESTAMPS:
-        return "dates" if form in DATES else "timestamps"
-    if form == BITS:
-        return "booleans"
+    kind = FIXED_WIDTH.get(form, ("other",))[0]
+    if words is not None:
+        flat = plain(words) in FIXED_WIDTH or plain(words) in TEXTS
+        return "dictionary" if kind == "integers" and flat else "other"
+    if form.startswith(DECIMAL):
+        return "floats" if _layout(form) else "other"
     if form in VIEWS:  # they are copied, and only numbers are worth it
         return "list" if plain(field.children[0]) in NUMBERS else "other"
-    return "text" if form in TEXTS else "list" if _is_list(field) else "other"
+    return "text" if form in TEXTS else "list" if _is_list(field) else kind
 
 
 def _is_list(field: Field) -> bool:
     form = plain(field)
-    return form in LISTS or form in VIEWS or form.startswith(FIXED)
-
-
-def _flat(field: Field) -> bool:
-    form = plain(field)
-    return form in FIXED_WIDTH or form in TEXTS
+    return form.startswith(FIXED) or (form[:1] == "+" and form in OFFSETS)
 
 
 def _other(field: Field, length: int) -> Column:
@@ -179,23 +162,60 @@ def _other(field: Field, length: int) -> Column:
     return Column("other", length, form, valid=gaps)
 
 
-def _offsets(kind: npt.DTypeLike, part: Part, first: int, count: int) -> AnyArray:
+def _bits(part: Part, buffer: int, start: int, count: int) -> AnyArray:
+    """A bit a row of a buffer, as booleans."""
+    byte, bit = divmod(start, 8)
+    packed = part.buffer(buffer, np.uint8, byte, (bit + count + 7) // 8)
+    return np.unpackbits(packed, count=bit + count, bitorder="little")[bit:].view(np.bool_)
+
+
+def _offsets(form: str, part: Part, start: int, count: int) -> IntArray:
     """Offsets of rows, which never fall."""
-    offsets = part.buffer(1, kind, part.offset + first, count + 1)
-    blocks = (offsets[i : i + BLOCK + 1] for i in range(0, offsets.size - 1, BLOCK))
+    offsets = part.buffer(1, OFFSETS[form], start, count + 1).astype(np.int64, copy=False)
+    blocks = (offsets[i : i + BLOCK + 1] for i in range(0, count, BLOCK))
     falls = any(bool((block[1:] < block[:-1]).any()) for block in blocks)
     if falls or int(offsets[0]) < 0:
-        malformed(part.owner.argument, "offsets that fall or are negative")
+        part.malformed("offsets that fall or are negative")
     return offsets
 
 
-def _text(
-    form: str, part: Part, first: int, count: int, valid: AnyArray | None
-) -> tuple[AnyArray, AnyArray]:
-    if form == "vu":
-        return views.texts(part, first, count, valid)
-    offsets = _offsets(TEXTS[form], part, first, count)
-    return part.buffer(2, np.uint8, 0, int(offsets[-1])), offsets
+def _texts(
+    form: str, part: Part, start: int, count: int, valid: AnyArray | None
+) -> tuple[AnyArray, IntArray, IntArray]:
+    """(bytes, begins, ends) of texts.
+
+    A view is 16 bytes: the length, then either up to 12 bytes of text, or 4 bytes of it, the number
+    of a buffer and a place there.
+    """
+    if form in OFFSETS:
+        offsets = _offsets(form, part, start, count)
+        return part.buffer(2, np.uint8, 0, int(offsets[-1])), offsets[:-1], offsets[1:]
+    views = part.buffer(1, np.int32, 4 * start, 4 * count).reshape(-1, 4)
+    lengths = views[:, 0].astype(np.int64)
+    if valid is not None:
+        lengths[~valid] = 0
+    if int(lengths.min()) < 0:
+        part.malformed("a text of a negative length")
+    begins = np.arange(4, 16 * count, 16, dtype=np.int64)
+    values, far = views.reshape(-1).view(np.uint8), np.flatnonzero(lengths > SHORT)
+    if far.size:
+        number = max(part.buffers - 3, 0)
+        sizes = part.buffer(number + 2, np.int64, 0, number)
+        buffers, places = views[far, 2:].astype(np.int64).T
+        lasts = places + lengths[far]
+        if int(buffers.min()) < 0 or int(buffers.max()) >= number:
+            part.malformed("a text in a buffer that is not there")
+        if int(places.min()) < 0 or bool((lasts > sizes[buffers]).any()):
+            part.malformed("a text beyond its buffer")
+        low, high = np.full(number, FAR), np.zeros(number, np.int64)  # of what rows use
+        np.minimum.at(low, buffers, places)
+        np.maximum.at(high, buffers, lasts)
+        widths = np.maximum(high - low, 0)
+        begins[far] = places + (values.size + np.cumsum(widths) - widths - low)[buffers]
+        spans = enumerate(zip(low.tolist(), widths.tolist(), strict=True), 2)
+        used = [part.buffer(i, np.uint8, a, width) for i, (a, width) in spans if width]
+        values = np.concatenate([values, *used])
+    return values, begins, begins + lengths
 
 
 def _codes(codes: AnyArray, valid: AnyArray | None, size: int, part: Part) -> AnyArray:
@@ -204,43 +224,84 @@ def _codes(codes: AnyArray, valid: AnyArray | None, size: int, part: Part) -> An
         return codes
     used = codes if valid is None else codes[valid]
     if valid is None or (used.size and (int(used.min()) < 0 or int(used.max()) >= size)):
-        malformed(part.owner.argument, "a code beyond its dictionary")
+        part.malformed("a code beyond its dictionary")
     return np.where(valid, codes, 0).astype(codes.dtype, copy=False)
 
 
 def _list(
     field: Field, part: Part, first: int, count: int, valid: AnyArray | None
-) -> tuple[AnyArray, Column]:
+) -> tuple[IntArray, Column]:
     """Offsets from 0 on, and the items between the first row's and the last's."""
-    form, inner, items = field.format, field.children[0], part.child(0)
+    form, inner, items, start = field.format, field.children[0], part.child(0), part.offset + first
     if form in VIEWS:
-        index, offsets = views.lists(part, VIEWS[form], first, count, valid)
-        return offsets, _taken(read(inner, items, 0, items.length), index)
-    if form in LISTS:
-        offsets = _offsets(LISTS[form], part, first, count)
+        return _list_views(form, part, start, count, valid, read(inner, items, 0, items.length))
+    if form in OFFSETS:
+        offsets = _offsets(form, part, start, count)
     else:
-        start, digits = part.offset + first, form[len(FIXED) :]
+        digits = form[len(FIXED) :]
         width = int(digits) if digits.isdecimal() else -1
         if width < 0 or (start + count) * width > items.length:
-            malformed(part.owner.argument, "lists of a fixed size that do not fit")
+            part.malformed("lists of a fixed size that do not fit")
         offsets = np.arange(start, start + count + 1, dtype=np.int64) * width
     low, high = int(offsets[0]), int(offsets[-1])
-    child = read(inner, items, low, high - low)
-    if valid is not None and bool(np.diff(offsets)[~valid].any()):  # null lists may have items
-        sizes = np.diff(offsets)
-        child = _taken(child, np.repeat(valid, sizes).nonzero()[0])
-        return views.ends(np.where(valid, sizes, 0)), child
-    return offsets - offsets[0] if low else offsets, child
+    child, sizes = read(inner, items, low, high - low), np.diff(offsets)
+    if valid is None or not sizes[~valid].any():
+        return offsets - low if low else offsets, child
+    index = np.flatnonzero(np.repeat(valid, sizes))  # null lists may have items
+    return np.concatenate([[0], np.cumsum(np.where(valid, sizes, 0))]), _taken(child, index)
 
 
-def _taken(column: Column, index: AnyArray) -> Column:
-    """Some rows of numbers, codes or text, in any order."""
-    values, offsets = column.values, column.offsets
-    if values is not None and offsets is not None:
-        lengths = np.diff(offsets)[index]
-        values, offsets = views.gathered(values, offsets[index], lengths)
+def _list_views(
+    form: str, part: Part, start: int, count: int, valid: AnyArray | None, items: Column
+) -> tuple[IntArray, Column]:
+    """The same of lists that lie anywhere: copied to where they follow each other."""
+    starts = part.buffer(1, OFFSETS[form], start, count).astype(np.int64)
+    sizes = part.buffer(2, OFFSETS[form], start, count).astype(np.int64)
+    if valid is not None:
+        starts[~valid], sizes[~valid] = 0, 0
+    if min(int(starts.min()), int(sizes.min())) < 0:
+        part.malformed("a list of a negative length")
+    if bool((starts > items.length - sizes).any()):
+        part.malformed("a list beyond its items")
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    index = np.repeat(starts - offsets[:-1], sizes) + np.arange(int(offsets[-1]))
+    return offsets, _taken(items, index)
+
+
+def _taken(column: Column, index: IntArray) -> Column:
+    """Some rows of numbers, codes or texts, in any order."""
+    values, begins, ends = column.values, column.offsets, column.ends
+    if begins is not None and ends is not None:
+        begins, ends = begins[index], ends[index]
     elif values is not None:
         values = values[index]
     valid = None if column.valid is None else column.valid[index]
     valid = None if valid is None or valid.all() else valid
-    return replace(column, length=index.size, values=values, offsets=offsets, valid=valid)
+    return replace(column, length=index.size, values=values, offsets=begins, ends=ends, valid=valid)
+
+
+def _layout(form: str) -> tuple[int, int] | None:
+    """(scale, width) of "d:precision,scale" or "d:precision,scale,width"; None: not read."""
+    try:
+        _, scale, width = (int(n) for n in (*form[len(DECIMAL) :].split(","), "128")[:3])
+    except ValueError:
+        return None
+    return (scale, width) if abs(scale) <= DIGITS and width in WIDTHS else None
+
+
+def _decimals(form: str, part: Part, start: int, count: int) -> FloatArray:
+    """Whole numbers over a power of ten as the nearest doubles; those of null rows are any."""
+    scale, width = _layout(form) or (0, 0)
+    words = max(1, width // 64)
+    narrow = part.buffer(1, "i4" if width == 32 else "i8", words * start, words * count)
+    rows = narrow.astype(np.int64).reshape(count, words)
+    low = rows[:, 0]
+    small = (rows[:, 1:] == (low >> 63)[:, None]).all(axis=1)
+    easy = small & (low >= -EXACT) & (low <= EXACT) & (abs(scale) <= POWERS)
+    power = 10.0 ** min(abs(scale), POWERS)
+    doubles = low.astype(np.float64)
+    out = doubles / power if scale >= 0 else doubles * power
+    for i in np.flatnonzero(~easy).tolist():  # the lowest word is first
+        n = int.from_bytes(rows[i].astype("<i8").tobytes(), "little", signed=True)
+        out[i] = n / 10**scale if scale >= 0 else float(n * 10**-scale)  # Python's are the nearest
+    return out

@@ -3,17 +3,27 @@
 A producer hands out a struct with a callback that frees its memory. The struct is moved into an
 `Owner`, every array that looks into the memory holds that owner, and the callback runs once, when
 the last of them is gone. Callbacks run without the interpreter's lock: engines work in threads.
+
+The interface tells no sizes of buffers. What it tells (lengths, offsets, counts) is checked
+against what it allows; that a buffer is as long as these ask for must be believed.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
 
 from .._parameters.foreign import has, is_interrupt
+from .._typing import AnyArray
 from ..errors import InvalidRecords, ParameterTypeError
 
+FAR = 1 << 48  # bytes: no machine addresses more, so a larger size is a damaged one
+DEPTH = 3  # a frame, its columns, the items of a list, their dictionary: nothing more is read
+EXTENSION = b"ARROW:extension:name"
 _LONG, _ADDRESS = ctypes.c_int64, ctypes.c_void_p
 _POINTER = ctypes.sizeof(_ADDRESS)
 
@@ -99,22 +109,108 @@ def malformed(argument: str, what: str) -> NoReturn:
     raise InvalidRecords(f"{argument}: malformed Arrow data ({what})")
 
 
-def pointer(address: int, i: int) -> int | None:
+def _pointer(address: int, i: int) -> int | None:
     """Number i of the pointers that lie at an address; None for NULL."""
     return _ADDRESS.from_address(address + _POINTER * i).value
 
 
-def opened(data: Any, argument: str) -> tuple[Owner, Iterator[Owner]]:
-    """The schema of an object with one of the two methods, and its arrays."""
+class Field(NamedTuple):
+    """A type as the producer states it; `name` is the column's."""
+
+    format: str
+    name: str
+    extension: str
+    children: tuple[Field, ...]
+    dictionary: Field | None
+
+
+class Part:
+    """An array, or a child of one; it keeps the owner of its memory."""
+
+    __slots__ = ("_owner", "_struct", "buffers", "length", "nulls", "offset")
+
+    def __init__(self, owner: Owner, address: int) -> None:
+        self._owner = owner
+        struct = self._struct = Array.from_address(address)
+        self.length, self.offset, self.nulls = struct.length, struct.offset, struct.null_count
+        self.buffers = struct.n_buffers
+        if min(self.length, self.offset, self.buffers, struct.n_children) < 0:
+            self.malformed("a negative length or offset")
+        if self.length + self.offset >= FAR or not -1 <= self.nulls <= self.length:
+            self.malformed("a length or a count of nulls out of range")
+
+    def malformed(self, what: str) -> NoReturn:
+        """Refuse an array that breaks the interface's rules."""
+        malformed(self._owner.argument, what)
+
+    def has(self, i: int) -> bool:
+        """Whether there is a buffer of this number."""
+        return i < self.buffers and bool(self._buffer(i))
+
+    def buffer(self, i: int, dtype: npt.DTypeLike, first: int, count: int) -> AnyArray:
+        """Items of a buffer, not copied and read-only; `first` counts from its beginning."""
+        kind = np.dtype(dtype)
+        if count == 0:  # the buffer may then be absent
+            return np.empty(0, kind)
+        start = self._buffer(i) if i < self.buffers else None
+        if not start:
+            self.malformed("a buffer is missing")
+        if (first + count) * kind.itemsize >= FAR:
+            self.malformed("an offset out of range")
+        return _lent(self._owner, start + first * kind.itemsize, kind, count)
+
+    def child(self, i: int) -> Part:
+        """The child of this number."""
+        children, count = self._struct.children, self._struct.n_children
+        address = _pointer(children, i) if children and i < count else None
+        if not address:
+            self.malformed("an array without its child")
+        return Part(self._owner, address)
+
+    def dictionary(self) -> Part:
+        """The values that codes stand for."""
+        if not self._struct.dictionary:
+            self.malformed("an array without its dictionary")
+        return Part(self._owner, self._struct.dictionary)
+
+    def _buffer(self, i: int) -> int | None:
+        if not self._struct.buffers:
+            self.malformed("an array without its buffers")
+        return _pointer(self._struct.buffers, i)
+
+
+class _Loan:
+    """Memory of an owner in the form that NumPy takes; arrays have it as their base."""
+
+    __slots__ = ("__array_interface__", "owner")
+
+    def __init__(self, owner: Owner, interface: dict[str, Any]) -> None:
+        self.owner, self.__array_interface__ = owner, interface
+
+
+def _lent(owner: Owner, address: int, kind: np.dtype[Any], count: int) -> AnyArray:
+    read_only = True
+    form = {"data": (address, read_only), "shape": (count,), "typestr": kind.str, "version": 3}
+    items = np.asarray(_Loan(owner, form))
+    return items if items.flags.aligned else items.copy()
+
+
+def opened(data: Any, argument: str) -> tuple[Field, Iterator[Part]]:
+    """The type of an object with one of the two methods, and its arrays."""
     if has(type(data), "__arrow_c_array__"):
         capsules = _returned(data, "__arrow_c_array__", argument)
         if type(capsules) is not tuple or len(capsules) != 2:
             malformed(argument, "__arrow_c_array__ returned no pair of capsules")
         schema = _moved(Schema, b"arrow_schema", capsules[0], argument)
-        return schema, iter([_moved(Array, b"arrow_array", capsules[1], argument)])
-    capsule = _returned(data, "__arrow_c_stream__", argument)
-    stream = _moved(Stream, b"arrow_array_stream", capsule, argument)
-    return _filled(Schema, stream, stream.struct.get_schema), _arrays(stream)
+        arrays = iter([_moved(Array, b"arrow_array", capsules[1], argument)])
+    else:
+        capsule = _returned(data, "__arrow_c_stream__", argument)
+        stream = _moved(Stream, b"arrow_array_stream", capsule, argument)
+        schema, arrays = _filled(Schema, stream, stream.struct.get_schema), _arrays(stream)
+    if not schema.struct.release:
+        malformed(argument, "a stream without a schema")
+    field = _field(schema.struct, argument, DEPTH)
+    return field, (Part(owner, owner.address) for owner in arrays)
 
 
 def _arrays(stream: Owner) -> Iterator[Owner]:
@@ -167,3 +263,40 @@ def _filled(kind: type[Any], stream: Owner, callback: int | None) -> Owner:
     if _FILL(callback)(stream.address, ctypes.addressof(struct)):
         _failed(stream.argument)
     return Owner(struct, stream.argument)
+
+
+def _field(struct: Schema, argument: str, depth: int) -> Field:
+    if struct.format is None or struct.n_children < 0:
+        malformed(argument, "a type without its format")
+    count = struct.n_children if depth else 0
+    places = [_pointer(struct.children, i) for i in range(count)] if struct.children else [None]
+    below = []
+    for place in places[:count]:
+        if not place:
+            malformed(argument, "a type without its children")
+        below.append(_field(Schema.from_address(place), argument, depth - 1))
+    extension, words = _extension(struct.metadata, argument), None
+    if struct.dictionary and depth:
+        words = _field(Schema.from_address(struct.dictionary), argument, depth - 1)
+    elif struct.dictionary:  # too deep: it must not pass for plain integers
+        extension = "dictionary"
+    form, name = (text.decode("utf-8", "replace") for text in (struct.format, struct.name or b""))
+    return Field(form, name, extension, tuple(below), words)
+
+
+def _extension(address: int | None, argument: str) -> str:
+    """The name of an extension type: such a type may be stored as integers, and mean none."""
+    if not address:
+        return ""
+    place, number = address + 4, ctypes.c_int32.from_address
+    for _ in range(number(address).value):
+        pair = []
+        for _ in range(2):
+            length = number(place).value
+            if length < 0:
+                malformed(argument, "metadata of a negative length")
+            pair.append(ctypes.string_at(place + 4, length))
+            place += 4 + length
+        if pair[0] == EXTENSION:
+            return pair[1].decode("utf-8", "replace")
+    return ""

@@ -61,22 +61,11 @@ def compiled(
     place: cache.Place | None,
     during: During,
 ) -> Any:
-    """The dispatcher of a kernel: from the cache, or compiled.
+    """The dispatcher of a kernel, whose cache calls it `name`: from the cache, or compiled.
 
-    Parameters
-    ----------
-    function : callable
-        The kernel.
-    source : callable
-        What is compiled in its place, asked for when it is.
-    signature : tuple of (str, tuple of str)
-        The result's type and the arguments', as `jit.Type` writes them.
-    name : str
-        What the cache calls it.
-    place : cache.Place, optional
-        The only one that counts, and is written to.
-    during : callable
-        What is entered while the kernel is compiled.
+    `source` gives what is compiled in its place; types of the `signature` (the result's, the
+    arguments') are as `jit.Type` writes them. `place`: the only one that counts and is written to.
+    `during()` is entered while the kernel is compiled.
     """
     result, arguments = signature
     dispatcher: Any = numba.njit(**FLAGS, **(NO_CFUNC if IS_KNOWN else {}))(function)

@@ -93,10 +93,7 @@ def load(
 ) -> Iterator[tuple[Path, bytes]]:
     """Every entry `name` that a CPU with `features` can run, those of the first target first.
 
-    Yields
-    ------
-    tuple of (Path, bytes)
-        (the folder, what was saved).
+    It comes with its folder.
     """
     for target in targets:
         for place in where:

@@ -36,14 +36,9 @@ ODD = (
 def flattened(function: FunctionType, body_of: Body, instead: Mapping[Any, Any]) -> FunctionType:
     """The function with helpers' bodies in the place of calls; itself where that cannot be.
 
-    Parameters
-    ----------
-    function : function
-        Of the top level of a module of this package, without closure and defaults.
-    body_of : callable
-        The function that is a value's body, if the value is a helper; else None.
-    instead : mapping
-        Builtin functions of two arguments, and what is called in their place.
+    It is of the top level of a module of this package, without closure and defaults. `body_of`: the
+    function that is a value's body, if the value is a helper. `instead`: what is called in place of
+    builtin functions of two arguments.
     """
     definition = _definition(function)
     if definition is None or _is_odd(definition):

@@ -76,9 +76,6 @@ class Kernel:
     """A loop over canonical arrays, compiled for its one signature at the first call."""
 
     __slots__ = ("_entry", "function", "name", "signature")
-    function: Callable[..., Any]
-    name: str
-    signature: Signature
 
     def __init__(self, function: Callable[..., Any], signature: Signature) -> None:
         self.function = function

@@ -109,28 +109,11 @@ class Folder:
 
 @contextlib.contextmanager
 def opened(path: Path, create: int | None = None) -> Iterator[Folder]:
-    """Open a folder that can be trusted.
+    """Open a folder that can be trusted, until the end of the block.
 
-    Parameters
-    ----------
-    path : Path
-        The folder. A relative one begins at the working directory.
-    create : int, optional
-        The mode with which missing folders are made, whatever the umask is.
-
-    Yields
-    ------
-    Folder
-        Open until the end of the block.
-
-    Raises
-    ------
-    Untrusted
-        Somebody else may write to it or to a folder above it.
-    Missing
-        It is not there, and was not to be made.
-    OSError
-        It may not be made or read.
+    A relative path begins at the working directory. `create`: the mode with which missing folders
+    are made, whatever the umask is. Untrusted: somebody else may write to it or to a folder above
+    it. Missing: it is not there, and was not to be made. OSError: it may not be made or read.
     """
     path = Path.cwd() / path
     if not POSIX:

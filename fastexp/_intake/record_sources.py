@@ -55,6 +55,10 @@ class Source(ABC):
         """The window of each range of ranks: as many of `window`, which may touch or overlap."""
         return [self.window(grid, low, high) for low, high in ranges]
 
+    @abstractmethod
+    def ranked(self, low: int, high: int) -> AnyArray:
+        """The records of the ranks from low to high, in order."""
+
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
         """All distinct grid points that hold records, and how many each."""
         return merged([grid_runs(np.sort(part), grid) for part in self.parts()])
@@ -87,16 +91,6 @@ class Source(ABC):
             below += int(np.count_nonzero(grid.under(t, part)))
         return below
 
-    def last(self, grid: Grid, t: int) -> int:
-        """The largest grid index <= t of a record; -1 if there is none."""
-        upto = self.below(grid, t + 1)
-        return int(self.window(grid, upto - 1, upto - 1).points[0]) if upto else -1
-
-    def first(self, grid: Grid, t: int) -> int:
-        """The smallest grid index >= t of a record; the grid's size if there is none."""
-        below = self.below(grid, t)
-        return int(self.window(grid, below, below).points[0]) if below < self.total() else grid.size
-
 
 class Sorted(Source):
     """A sorted array, perhaps mapped from a file: only binary searches look at it."""
@@ -114,6 +108,9 @@ class Sorted(Source):
 
     def held(self, grid: Grid) -> Sorted:
         return Sorted(self.values.copy())
+
+    def ranked(self, low: int, high: int) -> AnyArray:
+        return self.values[low : high + 1]
 
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
         return grid_runs(self.values, grid)
@@ -170,6 +167,13 @@ class Counted(Source):
 
     def held(self, grid: Grid) -> Counted:
         return self
+
+    def ranked(self, low: int, high: int) -> AnyArray:
+        order = np.argsort(self.values, kind="stable")
+        often = self.often[order]
+        ends = np.cumsum(often)
+        inside = np.minimum(ends, high + 1) - np.maximum(ends - often, low)
+        return np.repeat(self.values[order], np.maximum(inside, 0))
 
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
         if self.grid is not None:

@@ -27,7 +27,7 @@ from ..kernels.numbers.histogram import is_fast
 from ..kernels.numbers.select_ranges import CODES, TABLES
 from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers
 from . import arrays
-from .record_sources import SMALL, Counted, Sorted, Source, Window, cut, runs
+from .record_sources import SMALL, Counted, Sorted, Source, Window, cut, merged, runs
 
 SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
 SPARE = 8  # places that a gathering kernel may leave free
@@ -129,7 +129,11 @@ class Unsorted(Source):
         points, records, before, _ = Sorted(values).window(grid, low - below, high - below)
         return Window(points, records, below + before, self.total())
 
-    def middle(self, grid: Grid, low: int, high: int) -> Window | tuple[AnyArray, int]:
+    def ranked(self, low: int, high: int) -> AnyArray:
+        values, below = self.middle(None, low, high)[:2]
+        return values[low - below : high - below + 1]
+
+    def middle(self, grid: Grid | None, low: int, high: int) -> Window | tuple[AnyArray, int]:
         """Sorted records that hold these ranks, whole points of them, and how many lie below.
 
         The array is nobody else's. Of few points that hold all the ranks, their window.
@@ -141,8 +145,9 @@ class Unsorted(Source):
         while True:
             first, last = points_of(grid, sample, left, right)
             least, most = edges_at(grid, sample, first, last)
-            one, few = partial(gathered, low=least, high=most), last - first < COARSE
-            if few:
+            one = partial(gathered, low=least, high=most)
+            few = grid is not None and last - first < COARSE
+            if grid is not None and few:
                 points = range(first, last + 1)
                 taken = self._gathered(partial(on_points, grid=grid, points=points, one=one), PIECE)
             else:
@@ -153,7 +158,7 @@ class Unsorted(Source):
             short = below > low, below + inside <= high
             if not any(short):
                 break
-            if left < 0 and right >= sample.size:
+            if (short[0] and left < 0) or (short[1] and right >= sample.size):
                 raise InvalidRecords(CHANGED)
             reach = max(right - left, 16)
             left = max(left - reach, -1) if short[0] else left
@@ -238,20 +243,31 @@ def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
     return max(left, -1), min(right, size)
 
 
-def points_of(grid: Grid, sample: AnyArray, left: int, right: int) -> tuple[int, int]:
-    """The grid points of two places in the sample; of places before and behind it the ends."""
+def points_of(grid: Grid | None, sample: AnyArray, left: int, right: int) -> tuple[int, int]:
+    """The grid points of two places in the sample; of places before and behind it the ends.
+
+    Without a grid the places themselves.
+    """
+    if grid is None:
+        return left, right
     ends = sample[[max(left, 0), min(right, sample.size - 1)]]
     first, last = grid.index(ends).tolist()
     return 0 if left < 0 else first, grid.size - 1 if right >= sample.size else last
 
 
 def edges_at(
-    grid: Grid, sample: AnyArray, first: int, last: int
+    grid: Grid | None, sample: AnyArray, first: int, last: int
 ) -> tuple[int | float, int | float]:
-    """The least and the largest record, of the sample's type, on these grid points."""
+    """The least and the largest record, of the sample's type, on these grid points.
+
+    Without a grid the records at these places of the sample.
+    """
     floats = sample.dtype.kind == "f"
     low: int | float = -math.inf if floats else INT64[0]
     high: int | float = math.inf if floats else INT64[-1]
+    if grid is None:
+        ends = sample[[max(first, 0), min(last, sample.size - 1)]].tolist()
+        return low if first < 0 else ends[0], high if last >= sample.size else ends[1]
     if first > 0:
         low = max(grid.least(first, floats), low)
     if last + 1 < grid.size:
@@ -359,38 +375,24 @@ def windows_from(
     pieces: Pieces, counts: IntArray, inner: Source, grid: Grid, ranges: Ranges
 ) -> list[Window | None]:
     """The window of each range, where pieces hold it whole; `inner` are the gathered records."""
-    ends = np.cumsum(counts)
-    begins, total = ends - counts, int(ends[-1])
-    gathered_counts = counts * pieces.keep
-    ahead = (begins - np.cumsum(gathered_counts) + gathered_counts).tolist()
-    width = np.diff(pieces.last, prepend=-1)
-    known = (pieces.keep == 1) | (width == 1)
-    parts: list[IntArray] = []  # pieces of each range
-    for low, high in ranges:
-        some = np.flatnonzero((begins <= high) & (ends > low) & (counts > 0))
-        parts.append(some if known[some].all() else some[:0])
-    wanted = [
-        (max(low, int(begins[k])) - ahead[k], min(high, int(ends[k]) - 1) - ahead[k])
-        for (low, high), some in zip(ranges, parts, strict=True)
-        for k in some[pieces.keep[some] == 1].tolist()
-    ]
-    gathered = iter(inner.windows(grid, wanted) if wanted else ())
-
-    def part(k: int) -> Window:
-        if pieces.keep[k]:
-            window = next(gathered)
-            return window._replace(below=window.below + ahead[k])
-        return Window(pieces.last[k : k + 1], counts[k : k + 1], int(begins[k]), total)
-
-    windows = [[part(k) for k in some.tolist()] for some in parts]
-    return [_in_one(some, total) if some else None for some in windows]
-
-
-def _in_one(windows: list[Window], total: int) -> Window:
-    """Windows that follow each other, as one."""
-    points = np.concatenate([window.points for window in windows])
-    records = np.concatenate([window.records for window in windows])
-    return Window(points, records, windows[0].below, total)
+    keep, ends = pieces.keep, np.cumsum(counts)
+    begins, ahead = ends - counts, np.cumsum(counts * keep) - counts * keep
+    unknown = (keep == 0) & (counts > 0) & (np.diff(pieces.last, prepend=-1) > 1)
+    place = np.searchsorted(ends, ranges, "right")  # the pieces of the first and the last rank
+    inside = np.array(ranges) - begins[place] + np.array([0, 1])
+    stops = (ahead[place] + keep[place] * inside).tolist()
+    gathered = iter(inner.windows(grid, [(low, high - 1) for low, high in stops if low < high]))
+    windows: list[Window | None] = []
+    for (i, j), (low, high) in zip(place.tolist(), stops, strict=True):
+        counted = i + np.flatnonzero((counts * (1 - keep))[i : j + 1])
+        parts, below = [(pieces.last[counted], counts[counted])], begins[i]
+        if low < high:
+            points, records, before, _ = next(gathered)
+            parts.append((points, records))
+            below += (before - ahead[i]) * keep[i]
+        window = *merged([part for part in parts if part[0].size]), int(below), int(ends[-1])
+        windows.append(None if unknown[i : j + 1].any() else Window(*window))
+    return windows
 
 
 def _of_array(values: AnyArray, threads: int = 1) -> Unsorted:

@@ -62,7 +62,6 @@ def utilities(values: object, k: int | None, nan: object) -> tuple[WordArray, in
         return values.view(UINT64), FLOAT
     if type(values) is not np.ndarray or values.ndim not in (1, 2):
         readable(values, "utilities")
-        _unlabelled(values)
         values = _rows_of_numbers(values)
     if values.shape[-1] == 0:
         raise ParameterError("utilities must not be empty: there is nothing to select from")
@@ -96,17 +95,14 @@ def form(values: object) -> tuple[int | None, int | None]:
     return (None, len(values)) if first is None else (len(values), first)
 
 
-def _unlabelled(values: object) -> None:
-    """Refuse a Series with labels of its own: they would be ignored, whatever they say."""
+def _rows_of_numbers(values: object) -> AnyArray:
+    """An array of what is none yet; not of labels, which would be ignored, whatever they say."""
     dtype = attribute(attribute(values, "index"), "dtype")
     if dtype is not None and attribute(dtype, "kind") not in ("i", "u"):
         raise ParameterTypeError(
             "utilities are read by position, but have labels: bring them into the candidates' "
             "order and write .to_numpy()"
         )
-
-
-def _rows_of_numbers(values: object) -> AnyArray:
     if isinstance(values, np.ma.MaskedArray):
         raise ParameterTypeError(
             "utilities must not be a masked array: its hidden values would be used; fill it first"

@@ -1,6 +1,6 @@
 r"""Keys of groups: which name of the public list a row has, and the keys that occur.
 
-A key is of one of five kinds (see `key_rows.py`), or a tuple of such keys, of several columns.
+A key is of one of five kinds (see `keys.py`), or a tuple of such keys, of several columns.
 Integers of all dtypes are one kind of keys, so are all texts, and timestamps of all units: these
 are equal if they are the same instant. 1, "1" and True are three keys. Texts are equal if their
 code points are: different normal forms of one word are different keys. The empty text is a key.
@@ -11,7 +11,6 @@ NumPy's arrays of texts of fixed width cannot hold the character 0 at the end of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,14 +20,15 @@ from .._parameters.foreign import is_pandas, readable
 from .._threads import in_parts
 from .._typing import IntArray
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
-from .group_names import Names, TupleNames
+from .group_names import KeyNames, Names, TupleNames
 from .key_columns import read
-from .key_names import KeyNames
-from .key_rows import Integers, Rows, unit_of
-from .key_values import by_sorting, in_one_unit, kind_of_all, present
+from .key_tables import DENSE, RANGE, distinct
+from .keys import Keys
 
 LEAST = 1 << 16  # rows of a thread: fewer are not worth one
 BLOCK = 1 << 14  # rows of several columns that are put together at once: they stay in the cache
+UNEQUAL = "{} must have columns of one length"
+SAMPLE = 1 << 18  # of rows; where few of them are equal, tables would be too large for caches
 
 
 def columns_of(keys: object, argument: str) -> list[Any]:
@@ -76,120 +76,115 @@ class Codes:
 
 
 class LookedUp(Codes):
-    """Codes of integers, looked up when they are wanted: they need no memory."""
+    """Codes of one column, looked up when they are wanted: they need no memory."""
 
-    def __init__(self, rows: Integers, names: KeyNames) -> None:
-        self._rows, self._names, self.size = rows, names, rows.length
-        self._names.fill(
-            _some(rows, 0, 0), np.empty(0, np.int64)
-        )  # makes the table: threads share it
+    def __init__(self, keys: Keys, names: KeyNames) -> None:
+        self._keys, self._table, self.size = keys, names.table(keys.unit), keys.size
 
     def codes(self, threads: int = 1) -> IntArray:
         """Of all rows."""
         out = np.empty(self.size, np.int64)
-        self.fill(out, threads)
-        return out
-
-    def fill(self, out: IntArray, threads: int) -> None:
-        """out = those of all rows."""
 
         def part(first: int, last: int) -> int:
             self.part(first, last, out[first:last])
             return 0
 
         in_parts(part, self.size, threads if self.size >= LEAST * threads else 1)
+        return out
 
     def of(self, rows: IntArray) -> IntArray:
         """Of these rows."""
-        some = self._rows
-        valid = None if some.valid is None else some.valid[rows]
-        return self._names.codes(
-            replace(some, length=rows.size, valid=valid, values=some.values[rows])
-        )
+        return self._fill(rows, np.empty(rows.size, np.int64))
 
     def part(self, first: int, last: int, room: IntArray) -> IntArray:
         """Of a range of rows; `room` has as many places."""
-        self._names.fill(_some(self._rows, first, last), room)
-        return room
+        return self._fill(slice(first, last), room)
+
+    def _fill(self, where: IntArray | slice, out: IntArray) -> IntArray:
+        some = self._keys.taken(where)
+        self._table.fill(some.values, out)
+        if some.valid is not None:
+            np.copyto(out, -1, where=~some.valid)
+        return out
 
 
 def coding_of(keys: object, names: Names, argument: str = "by", threads: int = 1) -> Codes:
-    """The same as `codes_of`, of ranges of rows where these are integers."""
+    """The same as `codes_of`, of ranges of rows where these have one column."""
     columns, width = columns_of(keys, argument), len(names.kinds)
     if len(columns) != width:
         wanted = "one column" if width == 1 else f"a list of {width} columns"
         raise ParameterError(f"{argument} must be {wanted}, as groups have so many")
-    chunks = [read(column, argument) for column in columns]
+    lists = [names] if isinstance(names, KeyNames) else names.keys
+    codings = [_coded(*pair, argument) for pair in zip(columns, lists, strict=True)]
+    if len({coding.size for coding in codings}) > 1:
+        raise ParameterError(UNEQUAL.format(argument))
     if isinstance(names, KeyNames):
-        _check_kind(chunks[0], names, argument)
-        alone = chunks[0][0] if len(chunks[0]) == 1 else None
-        if isinstance(alone, Integers):
-            return LookedUp(alone, names)
-        return Codes(_filled(chunks[0], names, threads))
-    _check_lengths(chunks, argument)
-    if names.size == 0:  # then there are no kinds either
-        return Codes(np.full(_length(chunks[0]), -1, np.int64))
-    for rows, keys in zip(chunks, names.keys, strict=True):
-        _check_kind(rows, keys, argument)
-    numbers = [rows for (rows, *more) in chunks if isinstance(rows, Integers) and not more]
-    if len(numbers) == width:
-        return Codes(_placed(numbers, names, threads))
-    pairs = zip(chunks, names.keys, strict=True)
-    return Codes(names.places(_filled(rows, keys, threads) for rows, keys in pairs))
+        return codings[0]
+    return Codes(_placed(codings, names, threads))
 
 
-def numbered(columns: Sequence[list[Rows]], argument: str) -> tuple[IntArray, Names]:
+def numbered(columns: Sequence[Keys], argument: str) -> tuple[IntArray, Names]:
     """Number the keys that occur, in an order that does not depend on the rows'.
 
-    Each column (one or several) has the chunks that `key_columns.read` gave, of all parts of the
-    rows one after the other. Given are each row's number, -1 where a key is missing in any column;
-    and the keys by number, in increasing order (of texts: by code points), tuples by their first
-    column first: they are as private as the rows. An integer beyond int64 is an `InvalidRecords`.
+    Given are each row's number, -1 where a key is missing in any column; and the keys by number, in
+    increasing order (of texts: by code points), tuples by their first column first: they are as
+    private as the rows. An integer beyond int64 is an `InvalidRecords`.
     """
-    _check_lengths(columns, argument)
+    if len({keys.size for keys in columns}) > 1:
+        raise ParameterError(UNEQUAL.format(argument))
     ids, first = _numbered(columns[0], argument)
     if len(columns) == 1:
         return ids, first
     keys, index = [first], [np.arange(first.size)]
-    for rows in columns[1:]:
-        digits, names = _numbered(rows, argument)
+    for column in columns[1:]:
+        digits, names = _numbered(column, argument)
         there = (ids >= 0) & (digits >= 0)
         together = ids * names.size + digits  # both are below the number of rows
         valid = None if there.all() else there
-        ids, pairs = _numbered([Integers(ids.size, valid, together)], argument)
+        ids, pairs = _numbered(Keys("integers", together, valid), argument)
         prefix, digit = np.divmod(pairs.numbers, max(1, names.size))
         keys, index = [*keys, names], [*(places[prefix] for places in index), digit]
     return ids, TupleNames(keys, index)
 
 
-def _numbered(chunks: list[Rows], argument: str) -> tuple[IntArray, KeyNames]:
-    kind = kind_of_all(chunks, argument)
-    apart = by_sorting(chunks)
-    if apart is not None:
-        return apart[0], KeyNames(kind or "integers", apart[1], unit_of(chunks[0]))
-    keys = [present(rows, argument) for rows in chunks]
-    if kind == "text":
-        names = KeyNames(kind, sorted({text for part in keys for text in part}))
-    else:
-        numbers, unit = in_one_unit(chunks, keys, argument, InvalidRecords)
-        names = KeyNames(kind or "integers", _different(numbers), unit)
-    return _filled(chunks, names), names
+def _numbered(keys: Keys, argument: str) -> tuple[IntArray, KeyNames]:
+    numbers = keys.numbers(argument, InvalidRecords)
+    there = numbers if keys.valid is None else numbers[keys.valid]
+    if keys.kind == "text":
+        order = sorted(distinct(there).tolist(), key=keys.texts.__getitem__)
+        place = np.full(len(keys.texts) + 1, -1)
+        place[order] = np.arange(len(order))
+        ids, names = place[numbers], KeyNames("text", [keys.texts[i] for i in order])
+        return ids if keys.valid is None else np.where(keys.valid, ids, -1), names
+    if keys.valid is None and _differ(numbers):
+        different, ids = np.unique(numbers, return_inverse=True)
+        names = KeyNames(keys.kind or "integers", different, keys.unit)
+        return ids.astype(np.int64, copy=False), names
+    names = KeyNames(keys.kind or "integers", np.sort(distinct(there)), keys.unit)
+    return LookedUp(keys, names).codes(), names
 
 
-def _different(numbers: IntArray) -> IntArray:
-    """Each number once, in order; `np.unique` takes 24 s instead of 1.4 for 1e7 of 2e6 numbers."""
-    ordered = np.sort(numbers)
-    new = np.ones(ordered.size, np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    return ordered[new]
+def _differ(numbers: IntArray) -> bool:
+    """Whether these are so many different integers that sorting them is faster than a table."""
+    if numbers.size < SAMPLE * 4:
+        return False
+    some = np.sort(numbers[:: numbers.size // SAMPLE])
+    rare = int((some[1:] == some[:-1]).sum()) * 20 < some.size
+    return rare and int(numbers.max()) - int(numbers.min()) > RANGE * numbers.size + DENSE
 
 
-def _check_kind(chunks: list[Rows], names: KeyNames, argument: str) -> None:
-    kind = kind_of_all(chunks, argument)
-    if names.size and kind not in (None, names.kind):
-        raise ParameterTypeError(
-            f"{argument} must hold {names.kind}, as the list of groups does, got {kind}"
-        )
+def _coded(column: object, names: KeyNames, argument: str) -> Codes:
+    """Codes of one column."""
+    keys = read(column, argument, names if names.kind == "text" else None)
+    if keys.kind != names.kind:
+        if names.size and keys.kind is not None:
+            raise ParameterTypeError(
+                f"{argument} must hold {names.kind}, as the list of groups does, got {keys.kind}"
+            )
+        return Codes(np.full(keys.size, -1, np.int64))
+    if keys.kind != "text":
+        return LookedUp(keys, names)
+    return Codes(keys.values if keys.valid is None else np.where(keys.valid, keys.values, -1))
 
 
 def _is_column(keys: object, argument: str) -> bool:
@@ -199,46 +194,18 @@ def _is_column(keys: object, argument: str) -> bool:
     return plain or is_pandas(keys) or arrow.is_arrow(keys)
 
 
-def _length(chunks: list[Rows]) -> int:
-    return sum(rows.length for rows in chunks)
-
-
-def _check_lengths(columns: Sequence[list[Rows]], argument: str) -> None:
-    if len(set(map(_length, columns))) > 1:
-        raise ParameterError(f"{argument} must have columns of one length")
-
-
-def _filled(chunks: list[Rows], names: KeyNames, threads: int = 1) -> IntArray:
-    out, first = np.empty(_length(chunks), np.int64), 0
-    for rows in chunks:
-        part = out[first : first + rows.length]
-        if isinstance(rows, Integers):
-            LookedUp(rows, names).fill(part, threads)
-        else:
-            names.fill(rows, part)
-        first += rows.length
-    return out
-
-
-def _placed(columns: list[Integers], names: TupleNames, threads: int) -> IntArray:
-    """Places of rows of plain numbers: block by block, so that what is in between stays near."""
-    size = columns[0].length
+def _placed(columns: list[Codes], names: TupleNames, threads: int) -> IntArray:
+    """Places of rows, block by block, so that what is in between stays near."""
+    size = columns[0].size
     out = np.empty(size, np.int64)
 
     def part(first: int, last: int) -> int:
         for a in range(first, last, BLOCK):
             b = min(a + BLOCK, last)
-            codes = (k.codes(_some(c, a, b)) for k, c in zip(names.keys, columns, strict=True))
+            codes = (column.part(a, b, np.empty(b - a, np.int64)) for column in columns)
             out[a:b] = names.places(codes)
         return 0
 
-    for keys, column in zip(names.keys, columns, strict=True):
-        keys.codes(_some(column, 0, 0))  # makes the tables that all share
-    names.places(np.zeros(0, np.int64) for _ in columns)
+    names.places(np.zeros(0, np.int64) for _ in columns)  # makes the tables that all share
     in_parts(part, size, threads if size >= LEAST * threads else 1)
     return out
-
-
-def _some(rows: Integers, first: int, last: int) -> Integers:
-    valid = None if rows.valid is None else rows.valid[first:last]
-    return Integers(last - first, valid, rows.values[first:last], rows.kind, rows.unit)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from .._typing import IntArray
 from ..errors import ParameterError, ParameterTypeError
-from .group_names import Names, TupleNames
+from .group_names import KeyNames, Names, TupleNames
 from .key_columns import read
-from .key_names import KeyNames
-from .key_rows import Rows
-from .key_values import in_one_unit, in_order, kind_of_all
+from .keys import Keys
 
 
 def names_of(groups: object, argument: str = "groups") -> KeyNames:
@@ -23,7 +21,16 @@ def names_of(groups: object, argument: str = "groups") -> KeyNames:
     index, categorical or Arrow array. Anything else is refused, and a group that is missing, named
     twice, beyond int64 or no text in UTF-8.
     """
-    return _distinct(listed_keys(read(groups, argument), argument), argument)
+    keys = read(groups, argument)
+    names, values = listed_keys(keys, argument), keys.values
+    rising = bool((values[1:] > values[:-1]).all())  # as lists often are
+    if not rising and np.unique(values).size < values.size:
+        seen: set[Any] = set()
+        for label in names.labels():
+            if label in seen:
+                raise ParameterError(_again(label, argument))
+            seen.add(label)
+    return names
 
 
 def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
@@ -32,14 +39,9 @@ def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
     Columns are of equal lengths, each as `names_of` takes it; where there are several, their keys
     need not be distinct.
     """
-    return names_of_chunks([read(column, argument) for column in columns], argument)
-
-
-def names_of_chunks(columns: Sequence[list[Rows]], argument: str = "groups") -> Names:
-    """The same of columns whose chunks were read already, of one part or many."""
-    lists = [listed_keys(chunks, argument) for chunks in columns]
-    if len(lists) == 1:
-        return _distinct(lists[0], argument)
+    if len(columns) == 1:
+        return names_of(columns[0], argument)
+    lists = [listed_keys(read(column, argument), argument) for column in columns]
     if len({names.size for names in lists}) > 1:
         raise ParameterError(f"{argument} must have columns of one length")
     names = TupleNames(*zip(*map(_numbered_names, lists), strict=True))
@@ -64,47 +66,25 @@ def names_of_tuples(groups: object, width: int, argument: str = "groups") -> Nam
     return names_of_columns(columns, argument)
 
 
-def _distinct(names: KeyNames, argument: str) -> KeyNames:
-    """The same, unless a key is there twice."""
-    if names.kind == "text":
-        if len(set(names.texts)) < names.size:
-            _twice(names.labels(), argument)
-        return names
-    numbers = names.numbers
-    rising = bool((numbers[1:] > numbers[:-1]).all())  # as lists often are
-    ordered = numbers if rising else np.sort(numbers)
-    if not rising and bool((ordered[1:] == ordered[:-1]).any()):
-        _twice(names.labels(), argument)
-    return names
-
-
-def listed_keys(chunks: list[Rows], argument: str) -> KeyNames:
+def listed_keys(keys: Keys, argument: str) -> KeyNames:
     """The keys of a public list in order, some of them twice perhaps."""
-    keys = [in_order(rows, argument) for rows in chunks]
-    kind = kind_of_all(chunks, argument)
-    if kind == "text":
-        return KeyNames(kind, [text for part in keys for text in part])
-    return KeyNames(kind or "integers", *in_one_unit(chunks, keys, argument, ParameterError))
+    numbers = keys.numbers(argument, ParameterError)
+    if keys.valid is not None and not keys.valid.all():
+        raise ParameterError(f"{argument} must not hold missing names")
+    if keys.kind == "text":
+        return KeyNames("text", [keys.texts[i] for i in numbers.tolist()])
+    return KeyNames(keys.kind or "integers", numbers.copy(), keys.unit)  # lists may change
 
 
 def _numbered_names(names: KeyNames) -> tuple[KeyNames, IntArray]:
-    """The distinct ones among keys, in increasing order, and the place there of each."""
+    """The distinct ones among keys, and the place there of each."""
     if names.kind == "text":
-        texts = sorted(set(names.texts))
-        places = {text: i for i, text in enumerate(texts)}
-        index = np.fromiter(map(places.__getitem__, names.texts), np.int64, names.size)
-        return KeyNames("text", texts), index
+        place = {text: i for i, text in enumerate(dict.fromkeys(names.texts))}
+        return KeyNames("text", list(place)), np.array(
+            [place[text] for text in names.texts], np.int64
+        )
     numbers, index = np.unique(names.numbers, return_inverse=True)
     return KeyNames(names.kind, numbers, names.unit), index.astype(np.int64, copy=False)
-
-
-def _twice(labels: list[Any], argument: str) -> NoReturn:
-    seen: set[Any] = set()
-    for label in labels:
-        if label in seen:
-            raise ParameterError(_again(label, argument))
-        seen.add(label)
-    raise AssertionError
 
 
 def _again(label: object, argument: str) -> str:

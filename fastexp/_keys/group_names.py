@@ -2,17 +2,167 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from .._typing import IntArray, WordArray
-from . import key_tables
-from .key_names import KeyColumn, KeyNames, joined_words, streams_of
+from .._randomness.streams import GROUP, TEXT_BIT, UINT64, text_name
+from .._typing import AnyArray, IntArray, WordArray
+from ..kernels.groups.blake2b import WORK, digest_segments
+from .key_tables import Table, TextTable
+from .keys import TICKS, Kind, Unit, in_unit
 
 LARGEST = 1 << 62  # of numbers that several columns' places are put together to
+PERSON = b"fastexp.name"
+# A domain of BLAKE2b without a person: as a key of 32 bytes, which is public.
+SEVERAL = np.frombuffer(b"fastexp.names".ljust(32, b"\0"), UINT64)
+NAME_WORDS = 4
+# The first word of names that are not text. Rows have only their number; all records together
+# are one group.
+FIRST_WORD = {"integers": 1, "rows": 2, "whole": 3, "booleans": 4, "dates": 5, "timestamps": 6}
+
+
+class KeyColumn(NamedTuple):
+    """Keys as a column of a frame wants them.
+
+    values: a list of str, or an array of int64, bool, datetime64[D] or datetime64 of a unit.
+    """
+
+    kind: Kind
+    values: AnyArray | list[str]
+
+
+class KeyNames:
+    """Distinct keys in an order: the public list of groups, or the keys that rows have.
+
+    Of the kind "rows" they are numbers of rows without a name; "whole": all records together. Keys
+    are texts, or the numbers of other keys (see `_keys/keys.py`); timestamps have a unit.
+    """
+
+    def __init__(
+        self,
+        kind: Kind | Literal["rows", "whole"],
+        keys: IntArray | Sequence[str],
+        unit: Unit = "",
+    ) -> None:
+        self.kind: Kind | Literal["rows", "whole"] = kind
+        self.unit: Unit = unit
+        self.texts: tuple[str, ...] = ()
+        self.numbers: IntArray = np.zeros(0, np.int64)
+        if kind == "text":
+            self.texts = tuple(keys)
+        else:
+            self.numbers = np.asarray(keys, np.int64).view()
+            self.numbers.setflags(write=False)
+        self.size: int = len(self.texts) if kind == "text" else self.numbers.size
+        self._tables: dict[Unit, Table] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:  # without tables and their secrets
+        keys = self.texts if self.kind == "text" else self.numbers
+        return KeyNames, (self.kind, keys, self.unit)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KeyNames):
+            return NotImplemented
+        same = (self.kind, self.unit, self.texts) == (other.kind, other.unit, other.texts)
+        return same and np.array_equal(self.numbers, other.numbers)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.unit, self.texts, self.numbers.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"<names of {self.kind}>"  # names of persons, or taken from the data, are private
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of each column of a name."""
+        return (self.kind,)
+
+    def labels(self) -> list[Any]:
+        """The keys in order: int, str, bool, date, or numpy.datetime64 of the list's unit.
+
+        Dates beyond the years 1 to 9999, which Python's date cannot hold, are numpy.datetime64.
+        """
+        _, values = self.columns()[0]
+        if isinstance(values, list):
+            return list(values)
+        if self.kind == "timestamps":
+            return list(values)
+        labels: list[Any] = values.tolist()
+        if self.kind == "dates":
+            return [x if isinstance(x, dt.date) else np.datetime64(x, "D") for x in labels]
+        return labels
+
+    def columns(self) -> list[KeyColumn]:
+        """The keys as the one column of a frame."""
+        return [KeyColumn(cast("Kind", self.kind), self._values())]
+
+    def _values(self) -> AnyArray | list[str]:
+        if self.kind == "text":
+            return list(self.texts)
+        if self.kind == "booleans":
+            return self.numbers.astype(np.bool_)
+        if self.kind == "dates":
+            return self.numbers.view("M8[D]")
+        return self.numbers.view(f"M8[{self.unit}]") if self.unit else self.numbers
+
+    def name_words(self) -> WordArray:
+        """What keys are called in digests: four words each, different for different keys.
+
+        For texts: the words, little end first, of their BLAKE2b-256 under the domain
+        `fastexp.name`. For all others: a word for the kind, the number modulo 2**64, 0, 0; but for
+        timestamps whole seconds and nanoseconds, in any unit.
+        """
+        if self.kind == "text":
+            digests = [
+                hashlib.blake2b(text.encode(), digest_size=32, person=PERSON).digest()
+                for text in self.texts
+            ]
+            return np.frombuffer(b"".join(digests), UINT64).reshape(self.size, NAME_WORDS)
+        words = np.zeros((self.size, NAME_WORDS), np.uint64)
+        words[:, 0], words[:, 1] = FIRST_WORD[self.kind], self.numbers.view(np.uint64)
+        if self.kind == "timestamps":
+            ticks = TICKS[self.unit]
+            seconds = self.numbers // ticks
+            words[:, 1] = seconds.view(np.uint64)
+            words[:, 2] = (self.numbers - seconds * ticks) * (TICKS["ns"] // ticks)
+        return words
+
+    def streams(self) -> tuple[WordArray, WordArray]:
+        """(tags, names) of the keys' streams of random words, each of shape (size,)."""
+        if self.kind in ("integers", "rows", "whole"):
+            return np.full(self.size, GROUP, np.uint64), self.numbers.view(np.uint64)
+        if self.kind != "text":
+            return streams_of(joined_words([self.name_words()]))
+        pairs = np.array([text_name(text, GROUP) for text in self.texts], np.uint64)
+        pairs = pairs.reshape(self.size, 2)
+        return pairs[:, 0].copy(), pairs[:, 1].copy()
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The place of each text."""
+        return {text: i for i, text in enumerate(self.texts)}
+
+    @cached_property
+    def text_table(self) -> TextTable:
+        """The places of the texts by their bytes."""
+        parts = [text.encode() for text in self.texts]
+        ends = np.cumsum([0, *map(len, parts)])
+        return TextTable(np.frombuffer(b"".join(parts), np.uint8), ends[:-1], ends[1:])
+
+    def table(self, unit: Unit) -> Table:
+        """The places of numbers, as a column of this unit has them."""
+        if unit not in self._tables:
+            numbers, places = self.numbers, np.arange(self.size)
+            if self.unit and unit:
+                numbers, fit = in_unit(numbers, self.unit, unit)
+                places = places if fit is None else np.flatnonzero(fit)
+            self._tables[unit] = Table(numbers, places)
+        return self._tables[unit]
 
 
 class TupleNames:
@@ -97,10 +247,10 @@ class TupleNames:
         return number, steps
 
     @cached_property
-    def _tables(self) -> tuple[list[key_tables.IntegerTable | None], key_tables.IntegerTable]:
+    def _tables(self) -> tuple[list[Table | None], Table]:
         numbers, steps = self._together
-        tables = [None if step is None else key_tables.table_of(step) for step in steps]
-        return tables, key_tables.table_of(numbers)
+        tables = [None if step is None else Table(step, np.arange(step.size)) for step in steps]
+        return tables, Table(numbers, np.arange(numbers.size))
 
     def twice(self) -> int | None:
         """The place of a tuple that is there once more, if any is."""
@@ -115,19 +265,14 @@ class TupleNames:
     def places(self, columns: Iterable[IntArray]) -> IntArray:
         """The place of each row's tuple, -1 if there is none.
 
-        columns: of each column the places of the rows' keys among `keys`, in a new array.
+        columns: of each column the places of the rows' keys among `keys`.
         """
         tables, last = self._tables
-        rest = iter(columns)
-        number = next(rest)
+        number, *rest = columns
         for keys, table, digits in zip(self.keys[1:], tables, rest, strict=True):
-            if table is not None:
-                table.fill(number.copy(), number)
-            number *= keys.size + 1
+            number = (number if table is None else table.find(number)) * (keys.size + 1)
             number += digits
-        out = np.empty(number.size, np.int64)
-        last.fill(number, out)
-        return out
+        return last.find(number)
 
 
 Names: TypeAlias = KeyNames | TupleNames
@@ -145,3 +290,25 @@ def chosen(names: Names, index: IntArray) -> Names:
     if isinstance(names, KeyNames):
         return taken(names, index)
     return TupleNames(names.keys, [places[index] for places in names.index])
+
+
+def joined_words(columns: Sequence[WordArray]) -> WordArray:
+    """The words of names of several parts: a digest of their number and of the parts' words.
+
+    BLAKE2b-256 under a domain of its own.
+    """
+    size = len(columns[0])
+    message = np.empty((size, 1 + NAME_WORDS * len(columns)), np.uint64)
+    message[:, 0] = len(columns)
+    for i, words in enumerate(columns):
+        message[:, 1 + NAME_WORDS * i : 1 + NAME_WORDS * (i + 1)] = words
+    offsets = np.arange(size + 1) * message.shape[1]
+    out = np.empty(NAME_WORDS * size, np.uint64)
+    flat = message.reshape(-1).view(np.int64)
+    digest_segments(flat, offsets, SEVERAL, out, np.empty(WORK, np.uint64))
+    return out.reshape(size, NAME_WORDS)
+
+
+def streams_of(words: WordArray) -> tuple[WordArray, WordArray]:
+    """(tags, names) of streams from digests: as of texts, no integer's name has such a tag."""
+    return words[:, 1] | np.uint64(TEXT_BIT), words[:, 0].copy()

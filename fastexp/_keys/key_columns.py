@@ -1,4 +1,4 @@
-"""Keys of rows as they come, in whatever form, to a few plain ones.
+"""Columns of keys as they come, in whatever form.
 
 Whatever else a column holds is refused by its type, with a message that says nothing of the
 keys: they are private, unless they are the public list.
@@ -6,51 +6,135 @@ keys: they are private, unless they are the public list.
 
 from __future__ import annotations
 
-from typing import Any, cast
+import contextlib
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, repeat
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
 from .._arrow import arrow
 from .._intake.number_columns import NULLS, arrow_type, described
 from .._parameters.foreign import attribute, has, is_pandas, readable
-from .._typing import AnyArray
-from ..errors import FastexpError, ParameterError
-from .key_objects import not_keys, of_objects
-from .key_rows import NAT, TICKS, Coded, Integers, Kind, Objects, Rows, Text, Unit, Wide, instants
+from .._typing import AnyArray, IntArray
+from ..errors import FastexpError, ParameterError, ParameterTypeError
+from .group_names import KeyNames
+from .key_tables import TextTable
+from .keys import HIGHEST, LOWEST, NAT, TICKS, Keys, Kind, Unit, finest, in_unit
 
-LONGEST = 1 << 32  # of a range
+KEYS = (
+    "{} must be one column of integers, text, booleans, dates or timestamps without a zone, in s, "
+    "ms, us or ns (an array, a list, a series or an Arrow array); floats (pandas makes them of "
+    "integers with gaps: use its nullable ones), bytes, times, durations, decimals and mixtures "
+    "are refused"
+)
+ASCII = 128  # code points are below it
+MAX_TYPE = 60  # characters of a type in a message
+MAX_RANGE = 1 << 32  # entries
 LARGE = 1 << 62  # ends of a range whose steps int64 holds
 DECIMALS = "d"
 CODES = frozenset("cCsSiIlL")  # of integers; columns of these that are not read are dictionaries
 ZONED = "ts"  # how formats of Arrow's timestamps begin; those that are read have no zone
 UNITS: dict[str, Unit] = {"tss:": "s", "tsm:": "ms", "tsu:": "us", "tsn:": "ns"}
 MILLISECONDS, DAY = "tdm", 86_400_000  # a format of dates, and how many of them are a day
+FLOATS, INTEGERS = (float, np.floating), (int, np.integer)
+MISSING = frozenset({("pandas", "NAType"), ("pandas", "NaTType"), ("numpy.ma", "MaskedConstant")})
+
+Type: TypeAlias = Kind | Literal["moments", "null", "float", "other"]
 
 
-def read(keys: object, argument: str) -> list[Rows]:
-    """The chunks of a column of keys."""
+def read(
+    keys: object, argument: str, names: KeyNames | None = None, *, modulo: bool = False
+) -> Keys:
+    """A column of keys.
+
+    names: a public list, whose texts are then the only ones; the numbers of others are -1. modulo:
+    whether integers from 2**63 on stand for those minus 2**64.
+    """
     readable(keys, argument)
+    column = keys if isinstance(keys, Keys) else _read(keys, argument, names)
+    values = column.values
+    if values.dtype.kind != "u" or values.dtype.itemsize < np.dtype(np.int64).itemsize:
+        return column
+    values = np.ascontiguousarray(values, np.uint64)
+    far = values > HIGHEST
+    column = replace(column, values=values.view(np.int64))
+    return column if modulo or not far.any() else _without(column, far)
+
+
+def joined(parts: Sequence[Keys], argument: str) -> Keys:
+    """The rows of several columns of one kind, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    kinds = {part.kind for part in parts if part.kind is not None}
+    if len(kinds) > 1:
+        raise not_keys(argument, "a mixture of types")
+    unit = finest([part.unit for part in parts])
+    alike = [_in_unit(part, unit) if part.unit else part for part in parts]
+    lists = {id(part.texts): part.texts for part in parts if part.texts}
+    if len(lists) > 1:
+        place = {text: i for i, text in enumerate(dict.fromkeys(chain(*lists.values())))}
+        lists = {0: list(place)}
+        alike = [_recoded(part, place) if part.texts else part for part in parts]
+    valid = None
+    if any(part.valid is not None for part in alike):
+        valid = np.concatenate(
+            [np.ones(p.size, bool) if p.valid is None else p.valid for p in alike]
+        )
+    numbers = np.concatenate([part.values for part in alike]) if alike else np.zeros(0, np.int64)
+    beyond = any(part.beyond for part in alike)
+    texts = next(iter(lists.values()), ())
+    return Keys(kinds.pop() if kinds else None, numbers, valid, unit, texts, beyond)
+
+
+def not_keys(argument: str, got: str = "") -> ParameterTypeError:
+    """What is raised where keys are wanted; `got` is a type."""
+    return ParameterTypeError(KEYS.format(argument) + (f", got {got[:MAX_TYPE]}" if got else ""))
+
+
+def _without(keys: Keys, far: AnyArray) -> Keys:
+    """The same without those beyond int64."""
+    if keys.valid is not None:
+        far = far & keys.valid
+    there = ~far if keys.valid is None else keys.valid & ~far
+    return replace(keys, valid=there, beyond=keys.beyond or bool(far.any()))
+
+
+def _in_unit(keys: Keys, unit: Unit) -> Keys:
+    """Timestamps in a finer unit."""
+    numbers, fit = in_unit(keys.values.astype(np.int64, copy=False), keys.unit, unit)
+    if fit is None or fit.all():
+        return replace(keys, values=numbers, unit=unit)
+    values = np.zeros(keys.size, np.int64)
+    values[fit] = numbers
+    return _without(replace(keys, values=values, unit=unit), ~fit)
+
+
+def _recoded(keys: Keys, place: dict[str, int]) -> Keys:
+    """Texts by other codes."""
+    codes = np.array([*map(place.get, keys.texts), -1], np.int64)
+    return replace(keys, values=codes[keys.values])
+
+
+def _read(keys: object, argument: str, names: KeyNames | None) -> Keys:
     if isinstance(keys, np.ndarray):
-        return [_of_array(keys, argument)]
+        return _of_array(keys, argument, names)
     if isinstance(keys, arrow.Chunks):
-        return [_of_column(part, argument) for part in keys.columns]
+        return _of_chunks(keys.columns, argument, names)
     if isinstance(keys, range):
-        return [_of_range(keys, argument)]
+        return _of_range(keys, argument)
     if isinstance(keys, (list, tuple)):
-        return [of_objects(list(keys), argument)]
+        return _of_objects(list(keys), argument, names)
     if is_pandas(keys):
-        return _of_pandas(keys, argument)
+        return _of_pandas(keys, argument, names)
     if arrow.is_arrow(keys):
-        return [_of_column(part, argument) for part in arrow.column(keys, argument)]
+        return _of_chunks(arrow.column(keys, argument), argument, names)
     raise not_keys(argument, f"an object of type {type(keys).__name__}")
 
 
-def bytes_of(texts: AnyArray) -> AnyArray:
-    """The bytes of an array of texts of fixed width."""
-    return texts.view(np.uint8).reshape(-1)
-
-
-def _of_array(keys: AnyArray, argument: str) -> Rows:
+def _of_array(keys: AnyArray, argument: str, names: KeyNames | None) -> Keys:
     valid = None
     if isinstance(keys, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(keys)
@@ -58,101 +142,159 @@ def _of_array(keys: AnyArray, argument: str) -> Rows:
     plain = np.asarray(keys).view(np.ndarray)
     if plain.ndim != 1:
         raise not_keys(argument, f"an array of {plain.ndim} dimensions")
-    kind, size = plain.dtype.kind, plain.size
+    kind, size, width = plain.dtype.kind, plain.size, plain.dtype.itemsize
     if size == 0 and kind == "f":  # of an empty list
-        return Objects(0, None, [])
-    if kind in "iu":
-        return Integers(size, valid, plain)
-    if kind == "b":
-        return Integers(size, valid, plain, "booleans")
+        return Keys(None, np.zeros(0, np.int64))
+    if kind in "iub":
+        return Keys("booleans" if kind == "b" else "integers", plain, valid)
+    if kind == "M" or (kind == "U" and width):
+        plain = np.ascontiguousarray(plain, plain.dtype.newbyteorder("="))
     if kind == "M":
-        return _of_moments(plain, valid, argument)
-    if kind == "U" and plain.dtype.itemsize:
-        return Wide(size, valid, np.ascontiguousarray(plain, plain.dtype.newbyteorder("=")))
+        unit, count = np.datetime_data(plain.dtype)
+        if count != 1 or (unit != "D" and unit not in TICKS):
+            raise not_keys(argument, f"an array of {plain.dtype.name}")
+        return _instants(plain.view(np.int64), valid, unit)
+    if kind == "U" and width:
+        return _of_points(plain.view(np.uint32), size, valid, names)
     if kind in "OTU":
-        return of_objects(keys.tolist(), argument)
+        return _of_objects(keys.tolist(), argument, names)
     raise not_keys(argument, f"floats ({plain.dtype})" if kind == "f" else described(plain.dtype))
 
 
-def _of_moments(keys: AnyArray, valid: AnyArray | None, argument: str) -> Integers:
-    """Dates or timestamps of NumPy."""
-    unit, count = np.datetime_data(keys.dtype)
-    if count != 1 or (unit != "D" and unit not in TICKS):
-        raise not_keys(argument, f"an array of {keys.dtype.name}")
-    numbers = np.ascontiguousarray(keys, keys.dtype.newbyteorder("=")).view(np.int64)
+def _instants(values: AnyArray, valid: AnyArray | None, unit: str) -> Keys:
+    """Dates (days) or timestamps as numbers of 64 bits, those that are none left out."""
+    numbers = values.astype(np.int64, copy=False)
+    there = numbers != NAT
+    if not there.all():
+        valid = there if valid is None else valid & there
     if unit == "D":
-        return instants(numbers, valid, "dates")
-    return instants(numbers, valid, "timestamps", cast("Unit", unit))
+        return Keys("dates", numbers, valid)
+    return Keys("timestamps", numbers, valid, cast("Unit", unit))
 
 
-def _of_range(keys: range, argument: str) -> Rows:
+def _of_range(keys: range, argument: str) -> Keys:
     """The integers of a range, which is refused by its length before it is listed."""
-    if keys[:LONGEST] != keys:
-        raise ParameterError(f"{argument} must have at most {LONGEST} entries")
+    if keys[:MAX_RANGE] != keys:
+        raise ParameterError(f"{argument} must have at most {MAX_RANGE} entries")
     if max(map(abs, (keys.start, keys.stop, keys.step))) >= LARGE:
-        return of_objects(list(keys), argument)
-    return Integers(len(keys), None, np.arange(keys.start, keys.stop, keys.step))
+        return _of_objects(list(keys), argument, None)
+    return Keys("integers", np.arange(keys.start, keys.stop, keys.step))
 
 
-def _of_pandas(keys: object, argument: str) -> list[Rows]:
+def _of_pandas(keys: object, argument: str, names: KeyNames | None) -> Keys:
     """A series, an index or an array of pandas; what its methods raise may hold keys."""
     try:
-        rows = _of_series(keys, argument)
+        column = _of_series(keys, argument, names)
     except (FastexpError, OSError):
         raise
     except Exception:
-        rows = None
-    if rows is None:  # outside the handler: that error is no context of ours
+        column = None
+    if column is None:  # outside the handler: that error is no context of ours
         name = attribute(attribute(keys, "dtype"), "name")
         raise not_keys(argument, f"a column of {name}" if isinstance(name, str) else "")
-    return rows
+    return column
 
 
-def _of_series(keys: Any, argument: str) -> list[Rows] | None:
+def _of_series(keys: Any, argument: str, names: KeyNames | None) -> Keys | None:
     """The same, by its type, of pandas, which is not imported here; None of other types."""
     if has(keys, "to_series"):  # an index hands out no Arrow data
         keys = keys.to_series()
     dtype = attribute(keys, "dtype")
     if has(dtype, "categories"):
         codes = np.asarray(getattr(keys, "cat", keys).codes)
-        return [Coded(codes.size, None, codes, tuple(read(dtype.categories, argument)))]
+        return _of_dictionary(codes, None, _read(dtype.categories, argument, names))
     if isinstance(dtype, np.dtype) or has(dtype, "fill_value"):  # sparse
-        return [_of_array(np.asarray(keys), argument)]
+        return _of_array(np.asarray(keys), argument, names)
     kind = getattr(dtype, "kind", "O")
     if kind in "iub" and hasattr(dtype, "numpy_dtype"):
         missing = np.asarray(keys.isna(), dtype=bool)
         gap = False if kind == "b" else 0  # of this very type: Arrow's take no other
         values = keys.to_numpy(dtype=dtype.numpy_dtype, na_value=gap)
         valid = ~missing if missing.any() else None
-        return [Integers(missing.size, valid, values, "booleans" if kind == "b" else "integers")]
+        return Keys("booleans" if kind == "b" else "integers", values, valid)
     if has(dtype, "tz"):
         raise not_keys(argument, "timestamps with a zone")
     python = getattr(dtype, "storage", "pyarrow") == "python"
     if not python and arrow.is_arrow(keys):
-        return [_of_column(part, argument) for part in arrow.column(keys, argument)]
+        return _of_chunks(arrow.column(keys, argument), argument, names)
     if kind in "OU" and getattr(dtype, "type", None) is str:
-        return [_of_array(keys.to_numpy(dtype=object), argument)]
+        return _of_array(keys.to_numpy(dtype=object), argument, names)
     return None
 
 
-def _of_column(part: arrow.Column, argument: str) -> Rows:
+def _of_dictionary(codes: AnyArray, valid: AnyArray | None, entries: Keys) -> Keys:
+    """Entries of a dictionary; -1 is none."""
+    if entries.valid is None and entries.size and int(codes.min(initial=0)) >= 0:
+        return replace(entries, values=entries.values[codes], valid=valid)
+    rows = joined([entries, _nothing(1)], "").taken(codes)
+    return rows if valid is None else replace(rows, valid=rows.valid & valid)
+
+
+def _of_chunks(parts: list[arrow.Column], argument: str, names: KeyNames | None) -> Keys:
+    return joined([_of_column(part, argument, names) for part in parts], argument)
+
+
+def _of_column(part: arrow.Column, argument: str, names: KeyNames | None) -> Keys:
     values, valid = part.values, part.valid
     if part.kind == "other" and part.format == NULLS:
-        return Objects(part.length, None, [None] * part.length)
+        return _nothing(part.length)
     if values is None or part.kind == "floats":
         raise not_keys(argument, _described(part))
-    if part.kind == "text" and part.offsets is not None:
-        return Text(part.length, valid, values, part.offsets)
+    if part.offsets is not None and part.ends is not None:
+        return _of_texts(values, part.offsets, part.ends, valid, names)
     if part.kind == "dictionary" and part.child is not None:
-        return Coded(part.length, valid, values, (_of_column(part.child, argument),))
+        return _of_dictionary(values, valid, _of_column(part.child, argument, names))
     if part.kind == "timestamps":
-        return instants(values, valid, "timestamps", UNITS[part.format])
+        return _instants(values, valid, UNITS[part.format])
     if part.kind == "dates":
         if part.format == MILLISECONDS:
             values = np.where(values == NAT, NAT, values // DAY)
-        return instants(values, valid, "dates")
-    kind: Kind = "booleans" if part.kind == "booleans" else "integers"
-    return Integers(part.length, valid, values, kind)
+        return _instants(values, valid, "D")
+    return Keys("booleans" if part.kind == "booleans" else "integers", values, valid)
+
+
+def _of_texts(
+    values: AnyArray,
+    begins: IntArray,
+    ends: IntArray,
+    valid: AnyArray | None,
+    names: KeyNames | None,
+) -> Keys:
+    """Texts in UTF-8; what is none becomes a text with lone surrogates, which is no name."""
+    if valid is not None:
+        begins, ends = begins[valid], ends[valid]
+    texts: Sequence[str]
+    if names is None:
+        table = TextTable(values, begins, ends)
+        codes, texts = table.codes, table.texts("utf-8", "surrogateescape")
+    else:
+        codes, texts = names.text_table.find(values, begins, ends), names.texts
+    if valid is not None:
+        some, codes = codes, np.full(valid.size, -1, np.int64)
+        codes[valid] = some
+    return Keys("text", codes, valid, texts=texts)
+
+
+def _of_points(points: AnyArray, size: int, valid: AnyArray | None, names: KeyNames | None) -> Keys:
+    """Texts of fixed width: 32 bits a character, 0 behind."""
+    narrow = int(points.max(initial=0)) < ASCII
+    data = points.astype(np.uint8) if narrow else points.view(np.uint8)
+    ends = np.arange(size + 1) * (data.size // max(1, size))
+    table = TextTable(data, ends[:-1], ends[1:])
+    padded = table.texts("ascii" if narrow else "utf-32-le", "surrogatepass")
+    codes, texts = _of_strings([text.rstrip("\0") for text in padded], names)
+    return Keys("text", codes[table.codes], valid, texts=texts)
+
+
+def _of_strings(items: list[Any], names: KeyNames | None) -> tuple[IntArray, Sequence[str]]:
+    """(codes, texts) of strings; the code of None is -1."""
+    place = {} if names is None else names.place
+    if names is None:
+        different = dict.fromkeys(items)
+        different.pop(None, None)
+        place = {text: i for i, text in enumerate(different)}
+    codes = np.fromiter(map(place.get, items, repeat(-1)), np.int64, len(items))
+    return codes, list(place) if names is None else names.texts
 
 
 def _described(part: arrow.Column) -> str:
@@ -164,3 +306,113 @@ def _described(part: arrow.Column) -> str:
     if part.format in CODES:
         return "categories of another type"
     return arrow_type(part)
+
+
+def _nothing(size: int) -> Keys:
+    """Rows without a key."""
+    return Keys(None, np.zeros(size, np.bool_), np.zeros(size, np.bool_))
+
+
+def _of_objects(items: list[Any], argument: str, names: KeyNames | None) -> Keys:
+    """Python objects, looked at by their types; the only float that can be is NaN."""
+    types = {kind: _type(kind) for kind in set(map(type, items))}
+    seen = set(types.values())
+    if "float" in seen and any(isinstance(x, FLOATS) and x == x for x in items):
+        raise not_keys(argument, "floats")
+    if "other" in seen:
+        name = next(kind.__name__ for kind, what in types.items() if what == "other")
+        raise not_keys(argument, f"objects of type {name}")
+    known = seen - {"null", "float"}
+    if seen != known:
+        items = [x if types[type(x)] in known else None for x in items]
+    if known and known <= {"moments", "dates"}:
+        return _of_moments(items, argument)
+    if len(known) > 1:
+        raise not_keys(argument, "a mixture of types")
+    if not known:
+        return _nothing(len(items))
+    valid = None if seen == known else np.array([x is not None for x in items], np.bool_)
+    if known == {"booleans"}:
+        return Keys("booleans", np.array(items, np.bool_), valid)
+    if known == {"integers"}:
+        return _of_integers(items, "integers", valid)
+    if any(types[kind] == "text" and kind is not str for kind in types):
+        items = [None if x is None else str.__str__(x) for x in items]  # of classes of their own
+    codes, texts = _of_strings(items, names)
+    return Keys("text", codes, valid, texts=texts)
+
+
+def _type(kind: type) -> Type:
+    """What objects of a type are."""
+    module = kind.__module__
+    name = "pandas" if module.startswith("pandas.") else module.replace("numpy.ma.core", "numpy.ma")
+    if kind is type(None) or (name, kind.__name__) in MISSING:  # NaT inherits datetime
+        return "null"
+    kinds: tuple[tuple[Any, Type], ...] = (
+        ((bool, np.bool_), "booleans"),  # bool inherits int,
+        (np.timedelta64, "other"),  # this one NumPy's integers,
+        (str, "text"),
+        (INTEGERS, "integers"),
+        (FLOATS, "float"),
+        ((dt.datetime, np.datetime64), "moments"),  # dates or timestamps by their unit; and date
+        (dt.date, "dates"),
+    )
+    for types, held in kinds:
+        if issubclass(kind, types):
+            return held
+    return "other"
+
+
+def _of_integers(items: list[Any], kind: Kind, valid: AnyArray | None, unit: Unit = "") -> Keys:
+    """Integers of any size, None where they are not valid."""
+    size, numbers = len(items), items
+    if valid is not None:
+        numbers = [0 if x is None else x for x in items]
+    with contextlib.suppress(OverflowError):
+        return Keys(kind, np.fromiter(numbers, np.int64, size), valid, unit)
+    whole = list(map(int, numbers))
+    if min(whole) >= 0 and max(whole) < 1 << 64:
+        return Keys(kind, np.array(whole, np.uint64), valid, unit)
+    far = np.array([not LOWEST <= x <= HIGHEST for x in whole], np.bool_)
+    near = np.array([x if LOWEST <= x <= HIGHEST else 0 for x in whole], np.int64)
+    return _without(Keys(kind, near, valid, unit), far)
+
+
+def _of_moments(items: list[Any], argument: str) -> Keys:
+    """Dates and timestamps of Python, NumPy and pandas, each of its own unit; None is missing."""
+    moments = [None if x is None else _moment(x, argument) for x in items]
+    moments = [None if x is None or np.isnat(x) else x for x in moments]
+    units = {np.datetime_data(x.dtype) for x in moments if x is not None}
+    if not units:
+        return _nothing(len(items))
+    if ("D", 1) in units and len(units) > 1:
+        raise not_keys(argument, "dates beside timestamps")
+    odd = sorted(
+        f"{count}{unit}" for unit, count in units if count != 1 or unit not in (*TICKS, "D")
+    )
+    if odd:
+        raise not_keys(argument, f"timestamps in units of {odd[0]}")
+    unit = finest([cast("Unit", unit) for unit, _ in units])
+    if len(units) == 1:
+        return _instants(np.array(moments, f"M8[{unit}]").view(np.int64), None, unit)
+    ticks = [None if x is None else _ticks(x, unit) for x in moments]
+    valid = np.array([x is not None for x in ticks], np.bool_)
+    return _of_integers(ticks, "timestamps", None if valid.all() else valid, unit)
+
+
+def _moment(item: Any, argument: str) -> np.datetime64:
+    """A date or timestamp as NumPy's, exactly."""
+    if isinstance(item, np.datetime64):
+        return item
+    if not isinstance(item, dt.datetime):
+        return np.datetime64(item, "D")
+    if attribute(item, "tzinfo", "one that fails") is not None:
+        raise not_keys(argument, "timestamps with a zone")
+    fine = attribute(item, "asm8")  # of pandas, which may have nanoseconds
+    return fine if isinstance(fine, np.datetime64) else np.datetime64(item, "us")
+
+
+def _ticks(moment: np.datetime64, unit: Unit) -> int:
+    """A timestamp in a finer unit, of any size."""
+    coarser, _ = np.datetime_data(moment.dtype)
+    return int(moment.astype(np.int64)) * (TICKS[unit] // TICKS[coarser])

@@ -13,8 +13,7 @@ import numpy as np
 from .._parameters.text import printable
 from ..errors import ParameterError
 from .group_lists import names_of
-from .group_names import Names, TupleNames
-from .key_names import KeyNames
+from .group_names import KeyNames, Names, TupleNames
 
 MOST = 1 << 31  # groups: of more, even a list of numbers would hardly fit into memory
 SHOWN = 3  # keys of a column in `repr`

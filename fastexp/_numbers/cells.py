@@ -20,7 +20,6 @@ from .._randomness.streams import (
     PLACE,
     ROUND,
     ROW,
-    Spare,
     os_below,
     os_word,
     stream_of,
@@ -28,6 +27,7 @@ from .._randomness.streams import (
 )
 from .._selection import draw as _draw
 from .._selection import plan
+from .._selection.alias_table import Spares
 from .._selection.rows import Rows
 from .._selection.scan import Scan
 from .._selection.weighting import Weighting
@@ -90,8 +90,22 @@ def coin(exponent: Fraction, lead: int, bits: int, words: Words) -> bool:
         lead, bits = lead << 64 | words(), bits + 64
 
 
+class ExactCoins:
+    """The coins of a shape whose loose cells have their exponents as fractions."""
+
+    def exponent(self, cell: int, index: int) -> Fraction:
+        """-ln P(a point of a loose cell passes), exactly."""
+        raise NotImplementedError
+
+    def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
+        pairs = zip(cell.tolist(), index.tolist(), strict=True)
+        return np.array([float(self.exponent(c, i)) for c, i in pairs], np.float64)
+
+    def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words) -> bool:
+        return coin(self.exponent(cell, index), lead, bits, words)
+
+
 def release(shape: Shape) -> int:
-    """One grid index from the operating system's randomness."""
     start, count, bits, kind, loose = shape.cells
     weighting = shape.weighting
     if weighting.base is None:
@@ -104,12 +118,10 @@ def release(shape: Shape) -> int:
 
 
 def simulate(shape: Shape, sampling: Sampling) -> int | IntArray:
-    """Grid indices of `sample`."""
-
-    def draw(seeds: WordArray, size: int | None, threads: int, way: str) -> IntArray:
-        return Simulation(shape, seeds, threads, way).draw(size)
-
-    return reproducible(draw, sampling)
+    return reproducible(
+        lambda seeds, size, threads, way: Simulation(shape, seeds, threads, way).draw(size),
+        sampling,
+    )
 
 
 def reproducible(
@@ -153,8 +165,6 @@ class Simulation:
     of its COIN stream for the coin.
     """
 
-    __slots__ = ("rows", "seeds", "shape", "threads", "way")
-
     def __init__(self, shape: Shape, seeds: WordArray, threads: int, way: str) -> None:
         cells = shape.cells
         weighting = shape.weighting
@@ -164,7 +174,6 @@ class Simulation:
         self.shape, self.seeds, self.threads, self.way = shape, seeds, threads, way
 
     def draw(self, size: int | None) -> IntArray:
-        """`size` grid indices; one for None."""
         index, refused = self._round(0, size)
         number = 0
         while refused.size:
@@ -190,20 +199,20 @@ class Simulation:
         return index, open_[~passed]
 
     def _points(self, cell: IntArray, stream: WordArray) -> IntArray:
-        out, cells = np.empty(cell.size, dtype=np.int64), self.shape.cells
+        out, cells = np.empty(cell.size, np.int64), self.shape.cells
 
         def part(first: int, last: int) -> int:
             words = np.empty(min(DRAWS, cell.size + cell.size % 2), np.uint64)
             inside = slice(first * DRAWS, last * DRAWS)
-            refused: int = places.place_fill(
+            status: int = places.place_fill(
                 cells.start, cells.count, cell[inside], stream, first, out[inside], words
             )
-            return refused
+            return status
 
         blocks = -(-cell.size // DRAWS)
         threads = self.threads if cell.size >= plan.THREADED_DRAWS else 1
         if sum(in_parts(part, blocks, threads)) if threads > 1 else part(0, blocks):
-            spares = _Spares(stream)
+            spares = Spares(stream)
             for j in np.flatnonzero(out == places.REFUSED):
                 count, spare = int(cells.count[cell[j]]), spares.of(int(j))
                 out[j] = int(cells.start[cell[j]]) + exact.draw_below(count, spare)
@@ -213,10 +222,10 @@ class Simulation:
         self, cell: IntArray, index: IntArray, at: IntArray, stream: WordArray, size: int
     ) -> AnyArray:
         """Whether the draws with numbers `at` pass."""
-        words, verdicts = _words(stream, size)[at], np.empty(at.size, dtype=np.int64)
+        words, verdicts = _words(stream, size)[at], np.empty(at.size, np.int64)
         heights = np.maximum(self.shape.heights(cell, index), 0.0)
         if places.coin_fill(heights, words, verdicts):
-            spares = _Spares(stream)
+            spares = Spares(stream)
             for i in np.flatnonzero(verdicts == places.UNSURE):
                 lead, spare = int(words[i]), spares.of(int(at[i]))
                 verdicts[i] = self.shape.accepts(int(cell[i]), int(index[i]), lead, 64, spare)
@@ -227,23 +236,7 @@ class Simulation:
 def _words(stream: WordArray, size: int) -> WordArray:
     """Word j % DRAWS of substream j // DRAWS, for j below `size`."""
     blocks = -(-size // DRAWS)
-    out = np.empty(blocks * DRAWS, dtype=np.uint64)
+    out = np.empty(blocks * DRAWS, np.uint64)
     for b in range(blocks):
         substream_words(stream, b, 0, out[b * DRAWS : (b + 1) * DRAWS])
     return out[:size]
-
-
-class _Spares:
-    """Further words of the substreams of draws that need more than their own, in order."""
-
-    __slots__ = ("_number", "_spare", "_stream")
-
-    def __init__(self, stream: WordArray) -> None:
-        self._stream, self._number = stream, -1
-        self._spare: Spare | None = None
-
-    def of(self, draw: int) -> Words:
-        number = draw // DRAWS
-        if self._spare is None or number != self._number:
-            self._number, self._spare = number, Spare(self._stream, number, DRAWS)
-        return self._spare

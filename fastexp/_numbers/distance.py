@@ -38,7 +38,7 @@ import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -62,21 +62,6 @@ class Side(NamedTuple):
     extra_0: int
     offset_1: int
     extra_1: int
-
-
-class Forms(Protocol):
-    """The forms of a statistic for any number n of records."""
-
-    @property
-    def linear(self) -> bool:
-        """Whether all numbers of a form are linear in n from 1 on; else n is public."""
-        ...
-
-    def __call__(self, n: int) -> IntArray:
-        """The form for n records."""
-        ...
-
-    def __hash__(self) -> int: ...
 
 
 class RanksThatMatter(NamedTuple):
@@ -163,15 +148,13 @@ class QuantileForms:
     record that is both.
     """
 
-    __slots__ = ("_convention", "_neighbors", "_part", "_whole")
-
     def __init__(self, q: Fraction, neighbors: Neighbors, convention: str) -> None:
         self._part, self._whole = q.numerator, q.denominator
         self._neighbors, self._convention = neighbors, convention
 
     @property
     def linear(self) -> bool:
-        """Not under replace, where n is public."""
+        """Whether all numbers of a form are linear in n from 1 on; else n is public."""
         return self._neighbors == "add-remove"
 
     def __call__(self, n: int) -> IntArray:
@@ -195,7 +178,6 @@ class OrderForms:
     to the first data set that has an r-th largest.
     """
 
-    __slots__ = ("_r",)
     linear = True
 
     def __init__(self, r: int) -> None:
@@ -204,6 +186,9 @@ class OrderForms:
     def __call__(self, n: int) -> IntArray:
         r = self._r
         return _form(0, 0, _surplus(1, n - r), Side(1, r, 1, r, 1, r - 1, 1))
+
+
+Forms: TypeAlias = QuantileForms | OrderForms  # of a statistic for any number n of records
 
 
 def _replace_form(part: int, whole: int, n: int, convention: str) -> IntArray:
@@ -241,21 +226,15 @@ def _surplus(s: int, most: int) -> Side:
 
 
 def _form(least_0: int, least_1: int, low: Side, high: Side) -> IntArray:
-    return np.array((least_0, least_1, *low, *high), dtype=np.int64)
-
-
-def sides(form: IntArray) -> tuple[Side, Side]:
-    """The sides of L and of U by the names of their numbers."""
-    numbers = form.tolist()
-    return Side(*numbers[LOW]), Side(*numbers[HIGH])
+    return np.array((least_0, least_1, *low, *high), np.int64)
 
 
 def distance(form: IntArray, below: ArrayLike, at: ArrayLike, above: ArrayLike) -> IntArray:
     """The exact rank distance of points with L, E and U records below, at and above them."""
-    between = np.asarray(at, dtype=np.int64) == 0
+    between = np.asarray(at, np.int64) == 0
     least = np.where(between, form[1], form[0])
-    low = _side(form[LOW], np.asarray(below, dtype=np.int64), between)
-    high = _side(form[HIGH], np.asarray(above, dtype=np.int64), between)
+    low = _side(form[LOW], np.asarray(below, np.int64), between)
+    high = _side(form[HIGH], np.asarray(above, np.int64), between)
     out: IntArray = np.maximum(least, np.maximum(low, high))
     return out
 
@@ -268,7 +247,6 @@ def _side(side: IntArray, ranks: IntArray, between: Any) -> IntArray:
 
 
 def _gap_side(side: list[int], x: int) -> int:
-    """A side's value in a gap, of one rank."""
     s, gate, g, _, _, offset, extra = side
     return (s * x - offset) // g + extra if s * x >= gate else 0
 
@@ -285,7 +263,7 @@ def slope(form: IntArray) -> Fraction:
     The gap k >= 1 ranks outside those of the least distance has at least 1 + floor(slope * (k - 1))
     more than that, and on the slower side at most 1 + ceil(slope * k) more.
     """
-    low, high = sides(form)
+    low, high = (Side(*form[side].tolist()) for side in (LOW, HIGH))
     return min(Fraction(low.s, low.g), Fraction(high.s, high.g))
 
 
@@ -296,8 +274,8 @@ def mode_distance(counts: ArrayLike, at: ArrayLike) -> IntArray:
     frequent other one. A step moves it by at most 1. With no records it is 1 everywhere.
     `at` is a place in `counts`; -1 stands for every point that is not a record.
     """
-    padded = np.concatenate([np.asarray(counts, dtype=np.int64), [0]])  # all other points
-    places = np.asarray(at, dtype=np.int64)
+    padded = np.concatenate([np.asarray(counts, np.int64), [0]])  # all other points
+    places = np.asarray(at, np.int64)
     best = int(np.argmax(padded))
     second = max(padded[:best].max(initial=0), padded[best + 1 :].max(initial=0))
     rival = np.where(places == best, second, padded[best])

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, Protocol, overload
+from typing import Any, Protocol
 
 import numpy as np
 
-from .._intake.record_sources import SMALL, Source, Window
+from .._intake.record_sources import SMALL, Source
 from .._parameters.grid import Grid
 from .._randomness.sampling import Sampling
 from .._selection import plan
 from .._selection.weighting import Weighting
-from .._typing import AnyArray, IntArray, WordArray
-from ..kernels.numbers import runs
+from .._typing import FloatArray, IntArray, WordArray
 from . import cells as _cells
 from .cells import Shape
-from .nearest import range_least
+from .few_records import MOST_WEIGHTS, Few
+from .weights import size_of, table
 
 NONE: IntArray = np.zeros(0, np.int64)
 
@@ -31,30 +33,12 @@ class DistanceShape(Shape, Protocol):
         ...
 
 
-class FewDraws(Protocol):
-    """What draws from few records: `few_records.Few`."""
-
-    def release(self, source: Source, /) -> int:
-        """One grid index from the operating system's randomness."""
-        ...
-
-    def simulate(self, source: Source, seeds: WordArray, size: int, /) -> IntArray:
-        """`size` grid indices from the stream that `seeds` name."""
-        ...
-
-    def simulate_rows(self, rows: AnyArray, seeds: WordArray, size: int, /) -> IntArray:
-        """The same of each sorted row, row after row, from the rows' streams."""
-        ...
-
-
 class DistanceStatistic(ABC):
     """What does not depend on data: the exact rate a unit of distance, grid, width.
 
     A width is in steps of the grid; of a grid of points it is `near`, the first and the last
     point that are within it of each point.
     """
-
-    __slots__ = ("_few", "grid", "near", "weighting", "width")
 
     def __init__(
         self,
@@ -65,7 +49,7 @@ class DistanceStatistic(ABC):
     ) -> None:
         self.grid, self.width, self.near = grid, width, near
         self.weighting = Weighting(rate, None)
-        self._few: tuple[FewDraws | None, ...] = ()
+        self._few: tuple[Few | None, ...] = ()
 
     @abstractmethod
     def shape(self, source: Source) -> DistanceShape:
@@ -80,19 +64,21 @@ class DistanceStatistic(ABC):
         """A distance that no point exceeds among n records."""
 
     @abstractmethod
-    def of_few(self) -> FewDraws | None:
-        """What draws from few records, where its table is not too large."""
+    def of_few(self, weights: WordArray) -> Few:
+        """What draws from few records, by the weights of their distances."""
 
-    def few(self, n: int, size: int | None) -> FewDraws | None:
+    def few(self, n: int, size: int | None) -> Few | None:
         """What draws `size` numbers from n records, where both are few; public."""
         if n > SMALL or plan.by_table(1, size):
             return None
         if not self._few:  # that there is none is kept too: to see it takes 50 µs
-            self._few = (self.of_few(),)
+            rate = self.weighting.rate
+            farthest = max(map(self.farthest, (0, 1, SMALL - 1, SMALL)))  # it grows with n
+            fits = size_of(rate, farthest) <= MOST_WEIGHTS
+            self._few = (self.of_few(table(rate, farthest)) if fits else None,)
         return self._few[0]
 
     def release(self, source: Source) -> int:
-        """One grid index from the operating system's randomness."""
         few = self.few(source.total(), None)
         return _cells.release(self.shape(source)) if few is None else few.release(source)
 
@@ -106,7 +92,6 @@ class DistanceStatistic(ABC):
         return few.simulate(source, seeds, 1 if size is None else size)
 
     def simulate(self, source: Source, sampling: Sampling) -> int | IntArray:
-        """Grid indices of `sample`."""
         return _cells.reproducible(partial(self.draws, source), sampling)
 
     @abstractmethod
@@ -116,10 +101,6 @@ class DistanceStatistic(ABC):
     @abstractmethod
     def with_rate(self, rate: Fraction) -> DistanceStatistic:
         """The same statistic at another rate."""
-
-    def sampler(self, source: Source) -> StatisticSampler:
-        """What draws from a law."""
-        return StatisticSampler(self, source)
 
     def near_cells(
         self, start: IntArray, count: IntArray, distance: IntArray
@@ -135,53 +116,78 @@ class DistanceStatistic(ABC):
 class StatisticSampler:
     """Draws of a law: the bytes of the mechanism's own."""
 
-    __slots__ = ("_source", "_statistic")
-
     def __init__(self, statistic: DistanceStatistic, source: Source) -> None:
         self._statistic, self._source = statistic, source
 
     def sample(self, sampling: Sampling) -> Any:
-        """Values; see the mechanism's `sample`."""
         return valued(self._statistic.grid, self._statistic.simulate(self._source, sampling))
 
     def with_rate(self, rate: Fraction) -> StatisticSampler:
-        """The same data at another rate."""
         return StatisticSampler(self._statistic.with_rate(rate), self._source)
 
 
-def widened(
-    start: IntArray, count: IntArray, key: IntArray, width: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """The same cells with the least key within `width` points of each point."""
-    if width == 0:
-        return start, count, key
-    m = start.size
-    queue = np.empty(m, np.int64)
-    wide_start, wide_count, wide_key = (np.empty(2 * m + 1, np.int64) for _ in range(3))
-    n = runs.widen_fill(start, count, key, width, queue, wide_start, wide_count, wide_key)
-    return wide_start[:n], wide_count[:n], wide_key[:n]
-
-
-def cells_of(
-    window: Window, form: IntArray, size: int, width: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Starts, counts and keys of cells: see `kernels/numbers/runs.py`."""
-    points, records, below, total = window
-    room = 2 * points.size + 1
-    start, count, key = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
-    m = runs.cells_fill(points, records, below, total, size, form, start, count, key)
-    return widened(start[:m], count[:m], key[:m], width)
-
-
 def utilities(distance: IntArray) -> WordArray:
-    """Minus distances, as bits."""
     return np.negative(distance).view(np.uint64)
 
 
-@overload
-def valued(grid: Grid, index: int) -> int | float: ...
-@overload
-def valued(grid: Grid, index: IntArray) -> AnyArray: ...
-def valued(grid: Grid, index: int | IntArray) -> int | float | AnyArray:
-    """The numbers of grid indices: an int or float, or an array."""
+def valued(grid: Grid, index: int | IntArray) -> Any:
     return grid.value(index) if isinstance(index, int) else grid.values(index)
+
+
+def range_least(values: IntArray, first: IntArray, last: IntArray) -> IntArray:
+    """min(values[first[i] : last[i] + 1]) for each i, with first <= last.
+
+    A range is covered by two of a power of two's length; the minima of each length are made
+    from those of half of it, and used before the next ones replace them.
+    """
+    out = np.empty(first.size, np.int64)
+    size = last - first + 1
+    length, table = 1, values
+    while True:
+        ranges = np.flatnonzero((size >= length) & (size < 2 * length))
+        out[ranges] = np.minimum(table[first[ranges]], table[last[ranges] - length + 1])
+        if ranges.size == 0 and not bool((size >= 2 * length).any()):
+            return out
+        if table.size <= length:
+            return out
+        table = np.minimum(table[:-length], table[length:])
+        length *= 2
+
+
+def within(points: Sequence[Fraction], width: Fraction) -> tuple[IntArray, IntArray]:
+    """The first and the last of increasing points that lie within `width` of each point."""
+    common = math.lcm(*{point.denominator for point in points})
+    units = [point.numerator * (common // point.denominator) for point in points]
+    reach = math.floor(width * common)
+    first, last = np.zeros(len(units), np.int64), np.zeros(len(units), np.int64)
+    left = right = 0
+    for i, unit in enumerate(units):
+        while units[left] < unit - reach:
+            left += 1
+        while right + 1 < len(units) and units[right + 1] <= unit + reach:
+            right += 1
+        first[i], last[i] = left, right
+    return first, last
+
+
+def widened_pieces(
+    knots: FloatArray, gaps: IntArray, records: IntArray, width: float
+) -> tuple[FloatArray, IntArray]:
+    """Knots and distances of the least distance within `width`, on a continuous range.
+
+    knots: n + 2 increasing numbers, bounds first and last; gaps: the n + 1 distances between
+    them; records: the n distances at the inner knots, which on a range that is not widened
+    have no mass.
+    """
+    starts = np.empty(gaps.size + records.size)
+    starts[0::2], starts[1::2] = knots[:-1], knots[1:-1]
+    ends = np.empty_like(starts)
+    ends[0::2], ends[1::2] = knots[1:], knots[1:-1]
+    values = np.empty(starts.size, np.int64)
+    values[0::2], values[1::2] = gaps, records
+    low, high = knots[0], knots[-1]
+    edges = np.unique(np.clip(np.concatenate([starts - width, ends + width]), low, high))
+    middle = (edges[:-1] + edges[1:]) / 2
+    first = np.searchsorted(ends, middle - width, "left").astype(np.int64)
+    last = np.searchsorted(starts, middle + width, "right").astype(np.int64) - 1
+    return edges, range_least(values, first, last)

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._intake.record_sources import SMALL, Counted, runs
+from .._intake.record_sources import Counted, runs
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups.segment_cells import cells_draw, work_size
 from ..kernels.groups.segment_draws import OPEN
 from ..kernels.groups.segment_ranks import ALL, FIRST, LAST, LENGTH, PART, START
 from ..reference.exact_groups import group_draw
 from .distance_statistic import NONE, DistanceStatistic
-from .few_records import MOST_WEIGHTS, Few, More
-from .weights import size_of, table
+from .few_records import Few, More
+from .weights import table
 
 
 class SegmentCells:
     """Draws from segments whose lengths are among some: their forms, and the weights."""
-
-    __slots__ = ("_near", "_ranks", "_statistic", "_table", "forms")
 
     def __init__(
         self, statistic: DistanceStatistic, lengths: list[int], weights: WordArray | None = None
@@ -60,19 +58,8 @@ class SegmentCells:
 class FewCells(Few):
     """Draws of one statistic from data sets of few records."""
 
-    __slots__ = ("_statistic", "_table")
-
     def __init__(self, statistic: DistanceStatistic, weights: WordArray) -> None:
         self._statistic, self._grid, self._table = statistic, statistic.grid, weights
-
-    @classmethod
-    def of(cls, statistic: DistanceStatistic) -> FewCells | None:
-        """The same, unless there are too many weights."""
-        rate, numbers = statistic.weighting.rate, (0, 1, SMALL - 1, SMALL)
-        most = max(map(statistic.farthest, numbers))
-        if size_of(rate, most) > MOST_WEIGHTS:
-            return None
-        return cls(statistic, table(rate, most))
 
     def _fill(
         self, values: AnyArray, n: int, indices: bool, words: WordArray, out: IntArray

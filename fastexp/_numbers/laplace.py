@@ -14,14 +14,7 @@ from .._parameters import validate
 from .._parameters.foreign import readable
 from .._parameters.grid import INT64, Grid
 from .._randomness.sampling import Sampling
-from .._randomness.streams import (
-    AGAIN,
-    Spare,
-    os_word,
-    os_words,
-    stream_of,
-    tagged,
-)
+from .._randomness.streams import AGAIN, Spare, os_word, os_words, stream_of, tagged
 from .._selection.plan import THREADED_DRAWS
 from .._selection.weighting import Weighting
 from .._threads import in_parts
@@ -72,8 +65,6 @@ class Truth:
     It lies `rest` / `under` steps above point `below`.
     """
 
-    __slots__ = ("below", "endless", "grid", "rest", "under")
-
     def __init__(self, f: Fraction, grid: Grid, *, endless: bool) -> None:
         self.grid, self.endless = grid, endless
         a, s, d = grid.unit
@@ -123,24 +114,19 @@ class LaplaceSampler:
     substream j of its AGAIN stream.
     """
 
-    __slots__ = ("block", "truth", "weighting")
-
     def __init__(self, truth: Truth, weighting: Weighting) -> None:
         self.truth, self.weighting = truth, weighting
         self.block = min(max(int(SHARE / weighting.rate_nats), 1), MOST_POINTS)
 
     def with_rate(self, rate: Fraction) -> Self:
-        """The same statistic at another rate."""
         return type(self)(self.truth, self.weighting.with_rate(rate))
 
     def release(self) -> int | float:
-        """One number, from the operating system's randomness."""
         words, out = os_words(self._words), np.empty(1, np.int64)
         index = self._exactly(words, os_word) if self._fill(words, out) else out.item()
         return self.truth.grid.value(self.truth.below + index)
 
     def sample(self, sampling: Sampling) -> Any:
-        """Reproducible numbers; see the mechanism's `sample`."""
         _, draws, workers, seeds = sampling.checked(("inversion",))
         index = np.empty(1 if draws is None else draws, np.int64)
         stream = stream_of(seeds, 0)
@@ -169,10 +155,7 @@ class LaplaceSampler:
 
     def _fill(self, words: WordArray, out: IntArray) -> int:
         rate, (left, right) = self.weighting.rate_nats, self.truth.points
-        opened: int = laplace_fill(
-            words, rate, rate * self.truth.lean, left, right, self.block, out
-        )
-        return opened
+        return int(laplace_fill(words, rate, rate * self.truth.lean, left, right, self.block, out))
 
     def _exactly(self, words: WordArray, more: Words) -> int:
         left, right = (None if n < 0 else n for n in self.truth.points)

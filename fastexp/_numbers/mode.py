@@ -9,21 +9,20 @@ import numpy as np
 
 from .._intake.record_sources import Source
 from .._selection.weighting import Weighting
-from .._typing import IntArray
+from .._typing import IntArray, WordArray
 from ..errors import FastexpError
 from ..kernels.bits.heights import SIGNED
 from . import distance as _distance
 from .cells import Cells
-from .distance_statistic import DistanceStatistic, utilities, widened
+from .distance_statistic import DistanceStatistic, utilities
 from .few_cells import FewCells
+from .rank_cells import widened
 
 EXACT_ONLY = "a coin for an exact cell: please report this"
 
 
 class ModeShape:
     """Cells of one data set, all of them exact; see `cells.Shape`."""
-
-    __slots__ = ("cells", "weighting")
 
     def __init__(self, cells: Cells, weighting: Weighting) -> None:
         self.cells, self.weighting = cells, weighting
@@ -38,10 +37,7 @@ class ModeShape:
 class ModeStatistic(DistanceStatistic):
     """A statistic by the mode's distance."""
 
-    __slots__ = ()
-
     def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
-        """Starts, counts and distances of all cells."""
         points, records = source.counts(self.grid)
         gap = int(_distance.mode_distance(records, -1))
         starts = np.concatenate([[0], points + 1])
@@ -56,7 +52,6 @@ class ModeStatistic(DistanceStatistic):
         return self.near_cells(start, count, key >> 1)
 
     def shape(self, source: Source) -> ModeShape:
-        """Cells for draws."""
         start, count, distance = self.cells(source)
         cells = Cells(start, count, utilities(distance), SIGNED, None)
         return ModeShape(cells, self.weighting)
@@ -65,10 +60,8 @@ class ModeStatistic(DistanceStatistic):
         """No record at a point, all of them at another."""
         return n + 1
 
-    def of_few(self) -> FewCells | None:
-        """What draws from few records, where its table is not too large."""
-        return FewCells.of(self)
+    def of_few(self, weights: WordArray) -> FewCells:
+        return FewCells(self, weights)
 
     def with_rate(self, rate: Fraction) -> ModeStatistic:
-        """The same statistic at another rate."""
         return ModeStatistic(rate, self.grid, self.width, self.near)

@@ -16,7 +16,6 @@ from .._threads import in_parts
 from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords
 from ..kernels.numbers import noise as kernels
-from . import smooth
 
 KINDS = {
     "laplace": kernels.LAPLACE,
@@ -38,13 +37,13 @@ def small(source: Source) -> FloatArray | None:
         raise InvalidRecords(EMPTY)
     if not isinstance(source, Sorted) or source.values.size > SMALL:
         return None
-    return np.ascontiguousarray(source.values, dtype=np.float64).reshape(1, -1)
+    return np.ascontiguousarray(source.values, np.float64).reshape(1, -1)
 
 
 def median_of(source: Source, lower: float, upper: float, midpoint: bool = False) -> float:
     """`medians` of one data set of any form."""
     n = source.total()
-    middle = smooth.ranks(source, (n + 1) // 2, n // 2 + 1).astype(np.float64)
+    middle = source.ranked((n - 1) // 2, n // 2).astype(np.float64)
     return float(medians(middle[None], lower, upper, midpoint)[0])
 
 
@@ -65,24 +64,18 @@ def over_rows(
     def part(begin: int, end: int) -> int:
         for low in range(begin, end, count):
             high = min(low + count, end)
-            ready = _ready(records[low:high], nan, assume_sorted)
-            first[low:high], second[low:high] = figures(ready)
+            values = records[low:high].astype(np.float64, copy=False)
+            if nan in ("lower", "upper"):
+                values = np.where(np.isnan(values), np.inf if nan == "upper" else -np.inf, values)
+            if not assume_sorted or nan in ("lower", "upper"):
+                values = np.sort(values, axis=1)
+            if bool(np.isnan(values[:, [0, -1]]).any()):
+                raise InvalidRecords(arrays.MISSING)
+            first[low:high], second[low:high] = figures(np.ascontiguousarray(values))
         return 0
 
     in_parts(part, rows, threads)
     return first, second
-
-
-def _ready(records: AnyArray, nan: str, assume_sorted: bool) -> FloatArray:
-    values = records.astype(np.float64, copy=False)
-    if nan in ("lower", "upper"):
-        values = np.where(np.isnan(values), np.inf if nan == "upper" else -np.inf, values)
-        assume_sorted = False
-    if not assume_sorted:
-        values = np.sort(values, axis=1)
-    if bool(np.isnan(values[:, [0, -1]]).any()):
-        raise InvalidRecords(arrays.MISSING)
-    return np.ascontiguousarray(values)
 
 
 def medians(ordered: FloatArray, lower: float, upper: float, midpoint: bool = False) -> FloatArray:

@@ -50,11 +50,6 @@ class Underflow(Exception):
 class Weights:
     """The weights of joint quantiles: public. `lattice`: the step of totals, None: t = n."""
 
-    __slots__ = (
-        "_unit", "_units", "grid", "inner", "lattice", "left", "log_ways", "q", "rate", "shares",
-        "ways",
-    )  # fmt: skip
-
     def __init__(
         self, q: tuple[Fraction, ...], rate: Fraction, lattice: int | None, grid: Grid, ties: str
     ) -> None:
@@ -225,7 +220,6 @@ class Sums:
         return bounds, arrived, phases, sums
 
     def rows(self, k: int) -> Rows:
-        """The chain of one node, for draws."""
         ints, floats = self.ints[k], self.floats[k]
         if k != self.whose:
             self.whose, self.last = k, list[FloatArray]()  # their memory serves again
@@ -239,9 +233,7 @@ class Sums:
         nats = self.rate * np.array(self.far)
         powers = exponents + np.where(nats, np.ceil(nats / LN2 + 2.0**-20), 0).astype(np.int64)
         self.unit, numbers = int(powers.max()), [len(node.totals) for node in self.nodes]
-        self.slots = len(self.within) + (4 if self.step else 0)
-        rest = self.weights.log_ways + math.log(self.slots) - self.rate * self.reach
-        self.rest_nats = rest - self.unit * LN2
+        self.rest_nats = self._rest() - self.unit * LN2
         alone = bounds * np.ldexp(1.0, np.maximum(exponents - self.unit, -1000))
         self.least = float((alone * numbers).sum())
         scaled = (bounds * np.ldexp(1.0, np.maximum(powers - self.unit, -1000))).tolist()
@@ -251,6 +243,14 @@ class Sums:
         ]
         self.shared = sum(x for x, k in zip(masses, numbers, strict=True) if k > 1)
         masses.append(math.exp(min(max(self.rest_nats + 2.0**-20, -MOST_NATS), MOST_NATS)))
+        self._add(masses)
+
+    def _rest(self) -> float:
+        """At least ln of the mass of the rest, of so many slots of totals."""
+        self.slots = len(self.within) + (4 if self.step else 0)
+        return self.weights.log_ways + math.log(self.slots) - self.rate * self.reach
+
+    def _add(self, masses: list[float]) -> None:
         self.masses = np.array(masses)
         self.ends = np.cumsum(self.masses)
         self.bound = float(self.ends[-1]) * (1 + 2.0**-30)

@@ -187,7 +187,6 @@ class Chain(Sums):
         )
 
     def exact_rows(self, total: int, rows: Rows) -> exact_chain.Rows:
-        """What the exact twin takes."""
         lo, hi, base, at = (row.tolist() for row in rows.ints[:4])
         parts = self.most + 2
 

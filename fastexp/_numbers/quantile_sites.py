@@ -64,17 +64,13 @@ class Row(NamedTuple):
 class SiteChain(Chain):
     """Draws of one data set by sites, of which each has up to `most` states a slot."""
 
-    atoms_coin = Fraction(1)
+    atoms_coin, together, crowded = Fraction(1), 1, True
 
     def __init__(self, weights: Weights, source: Source, tried: int = 0, most: int = 0) -> None:
         self.weights, self.source, self.tried = weights, source, tried
         self.n = few_enough(source.total())
-        self.rate, self.step, self.dense, self.unit = (
-            float(weights.rate),
-            weights.lattice or 0,
-            0,
-            0,
-        )
+        self.rate, self.step = float(weights.rate), weights.lattice or 0
+        self.dense, self.unit = 0, 0
         grid, n, m = weights.grid, self.n, len(weights.q)
         line = self.line = line_of(*source.counts(grid), grid.size, bool(weights.left))
         slots = line.rank.size
@@ -114,28 +110,15 @@ class SiteChain(Chain):
         masses = [
             max(math.exp(x) * k * (1 + 2.0**-20), LEAST) for x, k in zip(least, number, strict=True)
         ]
-        self.slots = len(self.within) + (4 if self.step else 0)
-        rest = weights.log_ways + math.log(self.slots) - self.rate * self.reach
-        rest = max(rest - float(self.log_unit) + 2.0**-20, -600.0)
+        rest = max(self._rest() - float(self.log_unit) + 2.0**-20, -600.0)
         # of one total all ranks may be there
         masses.append(math.exp(rest) if self.step or n > reach else 0.0)
-        self.masses = np.array(masses)
-        self.ends = np.cumsum(self.masses)
-        self.bound = float(self.ends[-1]) * (1 + 2.0**-30)
+        self._add(masses)
         self.ints = np.zeros((len(self.nodes), 2, m), np.int64)
         self.ints[:] = np.clip(self.windows, 0, n)
         self.filled: dict[int, list[Row]] = {}
 
-    @property
-    def together(self) -> int:
-        return 1
-
-    @property
-    def crowded(self) -> bool:
-        return True
-
     def after(self, tried: int) -> SiteChain:
-        """What to go on with after so many refused attempts."""
         if tried < self.tried + TRIES or self.most == len(self.weights.q):
             return self
         return SiteChain(self.weights, self.source, tried, 2 * self.most)
@@ -199,7 +182,6 @@ class SiteChain(Chain):
         return self.log_bound(best * h) - self.log_bound(at * h)
 
     def _rows(self, total: int) -> list[Row]:
-        """S of all answers."""
         rank, spare, rows = self.line.rank, self.spare(total), list[Row]()
         for j, (low, high) in enumerate(zip(*self.places, strict=True)):
             tau = total * self.weights.shares[j]
@@ -324,7 +306,6 @@ class SiteChain(Chain):
         return out, refused
 
     def _answer(self, k: int, more: Words) -> list[int] | None:
-        """One attempt."""
         node, bound = self.nodes[k], Fraction(self.masses[k]) / len(self.nodes[k].totals)
         total = node.totals[exact.draw_below(len(node.totals), more)]
         path = self._path(node.total, self.filled[k], more)
@@ -400,7 +381,6 @@ class SiteChain(Chain):
         return path[::-1]
 
     def _states(self, row: Row, s: int) -> FloatArray:
-        """All states of a slot."""
         return np.append(row.states[:, s - row.low], row.more[:, self.long == s])
 
     def _pick(

@@ -8,8 +8,9 @@ and an answer on the finer grid is rounded down.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
+from itertools import chain, count
 
 import numpy as np
 
@@ -54,7 +55,6 @@ class QuantileTree:
         add(0, self.m, Fraction(0), Fraction(1))
 
     def release(self, source: Source) -> IntArray:
-        """The m grid indices, from the operating system's randomness."""
         return self.draw(self._points(source), os_words)
 
     def simulate(
@@ -77,13 +77,19 @@ class QuantileTree:
         """A row from sorted grid indices and fresh words."""
         places = fill(points.size) & np.uint64(self.parts - 1)
         fine = np.sort(points * self.parts + places.view(np.int64))
-        answers, words = np.empty(self.m, np.int64), _one_by_one(fill)
+        answers = np.empty(self.m, np.int64)
+        words = chain.from_iterable(fill(BUFFER).tolist() for _ in count()).__next__
 
         def answer(first: int, last: int, low: int, high: int, records: IntArray) -> None:
             """Quantiles first..last - 1 of these records, at points from low to high."""
             if first < last:
                 j = (first + last) // 2
-                at = answers[j] = self._point(j, low, high, records, words)
+                at = low
+                if low < high:
+                    grid = Grid(high - low + 1, True, (low, 1, 1))
+                    statistic = RankStatistic(*self._forms[j], grid)
+                    at += WordDraw(statistic.shape(Sorted(records)))(words)
+                answers[j] = at
                 cut = int(np.searchsorted(records, at))
                 answer(first, j, low, at, records[:cut])
                 answer(j + 1, last, at, high, records[cut:])
@@ -91,36 +97,15 @@ class QuantileTree:
         answer(0, self.m, 0, self.parts * self.grid.size - 1, fine)
         return answers // self.parts
 
-    def _point(
-        self, j: int, low: int, high: int, records: IntArray, words: Callable[[], int]
-    ) -> int:
-        """Quantile j of some records, at a point from low to high."""
-        if low == high:
-            return low
-        grid = Grid(high - low + 1, True, (low, 1, 1))
-        statistic = RankStatistic(*self._forms[j], grid)
-        return low + WordDraw(statistic.shape(Sorted(records)))(words)
-
 
 def _substream(stream: WordArray, number: int) -> Fill:
-    """Words of a substream, in order."""
     passed = 0
 
-    def fill(count: int) -> WordArray:
+    def fill(wanted: int) -> WordArray:
         nonlocal passed
-        out = np.empty(count + count % 2, np.uint64)
+        out = np.empty(wanted + wanted % 2, np.uint64)
         substream_words(stream, number, passed, out)
         passed += out.size
-        return out[:count]
+        return out[:wanted]
 
     return fill
-
-
-def _one_by_one(fill: Fill) -> Callable[[], int]:
-    """The same words as integers."""
-
-    def words() -> Iterator[int]:
-        while True:
-            yield from fill(BUFFER).tolist()
-
-    return words().__next__

@@ -30,15 +30,11 @@ class QuantilesStatistic(Weights):
     substream j of the row's stream, from the r-th `words` on.
     """
 
-    __slots__ = ()
-
     @property
     def words(self) -> int:
-        """Words of an attempt."""
         return 2 * (5 * len(self.q) // 2) + 4
 
     def release(self, source: Source) -> IntArray:
-        """m grid indices and the total, from the operating system's randomness."""
         chain, tried = self.chain(source), 0
         while True:
             attempts = chain.together  # of which the first one that passes
@@ -51,7 +47,6 @@ class QuantilesStatistic(Weights):
             chain = self.after(chain, tried)
 
     def chain(self, source: Source) -> Chain:
-        """What draws of a data set come from."""
         if self.left and len(self.q) > CROWD * source.counts(self.grid)[0].size:
             return SiteChain(self, source)  # few sites, and a chain of ranks leaves most draws open
         try:
@@ -78,7 +73,6 @@ class QuantilesStatistic(Weights):
         return self.draws(self.chain(source), stream_of(seeds, 0), size)
 
     def draws(self, chain: Chain, stream: WordArray, size: int) -> IntArray:
-        """The same of a chain and a stream."""
         out = np.empty((size, len(self.q) + 1), np.int64)
         waiting, attempt = np.arange(size), 0
         while waiting.size:

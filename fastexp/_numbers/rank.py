@@ -10,36 +10,45 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
-from .._intake.record_sources import Source, Window
+from .._intake.arrays import CHUNK
+from .._intake.record_sources import Source, Window, runs
 from .._intake.unsorted import Unsorted
 from .._parameters.grid import Grid
+from .._randomness.streams import os_word, os_words
 from .._selection import plan
 from .._selection.weighting import Weighting
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..errors import FastexpError, InvalidRecords
 from ..kernels.bits.heights import SIGNED
+from ..kernels.groups.long_draws import draw_long
+from ..kernels.groups.rank_draws import draw_rows, work_size
+from ..kernels.groups.segment_draws import OPEN, WORDS
 from ..kernels.groups.segment_ranks import NUMBERS
 from ..kernels.numbers.cell_base import base_fill
-from . import cells as _cells
+from ..kernels.numbers.grid_points import new_scale, new_unit
+from ..reference.exact_groups import STRIDE, group_draw, long_weight
 from . import distance as _distance
-from . import long_window
-from .cells import Cells, Words
+from .cells import Cells, ExactCoins
 from .distance import Forms, RanksThatMatter
-from .distance_statistic import DistanceStatistic, FewDraws, cells_of, utilities
+from .distance_statistic import DistanceStatistic, utilities
 from .few_cells import FewCells
-from .few_records import FewRecords
+from .few_records import INT64, Few, More, exact_draw, listed_cells
+from .rank_cells import cells_of
+from .weights import MOST as MOST_WEIGHTS
+from .weights import size_of, table
 
 MOST_RECORDS = 1 << 32  # the range of forms
+FEWEST, MOST = 1 << 14, 1 << 22  # ranks that matter: of fewer, cells are no more than 1 MB
+INCOMPLETE = "the window lacks ranks that matter: please report this"
 BOOL = np.dtype(np.bool_)
 
 
 class RankStatistic(DistanceStatistic):
     """A statistic by rank distance: also its forms, and how many bits of weight matter."""
-
-    __slots__ = ("bits", "form", "reach")
 
     def __init__(
         self,
@@ -56,22 +65,21 @@ class RankStatistic(DistanceStatistic):
         growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
         self.reach = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
 
-    def of_few(self) -> FewDraws | None:
-        """What draws from few records, where its table is not too large."""
+    def of_few(self, weights: WordArray) -> Few:
         plain = self.width == 0 and self.near is None
-        return FewRecords.of(self) if plain else FewCells.of(self)
+        return FewRecords(self, weights) if plain else FewCells(self, weights)
 
     def farthest(self, n: int) -> int:
-        """A distance that no point exceeds among n records."""
         return _distance.farthest(self.form_of(n), n)
 
     def release(self, source: Source) -> int:
-        """One grid index from the operating system's randomness."""
         if type(source) is Unsorted and self.width == 0 and self.near is None:
             n = source.total()
-            ranks = self.ranks_that_matter(n)
-            if long_window.suits(self, ranks, n) and self.few(n, None) is None:
-                return long_window.release(self, source, ranks)
+            ranks, rate = self.ranks_that_matter(n), self.weighting.rate
+            if FEWEST <= ranks.high - ranks.low <= MOST and self.few(n, None) is None:
+                farthest = _distance.farthest(ranks.form, n) // STRIDE
+                if size_of(rate * STRIDE, farthest) <= MOST_WEIGHTS:
+                    return release_long(self.grid, rate, source, ranks)
         return super().release(source)
 
     def header(self, n: int) -> IntArray:
@@ -82,11 +90,9 @@ class RankStatistic(DistanceStatistic):
         return np.concatenate([[low, high], np.full(NUMBERS - 2, -1), form])
 
     def form_of(self, n: int) -> IntArray:
-        """The form for n records."""
         return self.form(few_enough(n))
 
     def ranks_that_matter(self, n: int) -> RanksThatMatter:
-        """The ranks that matter among n records."""
         form = self.form_of(n)
         if n == 0:
             return RanksThatMatter(form, 0, -1)
@@ -99,13 +105,17 @@ class RankStatistic(DistanceStatistic):
 
     def shape(self, source: Source) -> RankShape:
         """Cells for draws, from the window of ranks that matter."""
-        if self.near is not None:
-            return self._single_points(source)
         n = source.total()
+        if self.near is not None:  # a cell for each point
+            start, count, distance = self.cells(source)
+            cells = Cells(start, count, utilities(distance), SIGNED, None)
+            return RankShape(self, source, n, self.form_of(n), cells, self.weighting)
         form, low, high = self.ranks_that_matter(n)
         window = source.window(self.grid, low, high)
-        if n and not holds(window, low, high):
-            raise FastexpError(long_window.INCOMPLETE)
+        # The best points are then in exact cells, as nearly all draws are: a release ends.
+        inside = window.below <= low and high < window.below + int(window.records.sum())
+        if n and not (inside and bool((window.records > 0).all())):
+            raise FastexpError(INCOMPLETE)
         start, count, key = cells_of(window, form, self.grid.size, self.width)
         if self.width:
             loose = (key & 1).astype(bool) if (key[0] | key[-1]) & 1 else None
@@ -120,23 +130,81 @@ class RankStatistic(DistanceStatistic):
         return RankShape(self, source, n, form, cells, weighting)
 
     def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
-        """Starts, counts and distances of all cells."""
         points, records = source.counts(self.grid)
         n = int(records.sum())
         window = Window(points, records, 0, n)
         start, count, key = cells_of(window, self.form_of(n), self.grid.size, self.width)
         return self.near_cells(start, count, key >> 1)
 
-    def _single_points(self, source: Source) -> RankShape:
-        """A cell for each point of a grid of points."""
-        start, count, distance = self.cells(source)
-        cells = Cells(start, count, utilities(distance), SIGNED, None)
-        n = source.total()
-        return RankShape(self, source, n, self.form_of(n), cells, self.weighting)
-
     def with_rate(self, rate: Fraction) -> RankStatistic:
-        """The same statistic at another rate."""
         return RankStatistic(self.form, rate, self.grid, self.width, self.near, self.bits)
+
+
+class FewRecords(Few):
+    """Draws of a rank statistic without a width."""
+
+    def __init__(self, statistic: RankStatistic, weights: WordArray) -> None:
+        self._statistic, self._grid = statistic, statistic.grid
+        one, two = statistic.form(1), statistic.form(2)
+        self._line = np.concatenate([2 * one - two, two - one])
+        self._table = weights
+        self._floats, self._integers, self._scale = self._grid.for_kernels or identity(self._grid)
+
+    def _fill(
+        self, values: AnyArray, n: int, indices: bool, words: WordArray, out: IntArray
+    ) -> int:
+        unit, scale = self._floats if values.dtype.kind == "f" else self._integers, self._scale
+        if indices:
+            unit, _, scale = identity(self._grid)
+        return int(draw_rows(
+            values.view(INT64), n, self._line_of(n), self._statistic.reach, self._grid.size, unit,
+            scale, self._table, words, out, np.empty(work_size(n), INT64),
+        ))  # fmt: skip
+
+    def _line_of(self, n: int) -> IntArray:
+        """A form without records, and what each of n records adds to it."""
+        form = self._statistic.form
+        if not form.linear:
+            return public_line(form, n)
+        return self._line if n > 0 else constant(form(n))
+
+    def _exactly(self, values: AnyArray, indices: bool, words: WordArray, more: More) -> int:
+        points = values if indices else self._grid.index(values)
+        ranks, rate = self._statistic.ranks_that_matter(values.size), self._statistic.weighting.rate
+        return exact_draw(points, ranks, self._grid.size, rate, words, more)
+
+
+def release_long(grid: Grid, rate: Fraction, source: Unsorted, ranks: RanksThatMatter) -> int:
+    """A release where many ranks matter: their points take the place of the records.
+
+    Cells of all of them would take ten times the memory. At epsilon = 1e-4 some 900,000 ranks on
+    each side matter. What bounds leave open, in some 1e-7 of the releases, lists the cells.
+    """
+    n, (form, low, high) = source.total(), ranks
+    middle = source.middle(grid, low, high)
+    if isinstance(middle, Window):
+        points, below = np.repeat(middle.points, middle.records), middle.below
+    else:
+        values, below = middle
+        points = values.view(np.int64)
+        for begin in range(0, values.size, CHUNK):
+            part = slice(begin, begin + CHUNK)
+            points[part] = grid.index(values[part])
+    if not below <= low <= high < below + points.size:
+        raise FastexpError(INCOMPLETE)
+    near = table(rate, STRIDE - 1)
+    far = table(rate * STRIDE, _distance.farthest(form, n) // STRIDE)
+    words = os_words(WORDS)
+    index: int = draw_long(points, below, n, grid.size, form, near, far, words)
+    if index != OPEN:
+        return index
+
+    def true(point: int) -> int:
+        under, upto = source.below(grid, point), source.below(grid, point + 1)
+        return int(_distance.distance(form, under, upto - under, n - upto))
+
+    cells = listed_cells(Window(*runs(points), below, n), form, grid.size)
+    return group_draw(cells, rate, words.tolist(), os_word, true, long_weight)
 
 
 def few_enough(n: int) -> int:
@@ -146,20 +214,8 @@ def few_enough(n: int) -> int:
     return n
 
 
-def holds(window: Window, low: int, high: int) -> bool:
-    """Whether the ranks from low to high lie in a window.
-
-    The best points are then in exact cells, as nearly all draws are: a release ends.
-    """
-    inside = int(window.records.sum())
-    positive = bool((window.records > 0).all())
-    return positive and window.below <= low and high < window.below + inside
-
-
-class RankShape:
+class RankShape(ExactCoins):
     """Cells of one data set; see `cells.Shape`."""
-
-    __slots__ = ("cells", "form", "source", "statistic", "total", "weighting")
 
     def __init__(
         self,
@@ -173,16 +229,7 @@ class RankShape:
         self.statistic, self.source, self.total = statistic, source, total
         self.form, self.cells, self.weighting = form, cells, weighting
 
-    def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
-        """Heights in loose cells, from their points' true distances."""
-        pairs = zip(cell.tolist(), index.tolist(), strict=True)
-        return np.array([float(self._exponent(c, i)) for c, i in pairs])
-
-    def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words) -> bool:
-        """The exact coin of a point of a loose cell."""
-        return _cells.coin(self._exponent(cell, index), lead, bits, words)
-
-    def _exponent(self, cell: int, index: int) -> Fraction:
+    def exponent(self, cell: int, index: int) -> Fraction:
         bound = -int(self.cells.bits[cell].astype(np.int64))
         return self.weighting.rate * (self.distance(index) - bound)
 
@@ -197,8 +244,10 @@ class RankShape:
         nearest = {first, last, t}
         if width:
             grid = self.statistic.grid
-            nearest |= {self.source.last(grid, last), self.source.first(grid, first)}
-        return min(self._at(s) for s in nearest if first <= s <= last)
+            below, upto = self.source.below(grid, first), self.source.below(grid, last + 1)
+            ranks = (below, upto - 1) if below < upto else ()
+            nearest |= {int(self.source.window(grid, r, r).points[0]) for r in ranks}
+        return min(map(self._at, nearest))
 
     def _at(self, t: int) -> int:
         grid = self.statistic.grid
@@ -217,3 +266,21 @@ def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:
     if last:
         loose[-1] = True
     return loose
+
+
+def constant(form: IntArray) -> IntArray:
+    """A form that is the same whatever one more record would add."""
+    return np.concatenate([form, np.zeros_like(form)])
+
+
+@lru_cache(maxsize=64)
+def public_line(form: Forms, n: int) -> IntArray:
+    """The same for n records, where their number is public."""
+    return constant(form(n))
+
+
+@lru_cache(maxsize=64)
+def identity(grid: Grid) -> tuple[IntArray, IntArray, FloatArray]:
+    """A grid for kernels on which each grid index lies on itself."""
+    unit = new_unit(0, 1, grid.size - 1, floats=False, odd=0, below=False)
+    return unit, unit, new_scale(1.0, 0.0, float(grid.size - 1), 1.0, 2.0)

@@ -17,9 +17,8 @@ from .._intake.record_sources import Sorted, Source
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.figures import rank_errors, rank_figures
 from .distance import RanksThatMatter
-from .distance_statistic import cells_of
 from .rank import RankStatistic
-from .row_cells import RowCells, kernel_form, row_cells
+from .rank_cells import RowCells, cells_of, kernel_form, row_cells
 
 BITS = 96  # ranks whose points weigh less than 2**-96 are looked at only where they count
 ROWS = 64  # at a time: their cells stay in the L2 cache
@@ -183,12 +182,10 @@ def _filled(
 
 @lru_cache(maxsize=64)  # of the last statistics: what is public, and n
 def _ranks(statistic: RankStatistic, n: int, bits: int) -> RanksThatMatter:
-    """The ranks that matter for so many bits."""
     rate, grid = statistic.weighting.rate, statistic.grid
     share = bits - grid.size.bit_length()  # as a statistic counts the bits of the whole grid
     return RankStatistic(statistic.form, rate, grid, bits=share).ranks_that_matter(n)
 
 
 def _in_units(distance: FloatArray, unit: Fraction) -> FloatArray:
-    """Distances in units of the utility."""
     return distance * float(unit.numerator) / float(unit.denominator)

@@ -23,20 +23,16 @@ from ..errors import InvalidRecords
 from ..kernels.numbers import ragged
 from ..kernels.numbers.cell_base import base_fill
 from ..kernels.select.alias import DRAWS
-from .distance_statistic import FewDraws
+from .few_records import Few
 from .rank import RankStatistic
-from .row_cells import row_cells
+from .rank_cells import row_cells
 
 CHUNK = 1 << 14  # records of rows of few: 128 KiB
 ROWS = 32  # at a time: their cells and draws stay in the L2 cache
 
 
 def simulate(
-    statistic: RankStatistic,
-    records: AnyArray,
-    sampling: Sampling,
-    nan: str,
-    assume_sorted: bool,
+    statistic: RankStatistic, records: AnyArray, sampling: Sampling, nan: str, assume_sorted: bool
 ) -> Any:
     """Grid points, of shape (rows,) or (rows, size)."""
     rows = records.shape[0]
@@ -95,8 +91,7 @@ class _Batch:
         floats = self.records.dtype.kind == "f"
         return floats and self.nan != "raise" and bool(np.isnan(self.records).any())
 
-    def few(self, few: FewDraws, size: int, threads: int) -> IntArray:
-        """`size` grid indices a row, of rows of few records."""
+    def few(self, few: Few, size: int, threads: int) -> IntArray:
         rows, n = self.records.shape
         out, step = np.empty((rows, size), np.int64), max(CHUNK // max(n, 1), 1)
 
@@ -119,7 +114,6 @@ class _Batch:
         return index[0] if size is None else index
 
     def fill(self, first: int, last: int, out: IntArray) -> None:
-        """out = grid indices of draws of these rows."""
         cells, ends = row_cells(self.statistic.grid, self.ranks, self._ordered(first, last))
         m, room = int(ends[-1]), cells.size // 3
         distances, base = cells[2 * room : 2 * room + m].copy(), np.empty((2, m))
@@ -140,7 +134,6 @@ class _Batch:
                 out[r] = self.alone(first + int(r), out.shape[1])
 
     def _ordered(self, first: int, last: int) -> AnyArray:
-        """These rows, sorted."""
         part = self.records[first:last]
         if not self.sorted:
             part = np.sort(part, axis=1)

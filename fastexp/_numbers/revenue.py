@@ -8,7 +8,8 @@ of ticks, or a sum of two doubles beside an exact fraction.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.numbers.histogram import runs_fill
 from ..privacy.rates import price_rate
-from .twofold import Twofold, plus, split, times, twofold
 
 TABLE = 1 << 20  # prices that a table can have: beyond, looking at all of them is what counts
 MOST_TICKS = 1 << 62  # of a revenue
@@ -26,6 +26,10 @@ NONE: IntArray = np.zeros(0, np.int64)
 BUCKETS = 1 << 11  # ranges of prices: their table lies in the L2 cache
 # A product of bids and a price errs by less than 2**-50; this makes an upper bound of it.
 ABOVE = 1 + 2.0**-48
+# Numbers as sums of two doubles, the first of which is the sum, rounded: 2**-100 relative, with the
+# same bits everywhere, by +, - and *, each rounded once (Dekker, "A floating-point technique for
+# extending the available precision", 1971); nothing may overflow or become subnormal.
+Twofold: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 class Prices:
@@ -35,11 +39,8 @@ class Prices:
     the highest price of an evenly spaced grid, else 1.
     """
 
-    __slots__ = ("_buckets", "exactly", "grid", "highest", "most", "roughly", "tick", "unit")
-
     def __init__(self, grid: Grid, epsilon: float, scaling: str) -> None:
         self.grid, self.highest = grid, grid.exact(grid.size - 1)
-        self._buckets: tuple[IntArray, Grid] | None = None
         self.tick = Fraction(1, grid.unit[2])
         ticks = self.highest / self.tick
         known = (grid.points is None or grid.whole) and ticks < MOST_TICKS
@@ -76,15 +77,12 @@ class Prices:
         bound = ABOVE * (bids * self.about(t))
         return np.where(bids > 0, np.nextafter(bound, np.inf), 0.0)  # prices may be tiny
 
-    @property
+    @cached_property
     def buckets(self) -> tuple[IntArray, Grid]:
         """The first price of each of many ranges of prices, and these as a grid."""
-        if self._buckets is None:
-            starts = np.arange(BUCKETS) * self.grid.size // BUCKETS
-            points = self.grid.values(starts)
-            grid = make_grid((points[0], points[-1]), grid=points, rule="below")
-            self._buckets = starts, grid
-        return self._buckets
+        starts = np.arange(BUCKETS) * self.grid.size // BUCKETS
+        points = self.grid.values(starts)
+        return starts, make_grid((points[0], points[-1]), grid=points, rule="below")
 
     def in_units(self, t: IntArray) -> Twofold:
         """Prices t over `unit`, to 2**-100."""
@@ -133,13 +131,8 @@ class Demand(NamedTuple):
 
 
 def demand(source: Source, grid: Grid) -> Demand:
-    """The runs of prices that the records make."""
-    points, number = NONE, NONE
-    if grid.size <= TABLE:
-        number = source.histogram(grid)
-    else:
-        points, number = source.counts(grid)
-    return runs_of(points, number, grid.size)
+    some = (NONE, source.histogram(grid)) if grid.size <= TABLE else source.counts(grid)
+    return runs_of(*some, grid.size)
 
 
 def runs_of(points: IntArray, number: IntArray, size: int) -> Demand:
@@ -200,3 +193,44 @@ def _losses(prices: Prices, runs: Demand) -> Losses:
     loss = ((high[at] - high) + (low[at] - low)) + fall * (size - 1)
     best = float(prices.revenue(int(runs.last[at]), int(runs.bids[at])) * prices.unit)
     return Losses(start, size, loss, -fall, best, prices.unit, prices.roughly.rate)
+
+
+def split(number: Fraction) -> tuple[float, float]:
+    high = float(number)
+    return high, float(number - Fraction(high))
+
+
+def twofold(numbers: AnyArray) -> Twofold:
+    """The two doubles of float64 or int64, exactly."""
+    if numbers.dtype.kind == "f":
+        return numbers, np.zeros_like(numbers)
+    rest = numbers & 2047  # int64 without its last 11 bits is a double
+    return _normal((numbers - rest).astype(np.float64), rest.astype(np.float64))
+
+
+def times(x: Any, high: Any, low: Any) -> Twofold:
+    """x * (high + low)."""
+    product = x * high
+    x_top, high_top = _top(x), _top(high)
+    x_rest, high_rest = x - x_top, high - high_top
+    lost = x_top * high_top - product
+    lost = ((lost + x_top * high_rest) + x_rest * high_top) + x_rest * high_rest
+    return _normal(product, lost + x * low)
+
+
+def plus(x: Twofold, y: tuple[float, float]) -> Twofold:
+    total = x[0] + y[0]
+    other = total - x[0]
+    lost = (x[0] - (total - other)) + (y[0] - other)
+    return _normal(total, lost + (x[1] + y[1]))
+
+
+def _top(x: Any) -> Any:
+    """The upper 26 bits of a double."""
+    scaled = x * 134217729.0  # 2**27 + 1
+    return scaled - (scaled - x)
+
+
+def _normal(high: FloatArray, low: FloatArray) -> Twofold:
+    total = high + low
+    return total, low - (total - high)

@@ -12,9 +12,9 @@ Cells and bounds steer only the effort: the exact coin makes the law the mechani
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from fractions import Fraction
-from typing import Self
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +23,10 @@ from .._randomness.sampling import Sampling
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.heights import FLOAT, SIGNED
-from .cells import Cells, Words, coin, simulate
+from .cells import Cells, ExactCoins, simulate
 from .distance_statistic import valued
-from .revenue import TABLE, Demand, Prices, demand
+from .revenue import TABLE, Demand, Prices, demand, times
 from .revenue_section import Section, section_of, section_of_runs, whole
-from .twofold import times
 
 EXACT = 1 << 53
 MOST_RECORDS = 1 << 32  # where revenues of these fit, none need be counted before
@@ -50,30 +49,13 @@ def _levels() -> tuple[float, ...]:
 LEVELS = _levels()
 
 
-class RevenueShape:
+class RevenueShape(ExactCoins):
     """Cells of revenue, see `cells.Shape`: the exact test of a price against its bound."""
-
-    __slots__ = ("cells", "prices", "section", "weighting")
 
     cells: Cells
 
     def __init__(self, prices: Prices, section: Section, weighting: Weighting) -> None:
         self.prices, self.section, self.weighting = prices, section, weighting
-
-    def with_rate(self, rate: Fraction) -> Self:
-        """The same cells at another rate."""
-        shape = copy(self)
-        shape.weighting = self.weighting.with_rate(rate)
-        return shape
-
-    def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
-        """-ln P(a price passes), as floats; by fractions where nothing is faster."""
-        pairs = zip(cell.tolist(), index.tolist(), strict=True)
-        return np.array([float(self.exponent(c, i)) for c, i in pairs], np.float64)
-
-    def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words) -> bool:
-        """Whether V < exp(-exponent), exactly; V begins with the `bits` digits of `lead`."""
-        return coin(self.exponent(cell, index), lead, bits, words)
 
     def exponent(self, cell: int, index: int) -> Fraction:
         """rate * (bound - revenue), exactly, of a price in a loose cell."""
@@ -110,8 +92,6 @@ class RevenueShape:
 class Ticks(RevenueShape):
     """Revenues in ticks, one cell a price; no cell is loose."""
 
-    __slots__ = ()
-
     def __init__(self, prices: Prices, section: Section, weighting: Weighting) -> None:
         super().__init__(prices, section, weighting)
         t = np.arange(prices.grid.size)
@@ -122,8 +102,6 @@ class Ticks(RevenueShape):
 
 class Points(RevenueShape):
     """Prices from a grid of points: each that matters is a cell, with a bound of its revenue."""
-
-    __slots__ = ("_paying",)
 
     def __init__(self, prices: Prices, section: Section, weighting: Weighting) -> None:
         super().__init__(prices, section, weighting)
@@ -149,8 +127,6 @@ class Runs(RevenueShape):
     it lies in one run.
     """
 
-    __slots__ = ("run", "single", "stop")
-
     def __init__(self, prices: Prices, section: Section, weighting: Weighting) -> None:
         super().__init__(prices, section, weighting)
         runs = section.runs
@@ -169,10 +145,6 @@ class Runs(RevenueShape):
         merged = greatest[np.cumsum(opens)[self.run] - 1]
         bound = np.where(self.single, prices.bounds(bids[self.run], self.stop), merged)
         self.cells = self._bounded(start, bound, ~self.single | (bids[self.run] > 0))
-
-    def with_rate(self, rate: Fraction) -> Runs:
-        """The same runs at another rate, cut anew."""
-        return Runs(self.prices, self.section, self.weighting.with_rate(rate))
 
     def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
         """-ln P(a price passes): by how much the bound is too high, and the steps to its price.
@@ -236,18 +208,16 @@ class RevenueSampler:
     `faster` is the law's rate over the mechanism's; cells are made at the first draw.
     """
 
-    __slots__ = ("_faster", "_prices", "_rate", "_runs", "_shape")
-
     def __init__(
         self, prices: Prices, runs: Demand, rate: Fraction, faster: Fraction | int = 1
     ) -> None:
         self._prices, self._runs, self._rate, self._faster = prices, runs, rate, Fraction(faster)
-        self._shape: RevenueShape | None = None
 
-    def sample(self, sampling: Sampling) -> int | float | AnyArray:
-        """Values; see the mechanism's `sample`."""
-        if self._shape is None:
-            self._shape = shape_of(self._prices, self._runs, faster=self._faster)
+    @cached_property
+    def _shape(self) -> RevenueShape:
+        return shape_of(self._prices, self._runs, faster=self._faster)
+
+    def sample(self, sampling: Sampling) -> Any:
         return valued(self._prices.grid, simulate(self._shape, sampling))
 
     def with_rate(self, rate: Fraction) -> RevenueSampler:

@@ -48,12 +48,10 @@ class _Limits(NamedTuple):
 
 
 def whole(runs: Demand) -> Section:
-    """All prices."""
     return Section(runs, 0.0, 0.0, lambda t: int(runs.bids[np.searchsorted(runs.last, t)]))
 
 
 def section_of_runs(prices: Prices, runs: Demand, weighting: Weighting) -> Section:
-    """The section of all runs."""
     every = whole(runs)
     if not _many(prices, runs.total()):
         return every
@@ -67,7 +65,6 @@ def section_of_runs(prices: Prices, runs: Demand, weighting: Weighting) -> Secti
 
 
 def section_of(prices: Prices, source: Source, weighting: Weighting) -> Section:
-    """The same of bids."""
     grid, total = prices.grid, source.total()
     if not _many(prices, total):
         return section_of_runs(prices, demand(source, grid), weighting)

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._intake.record_sources import Counted, Sorted, Source
-from .._intake.unsorted import gathered, pivots, together
+from .._intake.record_sources import Sorted, Source
 from .._typing import AnyArray, FloatArray, IntArray, Neighbors
 from ..errors import InvalidRecords
 from ..kernels.bits.logexp import EXP_LOWEST, exp_fill
@@ -23,7 +22,6 @@ from .rank import few_enough
 EMPTY = "records must not be empty: no records have no median"
 FIRST = 20.0  # beta times the ranks that are looked at first to either side, of unsorted records
 KERNELS_ALONE = 1 << 14  # records, of which the kernels look for the ranks that matter
-SORTED_AT_ONCE, SAMPLE = 1 << 16, 1 << 14  # records; a sort takes some 100 ns a record or less
 
 
 class Statistic(NamedTuple):
@@ -32,11 +30,6 @@ class Statistic(NamedTuple):
     rank: int
     half: bool
     neighbors: Neighbors
-
-    @property
-    def skims(self) -> bool:
-        """Whether the kernel looks at few ranks by itself, and needs no table."""
-        return self.neighbors == "add-remove"
 
     def window(self, k: int, n: int) -> tuple[int, int, int]:
         """The ranks of a window's ends, about the statistic, and its cost; 0 < k < n."""
@@ -89,12 +82,13 @@ def one(
     """The same of one data set of any form, at one beta."""
     n = source.total()
     of = statistic(n, m, neighbors, midpoint)
-    if type(source) is Sorted and (n <= KERNELS_ALONE or (of.skims and source.floats)):
+    skims = neighbors == "add-remove"  # the kernel looks at few ranks by itself
+    if type(source) is Sorted and (n <= KERNELS_ALONE or (skims and source.floats)):
         return float(_filled(source.values[None], [beta], limits, of)[0, 0])
     known = n if type(source) is Sorted else int(min(FIRST / beta, n))
     while True:
         first, last = of.part(known, n)
-        part = ranks(source, first, last)
+        part = source.ranked(first - 1, last - 1)
         cost = needed(part, first, n, of, beta, limits, known)
         if cost <= known or known == n:
             break
@@ -159,44 +153,9 @@ def tables(betas: FloatArray, most: int) -> tuple[FloatArray, IntArray]:
     return table, ends
 
 
-def ranks(source: Source, first: int, last: int) -> AnyArray:
-    """The records of ranks `first` to `last`, in order."""
-    if isinstance(source, Sorted):
-        return source.values[first - 1 : last]
-    if isinstance(source, Counted):
-        order = np.argsort(source.values, kind="stable")
-        ends = np.cumsum(source.often[order])
-        i, j = np.searchsorted(ends, [first, last]).tolist()
-        often = np.minimum(ends[i : j + 1], last)
-        often[1:] -= ends[i:j]
-        often[0] -= first - 1
-        return np.repeat(source.values[order][i : j + 1], often)
-    total = source.total()
-    if total > SORTED_AT_ONCE:
-        records = selected(source, total, first - 1, last - 1)
-        if records is not None:
-            return records
-    return np.sort(np.concatenate(list(source.parts())))[first - 1 : last]
-
-
 def middle(source: Source, first: int, last: int) -> int | float:
     """The mean of the records of two ranks; of equal ones the record as it is."""
-    ordered = ranks(source, first, last)
+    ordered = source.ranked(first - 1, last - 1)
     low: int | float = ordered[0].item()
     high: int | float = ordered[-1].item()
     return low if low == high else 0.5 * low + 0.5 * high
-
-
-def selected(source: Source, total: int, low: int, high: int) -> AnyArray | None:
-    """The records of ranks from 0 by pivots of a sample and one pass; None if they are bad."""
-    sample = np.sort(np.concatenate([part[:: total // SAMPLE] for part in source.parts()]))
-    left, right = pivots(sample.size, total, low, high)
-    if left < 0 or right >= sample.size:
-        return None
-    least, most = sample[left].item(), sample[right].item()
-    taken = together([gathered(part, part.size, least, most) for part in source.parts()])
-    below, inside = taken.counts.tolist()
-    if below > low or below + inside <= high:
-        return None
-    taken.values.sort()
-    return taken.values[low - below : high - below + 1]

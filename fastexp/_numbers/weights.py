@@ -25,7 +25,7 @@ def _table(rate: Fraction, size: int) -> WordArray:
     bits, stride = PRECISION + GUARD, math.isqrt(size)  # as few exponentials as can be
     near = [exact.exp_bounds(rate * e, bits) for e in range(stride)]
     far = [exact.exp_bounds(rate * e, bits) for e in range(0, size, stride)]
-    out = np.ones(size, dtype=np.uint64)
+    out = np.ones(size, np.uint64)
     for e in range(size):
         (lo, hi), (low, high) = near[e % stride], far[e // stride]
         floor, top = lo * low >> bits + GUARD, hi * high >> bits + GUARD

@@ -72,37 +72,23 @@ class Grid:
         return self if self.rule == "below" else replace(self, rule="below")
 
     @cached_property
-    def simple(self) -> bool:
-        """Whether a conversion and a division of doubles give a point, correctly rounded.
-
-        Both are exact, or the conversion rounds and the division is by a power of two.
-        """
-        _, _, d = self.unit
-        power = d & (d - 1) == 0 and d.bit_length() < 900 and not self.whole
-        exact = self._most <= EXACT and d <= EXACT
-        return self.points is None and (exact or (power and self._most <= LARGEST))
-
-    @property
-    def _most(self) -> int:
-        """The greatest magnitude of A + t * S."""
-        a, s, _ = self.unit
-        return max(abs(a), abs(a + (self.size - 1) * s))
-
-    @cached_property
     def form(self) -> tuple[IntArray, IntArray, FloatArray] | None:
         """The grid as kernels take it, for float and for integer records; None: they cannot.
 
-        Layout: `kernels/numbers/grid_points.py`.
+        Layout: `kernels/numbers/grid_points.py`. If `odd` is not 0, `wide_point` gives points.
         """
         if self.points is not None:
             return None
         a, s, d = self.unit
-        odd, divisor = 0, d  # D = odd * divisor for `wide_point` of the kernels
-        if not self.simple:
-            divisor = d & -d
-            odd = d // divisor
-            if self.whole or self._most > LARGEST or odd >= 1 << 29 or divisor >= 1 << 900:
-                return None
+        divisor = d & -d
+        odd = d // divisor
+        most = max(abs(a), abs(a + (self.size - 1) * s))
+        if max(most, d) <= EXACT:
+            odd, divisor = 0, d  # doubles are converted and divided exactly, and rounded once
+        elif self.whole or most > LARGEST or odd >= 1 << 29 or divisor >= 1 << 900:
+            return None
+        elif odd == 1:
+            odd = 0  # the conversion rounds, and the division by a power of two is exact
         low, high = map(float, self.ends)
         last, below = self.size - 1, self.rule == "below"
         share = Fraction(last) / Fraction(high - low)  # points a unit
@@ -168,7 +154,7 @@ class Grid:
         check_rounding()
         floats = records.dtype.kind == "f"
         if self.points is not None:
-            edges = self._edges[records.dtype.kind]
+            edges = self._float_edges if floats else self._whole_edges[records.dtype.kind]
             return np.searchsorted(edges, records, "right").astype(np.int64)
         form = self.form if floats else self.for_kernels
         if form is not None and records.dtype in NATIVE:
@@ -247,18 +233,13 @@ class Grid:
         return t - 1 if t > 0 and self.value(t) > record else t
 
     @cached_property
-    def _edges(self) -> dict[str, AnyArray]:
-        """The least double, int64 and uint64 of each given point but the first, by their kinds.
+    def _float_edges(self) -> FloatArray:
+        """The least double of each given point but the first.
 
-        Of integers as far as there is one.
+        Where float64 might round more than once, `least` is asked.
         """
         check_rounding()
-        doubles = self._float_edges(np.asarray(self.points))
-        whole = {kind: self._integer_edges(doubles, np.dtype(f"{kind}8")) for kind in "iu"}
-        return {"f": doubles, **whole}
-
-    def _float_edges(self, points: AnyArray) -> FloatArray:
-        """The least doubles; where float64 might round more than once, `least` is asked."""
+        points = np.asarray(self.points)
         known, whole = points.astype(np.float64), points.dtype.kind == "i"
         left, right = known[:-1], known[1:]
         hard = whole & (np.maximum(np.abs(left), np.abs(right)) >= EXACT)
@@ -277,9 +258,14 @@ class Grid:
             edges[i] = self.least(i + 1, True)
         return edges
 
-    def _integer_edges(self, doubles: FloatArray, dtype: np.dtype[Any]) -> AnyArray:
+    @cached_property
+    def _whole_edges(self) -> dict[str, AnyArray]:
+        """The least int64 and uint64 of each given point but the first, as far as there is one."""
+        return {kind: self._integer_edges(np.dtype(f"{kind}8")) for kind in "iu"}
+
+    def _integer_edges(self, dtype: np.dtype[Any]) -> AnyArray:
         lowest, highest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-        rounded = np.ceil(doubles)
+        rounded = np.ceil(self._float_edges)
         easy = np.abs(rounded) < EXACT
         edges = np.maximum(np.where(easy, rounded, 0.0), lowest).astype(dtype)
         for i in np.flatnonzero(~easy).tolist():
@@ -292,7 +278,7 @@ class Grid:
     @cached_property
     def edge_form(self) -> FloatArray:
         """The edges of given points as kernels look records up in them."""
-        form: FloatArray = edges.edge_form(self._edges["f"])
+        form: FloatArray = edges.edge_form(self._float_edges)
         return form
 
     def places(self, x: AnyArray) -> IntArray:

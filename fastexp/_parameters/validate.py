@@ -72,7 +72,8 @@ def exact(name: str, value: object) -> Fraction:
 
 def as_fraction(number: Any) -> Fraction:
     """A finite real number as a fraction of Python's integers, without a rounding."""
-    if type(number) is not float and isinstance(number, numbers.Integral):  # perhaps of NumPy
+    kind = type(number)
+    if kind is int or (kind is not float and isinstance(number, numbers.Integral)):
         return Fraction(int(number))
     return Fraction(*number.as_integer_ratio())
 
@@ -138,13 +139,13 @@ def flag(name: str, value: object) -> bool:
 
 def choice(name: str, value: object, allowed: tuple[Word, ...]) -> Word:
     """One of the words in `allowed`."""
-    plain = str.__str__(value) if is_a(value, str) else None  # a subclass may compare oddly
-    for word in allowed:
-        if word == plain:
-            return word
-    words = ", ".join(map(repr, allowed))
-    got = type(value).__name__ if plain is None else repr(plain)
-    raise ParameterError(f"{name} must be one of {words}, got {got}")
+    word: Any = str.__str__(value) if is_a(value, str) else None  # a subclass may compare oddly
+    if word not in allowed:
+        words = ", ".join(map(repr, allowed))
+        got = type(value).__name__ if word is None else repr(word)
+        raise ParameterError(f"{name} must be one of {words}, got {got}")
+    known: Word = word
+    return known
 
 
 def neighbors(value: object) -> Neighbors:

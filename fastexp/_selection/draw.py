@@ -3,7 +3,7 @@
 A release of one row: `envelope_block` or `envelope_one` in one call, or the threads of `scan.py`,
 two words of the operating system, and an index or the exact test. Simulated draws: one or a few
 a row by `rows.py`, of a few short rows in a call each (`_single`), many by an alias table
-(`alias_table.py`), or the largest Gumbel key (`gumbel.py`).
+(`alias_table.py`), or the largest Gumbel key.
 """
 
 from __future__ import annotations
@@ -30,14 +30,12 @@ from ..kernels.bits.heights import BLOCK
 from ..kernels.select import alias_rows, envelope, single
 from . import plan
 from .alias_table import Table
-from .gumbel import gumbel_draws
 from .rows import Rows
 from .scan import INT64, Scan, check, storage
 from .weighting import Weighting
 
 
 def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) -> int:
-    """One index from the operating system's randomness."""
     if bits.size <= BLOCK and weighting.base is None:
         return _block(bits, kind, weighting, *os_pair())
     if threads > 1 and bits.size >= plan.THREADED_CANDIDATES:
@@ -65,7 +63,7 @@ def release_rows(bits: WordArray, kind: int, weighting: Weighting, threads: int)
     if w.base is None and rows.k <= BLOCK and rows.rows <= plan.FEW_ROWS:
         pairs = enumerate(words.reshape(-1, 2).tolist())
         return np.array([_block(rows.row(r), rows.kind, w, *pair) for r, pair in pairs], INT64)
-    out = np.empty(rows.rows, dtype=np.int64)
+    out = np.empty(rows.rows, np.int64)
 
     def part(first: int, last: int) -> int:
         some, two_each = rows.some(first, last), words[2 * first : 2 * last]
@@ -95,12 +93,8 @@ def _first_round(bits: WordArray, kind: int, weighting: Weighting, words: WordAr
 
 
 def simulate(
-    bits: WordArray,
-    kind: int,
-    weighting: Weighting,
-    sampling: Sampling,
+    bits: WordArray, kind: int, weighting: Weighting, sampling: Sampling
 ) -> int | IntArray:
-    """`sample`, from utilities."""
     size, rng, streams, threads, method = sampling
     one = size is None and method is None and weighting.base is None
     workers = 1 if type(threads) is int and threads == 1 else validate.threads(threads)
@@ -109,7 +103,11 @@ def simulate(
         return _single(bits, kind, weighting, seed_words(rng), name)
     rows = Rows(bits, kind, weighting)
     if one and rows.k <= BLOCK and rows.rows <= plan.FEW_ROWS:
-        return _singles(rows, rng, streams)
+        names, seed = validate.streams(streams, rows.rows).tolist(), seed_words(rng)
+        each = enumerate(names)
+        return np.array(
+            [_single(rows.row(r), rows.kind, weighting, seed, name) for r, name in each], INT64
+        )
     way, draws = validate.method(method), validate.size(size)
     return rows.shaped(drawn(rows, rows.seeds(rng, streams), draws, workers, way), draws)
 
@@ -124,20 +122,10 @@ def _single(bits: WordArray, kind: int, weighting: Weighting, seed: WordArray, n
     return int(Rows(bits, kind, weighting).draw(seeds, None, 1)[0])
 
 
-def _singles(rows: Rows, rng: object, streams: object) -> IntArray:
-    """The same of each of a few rows."""
-    names = validate.streams(streams, rows.rows).tolist()
-    seed = seed_words(rng)
-    draws = [
-        _single(rows.row(r), rows.kind, rows.weighting, seed, name) for r, name in enumerate(names)
-    ]
-    return np.array(draws, INT64)
-
-
 def drawn(rows: Rows, seeds: WordArray, size: int | None, threads: int, way: str) -> IntArray:
     """`size` draws of each row (None: one), row after row, from the streams of `seeds`."""
     if way == "gumbel":
-        return gumbel_draws(rows, seeds, size, threads)
+        return rows.noisy_max(seeds, size, threads).reshape(-1)
     if plan.by_table(rows.k, size):
         return _by_tables(rows, seeds, size or 0, threads)
     return rows.draw(seeds, size, threads)
@@ -147,15 +135,23 @@ def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArra
     if rows.rows == 1:
         table = _table_of(rows, 0, threads)
         return table.draws(size, stream_of(seeds, 0), threads)
-    out = np.empty(rows.rows * size, dtype=np.int64)
+    out = np.empty(rows.rows * size, np.int64)
     w, (column_bits, cell_bits) = rows.weighting, plan.table_shape(rows.k)
 
     def part(first: int, last: int) -> int:
-        work = np.empty(alias_rows.work_size(rows.k, column_bits), dtype=np.int64)
+        work = np.empty(alias_rows.work_size(rows.k, column_bits), np.int64)
         some, names = rows.some(first, last), some_seeds(seeds, first, last)
         chosen = out[first * size : last * size]
         status: int = alias_rows.alias_rows(
-            some, rows.kind, w.log2_base, w.rate_log2, names, column_bits, cell_bits, chosen, work
+            some,
+            rows.kind,
+            w.log2_base,
+            w.rate_log2,
+            names,
+            column_bits,
+            cell_bits,
+            chosen,
+            work,
         )
         return status
 

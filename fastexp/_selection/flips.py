@@ -24,8 +24,6 @@ WIDTH = 64  # bits of a second word; fewer in tests only
 class Flips:
     """The exact bias 1/(1 + e**epsilon) of a coin, as `cut`: its first 8 + width bits."""
 
-    __slots__ = ("cut", "epsilon", "low", "top", "unused", "width")
-
     def __init__(self, epsilon: Fraction, width: int = WIDTH) -> None:
         self.epsilon, self.width = epsilon, width
         self.cut = exact.flip_cut(epsilon, 8 + width)
@@ -48,8 +46,8 @@ class Flips:
     def fresh(self, count: int) -> AnyArray:
         """`count` coins from the operating system's randomness, as bytes 0 and 1."""
         words = os_words(-(-count // 8))
-        coins = np.empty(words.size, dtype=np.uint64)
-        places = np.empty(8 * words.size, dtype=np.int64)
+        coins = np.empty(words.size, np.uint64)
+        places = np.empty(8 * words.size, np.int64)
         open_coins = kernels.flips_throw(words, self.top, coins, places)
         coin_bytes = coins.view(np.uint8)[:count]
         if open_coins:
@@ -62,7 +60,7 @@ class Flips:
         """Each of the bits (bytes 0 and 1), with a fresh coin of its own."""
         if bits.size <= CHUNK:
             return (bits ^ self.fresh(bits.size)).astype(np.int64)
-        out = np.empty(bits.size, dtype=np.int64)
+        out = np.empty(bits.size, np.int64)
 
         def part(first: int, last: int) -> int:
             for start in range(first * CHUNK, min(last * CHUNK, bits.size), CHUNK):
@@ -75,7 +73,7 @@ class Flips:
 
     def sample(self, bits: AnyArray, size: int, stream: WordArray, threads: int) -> IntArray:
         """`size` draws of each of the bits, shape (bits, size): coin t * bits.size + e."""
-        out = np.empty((bits.size, size), dtype=np.int64)
+        out = np.empty((bits.size, size), np.int64)
         threads = threads if out.size >= THREADED else 1
         coins = self.stream_coins(out.size, stream, threads).reshape(size, bits.size).T
 
@@ -88,12 +86,12 @@ class Flips:
 
     def stream_coins(self, count: int, stream: WordArray, threads: int = 1) -> AnyArray:
         """The first `count` coins of a stream, as bytes 0 and 1."""
-        coins = np.empty(-(-count // 8), dtype=np.uint64)
+        coins = np.empty(-(-count // 8), np.uint64)
         coin_bytes = coins.view(np.uint8)[:count]
 
         def part(first: int, last: int) -> int:
-            words = np.empty(kernels.FIRST, dtype=np.uint64)
-            places = np.empty(kernels.COINS, dtype=np.int64)
+            words = np.empty(kernels.FIRST, np.uint64)
+            places = np.empty(kernels.COINS, np.int64)
             some = coins[first * kernels.FIRST : last * kernels.FIRST]
             if kernels.flips_fill(
                 stream, first, self.top, self.low, self.unused, some, words, places

@@ -96,11 +96,7 @@ class Slices:
         self._store = np.zeros(0 if shift > 0 else 2 * (places + cells + 1), np.int64)
 
     def _run(
-        self,
-        words: WordArray,
-        out: IntArray,
-        stream: WordArray = NO_WORDS,
-        first: int = 0,
+        self, words: WordArray, out: IntArray, stream: WordArray = NO_WORDS, first: int = 0
     ) -> None:
         """Bounds of the cells, if there are none yet, and draws by them; as `joint_draws`."""
         places, (_, cells, _, scale) = self._places, self._plan
@@ -133,7 +129,6 @@ class Slices:
 
     @cached_property
     def _order(self) -> IntArray:
-        """The items in the order of their ranks."""
         return np.argsort(~self._counts, kind="stable")
 
     @cached_property
@@ -168,7 +163,6 @@ class Slices:
         return reach
 
     def _slice(self, words: exact.Words) -> list[int]:
-        """The reach of a slice."""
         (shift, cells, halving, scale), (sums, lift) = self._plan, self._bounds
         while True:
             value = _below(int(sums[-1]), words)
@@ -203,7 +197,6 @@ class Slices:
         return ranks
 
     def draws(self, stream: WordArray, count: int, threads: int = 1) -> IntArray:
-        """The ranks of draws from a stream, in order."""
         out = np.full((count, self._places), kernels.OPEN)
 
         def part(first: int, last: int) -> int:
@@ -218,7 +211,6 @@ class Slices:
         return out
 
     def _words(self) -> WordArray:
-        """Room for the words of a draw."""
         return np.empty(self._places + SPARE + self._places % 2, np.uint64)
 
     def draw(self, words: WordArray, more: exact.Words) -> IntArray:
@@ -232,7 +224,6 @@ class Slices:
         return out
 
     def sample(self, stream: WordArray, count: int, threads: int) -> IntArray:
-        """The items of draws from a stream, in order."""
         if count != 1:
             return self._order[self.draws(stream, count, threads)]
         words = self._words()
@@ -257,7 +248,6 @@ def _below(bound: int, words: exact.Words) -> int:
 
 
 def _bits(count: int, words: exact.Words) -> int:
-    """So many even bits."""
     value = 0
     for first in range(0, count, 64):
         some = min(count - first, 64)
@@ -284,13 +274,8 @@ def release(
 
 
 def simulate(
-    places: int,
-    bits: WordArray,
-    kind: int,
-    weighting: Weighting,
-    sampling: Sampling,
+    places: int, bits: WordArray, kind: int, weighting: Weighting, sampling: Sampling
 ) -> IntArray:
-    """`sample`, from utilities; selections along the last axis."""
     if places == 1:
         one = simulate_one(bits, kind, weighting, sampling)
         return np.asarray(one)[..., None]
@@ -303,5 +288,4 @@ def simulate(
     for r in range(rows.rows):
         slices = Slices(ordered(rows.row(r), rows.kind), places, rows.weighting)
         out[r] = slices.sample(stream_of(seeds, r), out.shape[1], workers)
-    shape = ((rows.rows,) if rows.is_matrix else ()) + (() if draws is None else (draws,))
-    return out.reshape(*shape, places)
+    return out.reshape(*rows.shape(draws), places)

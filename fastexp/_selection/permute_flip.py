@@ -34,14 +34,14 @@ from .rows import Rows
 from .scan import INT64, MASK_64, bits_value, check, key_value
 from .weighting import Weighting
 
-NO_WORDS: WordArray = np.empty(0, dtype=np.uint64)
-ANY_SEEDS: WordArray = np.zeros(kernels.HEADER + 1, dtype=np.uint64)
+NO_WORDS: WordArray = np.empty(0, np.uint64)
+ANY_SEEDS: WordArray = np.zeros(kernels.HEADER + 1, np.uint64)
 COINS = (1 << 32) + (1 << 31)  # where the words of exact tests start
 
 
 def _work(k: int) -> IntArray:
     size = kernels.CONTROL + 2 * kernels.TRIES + 3 + 3 * BLOCK + 2 * (-(-k // BLOCK))
-    work = np.empty(size, dtype=np.int64)
+    work = np.empty(size, np.int64)
     work[: kernels.CONTROL] = 0
     return work
 
@@ -55,7 +55,6 @@ def _run(rows: Rows, seeds: WordArray, given: WordArray, out: IntArray, work: In
 
 
 def _accepts(rows: Rows, work: IntArray, word: exact.Words) -> bool:
-    """The exact test that the kernel asks for."""
     index, rho, s, _, best = (int(x) for x in work[kernels.TEST : kernels.CONTROL])
     gap = key_value(best & MASK_64, rows.kind) - bits_value(int(rows.bits[index]), rows.kind)
     return exact.accept(rows.weighting.rate, gap, Fraction(2**s), rho, word)
@@ -63,7 +62,7 @@ def _accepts(rows: Rows, work: IntArray, word: exact.Words) -> bool:
 
 def release(rows: Rows, threads: int = 1) -> IntArray:
     """One selection from each row, from the operating system's randomness."""
-    out = np.empty(rows.rows, dtype=np.int64)
+    out = np.empty(rows.rows, np.int64)
 
     def part(first: int, last: int) -> int:
         for r in range(first, last):
@@ -90,12 +89,11 @@ def _tries(
 ) -> int:
     """The candidate of a try that wins, or a status."""
     rate = weighting.rate_log2
-    status: int = kernels.permute_flip_tries(bits, kind, rate, seed, ROW, name, given)
-    return status
+    return int(kernels.permute_flip_tries(bits, kind, rate, seed, ROW, name, given))
 
 
 def _release_whole(row: Rows, given: WordArray) -> int:
-    work, out = _work(row.k), np.empty(1, dtype=np.int64)
+    work, out = _work(row.k), np.empty(1, np.int64)
     answers = 0
     check(_run(row, ANY_SEEDS, given, out, work))
     while out[0] < 0:
@@ -119,12 +117,8 @@ def _answer(rows: Rows, work: IntArray, answers: int, word: exact.Words) -> int:
 
 
 def simulate(
-    bits: WordArray,
-    kind: int,
-    weighting: Weighting,
-    sampling: Sampling,
+    bits: WordArray, kind: int, weighting: Weighting, sampling: Sampling
 ) -> int | IntArray:
-    """`sample`, from utilities."""
     size, rng, streams, threads, method = sampling
     validate.method(method, ("envelope",))
     workers = 1 if type(threads) is int and threads == 1 else validate.threads(threads)
@@ -148,14 +142,14 @@ def _sample_one(
     if status >= 0:
         return status
     check(status)
-    seeds = seeds_of(key_of_seed(seed), np.array([name], dtype=np.uint64))
+    seeds = seeds_of(key_of_seed(seed), np.array([name], np.uint64))
     return int(sample(Rows(bits, kind, weighting), seeds, None, 1)[0])
 
 
 def sample(rows: Rows, seeds: WordArray, size: int | None, threads: int) -> IntArray:
     """One draw a row (size None), or `size`; row after row."""
     count = 1 if size is None else size
-    out = np.empty(rows.rows * count, dtype=np.int64)
+    out = np.empty(rows.rows * count, np.int64)
 
     def part(first: int, last: int) -> int:
         some = Rows(rows.some(first, last), rows.kind, rows.weighting)
@@ -174,7 +168,7 @@ def sample(rows: Rows, seeds: WordArray, size: int | None, threads: int) -> IntA
 def _replay(rows: Rows, seeds: WordArray, r: int, t: int) -> int:
     """Draw t of row r, with the answers of exact tests."""
     row, work = Rows(rows.row(r), rows.kind, rows.weighting), _work(rows.k)
-    out, stream = np.empty(1, dtype=np.int64), stream_of(seeds, r)
+    out, stream = np.empty(1, np.int64), stream_of(seeds, r)
     row_seeds = some_seeds(seeds, r, r + 1)
     work[kernels.FIRST] = t
     answers = 0

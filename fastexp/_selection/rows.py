@@ -2,7 +2,7 @@
 
 One row or many take the same way, so that row i alone, with its stream's name, gives the
 bytes that it gives among others. The draws are made by `kernels/select/rows.py`; a draw that its
-bounds leave open is replayed with the exact answer (`Replay`).
+bounds leave open is replayed with the exact answer (`Rows._replayed`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .._threads import in_parts
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import FastexpError
 from ..kernels.bits.heights import BLOCK, FLOAT
+from ..kernels.select import gumbel
 from ..kernels.select import rows as kernels
 from ..kernels.select.envelope import UNSURE
 from ..kernels.select.rounds import (
@@ -38,15 +39,13 @@ from .scan import MASK_64, bits_value, check, key_value
 from .weighting import Weighting
 
 WIDENED = 1 << 16  # candidates of 32 bits that are widened at once: half a MiB, in the cache
-NO_BITS: WordArray = np.empty(0, dtype=np.uint64)
-NO_NARROW: AnyArray = np.empty(0, dtype=np.uint32)
+NO_BITS: WordArray = np.empty(0, np.uint64)
+NO_NARROW: AnyArray = np.empty(0, np.uint32)
 COINS = 16  # an exact test in round n takes words (n + 1) << 16, ...
 
 
 class Rows:
     """Rows of k utilities each, one after the other, under one weighting."""
-
-    __slots__ = ("bits", "is_matrix", "k", "kind", "rows", "weighting")
 
     def __init__(self, bits: WordArray, kind: int, weighting: Weighting) -> None:
         self.is_matrix = bits.ndim == 2
@@ -54,11 +53,9 @@ class Rows:
         self.bits, self.kind, self.weighting = bits.reshape(-1), kind, weighting
 
     def row(self, r: int) -> WordArray:
-        """The utilities of one row, as bits."""
         return self.some(r, r + 1)
 
     def some(self, first: int, last: int) -> WordArray:
-        """Rows first, ..., last - 1."""
         return widened(self.bits[first * self.k : last * self.k])
 
     def threads(self, wanted: int, size: int = 1) -> int:
@@ -90,15 +87,11 @@ class Rows:
         return statuses
 
     def draw(
-        self,
-        seeds: WordArray,
-        size: int | None,
-        threads: int,
-        precision: int = plan.PRECISION,
+        self, seeds: WordArray, size: int | None, threads: int, precision: int = plan.PRECISION
     ) -> IntArray:
         """One draw a row (size None), or `size`; row after row."""
         control, count = new_control(precision, size is None), 1 if size is None else size
-        out = np.empty(self.rows * count, dtype=np.int64)
+        out = np.empty(self.rows * count, np.int64)
         if self.threads(threads) > 1:
             out.fill(0)  # threads that touch new pages at once wait for each other
 
@@ -117,14 +110,41 @@ class Rows:
         if any(open_draws):
             for place in np.flatnonzero(out == UNSURE):
                 row, t = divmod(int(place), count)
-                out[place] = Replay(self, seeds, row, t, control).index()
+                out[place] = self._replayed(seeds, row, t, control)
+        return out
+
+    def noisy_max(
+        self,
+        seeds: WordArray,
+        size: int | None,
+        threads: int,
+        noise: int = gumbel.GUMBEL,
+        chosen: int = 1,
+    ) -> IntArray:
+        """The `chosen` greatest of each row and draw, shape (rows, draws, chosen).
+
+        Rows with fewer candidates within 2**20 nats of their best are -1: keys are too coarse.
+        """
+        draws, k, w = 1 if size is None else size, self.k, self.weighting
+        out = np.empty((self.rows, draws, chosen), np.int64)
+
+        def part(first: int, last: int) -> int:
+            work = np.empty(BLOCK + 2 + -(-k // BLOCK) + 2 * chosen, np.int64)
+            status: int = gumbel.gumbel_draw(
+                self.some(first, last), self.kind, w.log_base, w.rate_nats,
+                some_seeds(seeds, first, last), noise, 0, chosen, out[first:last].reshape(-1), work,
+            )  # fmt: skip
+            return status
+
+        if draws:
+            check(min(self.parts(part, self.threads(threads))))
         return out
 
     def _run(
         self, seeds: WordArray, first: int, last: int, control: IntArray, out: IntArray
     ) -> int:
         """Draws of rows first, ..., last - 1; returns how many are open, or an error's status."""
-        w, work = self.weighting, np.empty(kernels.work_size(self.k), dtype=np.int64)
+        w, work = self.weighting, np.empty(kernels.work_size(self.k), np.int64)
         seeds = some_seeds(seeds, first, last)
         if self.k > BLOCK:
             some = self.bits[first * self.k : last * self.k]
@@ -153,41 +173,32 @@ class Rows:
         """The key of a simulation and the names of the rows' streams, from public arguments."""
         return seeds_of(rng, validate.streams(streams, self.rows))
 
+    def shape(self, size: int | None) -> tuple[int, ...]:
+        """That of the draws of the verbs, beside what one draw has."""
+        return ((self.rows,) if self.is_matrix else ()) + (() if size is None else (size,))
+
     def shaped(self, draws: IntArray, size: int | None) -> int | IntArray:
         """Draws, row after row, in the shape that the verbs promise."""
-        if self.is_matrix:
-            return draws if size is None else draws.reshape(self.rows, size)
-        return int(draws[0]) if size is None else draws
+        return draws.reshape(shape) if (shape := self.shape(size)) else int(draws[0])
 
-
-class Replay:
-    """One draw that bounds leave open, run again with the answers of exact tests."""
-
-    __slots__ = ("control", "row", "rows", "seeds", "t")
-
-    def __init__(self, rows: Rows, seeds: WordArray, row: int, t: int, control: IntArray) -> None:
-        self.rows, self.seeds, self.row, self.t = rows, seeds, row, t
-        self.control = control.copy()
-
-    def index(self) -> int:
-        """The candidate that the draw selects."""
-        out = np.empty(1, dtype=np.int64)
-        self.control[FIRST] = self.t
+    def _replayed(self, seeds: WordArray, row: int, t: int, control: IntArray) -> int:
+        """A draw that bounds leave open, made again with the answers of exact tests."""
+        out, control = np.empty(1, np.int64), control.copy()
+        control[FIRST] = t
         for answers in range(MOST_ANSWERS):
-            self.rows._run(self.seeds, self.row, self.row + 1, self.control, out)
+            self._run(seeds, row, row + 1, control, out)
             if out[0] != UNSURE:
                 return int(out[0])
-            self.control[ANSWERS] = answers + 1
-            self.control[ANSWERS + 1 + answers] = self._accepts()
+            control[ANSWERS] = answers + 1
+            control[ANSWERS + 1 + answers] = self._accepts(seeds, row, t, control)
         raise FastexpError(f"{MOST_ANSWERS} exact tests in one draw: please report this")
 
-    def _accepts(self) -> bool:
+    def _accepts(self, seeds: WordArray, row: int, t: int, control: IntArray) -> bool:
         """The exact test of the candidate and the coin that the kernel asks for."""
-        index, rho, number, best = (int(x) for x in self.control[TEST : TEST + 4])
-        lift = float(self.control[TEST + 4 :].view(np.float64)[0])
-        rows, w = self.rows, self.rows.weighting
-        gap = key_value(best & MASK_64, rows.kind)
-        gap -= bits_value(int(rows.row(self.row)[index]), rows.kind)
-        scale = Fraction(2) ** int(int(self.control[PRECISION]) + lift) * w.base_of(index)
-        stream = stream_of(self.seeds, self.row)
-        return exact.accept(w.rate, gap, scale, rho, Spare(stream, self.t, number + 1 << COINS))
+        index, rho, number, best = (int(x) for x in control[TEST : TEST + 4])
+        lift = float(control[TEST + 4 :].view(np.float64)[0])
+        w, gap = self.weighting, key_value(best & MASK_64, self.kind)
+        gap -= bits_value(int(self.row(row)[index]), self.kind)
+        scale = Fraction(2) ** int(int(control[PRECISION]) + lift) * w.base_of(index)
+        spare = Spare(stream_of(seeds, row), t, number + 1 << COINS)
+        return exact.accept(w.rate, gap, scale, rho, spare)

@@ -29,8 +29,6 @@ def storage(k: int) -> IntArray:
 class Scan:
     """The settled blocks of one vector of utilities: a bound for each 1,024 candidates."""
 
-    __slots__ = ("bits", "blocks", "kind", "scale", "weighting", "work")
-
     def __init__(
         self,
         bits: WordArray,
@@ -47,14 +45,9 @@ class Scan:
     def fill(self, threads: int) -> None:
         """Scan all blocks, `threads` at a time, and settle them."""
         self.scan(threads)
-        self.settle()
-
-    def settle(self) -> None:
-        """Bring scanned blocks to one scale."""
         envelope.envelope_settle(self.kind, self.weighting.rate_log2, self.bits.size, self.blocks)
 
     def scan(self, threads: int) -> None:
-        """Scan all blocks, `threads` at a time."""
         w, count = self.weighting, -(-self.bits.size // BLOCK)
         threads = min(threads, count)
 
@@ -67,18 +60,16 @@ class Scan:
                 w.rate_log2,
                 self.scale,
                 self.blocks[3 * first : 3 * last],
-                np.empty(2 * BLOCK, dtype=np.int64) if threads > 1 else self.work,
+                np.empty(2 * BLOCK, np.int64) if threads > 1 else self.work,
             )
             return status
 
         check(min(in_parts(part, count, threads)))
 
     def tail(self, at: int) -> int:
-        """Word `at` behind the blocks."""
         return int(self.blocks[self.blocks.size - TAIL + at])
 
     def total(self) -> int:
-        """The sum of all bounds, from its two words."""
         return (self.tail(0) & MASK_64) << 64 | self.tail(1) & MASK_64
 
     def gap(self, index: int) -> Fraction:
@@ -114,17 +105,10 @@ class Scan:
     def _round(self, words: WordArray) -> int:
         """A round from two words: an index, or a status."""
         w = self.weighting
-        status: int = envelope.envelope_draw(
-            self.bits,
-            self.kind,
-            w.log2_base,
-            w.rate_log2,
-            self.scale,
-            self.blocks,
-            self.work,
+        return int(envelope.envelope_draw(
+            self.bits, self.kind, w.log2_base, w.rate_log2, self.scale, self.blocks, self.work,
             words,
-        )
-        return status
+        ))  # fmt: skip
 
 
 def check(status: int) -> None:
@@ -137,7 +121,7 @@ def check(status: int) -> None:
 def bits_value(bits: int, kind: int) -> Fraction:
     """The exact number that 64 bits of this kind stand for."""
     if kind == FLOAT:
-        return Fraction(float(np.array(bits, dtype=np.uint64).view(np.float64)))
+        return Fraction(float(np.array(bits, np.uint64).view(np.float64)))
     return Fraction(bits - (1 << 64) if kind == SIGNED and bits >= SIGN else bits)
 
 

@@ -18,7 +18,6 @@ from .._typing import IntArray, WordArray
 from ..kernels.select.peel import FRESH, SCANNED, peel
 from ..reference import exact
 from . import plan
-from .gumbel import noisy_max
 from .rows import Rows
 from .scan import TAIL, Scan, check
 from .weighting import Weighting
@@ -28,8 +27,6 @@ PEELED = 1 << 32  # the first word of a substream that peeling takes: behind Gum
 
 class Peeling:
     """One vector of utilities, from which candidates are taken one after the other."""
-
-    __slots__ = ("_last", "_scan", "_triples")
 
     def __init__(self, bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) -> None:
         self._scan = scan = Scan(bits, kind, weighting.peeling(bits.size), plan.PRECISION)
@@ -67,7 +64,7 @@ class Peeling:
 
 def release(rows: Rows, rounds: int, threads: int) -> IntArray:
     """An ordered selection from each row, from the operating system's randomness."""
-    out = np.empty((rows.rows, rounds), dtype=np.int64)
+    out = np.empty((rows.rows, rounds), np.int64)
     for r in range(rows.rows):
         peeling = Peeling(rows.row(r), rows.kind, rows.weighting, threads)
         peeling.take(os_words, os_word, out[r])
@@ -75,30 +72,18 @@ def release(rows: Rows, rounds: int, threads: int) -> IntArray:
 
 
 def simulate(
-    rounds: int,
-    bits: WordArray,
-    kind: int,
-    weighting: Weighting,
-    sampling: Sampling,
+    rounds: int, bits: WordArray, kind: int, weighting: Weighting, sampling: Sampling
 ) -> IntArray:
-    """`sample`, from utilities; selections along the last axis."""
     size, rng, streams, threads, method = sampling
     way = validate.method(method, ("gumbel", "envelope"))
     draws, workers = validate.size(size), validate.threads(threads)
     rows = Rows(bits, kind, weighting)
     seeds = rows.seeds(rng, streams)
     if way == "gumbel":
-        out = noisy_max(rows, seeds, draws, workers, chosen=rounds)
+        out = rows.noisy_max(seeds, draws, workers, chosen=rounds)
     else:
-        out = np.full((rows.rows, 1 if draws is None else draws, rounds), -1, dtype=np.int64)
+        out = np.full((rows.rows, 1 if draws is None else draws, rounds), -1, np.int64)
     for r, t in zip(*np.nonzero(out[:, :, 0] < 0), strict=True):
-        _peel(rows, seeds, int(r), int(t), out[r, t])
-    shape = ((rows.rows,) if rows.is_matrix else ()) + (() if draws is None else (draws,))
-    return out.reshape(*shape, rounds)
-
-
-def _peel(rows: Rows, seeds: WordArray, r: int, t: int, out: IntArray) -> None:
-    """Draw t of row r by peeling."""
-    spare = Spare(stream_of(seeds, r), t, PEELED)
-    peeling = Peeling(rows.row(r), rows.kind, rows.weighting)
-    peeling.take(spare.words, spare, out)
+        spare = Spare(stream_of(seeds, int(r)), int(t), PEELED)
+        Peeling(rows.row(int(r)), kind, weighting).take(spare.words, spare, out[r, t])
+    return out.reshape(*rows.shape(draws), rounds)

@@ -21,8 +21,6 @@ class Weighting:
     logarithms of the base only steer certified bounds.
     """
 
-    __slots__ = ("base", "log2_base", "log_base", "rate", "rate_log2", "rate_nats")
-
     def __init__(self, rate: Fraction, base: FloatArray | None) -> None:
         self.rate = rate
         validate.rate(rate)
@@ -36,11 +34,9 @@ class Weighting:
             self.log2_base = self.log_base * LOG2E
 
     def with_rate(self, rate: Fraction) -> Weighting:
-        """The same base at another rate."""
         return Weighting(rate, self.base)
 
     def base_of(self, index: int) -> Fraction:
-        """The exact base of one candidate."""
         return Fraction(1) if self.base is None else Fraction(float(self.base[index]))
 
     def measured(self, counts: IntArray) -> Weighting:

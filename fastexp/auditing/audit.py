@@ -198,7 +198,10 @@ def audit(
         promised = promise.epsilon if promised is None else promised
         granted = promise.delta if delta is None else granted
         if count is None:
-            return _by_law(mechanism, data, neighbor, promised, granted)
+            loss = mechanism.law(data).privacy_loss(mechanism.law(neighbor))
+            worst = max((loss, loss.reverse), key=lambda direction: direction.epsilon(granted))
+            exact = worst.epsilon(granted)
+            return Audit("law", exact, granted, promised, repr(worst.worst))
         entropy = np.random.default_rng(rng).integers(0, 1 << 63, 2).tolist()
         first = simulated(mechanism, data, [*entropy, 0])
         second = simulated(mechanism, neighbor, [*entropy, 1])
@@ -216,11 +219,3 @@ def audit(
     bound = certified((first, second), count, certify, granted, workers)
     rest = certify, bound.draws, bound.hits
     return Audit("draws", bound.epsilon, granted, promised, bound.event, *rest)
-
-
-def _by_law(
-    mechanism: Mechanism, data: Any, neighbor: Any, promised: float | None, delta: float
-) -> Audit:
-    loss = mechanism.law(data).privacy_loss(mechanism.law(neighbor))
-    worst = max((loss, loss.reverse), key=lambda direction: direction.epsilon(delta))
-    return Audit("law", worst.epsilon(delta), delta, promised, repr(worst.worst))

@@ -7,6 +7,12 @@ however well the event was chosen. Clopper and Pearson's bounds, each at alpha /
 is above a and Q(E) below b, for the two events and directions at once with probability
 >= 1 - alpha. A mechanism that is (epsilon, delta)-DP has P(E) <= exp(epsilon) * Q(E) + delta, so
 that epsilon >= ln((a - delta) / b).
+
+**Clopper and Pearson**: for X hits in n independent draws, the greatest p whose P_p(X >= hits) is
+at most alpha is exceeded by the true one with probability >= 1 - alpha ("The use of confidence or
+fiducial limits illustrated in the case of the binomial", Biometrika 1934). Every p that is returned
+was checked by an upper bound of that tail: a search that ends early, and rounding, only cost a
+little power.
 """
 
 from __future__ import annotations
@@ -15,21 +21,42 @@ import math
 from collections.abc import Callable
 from functools import partial
 from inspect import signature
+from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .._threads import in_parts
-from .._typing import IntArray
+from .._typing import AnyArray, IntArray
 from ..errors import ParameterError, ParameterTypeError
-from .binomial import lower_bound, upper_bound
-from .events import Choice, Event, best_event
 from .outcomes import Answers, Cells, Odd, read
 
 CHUNK = 1 << 17  # draws that are in memory at a time, a thread
 FIRST = 1 << 19  # draws at most of the first part and of the second, an eighth of all at most
 BOUNDS = 4  # two events, a bound for each side
+EVERY = 2  # the place of single cells among the families of events
+NEARLY = 0.05
+DOUBT = 2.0  # standard errors, as the best of many is chosen
+TINY = 1e-100  # a probability that no event has
+WRITTEN = 4  # ranges that are written out
+SHARE = 1e-15  # of a bound, up to which it is searched for
+ROUNDING = 2.0**-48  # of logarithms of factorials: `math.lgamma` errs by a few ulp
 Side: TypeAlias = Callable[[int, int], Answers]  # the number of a chunk, and how many draws
+
+
+class Event(NamedTuple):
+    """A set of cells, and what it is in words."""
+
+    cells: AnyArray  # of bool
+    text: str
+
+
+class Choice(NamedTuple):
+    """By what an event is chosen: the certificate that is expected of it."""
+
+    delta: float
+    draws: int  # that certify
+    alpha: float  # of one bound
 
 
 class Certified(NamedTuple):
@@ -76,7 +103,6 @@ def _chunks(draws: int, part: int) -> list[tuple[int, int]]:
 def _counted(
     cells: Cells, sides: tuple[Side, Side], chunks: list[tuple[int, int]], threads: int
 ) -> tuple[IntArray, IntArray]:
-    """How many draws of each side fall into each cell."""
     tasks = [(side, chunk) for chunk in chunks for side in (0, 1)]
     sums: list[IntArray] = []
 
@@ -142,3 +168,110 @@ def _one_by_one(function: Callable[..., Any], _number: int, size: int) -> Answer
             answers.append(answer)
     numbers, labels = read(answers)
     return Answers(numbers, [*labels, *raised])
+
+
+def lower_bound(hits: int, draws: int, alpha: float) -> float:
+    """A number that the probability of a hit exceeds, with probability >= 1 - alpha."""
+    if hits == 0 or alpha == 0.0:  # a share of the least double
+        return 0.0
+    low, high, most = 0.0, hits / draws, math.log(alpha)
+    while high - low > SHARE * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if log_tail(hits, draws, middle) <= most else (low, middle)
+    return low
+
+
+def upper_bound(hits: int, draws: int, alpha: float) -> float:
+    """A number that the probability of a hit is below, with probability >= 1 - alpha."""
+    return min(1.0, math.nextafter(1.0 - lower_bound(draws - hits, draws, alpha), 2.0))
+
+
+def log_tail(hits: int, draws: int, p: float) -> float:
+    """An upper bound of ln P(X >= hits) for p <= hits / draws, and hits >= 1.
+
+    The tail is P(X = hits) * (1 + r1 + r1 * r2 + ...), where the ratio r of neighboring terms is
+    below 1 and falls: what follows the last term that is added is at most a geometric series.
+    """
+    rest = draws - hits
+    logs = [math.lgamma(draws + 1), -math.lgamma(hits + 1), -math.lgamma(rest + 1)]
+    logs += [hits * math.log(p), rest * math.log1p(-p)]
+    terms = min(rest, 100 + int(10 * math.sqrt(draws * p * (1 - p))))
+    i = np.arange(1, terms + 1)
+    ratios = (rest - i + 1) / (hits + i) * (p / (1 - p))
+    total = 1.0 + float(np.cumprod(ratios).sum())
+    if terms < rest:
+        last = float(ratios[-1])
+        total += float(ratios.prod()) * last / (1.0 - last)
+    margin = ROUNDING * (1.0 + sum(map(abs, logs)))
+    return sum(logs) + math.log(total) + margin
+
+
+def best_event(
+    cells: Cells, first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArray], by: Choice
+) -> Event:
+    """The event whose ln((P - delta) / Q) is expected to be certified highest.
+
+    Candidates are all half-lines, all cells, and the cells of the highest ratios P/Q together,
+    in the order that the counts `first` of (P, Q) say. The counts `second`, of other draws, say
+    which of them is best: order and choice by the same draws would choose their noise. Of events
+    that are nearly as good, a simple one is taken.
+    """
+    p, q = first
+    order = np.argsort((q + 0.5) / (p + 0.5), kind="stable")
+    line = np.arange(cells.numbers)
+    every = np.arange(cells.size)[:, None]
+    families = [line, line[::-1], every, order]
+    counts, best = np.array(second), []
+    for family in families:
+        sums = counts[:, family] if family is every else np.cumsum(counts[:, family], axis=1)
+        best.append(_best(sums.reshape(2, -1), by, counts[0].sum()))
+    enough = max(worth for worth, _ in best)
+    enough -= NEARLY * abs(enough)
+    simple = next(i for i, (worth, _) in enumerate(best) if worth >= enough)
+    place = best[simple][1]
+    chosen = np.zeros(cells.size, bool)
+    chosen[every[place] if simple == EVERY else families[simple][: place + 1]] = True
+    chosen = _without_holes(cells, chosen, np.asarray(p + q + counts.sum(axis=0) > 0))
+    return Event(chosen, _text(cells, chosen))
+
+
+def _best(counts: IntArray, by: Choice, draws: int) -> tuple[float, int]:
+    """The most that is expected to be certified, and the event's place.
+
+    Square roots of counts have a standard error of a half, whatever their mean: of those that are
+    to be certified `z` are taken off, and DOUBT of those that choose.
+    """
+    z = -NormalDist().inv_cdf(max(by.alpha, TINY))
+    spread = 0.5 * (z / np.sqrt(by.draws) + DOUBT / np.sqrt(draws))
+    p = np.maximum(np.sqrt(counts[0] / draws) - spread, 0.0) ** 2 - by.delta
+    q = (np.sqrt((counts[1] + 1) / draws) + spread) ** 2
+    worth = np.log(np.maximum(p, TINY) / q)
+    place = int(worth.argmax())
+    return float(worth[place]), place
+
+
+def _without_holes(cells: Cells, chosen: AnyArray, seen: AnyArray) -> AnyArray:
+    """The same event, with gaps in which nothing was seen as the numbers beside them."""
+    line = chosen[: cells.numbers].copy()
+    gaps, known = line[::2], line[1::2]
+    if known.size:
+        gap = np.append(known[0], known) & np.append(known, known[-1])
+        gaps[~seen[: cells.numbers : 2]] = gap[~seen[: cells.numbers : 2]]
+    return np.append(line, chosen[cells.numbers :])
+
+
+def _text(cells: Cells, chosen: AnyArray) -> str:
+    """The answers of an event, in words: ranges of numbers, then others."""
+    line = np.append(chosen[: cells.numbers], False)  # no cell follows
+    begin = np.flatnonzero(line & ~np.append(False, line[:-1])).tolist()
+    end = np.flatnonzero(line[:-1] & ~line[1:]).tolist()
+    texts = [cells.span(first, last) for first, last in zip(begin, end, strict=True)]
+    texts += map(cells.other, np.flatnonzero(chosen[cells.numbers :]).tolist())
+    text = _joined(texts, "ranges")
+    without = cells.left_out(chosen)
+    return f"{text} but not {_joined(without, 'numbers')}" if without else text
+
+
+def _joined(texts: list[str], kind: str) -> str:
+    more = len(texts) - WRITTEN
+    return " or ".join([*texts[:WRITTEN], *([f"one of {more} other {kind}"] if more > 0 else [])])

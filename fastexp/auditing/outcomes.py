@@ -59,7 +59,8 @@ def read(answers: object) -> Answers:
     for each in items:
         is_numpy = isinstance(each, np.number) or (isinstance(each, np.ndarray) and each.ndim == 0)
         item = each.item() if is_numpy else each
-        if isinstance(item, (Real, np.bool_)) and _is_double(item):
+        known: Any = isinstance(item, (Real, np.bool_)) and not _is_minus_zero(item)
+        if known and (item != item or _nearest(item) == item):
             numbers.append(float(item))
         else:
             labels.append(label_of(item))
@@ -71,11 +72,6 @@ def _nearest(number: Any) -> float:
         return float(number)
     except OverflowError:
         return np.inf if number > 0 else -np.inf
-
-
-def _is_double(number: Any) -> bool:
-    """Whether a number is a double other than -0.0."""
-    return number != number or (_nearest(number) == number and not _is_minus_zero(number))
 
 
 def _no_doubles(numbers: AnyArray) -> dict[int, int]:
@@ -169,7 +165,6 @@ class Cells:
         return out
 
     def _places(self, numbers: AnyArray) -> IntArray:
-        """The cell of each number."""
         near = numbers.astype(np.float64)
         before = np.searchsorted(self._edges, near)
         places = 2 * before + (self._ends[before] == near)

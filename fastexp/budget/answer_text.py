@@ -39,15 +39,15 @@ def widest(candidates: tuple[Any, ...]) -> int:
     return max(NUMBER, *(len(_one(candidate)) for candidate in candidates))
 
 
-def _one(answer: object) -> str:
+def _one(answer: Any) -> str:
     if isinstance(answer, np.generic):
         answer = answer.item()
     kind = type(answer)
     if answer is None or kind in (bool, int, float, str):
         return json.dumps(answer)
-    if isinstance(answer, tuple) and kind is tuple:
+    if kind is tuple:
         return f'{{"tuple": [{", ".join(map(_one, answer))}]}}'
-    if isinstance(answer, bytes) and kind is bytes:
+    if kind is bytes:
         return json.dumps({"bytes": answer.hex()})
     if kind in (Fraction, Decimal):
         return json.dumps({kind.__name__: str(answer)})
@@ -64,7 +64,11 @@ def value(parsed: object) -> Any:
     if kind == "array":
         if parsed.keys() != {"array", "shape", "values"}:
             raise ValueError
-        return _array(parsed["array"], parsed["shape"], parsed["values"])
+        array, shape, values = parsed["array"], parsed["shape"], parsed["values"]
+        plain = {"int64": int, "float64": float, "bool": bool}[array]
+        if len(values) != math.prod(shape) or any(type(item) is not plain for item in values):
+            raise ValueError
+        return np.array(values, dtype=array).reshape(shape)
     if len(parsed) != 1 or kind is None:
         raise ValueError
     (inside,) = parsed.values()
@@ -73,10 +77,3 @@ def value(parsed: object) -> Any:
     if kind == "bytes":
         return bytes.fromhex(inside)
     return {"Fraction": Fraction, "Decimal": Decimal}[kind](inside)
-
-
-def _array(array: str, shape: list[int], values: list[Any]) -> Any:
-    kinds = {"int64": (int,), "float64": (float,), "bool": (bool,)}[array]
-    if len(values) != math.prod(shape) or not all(type(item) in kinds for item in values):
-        raise ValueError
-    return np.array(values, dtype=array).reshape(shape)

@@ -57,13 +57,8 @@ def is_held(path: str) -> bool:
         handle = os.open(path, os.O_RDWR | BINARY | NO_LINK)
     except OSError:
         return False
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode) or not _try_lock(handle):
-            return True
-        _unlock(handle)
-    finally:
-        os.close(handle)
-    return False
+    with io.FileIO(handle) as file:
+        return not stat.S_ISREG(os.fstat(handle).st_mode) or not lock_until_closed(file)
 
 
 def lock_until_closed(file: io.FileIO) -> bool:
@@ -93,15 +88,10 @@ def _holding(path: str, flags: int, exclusive: bool) -> Iterator[int]:
                     return
             finally:
                 if os.getpid() == process:  # else it is closed, and the lock is the parent's
-                    _let_go(file)
-
-
-def _let_go(file: io.FileIO) -> None:
-    """Unlock and close; where the system refuses, what is on disk is there all the same."""
-    with suppress(OSError):
-        _unlock(file.fileno())
-    with suppress(OSError):
-        file.close()
+                    with suppress(OSError):  # what is on disk is there all the same
+                        _unlock(file.fileno())
+                    with suppress(OSError):
+                        file.close()
 
 
 def _is_at(path: str, handle: int) -> bool:
@@ -184,10 +174,8 @@ else:
 def contents(handle: int) -> bytes:
     """All bytes of an open file."""
     os.lseek(handle, 0, os.SEEK_SET)
-    parts = []
-    while part := os.read(handle, 1 << 20):
-        parts.append(part)
-    return b"".join(parts)
+    with io.FileIO(handle, closefd=False) as file:
+        return file.readall()
 
 
 def append(handle: int, length: int, line: bytes) -> None:

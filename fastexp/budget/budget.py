@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Literal, NoReturn, SupportsIndex
+from typing import Any, NoReturn, SupportsIndex
 
 from .._compiler import jit
 from .._compiler.rounding import check_rounding
@@ -21,11 +21,8 @@ from ..pictures.cards import Card, Carded
 from ..privacy import Guarantee, amounts
 from ..privacy.guarantee import checked_guarantee
 from . import ledger as _ledger
-from .history import Entry
 from .question import Question, Questions
-from .terms import rest, terms_of
-
-Unit = Literal["epsilon", "rho"]
+from .terms import Entry, Unit, rest, terms_of
 
 
 class Budget(Carded):
@@ -264,26 +261,9 @@ only 0.2 remains; nothing was drawn or charged
         """
         check_rounding()
         terms = self._ledger.terms
-        cost = terms.cost(checked_guarantee(guarantee))
-        return rest(terms.limit, terms.after(self._ledger.spent(), cost).amount)
-
-    def _once(
-        self,
-        label: str | None,
-        question: Question | Questions,
-        draw: Callable[[], Any],
-        check: Callable[[], None],
-        note: str | None,
-    ) -> Any:
-        """The answers of `once`: it alone calls this."""
-        ledger, cost = self._ledger, question.cost(self._ledger.terms)
-        entry = Entry(cost, question.name, question.about, note, label)
-        if label is not None:
-            entry = entry._replace(question=question.digest(question.promise(self.neighbors)))
-            return ledger.once(entry, label, question.width, draw, check)
-        check()
-        ledger.charge(entry)
-        return draw()
+        cost, spent = terms.cost(checked_guarantee(guarantee)), self._ledger.look().spent
+        terms.check(spent, cost)
+        return rest(terms.limit, spent.with_one(cost).amount)
 
     def answers(self, label: str) -> Any:
         """The answers that are kept under a label.
@@ -343,7 +323,7 @@ only 0.2 remains; nothing was drawn or charged
         """
         check_rounding()
         entries = []
-        for charge in self._ledger.charges():
+        for charge in self._ledger.look().charges.copy():
             entry = charge.entry
             facts: dict[str, Any] = {
                 "time": charge.time,
@@ -361,12 +341,12 @@ only 0.2 remains; nothing was drawn or charged
     @property
     def unit(self) -> Unit:
         """What is counted: "epsilon" (and delta) or "rho"."""
-        return "rho" if self._ledger.terms.unit == "rho" else "epsilon"
+        return self._ledger.terms.unit
 
     @property
     def neighbors(self) -> Neighbors:
         """The relation that is counted."""
-        return "replace" if self._ledger.terms.neighbors == "replace" else "add-remove"
+        return self._ledger.terms.neighbors
 
     @property
     def total(self) -> float:
@@ -376,12 +356,12 @@ only 0.2 remains; nothing was drawn or charged
     @property
     def spent(self) -> float:
         """The sum of all charges, rounded up."""
-        return amounts.up(Fraction(self._ledger.spent().amount))
+        return amounts.up(Fraction(self._ledger.look().spent.amount))
 
     @property
     def remaining(self) -> float:
         """What is left, rounded down; of a file, at this moment."""
-        return rest(self.total, self._ledger.spent().amount)
+        return rest(self.total, self._ledger.look().spent.amount)
 
     @property
     def total_delta(self) -> float:
@@ -391,27 +371,30 @@ only 0.2 remains; nothing was drawn or charged
     @property
     def spent_delta(self) -> float:
         """The sum of all charges of delta, rounded up."""
-        return amounts.up(Fraction(self._ledger.spent().delta))
+        return amounts.up(Fraction(self._ledger.look().spent.delta))
 
     @property
     def remaining_delta(self) -> float:
         """What is left of delta, rounded down."""
-        return rest(self.total_delta, self._ledger.spent().delta)
+        return rest(self.total_delta, self._ledger.look().spent.delta)
 
     @property
     def charges(self) -> int:
         """How many charges there were."""
-        return self._ledger.spent().charges
+        return len(self._ledger.look().charges)
 
     def __repr__(self) -> str:
-        terms = self._ledger.terms
-        limits = f"{terms.unit}={terms.limit!r}" + f", delta={terms.delta!r}" * (terms.delta > 0)
+        terms, names = self._ledger.terms, ["spent", "remaining"]
+        limits = f"{terms.unit}={terms.limit!r}"
+        if terms.delta > 0:
+            limits += f", delta={terms.delta!r}"
+            names += ["spent_delta", "remaining_delta"]
         head = f"{self._ledger}{limits}, neighbors={terms.neighbors!r}"
         try:
-            spent = self._ledger.spent()
+            facts = [f"{name}={getattr(self, name)!r}" for name in (*names, "charges")]
         except BudgetError:
-            return f"{head}, unreadable)"
-        return f"{head}, {terms.text(spent)}, charges={spent.charges})"
+            facts = ["unreadable"]
+        return f"{', '.join([head, *facts])})"
 
     def _card(self) -> Card:
         facts: list[tuple[str, object]] = [(self.unit, repr(self.total))]
@@ -459,13 +442,19 @@ def once(
         check()
         jit.ready()  # what fails in an import, or is swallowed by it, comes before the charge
 
-    return budget._once(label, question, draw, prepared, words)
+    ledger = budget._ledger
+    entry = Entry(question.cost(ledger.terms), question.name, question.about, words, label)
+    if label is None:
+        prepared()
+        ledger.charge(entry)
+        return draw()
+    digest = question.digest(question.promise(budget.neighbors))
+    return ledger.once(entry._replace(question=digest), label, question.width, draw, prepared)
 
 
 def file_of(budget: Budget | None) -> str | None:
     """The path of a budget in a file."""
-    ledger = budget._ledger if isinstance(budget, Budget) else None
-    return ledger.path if isinstance(ledger, _ledger.File) else None
+    return (budget._ledger.path or None) if isinstance(budget, Budget) else None
 
 
 def checked_note(note: object, budget: object) -> str | None:

@@ -23,7 +23,7 @@ import threading
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,8 @@ import numpy as np
 
 from ..errors import BudgetError, LabelError, ParameterError, ParameterTypeError
 from . import answer_text, atomic_files, ledger_lines
-from .history import ANSWERED, OPEN, USED_UP, Charge, Entry, History, Outcome
 from .ledger_lines import Lines
-from .terms import Spent, Terms
+from .terms import ANSWERED, OPEN, USED_UP, Charge, Entry, History, Outcome, Terms
 
 INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
@@ -49,9 +48,14 @@ class Ledger(ABC):
 
     terms: Terms
     name: str  # in messages
+    path = ""  # of a file
+
+    def __str__(self) -> str:
+        """How a budget is made, up to its terms."""
+        return f"Budget.file({self.path!r}, " if self.path else "Budget("
 
     @abstractmethod
-    def _look(self) -> History:
+    def look(self) -> History:
         """All steps so far."""
 
     @abstractmethod
@@ -70,26 +74,18 @@ class Ledger(ABC):
         """The answers of an outcome."""
         return outcome.text
 
-    def spent(self) -> Spent:
-        """What is spent."""
-        return self._look().spent
-
-    def charges(self) -> list[Charge]:
-        """All charges."""
-        return self._look().charges.copy()
-
     def charge(self, entry: Entry) -> Charge:
         """A new charge, which is kept when this returns, or raise; under a label the first one."""
         with _usable(self.name), self._writing() as (history, write):
             known = history.of(entry.label)
             if known is None:
-                self.terms.after(history.spent, entry.cost)
+                self.terms.check(history.spent, entry.cost)
                 known = write(entry)
         return known
 
     def answers(self, label: str) -> Any:
         """The answers that are kept under a label."""
-        charge = self._look().of(label)
+        charge = self.look().of(label)
         if charge is None or charge.state == OPEN:
             raise LabelError(f"{self.name} has no answers under the label {label!r}")
         return self._answers(charge)
@@ -106,7 +102,7 @@ class Ledger(ABC):
 
         `check` refuses what is not a call at all, before a charge.
         """
-        known = self._look().of(label)
+        known = self.look().of(label)
         if known is not None and self._same(known, entry).state == ANSWERED:
             return self._answers(known)
         check()
@@ -207,17 +203,15 @@ class Memory(Ledger):
         self._writer = threading.Lock()
         self._labels: dict[str, threading.Lock] = {}
 
-    def _look(self) -> History:
+    def look(self) -> History:
+        """All steps so far."""
         return self._history
 
     @contextmanager
     def _writing(self) -> Iterator[tuple[History, Write]]:
         self._check_process()
         with self._writer:
-            yield self._history, self._write
-
-    def _write(self, step: Entry | Outcome) -> Charge:
-        return self._history.add(step, ledger_lines.now())
+            yield self._history, lambda step: self._history.add(step, ledger_lines.now())
 
     @contextmanager
     def _lock(self, label: str) -> Iterator[None]:
@@ -233,9 +227,6 @@ class Memory(Ledger):
                 "(each would spend all of it); use Budget.file"
             )
 
-    def __str__(self) -> str:
-        return "Budget("
-
 
 class File(Ledger):
     """A ledger for many processes. Each access reopens the file: forks and threads may use it."""
@@ -245,7 +236,8 @@ class File(Ledger):
         self._known: Lines | None = None
         self.terms = self._lines().terms
 
-    def _look(self) -> History:
+    def look(self) -> History:
+        """All steps so far."""
         return self._lines().history
 
     @contextmanager
@@ -330,9 +322,6 @@ class File(Ledger):
             raise _damaged(self.name, str(error)) from None
         return known
 
-    def __str__(self) -> str:
-        return f"Budget.file({self.path!r}, "
-
 
 def checked_path(value: object) -> str:
     """The name of a file, from the root."""
@@ -354,17 +343,13 @@ def exists(path: str) -> bool:
     return True
 
 
-def create(path: str, terms: Terms) -> bool:
-    """Make a budget file, for its user alone; False if there is one by now.
+def create(path: str, terms: Terms) -> None:
+    """Make a budget file, for its user alone, unless there is one by now.
 
     It appears with its header complete or not at all.
     """
-    with _usable(_name(path)):
-        try:
-            atomic_files.create(path, ledger_lines.header(terms))
-        except FileExistsError:
-            return False
-    return True
+    with _usable(_name(path)), suppress(FileExistsError):
+        atomic_files.create(path, ledger_lines.header(terms))
 
 
 INTERRUPTED = (KeyboardInterrupt, SystemExit, GeneratorExit)
@@ -414,11 +399,8 @@ def _usable(name: str, more: str = "") -> Iterator[None]:
     except atomic_files.NotRegular:
         raise BudgetError(f"{name} is not a regular file") from None
     except OSError as error:
-        raise BudgetError(f"{name} cannot be used: {_reason(error)}{more}") from None
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or "system error"
+        reason = error.strerror or "system error"
+        raise BudgetError(f"{name} cannot be used: {reason}{more}") from None
 
 
 def _name(path: str) -> str:

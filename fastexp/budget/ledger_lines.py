@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from .history import Entry, History, Outcome
-from .terms import RELATIONS, UNITS, Cost, Terms
+from .._parameters import validate
+from .terms import Cost, Entry, History, Outcome, Terms, terms_of
 
 FORMAT, VERSION = "fastexp budget", 4
 HEADER = {"format", "version", "unit", "limit", "delta", "neighbors", "time"}
@@ -30,7 +30,7 @@ ANSWERS = {"answers", "label", "time"}
 BESIDE = {"beside", "key", "label", "time"}  # answers in a file of their own
 FAILED = {"failed", "time"}
 DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
-CHECK = b', "check": "'
+CHECK = ', "check": "'
 DOMAIN = b"fastexp.line"  # of checks, by BLAKE2b-128
 
 
@@ -47,7 +47,8 @@ class Lines:
         """And further lines; ValueError if one of them is none."""
         if not raw:
             return self
-        check, history = self.check, self.history.copy()
+        check, before = self.check, self.history
+        history = History(before.charges.copy(), before.labels.copy())
         for number, line in enumerate(raw[:-1].split(b"\n"), 1 + self.raw.count(b"\n")):
             try:
                 fields, check = _unsealed(line, check)
@@ -79,10 +80,9 @@ def begun(header: bytes) -> Lines:
             raise OtherVersion
         fields, check = _unsealed(line, "")
         limit, delta = _decimal(fields["limit"]), _decimal(fields["delta"])
-        terms = Terms(_text(fields["unit"]), limit, delta, _text(fields["neighbors"]))
-        good = fields.keys() == HEADER and fields["format"] == FORMAT and limit > 0.0
-        good = good and terms.unit in UNITS and terms.neighbors in RELATIONS
-        if not good or not 0.0 <= delta < 1.0 or (delta and terms.unit == "rho"):
+        epsilon, rho = (limit if fields["unit"] == unit else None for unit in ("epsilon", "rho"))
+        terms = terms_of(epsilon, delta, rho, validate.neighbors(fields["neighbors"]))
+        if terms is None or fields.keys() != HEADER or fields["format"] != FORMAT:
             raise ValueError
     except (ValueError, TypeError, LookupError):
         raise ValueError("its first line is not the header of a budget") from None
@@ -91,32 +91,41 @@ def begun(header: bytes) -> Lines:
 
 def header(terms: Terms) -> bytes:
     """The first line."""
-    limits = {"limit": repr(terms.limit), "delta": repr(terms.delta)}
-    head = {"format": FORMAT, "version": VERSION, "unit": terms.unit}
-    text = json.dumps({**head, **limits, "neighbors": terms.neighbors, "time": now()})
-    return sealed(text, "")
+    fields = {
+        "format": FORMAT,
+        "version": VERSION,
+        "unit": terms.unit,
+        "limit": repr(terms.limit),
+        "delta": repr(terms.delta),
+        "neighbors": terms.neighbors,
+        "time": now(),
+    }
+    return sealed(json.dumps(fields), "")
 
 
 def line(step: Entry | Outcome, check: str) -> bytes:
     """The line of a charge or of what became of it, after the line with the check."""
+    answers, fields = "", {"label": step.label}
     if isinstance(step, Entry):
-        amounts = {"charge": repr(step.cost.amount), "delta": repr(step.cost.delta)}
-        words = {key: getattr(step, key) for key in WORDS}
-        label = {} if step.label is None else {"label": step.label, "question": step.question}
-        return sealed(json.dumps({**amounts, **words, **label, "time": now()}), check)
-    rest = json.dumps({"label": step.label, "time": now()})[1:]
-    if step.text is not None:  # JSON already
-        return sealed(f'{{"answers": {step.text}, {rest}', check)
-    if step.beside is not None:
+        fields = {"charge": repr(step.cost.amount), "delta": repr(step.cost.delta)}
+        fields |= {key: getattr(step, key) for key in WORDS}
+        if step.label is not None:
+            fields |= {"label": step.label, "question": step.question}
+    elif step.text is not None:
+        answers = f'"answers": {step.text}, '  # JSON already
+    elif step.beside is not None:
         digest, key = step.beside
-        return sealed(f'{{"beside": "{digest}", "key": "{key}", {rest}', check)
-    return sealed(json.dumps({"failed": step.label, "time": now()}), check)
+        fields = {"beside": digest, "key": key, "label": step.label}
+    else:
+        fields = {"failed": step.label}
+    return sealed("{" + answers + json.dumps({**fields, "time": now()})[1:], check)
 
 
 def sealed(text: str, check: str) -> bytes:
     """JSON as a line, with the check that it has after the line with another one."""
-    head = text[:-1].encode("ascii")
-    return head + CHECK + f'{_check(head, check)}"}}\n'.encode("ascii")
+    words = f"{check}{text[:-1]}".encode("ascii")
+    digest = hashlib.blake2b(words, digest_size=16, person=DOMAIN).hexdigest()
+    return f'{text[:-1]}{CHECK}{digest}"}}\n'.encode("ascii")
 
 
 def now() -> str:
@@ -129,18 +138,12 @@ def _written(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
-def _check(head: bytes, before: str) -> str:
-    text = before.encode("ascii") + head
-    return hashlib.blake2b(text, digest_size=16, person=DOMAIN).hexdigest()
-
-
 def _unsealed(line: bytes, before: str) -> tuple[dict[str, Any], str]:
     """What a line says but for its check, and that; ValueError if it is another one's."""
-    head = line.rpartition(CHECK)[0]
-    check = _check(head, before)
-    if line != head + CHECK + f'{check}"}}'.encode("ascii"):
+    head, _, check = line.decode("ascii").rpartition(CHECK)
+    if line + b"\n" != sealed(head + "}", before):
         raise ValueError
-    return _fields(head + b"}"), check
+    return _fields(head + "}"), check[:-2]
 
 
 def _step(fields: dict[str, Any]) -> Entry | Outcome:
@@ -162,7 +165,7 @@ def _step(fields: dict[str, Any]) -> Entry | Outcome:
     return Outcome(_text(fields["label"]), json.dumps(fields["answers"]))
 
 
-def _fields(text: bytes) -> dict[str, Any]:
+def _fields(text: bytes | str) -> dict[str, Any]:
     try:
         fields = json.loads(text)
     except RecursionError:

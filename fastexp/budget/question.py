@@ -74,7 +74,7 @@ class Question(NamedTuple):
         """What the whole call costs a budget."""
         promise = self.guarantee
         if not _is_plain(promise):  # written to: it is checked anew, and refused or read
-            return terms.cost(self.promise(validate.neighbors(terms.neighbors)))
+            return terms.cost(self.promise(terms.neighbors))
         return _cost(
             terms,
             promise,
@@ -123,7 +123,9 @@ class Questions(NamedTuple):
         first = self.each[0]
         named = ((question.name, question.column) for question in self.each)
         subjects = [f"{name} of {column}" if column else name for name, column in named]
-        parts = ", ".join(subjects), _parts(first), _persons(first)
+        rows = "" if first.rows == 1 else f"{first.rows} data sets"
+        where = (first.grouping or rows) + ", disjoint" * first.disjoint
+        parts = ", ".join(subjects), where, _persons(first)
         text = "; ".join(part for part in parts if part)
         line = printable(text[: MOST_ABOUT + 1])
         return line if len(line) <= MOST_ABOUT else f"{line[: MOST_ABOUT - 3]}..."
@@ -138,7 +140,7 @@ class Questions(NamedTuple):
 
     def cost(self, terms: Terms) -> Cost:
         """What they cost a budget together."""
-        return terms.cost(self.promise(validate.neighbors(terms.neighbors)))
+        return terms.cost(self.promise(terms.neighbors))
 
     def digest(self, promise: Guarantee) -> str:
         """The digest of all of them in their order, and of the promise that is charged."""
@@ -155,10 +157,9 @@ def _is_plain(promise: object) -> bool:
     """Whether it is a promise whose fields are what they were when it was checked, by type."""
     if type(promise) is not Guarantee:
         return False
-    fields = promise.epsilon, promise.bounded_range, promise.rho, promise.neighbors
-    return PLAIN_TYPES.issuperset(map(type, fields)) and (
-        type(promise.delta) is float and type(promise.assumes) is str
-    )
+    amounts = promise.epsilon, promise.bounded_range, promise.rho, promise.delta
+    words = promise.neighbors, promise.assumes
+    return PLAIN_TYPES.issuperset(map(type, amounts + words))
 
 
 @lru_cache(maxsize=256, typed=True)  # of numbers and words alone: a loop asks the same again
@@ -181,7 +182,7 @@ def _cost(
         membership=membership,
         max_groups=max_groups,
         max_rows=max_rows,
-        neighbors=validate.neighbors(terms.neighbors),
+        neighbors=terms.neighbors,
     )
     return terms.cost(promise)
 
@@ -189,12 +190,6 @@ def _cost(
 def groups_in_words(count: int) -> str:
     """A number of groups in words."""
     return f"{count} group{'s' * (count != 1)}"
-
-
-def _parts(question: Question) -> str:
-    """Which parts of the data the question is about."""
-    rows = "" if question.rows == 1 else f"{question.rows} data sets"
-    return (question.grouping or rows) + ", disjoint" * question.disjoint
 
 
 def _persons(question: Question) -> str:

@@ -1,22 +1,24 @@
-"""What a budget is of, what releases cost, and whether the rest covers it."""
+"""What a budget is of, what was charged in order, and whether the rest covers a release."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from .._parameters import validate
+from .._typing import Neighbors
 from ..errors import BudgetExceeded, ParameterError
 from ..privacy import Guarantee, amounts
 
 # Sums of decimals: exact, as doubles span 633 digits (a sum that is not would raise), and four
 # times as fast as of fractions.
 SUMS = Context(prec=1000, Emin=-9999, Emax=9999, traps=[Inexact, InvalidOperation])
-UNITS, RELATIONS = ("epsilon", "rho"), ("add-remove", "replace")
+CHARGED, OPEN, ANSWERED, USED_UP = "charged", "open", "answered", "failed"  # states of a charge
+Unit = Literal["epsilon", "rho"]
 
 
 @lru_cache(maxsize=256)  # few amounts recur
@@ -33,32 +35,31 @@ class Cost(NamedTuple):
 
 
 class Spent(NamedTuple):
-    """What several releases cost, exactly; in how many charges."""
+    """What several releases cost, exactly."""
 
     amount: Decimal = Decimal(0)
     delta: Decimal = Decimal(0)
-    charges: int = 0
 
     def with_one(self, cost: Cost) -> Spent:
         """And one charge more."""
         amount, delta = SUMS.add(self.amount, printed(cost.amount)), self.delta
         if cost.delta:
             delta = SUMS.add(delta, printed(cost.delta))
-        return Spent(amount, delta, self.charges + 1)
+        return Spent(amount, delta)
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What a budget is of: fixed when it is made."""
 
-    unit: str
+    unit: Unit
     limit: float
     delta: float
-    neighbors: str
+    neighbors: Neighbors
 
     def cost(self, guarantee: Guarantee) -> Cost:
         """What a promise costs, in this unit and relation."""
-        promise = guarantee.under(validate.neighbors(self.neighbors))
+        promise = guarantee.under(self.neighbors)
         if self.unit == "rho":
             amount, delta = promise.rho, 0.0
         else:
@@ -74,32 +75,21 @@ class Terms:
             raise BudgetExceeded(f"the release costs all of {self.unit} that there is, and more")
         return Cost(amount, delta)
 
-    def after(self, spent: Spent, cost: Cost) -> Spent:
-        """What is spent with one release more, or BudgetExceeded.
-
-        Amounts are the decimals that print.
-        """
-        total = spent.with_one(cost)
-        if cost.amount and total.amount > printed(self.limit):
-            raise _exceeded(self.unit, self.limit, spent.amount, cost.amount)
-        if cost.delta and total.delta > printed(self.delta):
-            raise _exceeded("delta", self.delta, spent.delta, cost.delta)
-        return total
-
-    def text(self, spent: Spent) -> str:
-        """What is spent and what is left, for a repr."""
-        pairs = [("", self.limit, spent.amount)]
-        if self.delta > 0.0:
-            pairs.append(("_delta", self.delta, spent.delta))
-        parts = []
-        for kind, limit, amount in pairs:
-            parts.append(f"spent{kind}={amounts.up(Fraction(amount))!r}")
-            parts.append(f"remaining{kind}={rest(limit, amount)!r}")
-        return ", ".join(parts)
+    def check(self, spent: Spent, cost: Cost) -> None:
+        """Raise BudgetExceeded if what remains does not cover one release more."""
+        for unit, limit, before, price in (
+            (self.unit, self.limit, spent.amount, cost.amount),
+            ("delta", self.delta, spent.delta, cost.delta),
+        ):
+            if price and SUMS.add(before, printed(price)) > printed(limit):
+                raise BudgetExceeded(
+                    f"the release costs {price!r} of {unit}, but of the budget of {limit!r} only "
+                    f"{rest(limit, before)!r} remains; nothing was drawn or charged"
+                )
 
 
 def terms_of(
-    epsilon: float | None, delta: float, rho: float | None, neighbors: str
+    epsilon: float | None, delta: float, rho: float | None, neighbors: Neighbors
 ) -> Terms | None:
     """The terms of public arguments; None if there is no amount."""
     if epsilon is not None and rho is not None:
@@ -114,13 +104,81 @@ def terms_of(
     return None if rho is None else Terms("rho", validate.positive("rho", rho), 0.0, neighbors)
 
 
-def _exceeded(unit: str, limit: float, spent: Decimal, cost: float) -> BudgetExceeded:
-    return BudgetExceeded(
-        f"the release costs {cost!r} of {unit}, but of the budget of {limit!r} only "
-        f"{rest(limit, spent)!r} remains; nothing was drawn or charged"
-    )
-
-
 def rest(limit: float, spent: Decimal) -> float:
     """What is left of a limit, rounded down."""
     return amounts.down(max(amounts.exact(limit) - Fraction(spent), Fraction(0)))
+
+
+class Entry(NamedTuple):
+    """What is charged and for what; all of it is public."""
+
+    cost: Cost
+    name: str | None = None  # of the mechanisms
+    about: str | None = None  # the question in words
+    note: str | None = None  # the user's words
+    label: str | None = None
+    question: str = ""  # of a label: the digest of its question
+
+
+class Outcome(NamedTuple):
+    """The answers of a label, here or in a file of their own; with neither, its failure."""
+
+    label: str
+    text: str | None = None  # of the answers, as `answer_text` writes them
+    beside: tuple[str, str] | None = None  # digest and key of the file that has the text
+
+
+class Charge(NamedTuple):
+    """An entry that was charged, and what became of it."""
+
+    entry: Entry
+    time: str
+    spent: Spent  # by this charge and all earlier ones
+    outcome: Outcome | None = None
+
+    @property
+    def state(self) -> str:
+        """Whether there is a label, and answers under it."""
+        if self.entry.label is None:
+            return CHARGED
+        if self.outcome is None:
+            return OPEN
+        return USED_UP if self.outcome[1:] == (None, None) else ANSWERED
+
+
+@dataclass
+class History:
+    """All charges. A step takes effect by one assignment, whatever interrupts it."""
+
+    charges: list[Charge] = field(default_factory=list)
+    labels: dict[str | None, int] = field(default_factory=dict)  # places in `charges`, or beyond
+
+    @property
+    def spent(self) -> Spent:
+        """The sum of all charges."""
+        return self.charges[-1].spent if self.charges else Spent()
+
+    def of(self, label: str | None) -> Charge | None:
+        """The charge under a label."""
+        place = self.labels.get(label)
+        if place is None or place >= len(self.charges):  # it was interrupted before the charge
+            return None
+        charge = self.charges[place]
+        return charge if charge.entry.label == label else None
+
+    def add(self, step: Entry | Outcome, time: str) -> Charge:
+        """The charge of a new entry, or that which has this outcome; ValueError if neither."""
+        if isinstance(step, Outcome):
+            known = self.of(step.label)
+            if known is None or known.state != OPEN:
+                raise ValueError
+            charge = known._replace(outcome=step)
+            self.charges[self.labels[step.label]] = charge
+            return charge
+        charge = Charge(step, time, self.spent.with_one(step.cost))
+        if step.label is not None:
+            if self.of(step.label) is not None:
+                raise ValueError
+            self.labels[step.label] = len(self.charges)
+        self.charges.append(charge)
+        return charge

@@ -17,13 +17,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     is interrupted while it starts or ends dies by the signal, as nothing is to be cleaned up then.
     """
     if argv is None:  # this process is ours
-        _die_of_interrupts()
+        signal = import_module("_signal")  # built in: `signal` takes longer to import than fastexp
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
     from .run import run
 
     return run(argv)
-
-
-def _die_of_interrupts() -> None:
-    signal = import_module("_signal")  # built in: what `signal` imports takes longer than fastexp
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)

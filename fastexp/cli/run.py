@@ -16,7 +16,7 @@ from .terminal.printing import note
 def run(argv: Sequence[str] | None) -> int:
     """Run one command; returns the exit code of `main`."""
     if sys.stdout is None:  # a release that nobody sees would cost epsilon all the same
-        _end("there is no stdout")
+        note("fastexp: there is no stdout")
         return FAILURE
     if argv is None:  # this process is ours; no command multiplies matrices
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others take 0.1 s of CPU to start
@@ -25,14 +25,14 @@ def run(argv: Sequence[str] | None) -> int:
             code = _run(argv)
             sys.stdout.flush()  # a full disk or a closed pipe shows here, not at exit
     except KeyboardInterrupt:
-        _end("interrupted")
+        note("fastexp: interrupted")
         return interrupts.exit_code()
     except BrokenPipeError:
         _silence()
         return FAILURE
     except OSError as error:
         _silence()
-        _end(f"the output could not be written: {reason_of(error, 'system error')}")
+        note(f"fastexp: the output could not be written: {reason_of(error, 'system error')}")
         return FAILURE
     return code
 
@@ -58,14 +58,10 @@ def _run(argv: Sequence[str] | None) -> int:
         message, code = report(error, publication)
     else:
         return OK
-    _end(message)
+    note(f"fastexp: {message}")
     if code == FAILURE:
         interrupts.check()  # what is imported may fail in a way of its own by one
     return code
-
-
-def _end(message: str) -> None:
-    note(f"fastexp: {message}")
 
 
 def _silence() -> None:

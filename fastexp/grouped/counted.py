@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +10,7 @@ import numpy as np
 from .._intake import arrays
 from .._keys.group_keys import numbered
 from .._keys.group_names import Names
-from .._keys.key_columns import read
-from .._keys.key_objects import INTEGERS
-from .._keys.key_rows import HIGHEST, Coded, Integers, Objects
-from .._keys.key_rows import Rows as Keys
+from .._keys.keys import Keys
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import InvalidRecords
 from .mechanism import GroupedMechanism
@@ -36,9 +32,9 @@ class Rows(NamedTuple):
     person_words: WordArray | None = None  # what persons are called in digests
 
 
-def persons_of(chunks: list[Keys]) -> tuple[IntArray, WordArray]:
+def persons_of(keys: Keys) -> tuple[IntArray, WordArray]:
     """The number of each record's person, and what persons are called in digests."""
-    numbers, people = numbered([chunks], "person")
+    numbers, people = numbered([keys], "person")
     return numbers, people.name_words()
 
 
@@ -100,29 +96,3 @@ def bounded(
         choice(),
     )
     return np.where(within, codes, -1)
-
-
-def person_keys(person: object) -> list[Keys]:
-    """The chunks of a column of persons.
-
-    Numbers of persons beyond int64, as hashes are, are taken modulo 2**64: that they differ is
-    all that matters.
-    """
-    return [_signed(rows) for rows in read(person, "person")]
-
-
-def _signed(rows: Keys) -> Keys:
-    """Unsigned integers as the signed ones of the same 64 bits; anything else as it is."""
-    if isinstance(rows, Coded):
-        return replace(rows, child=tuple(map(_signed, rows.child)))
-    if isinstance(rows, Integers) and rows.values.dtype == np.uint64:
-        return replace(rows, values=rows.values.view(np.int64))
-    if isinstance(rows, Objects):
-        numbers = [x for x in rows.values if isinstance(x, INTEGERS)]
-        if max(numbers, default=0) > HIGHEST and min(numbers) >= 0 and max(numbers) < 1 << 64:
-            items = [
-                int(x) - (1 << 64) if isinstance(x, INTEGERS) and x > HIGHEST else x
-                for x in rows.values
-            ]
-            return replace(rows, values=items)
-    return rows

@@ -9,14 +9,13 @@ import numpy as np
 
 from .._intake.records import Records
 from .._keys.group_keys import Codes, coding_of, columns_of, numbered
-from .._keys.group_names import Names
+from .._keys.group_names import KeyNames, Names
 from .._keys.key_columns import read as read_keys
-from .._keys.key_names import KeyNames
 from .._numbers.rank import RankStatistic
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError
 from .call_options import CallOptions
-from .counted import Limits, Rows, counted, person_keys, persons_of, present
+from .counted import Limits, Rows, counted, persons_of, present
 from .grouping import gather
 from .mechanism import GroupedMechanism
 from .pivots import windowed
@@ -70,7 +69,7 @@ def grouped(
 
 def _persons(person: object, n: int) -> tuple[IntArray, WordArray]:
     """Whose each record is, and what persons are called."""
-    persons, people = persons_of(person_keys(person))
+    persons, people = persons_of(read_keys(person, "person", modulo=True))
     if persons.size != n:
         raise ParameterError(LENGTHS.format("person"))
     return persons, people

@@ -9,8 +9,7 @@ import numpy as np
 
 from .._keys.group_keys import columns_of
 from .._keys.group_lists import names_of, names_of_tuples
-from .._keys.group_names import Names, TupleNames
-from .._keys.key_names import KeyNames
+from .._keys.group_names import KeyNames, Names, TupleNames
 from .._keys.product import Product
 from .._parameters import validate
 from .._parameters.foreign import readable

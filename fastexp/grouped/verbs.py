@@ -56,9 +56,16 @@ def drawn(mechanism: GroupedMechanism, records: object, options: CallOptions) ->
 
 
 def sample_groups(
-    mechanism: GroupedMechanism, records: Records, options: CallOptions, sampling: Sampling
+    mechanism: GroupedMechanism,
+    records: Records,
+    options: CallOptions,
+    sampling: Sampling,
+    with_labels: bool = False,
 ) -> Any:
-    """Return simulated draws: shape (groups,), or (groups, size); of checked options."""
+    """Return simulated draws: shape (groups,), or (groups, size); of checked options.
+
+    with_labels: candidates, as a release gives them, instead of their indices.
+    """
     if sampling.streams is not None:
         raise ParameterError("streams is for rows: groups are named by groups")
     if validate.method(sampling.method) != "envelope":
@@ -73,7 +80,7 @@ def sample_groups(
     many = 1 if draws is None else draws
     indices = draw_all(mechanism._draws(segments, words, many), many, options.threads)
     indices = indices[:, 0] if draws is None else indices
-    answers = _answers(mechanism, names, indices, options, released=False)
+    answers = _answers(mechanism, names, indices, options, released=with_labels)
     return tuple(answers) if is_from_data(options.groups) else answers
 
 

@@ -60,7 +60,6 @@ class CandidateLaw(Law[One_co, Many_co]):
 
     @property
     def _names(self) -> Sequence[Any]:
-        """The labels, or the indices where there are none."""
         return range(self._bits.size) if self._candidates is None else self._candidates
 
     @property

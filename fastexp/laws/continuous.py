@@ -21,8 +21,6 @@ from .pieces import Distances, Pieces, Place
 from .pieces_compared import Parts
 from .piecewise import Known, PiecewiseLaw
 
-TWELVE = np.uint64(12)
-
 
 class ContinuousLaw(PiecewiseLaw):
     """A density that is exp of a linear function on each of finitely many pieces.
@@ -149,9 +147,9 @@ class ContinuousLaw(PiecewiseLaw):
         validate.threads(sampling.threads)
         validate.method(sampling.method, ("inverse",))
         n = 1 if size is None else size
-        words = np.empty(n + n % 2, dtype=np.uint64)
+        words = np.empty(n + n % 2, np.uint64)
         substream_words(row_stream(sampling.rng, name), np.uint64(0), np.uint64(0), words)
-        uniform = ((words[:n] >> TWELVE).astype(np.float64) + 0.5) * 2.0**-52
+        uniform = ((words[:n] >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
         quantiles = self._invert(uniform)
         return float(quantiles[0]) if size is None else quantiles
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray
 from ..errors import PrecisionError
-from .certified import Gap
+from .certified import Comparison, Gap
 from .elementary import quiet
 from .pieces import Pieces
 
@@ -36,62 +36,50 @@ def all_digits() -> Iterator[None]:
         raise PrecisionError(APART) from None
 
 
-class Levels:
+def levels(losses: FloatArray, logs: FloatArray) -> Side:
     """A side: logarithms of the coefficients of distinct losses, the least loss first."""
-
-    def __init__(self, losses: FloatArray, logs: FloatArray) -> None:
-        self._losses, self._logs = losses, logs
-        if losses.size:
-            self._least = float(losses[0])
-            self._losses = losses - self._least
-            self._most = float(self._losses[-1])
-            self._reach = FAR + float(logs.max() - logs[0])
+    if not losses.size:
+        return lambda _: (-math.inf, 0.0)
+    least, ahead = float(losses[0]), losses - losses[0]
+    most, reach = float(ahead[-1]), FAR + float(logs.max() - logs[0])
 
     @quiet
-    def __call__(self, x: float) -> tuple[float, float]:
-        """The logarithm and its slope."""
-        losses = self._losses
-        if not losses.size:
-            return -math.inf, 0.0
-        if self._most * x > self._reach:
-            losses = losses[: losses.searchsorted(self._reach / x, "right")]
-        heights = self._logs[: losses.size] - x * losses
+    def side(x: float) -> tuple[float, float]:
+        near = ahead
+        if most * x > reach:
+            near = ahead[: ahead.searchsorted(reach / x, "right")]
+        heights = logs[: near.size] - x * near
         top = float(heights.max())
         terms = np.exp(heights - top)
         total = float(terms.sum())
-        mean = float(terms @ losses) / total
-        return top + math.log(total) - x * self._least, -(self._least + mean)
+        mean = float(terms @ near) / total
+        return top + math.log(total) - x * least, -(least + mean)
+
+    return side
 
 
-class Linear:
+def linear(p: Pieces, at_best: FloatArray | float, growth: FloatArray | None = None) -> Side:
     """A side: pieces, each with a coefficient that is linear in the distance from its best end.
 
     `at_best` is the coefficient there, `growth` what it grows by for a unit of size; None: it is
     constant.
     """
-
-    def __init__(
-        self, pieces: Pieces, at_best: FloatArray | float, growth: FloatArray | None = None
-    ) -> None:
-        self._pieces, self._at_best, self._growth = pieces, at_best, growth
-        self._steep = np.zeros(pieces.size.size) if pieces.steep is None else pieces.steep
+    if not p.size.size:
+        return lambda _: (-math.inf, 0.0)
+    steep = np.zeros(p.size.size) if p.steep is None else p.steep
 
     @quiet
-    def __call__(self, x: float) -> tuple[float, float]:
-        """The logarithm and its slope."""
-        p, steep = self._pieces, self._steep
-        if not p.size.size:
-            return -math.inf, 0.0
+    def side(x: float) -> tuple[float, float]:
         fall = x * steep
         depth = p.shape.depth(fall, p.size)
         logs = p.shape.log_weight(fall, p.size) - x * p.loss
-        if self._growth is None:
-            factors = np.broadcast_to(np.asarray(self._at_best), depth.shape)
+        if growth is None:
+            factors = np.broadcast_to(np.asarray(at_best), depth.shape)
             by_loss = factors * (p.loss + steep * depth)
         else:
             square = depth * depth + p.shape.variance(fall, p.size)
-            factors = self._at_best + self._growth * depth
-            by_loss = p.loss * factors + steep * (self._at_best * depth + self._growth * square)
+            factors = at_best + growth * depth
+            by_loss = p.loss * factors + steep * (at_best * depth + growth * square)
         counting = factors > 0.0
         top = float(logs[counting].max(initial=-math.inf))
         if top == -math.inf:
@@ -101,40 +89,41 @@ class Linear:
         slope = -float(np.where(terms > 0.0, terms * by_loss, 0.0).sum()) / total
         return top + math.log(total), slope
 
+    return side
 
-class Compared:
-    """Whether one sum is at least another one, as `certified.Comparison` puts it."""
 
-    def __init__(self, a: Side, b: Side) -> None:
-        self._a, self._b = a, b
+def compared(a: Side, b: Side) -> Comparison:
+    """Whether one sum is at least another one."""
 
-    def __call__(self, x: float) -> Gap:
-        """At a rate."""
-        (a, a_slope), (b, b_slope) = self._a(x), self._b(x)
-        return Gap(a, b, a_slope, b_slope)
+    def at(x: float) -> Gap:
+        (of_a, a_slope), (of_b, b_slope) = a(x), b(x)
+        return Gap(of_a, of_b, a_slope, b_slope)
+
+    return at
 
 
 @all_digits()
-def by_level(losses: FloatArray, gains: FloatArray, costs: FloatArray) -> tuple[Compared, Compared]:
+def by_level(
+    losses: FloatArray, gains: FloatArray, costs: FloatArray
+) -> tuple[Comparison, Comparison]:
     """Compare sums of gains and costs; rounded against the gains, and in their favour.
 
     Equal losses become one term, so that what is in both sums cancels; least losses count as 0.
     """
     order = np.argsort(losses, kind="stable")
-    levels = losses[order]
-    first = np.flatnonzero(np.append(True, levels[1:] != levels[:-1]))
+    ordered = losses[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     gain, cost = (np.add.reduceat(c[order], first) for c in (gains, costs))
     most = float(max(gain.max(), cost.max()))
     net, both = (gain - cost) / most, (gain + cost) / most
     with np.errstate(under="ignore"):
         slack = ROUNDED * both  # two bits at the least
-    levels = levels[first] - levels[0]
-    against, favour = net - slack, net + slack
-    return signed(levels, against), signed(levels, favour)
+    distinct = ordered[first] - ordered[0]
+    return signed(distinct, net - slack), signed(distinct, net + slack)
 
 
 @quiet
-def signed(losses: FloatArray, net: AnyArray, logs: FloatArray | float = 0.0) -> Compared:
+def signed(losses: FloatArray, net: AnyArray, logs: FloatArray | float = 0.0) -> Comparison:
     """Compare the positive coefficients net * exp(logs) with the negative ones."""
     gain, cost, logs = net > 0.0, net < 0.0, logs + np.log(np.abs(net))
-    return Compared(Levels(losses[gain], logs[gain]), Levels(losses[cost], logs[cost]))
+    return compared(levels(losses[gain], logs[gain]), levels(losses[cost], logs[cost]))

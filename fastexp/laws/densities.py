@@ -46,7 +46,7 @@ def price_density(
     one. The knots of the law are the distinct bids.
     """
     low, high = float(bounds[0]), float(bounds[1])
-    clamped = np.clip(np.asarray(bids, dtype=np.float64).reshape(-1), low, high)
+    clamped = np.clip(np.asarray(bids, np.float64).reshape(-1), low, high)
     distinct, counts = np.unique(np.append(clamped, [low, high]), return_counts=True)
     counts[0] -= 1
     counts[-1] -= 1

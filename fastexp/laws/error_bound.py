@@ -16,6 +16,7 @@ from .._parameters import validate
 from .._parameters.grid import plain_bounds
 from .._typing import FloatArray
 from ..errors import InvalidRecords, ParameterError
+from .targets import share_of_all
 
 
 def error_bound(
@@ -89,16 +90,14 @@ def error_bound(
     0.06
     """
     check_rounding()
-    e, share = validate.epsilon(epsilon), validate.real("failure", failure)
-    if not 0.0 < share < 1.0:
-        raise ParameterError(f"failure must be in (0, 1), got {share!r}")
+    e, share = validate.epsilon(epsilon), share_of_all("failure", failure)
     low, high = (float(limit) for limit in plain_bounds(bounds))
     known = None if slope is None else validate.positive("slope", slope)
     source = Records(records).source(nan)
     n = few_enough(source.total())
     if n == 0:
         raise InvalidRecords(smooth.EMPTY)
-    values = np.clip(smooth.ranks(source, 1, n).astype(np.float64), low, high)
+    values = np.clip(source.ranked(0, n - 1).astype(np.float64), low, high)
     if known is None:
         w = _least(values, low, high, e, share)
     else:

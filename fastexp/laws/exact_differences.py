@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._numbers.revenue import twofold
 from .._typing import AnyArray, FloatArray, IntArray
 from .elementary import quiet
 
 EXACT = 1 << 53  # integers up to here are doubles
 TOP = 2.0**63  # int64 ends here
-LOW_BITS = 2047  # an integer of 64 bits without its last 11 is a double
 
 
 class Sum(NamedTuple):
@@ -46,21 +46,13 @@ class Sum(NamedTuple):
 @quiet
 def added(x: AnyArray, r: FloatArray, *, negative: bool = False) -> Sum:
     """x + r, or with `negative` r - x."""
-    high, low = _parts(x)
+    high, low = twofold(x)
     if negative:
         high, low = -high, -low
     total, lost = _two_sum(high, r)
     part, rest = _two_sum(lost, low)
     total, part = _two_sum(total, part)
     return Sum(total, part, rest)
-
-
-def _parts(x: AnyArray) -> tuple[FloatArray, FloatArray]:
-    """x as a double, and what is lost, exactly."""
-    if x.dtype.kind == "f":
-        return x, np.zeros(x.shape)
-    low = x & x.dtype.type(LOW_BITS)
-    return _two_sum((x - low).astype(np.float64), low.astype(np.float64))
 
 
 def _two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -80,7 +72,9 @@ def differences(a: AnyArray, b: AnyArray) -> FloatArray:
     ahead = left.view(np.uint64) - right.view(np.uint64)  # modulo 2**64: as left >= right
     out = np.where(left >= right, ahead.astype(np.float64), -(-ahead).astype(np.float64))
     for i in np.flatnonzero(~(known & also)).tolist():
-        out[i] = _difference(a[i].item(), b[i].item())
+        x, y = a[i].item(), b[i].item()
+        infinite = math.isinf(x) or math.isinf(y)
+        out[i] = x - y if infinite else float(Fraction(x) - Fraction(y))
     return out
 
 
@@ -99,9 +93,3 @@ def _as_integers(x: AnyArray) -> tuple[IntArray, AnyArray]:
         return x.astype(np.int64), x < 1 << 63
     known = (x >= -TOP) & (x < TOP) & (x == np.floor(x))
     return np.where(known, x, 0.0).astype(np.int64), known
-
-
-def _difference(a: int | float, b: int | float) -> float:
-    if math.isinf(a) or math.isinf(b):
-        return a - b
-    return float(Fraction(a) - Fraction(b))

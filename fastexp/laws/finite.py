@@ -18,14 +18,13 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits import logspace
 from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
-from ..pictures.law_subject import Laws
+from ..pictures.law_painters import Laws
 from .candidate_law import CandidateLaw
 from .certified import Comparison
 from .decaying_sums import all_digits, by_level
-from .elementary import quiet
+from .elementary import frozen, quiet
 from .exact_differences import differences
-from .grouped_losses import GroupedLosses
-from .loss_groups import LossGroups, exact_values
+from .loss_groups import GroupedLosses, LossGroups, exact_values
 from .loss_pieces import LossPieces
 from .targets import Target
 
@@ -110,7 +109,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
     @cached_property
     def _sum(self) -> _Sum:
         count = -(-self._bits.size // BLOCK)
-        blocks = np.empty(3 * count + 2, dtype=np.int64)
+        blocks = np.empty(3 * count + 2, np.int64)
         w = self._weighting
         work = np.empty(2 * BLOCK)
         total = logspace.log_sum_exp(self._bits, self._kind, w.log_base, w.rate_nats, blocks, work)
@@ -129,43 +128,46 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
     def log_normalizer(self) -> float:
         """ln of the sum of base * exp(c * utility); infinite only where float64 ends."""
         check_rounding()
-        best, lift = self._best_and_lift()
-        return self._weighting.rate_nats * best - lift + log_one_value(self._sum.total)
+        return self._weighting.rate_nats * float(self._best) - self._lift + self._log_total
 
-    def _best_and_lift(self) -> tuple[float, float]:
-        best = key_value(int(self._sum.best[0]) & MASK_64, self._kind)
-        return float(best), float(self._sum.best.view(np.float64)[1])
+    @property
+    def _best(self) -> Fraction:
+        """The best utility, exactly."""
+        return key_value(int(self._sum.best[0]) & MASK_64, self._kind)
 
-    def _log_sum(self) -> tuple[Fraction, float]:
-        """(best utility, ln of the sum of exp(c * (u - best))); without a base."""
-        best = key_value(int(self._sum.best[0]) & MASK_64, self._kind)
-        return best, log_one_value(self._sum.total)
+    @property
+    def _lift(self) -> float:
+        return float(self._sum.best.view(np.float64)[1])
+
+    @property
+    def _log_total(self) -> float:
+        """ln of the sum of base * exp(c * (u - best)), lifted."""
+        return log_one_value(self._sum.total)
 
     @cached_property
     def log_probabilities(self) -> FloatArray:
         """ln P(candidate), shape (k,), read-only; -inf where the base is 0."""
         check_rounding()
-        log_sum = log_one_value(self._sum.total)
+        log_sum = self._log_total
         out = self._filled(logspace.fill_log_probabilities, log_sum)
         if self._kind != FLOAT:
             return out
         far = np.isneginf(out)
         if self._weighting.base is not None:
             far &= self._weighting.base > 0
-        return self._with_far(out, far, log_sum) if far.any() else out
-
-    def _with_far(self, out: FloatArray, far: AnyArray, log_sum: float) -> FloatArray:
-        """Gaps beyond float64 are halved, so that times a small rate they are right too."""
-        best, lift = self._best_and_lift()
-        halves = best / 2 - self._bits.view(np.float64)[far] / 2
-        with np.errstate(over="ignore"):
-            heights = 2 * (self._weighting.rate_nats * halves)
+        if not far.any():
+            return out
+        heights, mended = self._far_heights(far), out.copy()
         if self._weighting.base is not None:
             heights -= self._weighting.log_base[far]
-        mended = out.copy()
-        mended[far] = (lift - heights) - log_sum
-        mended.flags.writeable = False
-        return mended
+        mended[far] = (self._lift - heights) - log_sum
+        return frozen(mended)
+
+    @quiet
+    def _far_heights(self, far: AnyArray) -> FloatArray:
+        """Gaps beyond float64 are halved, so that times a small rate they are right too."""
+        halves = float(self._best) / 2 - self._bits.view(np.float64)[far] / 2
+        return np.asarray(2 * (self._weighting.rate_nats * halves))
 
     @cached_property
     def probabilities(self) -> FloatArray:
@@ -181,11 +183,10 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         out = np.empty(self._bits.size)
         w = self._weighting
         kernel(self._bits, self._kind, w.log_base, w.rate_nats, self._sum.best, total, out)
-        out.flags.writeable = False
-        return out
+        return frozen(out)
 
     def _best_utility(self) -> float:
-        return self._best_and_lift()[0]
+        return float(self._best)
 
     def theorem_6(self, t: float) -> LossTail:
         """Theorem 6 of the lecture notes beside the exact tail that it bounds.
@@ -244,9 +245,8 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         """
         w, pair = self._weighting, (self, other)
         moved = differences(*(exact_values(law._bits, law._kind) for law in pair))
-        best, others = (key_value(int(law._sum.best[0]) & MASK_64, law._kind) for law in pair)
-        total, rest = (log_one_value(law._sum.total) - law._best_and_lift()[1] for law in pair)
-        shift = nats(w.rate * (best - others)) + (total - rest)
+        total, rest = (law._log_total - law._lift for law in pair)
+        shift = nats(w.rate * (self._best - other._best)) + (total - rest)
         return np.asarray(w.rate_nats * moved - shift)
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Protocol, Self, overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._intake.record_sources import Counted, Source
-from .._numbers.distance_statistic import DistanceStatistic
+from .._numbers.distance_statistic import DistanceStatistic, StatisticSampler
 from .._parameters import validate
 from .._parameters.grid import Grid
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError
-from ..pictures.law_subject import Laws
-from .elementary import exp, quiet
+from ..pictures.law_painters import Laws
+from .elementary import exp, frozen, least, quiet, reached
 from .exact_differences import added, differences
 from .grid_cells import DistanceCells, LawCells
 from .law import shaped_as
@@ -28,7 +28,6 @@ from .number import Tails
 from .pieces import Distances, Pieces, Place
 from .pieces_compared import Parts
 from .piecewise import PiecewiseLaw
-from .search import least, reached
 
 LISTED = 1 << 24  # points that `probabilities` lists at most
 WAYS = 128  # into which a search for a point is cut at a time
@@ -118,10 +117,6 @@ class GridLaw(PiecewiseLaw):
 
     _utility: Callable[[IntArray], AnyArray] | None = None  # of points, by their index
 
-    def _set(self, rate: Fraction, epsilon: float) -> None:
-        super()._set(rate, epsilon)
-        self._log_masses: FloatArray | None = None
-
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         law = super()._with_rate(rate, epsilon)
         law._sampler = self._sampler.with_rate(rate)
@@ -148,19 +143,18 @@ class GridLaw(PiecewiseLaw):
     def probabilities(self) -> FloatArray:
         """P(point), shape (G,), read-only; at most 2**24 points."""
         check_rounding()
-        return _frozen(exp(self.log_probabilities))
+        return frozen(exp(self.log_probabilities))
 
     @property
     def log_probabilities(self) -> FloatArray:
         """ln P(point), shape (G,), read-only; at most 2**24 points."""
         check_rounding()
-        if self._log_masses is None:
-            points = self._all()
-            count = self._pieces.size.astype(np.int64)
-            self._log_masses = _frozen(
-                self._log_pmf(np.repeat(np.arange(count.size), count), points)
-            )
         return self._log_masses
+
+    @cached_property
+    def _log_masses(self) -> FloatArray:
+        points, count = self._all(), self._pieces.size.astype(np.int64)
+        return frozen(self._log_pmf(np.repeat(np.arange(count.size), count), points))
 
     def as_dict(self) -> dict[int | float, float]:
         """Each point and its probability; at most 2**24 points."""
@@ -346,12 +340,12 @@ class GridLaw(PiecewiseLaw):
         return np.asarray(self._grid.values(places - 1))
 
     def _expected_errors(self, truth: AnyArray) -> FloatArray:
-        if self._grid.points is None:
+        if self._grid.points is None and isinstance(self._body, DistanceCells):
             points = np.maximum(self._grid.places(truth) - 1, 0)
             off = differences(truth, self._grid.values(points))
             outside = np.where((off < 0.0) | (points == self._grid.size - 1), off, 0.0)
-            errors = self._body.errors(self._rate, points, (off - outside) / self._scale)
-            if errors is not None:
+            shares = (off - outside) / self._scale
+            if (errors := self._body.errors(self._rate, points, shares)) is not None:
                 return errors * self._scale + np.abs(outside)
         return super()._expected_errors(truth)
 
@@ -454,14 +448,9 @@ def distance_law(
     """
     records, exact = source.held(grid), Fraction(unit)
     cells, rate = DistanceCells(statistic, records, exact), statistic.weighting.rate
-    law = GridLaw(grid, cells, exact, rate, epsilon, statistic.sampler(records))
+    law = GridLaw(grid, cells, exact, rate, epsilon, StatisticSampler(statistic, records))
     law._utility = cells.utilities
     if isinstance(records, Counted) and records.grid is not None:
         law.truth = truth(source)
     law._statistic = partial(truth, records)
     return law
-
-
-def _frozen(values: FloatArray) -> FloatArray:
-    values.flags.writeable = False
-    return values

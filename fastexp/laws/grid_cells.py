@@ -4,38 +4,24 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
 from .._intake.record_sources import Source
 from .._numbers import rank_errors
 from .._numbers.distance_statistic import DistanceStatistic
+from .._numbers.laplace import Truth
 from .._numbers.rank import RankStatistic
-from .._numbers.row_cells import RowCells
+from .._numbers.rank_cells import RowCells
+from .._numbers.revenue import Demand, Prices
 from .._parameters.grid import Grid
 from .._typing import AnyArray, FloatArray, IntArray
-from .exact_differences import differences
+from .exact_differences import EXACT, differences
 from .piece_shapes import Points
 from .pieces import Pieces
-from .piecewise import Body
-from .point_utilities import multiples
 
-
-class LawCells(Body, Protocol):
-    """The cells of a data set, as laws sum them. Private data."""
-
-    @property
-    def start(self) -> IntArray:
-        """The index of each cell's first point, increasing from 0."""
-        ...
-
-    def errors(self, rate: Fraction, places: IntArray, shares: FloatArray) -> FloatArray | None:
-        """E|output - truth| in steps, for truths `shares` of a step above points `places`.
-
-        They lie within the grid. None where the sums of all cells are to say it.
-        """
-        ...
+LARGE = 1 << 62
 
 
 class GridCells:
@@ -65,13 +51,10 @@ class GridCells:
         if slope is not None:
             flip, steep = slope < 0, np.abs(slope)
             at = np.where(flip, _last_losses(loss, slope, count), at)
-        gap = size if grid.points is None else _gaps(grid.points)
+        gap = size
+        if grid.points is not None:  # the last one counts as one
+            gap = np.append(differences(grid.points[1:], grid.points[:-1]), 1.0)
         self.pieces = Pieces(Points(), size, gap, at, steep, flip)
-
-    def errors(self, rate: Fraction, places: IntArray, shares: FloatArray) -> FloatArray | None:
-        """None."""
-        del rate, places, shares  # the sums of all cells are there
-        return None
 
 
 class DistanceCells:
@@ -137,6 +120,9 @@ class DistanceCells:
         return rank_errors.errors_by_cells(nats, cells, places, shares)
 
 
+LawCells: TypeAlias = GridCells | DistanceCells
+
+
 def _singles(
     start: IntArray, count: IntArray, loss: AnyArray, slope: FloatArray | None
 ) -> tuple[IntArray, IntArray, AnyArray, None]:
@@ -157,6 +143,34 @@ def _last_losses(loss: AnyArray, slope: FloatArray, count: IntArray) -> FloatArr
         return np.asarray(np.maximum(loss + slope * (count - 1), 0.0), np.float64)
 
 
-def _gaps(points: AnyArray) -> FloatArray:
-    """From each point of a given grid to the next; the last counts as one."""
-    return np.append(differences(points[1:], points[:-1]), 1.0)
+def multiples(numbers: AnyArray, unit: Fraction) -> AnyArray:
+    """Integers times a unit: int64 where all products are integers of 64 bits, else float64."""
+    over, under = unit.numerator, unit.denominator
+    most = int(np.abs(numbers).max(initial=0)) * over
+    if under == 1 and most < LARGE:
+        return np.asarray(numbers * over, np.int64)
+    if max(most, under) <= EXACT:
+        return np.asarray(numbers * over, np.float64) / under
+    return np.array([number * over / under for number in numbers.tolist()], np.float64)
+
+
+def revenues(prices: Prices, runs: Demand, t: IntArray) -> AnyArray:
+    """The revenue of prices t."""
+    bids, points = runs.bids[np.searchsorted(runs.last, t)], prices.grid.points
+    if points is not None and not prices.grid.whole:
+        return np.asarray(bids * points[t])
+    if prices.fits(runs.total()):
+        return multiples(bids * prices.ticks(t), prices.tick)
+    pairs = zip(bids.tolist(), t.tolist(), strict=True)
+    exact = [paying * prices.grid.exact(i) / prices.tick for paying, i in pairs]
+    return multiples(np.array([ticks.numerator for ticks in exact], object), prices.tick)
+
+
+def minus_distances(truth: Truth, first: int, t: IntArray) -> AnyArray:
+    """Minus the distance from a statistic; point 0 is `first` steps above the one below it."""
+    _, step, under = truth.grid.unit
+    steps = t + first
+    if (int(np.abs(steps).max(initial=0)) + 1) * truth.under >= LARGE:
+        steps = steps.astype(object)
+    numbers = -np.abs(steps * truth.under - truth.rest)
+    return multiples(numbers, Fraction(step, under * truth.under))

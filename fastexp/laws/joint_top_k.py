@@ -13,22 +13,79 @@ import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from .._selection.joint_top_k import ordered, simulate
+from .._selection.joint_top_k import ordered, reached, simulate
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
-from ..pictures.law_subject import Laws
+from ..kernels.bits.logexp import LN2
+from ..pictures.law_painters import Laws
 from .candidate_law import OrderedSelections
 from .certified import Comparison
 from .decaying_sums import ROUNDED, signed
-from .elementary import exp, expm1, log, sums
+from .elementary import exp, expm1, frozen, log, quiet, sums
 from .exact_differences import differences
 from .finite import nats
-from .grouped_losses import GroupedLosses
 from .law import shaped_as
+from .loss_groups import GroupedLosses, Levels
 from .loss_pieces import LossPieces
-from .slice_levels import SliceLevels
 from .targets import Target
+
+MOST = 1 << 22  # losses that are looked at
+
+
+class SliceLevels(Levels):
+    """Distinct losses in increasing order, and how many sequences have each. No epsilon.
+
+    `exact` and `losses` are them as integers and as floats, `log_masses` and `log_within` the
+    logarithms of how many sequences have it, and have at most it. N(v) is a product of floats with
+    its exponent kept apart. The part of N(v) that is new at v is 1 - product of (1 - y_i), where
+    y_i is the part that is new at place i: a sum of positive terms, so that small ones keep their
+    digits.
+    """
+
+    exact: AnyArray
+    log_masses: FloatArray
+    log_within: FloatArray
+
+    def __init__(self, gaps: AnyArray, places: int) -> None:
+        self._sorted = np.sort(gaps)
+        self._best = self._sorted[:places]
+        distinct = np.unique(self._sorted)
+        farthest = int(distinct[-1])
+        self._table: IntArray | None = None
+        if farthest < min(MOST, 4 * places * distinct.size):
+            self._table = np.bincount(gaps.astype(np.int64)).cumsum()
+            levels = np.arange(farthest + 1, dtype=np.uint64)
+        elif places * distinct.size <= MOST:
+            best = np.unique(self._best)
+            levels = np.unique(np.concatenate([distinct[distinct >= gap] - gap for gap in best]))
+        else:
+            raise ParameterError(f"the law of a joint selection needs at most {MOST} losses")
+        self._count(levels)
+
+    def reach(self, place: int, levels: AnyArray) -> IntArray:
+        """How many items the place may take, for each of some losses."""
+        gap = self._best[place]
+        if self._table is not None:
+            last = np.uint64(self._table.size - 1)
+            return np.asarray(self._table[np.minimum(levels + gap, last)])
+        return reached(self._sorted, levels, gap)
+
+    @quiet
+    def _count(self, levels: AnyArray) -> None:
+        product, exponent, new = np.ones(levels.size), np.zeros(levels.size), np.zeros(levels.size)
+        for place in range(self._best.size):
+            reach = self.reach(place, levels)
+            free = (reach - place).astype(np.float64)
+            share = np.diff(reach, prepend=0) / free
+            new += share * (1.0 - new)
+            product, twos = np.frexp(product * free)
+            exponent += twos
+        new[0] = 1.0
+        some = new > 0.0
+        self.exact, self.losses = levels[some], levels[some].astype(np.float64)
+        self.log_within = exponent[some] * LN2 + log(product[some])
+        self.log_masses = self.log_within + log(new[some])
 
 
 class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
@@ -168,8 +225,7 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
             raise ParameterError(f"selection must hold {self._places} indices, got {len(indices)}")
         gaps = self._gaps.tolist()
         best = np.sort(self._gaps)[: self._places].tolist()
-        loss: int = max(gaps[item] - gap for item, gap in zip(indices, best, strict=True))
-        return loss
+        return int(max(gaps[item] - gap for item, gap in zip(indices, best, strict=True)))
 
     @cached_property
     def _slices(self) -> FloatArray:
@@ -187,9 +243,7 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
         check_rounding()
         shares = self._slices / self._levels.reach(0, self._levels.exact)
         runs = self._levels.exact.searchsorted(self._gaps)
-        out = np.asarray(sums(shares, back=True)[runs])
-        out.flags.writeable = False
-        return out
+        return frozen(sums(shares, back=True)[runs])
 
     def place_probabilities(self, candidate: int) -> FloatArray:
         """P(selected i-th) of one candidate, for i = 1, ..., k; their sum is P(selected).

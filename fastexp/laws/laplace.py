@@ -16,12 +16,11 @@ from ..errors import InvalidRecords, ParameterError
 from .certified import crossing
 from .continuous import ContinuousLaw
 from .grid import GridLaw
-from .grid_cells import GridCells
+from .grid_cells import GridCells, minus_distances
 from .loss_pieces import LossPieces
 from .losses import Losses
 from .piece_shapes import Points
 from .pieces import Pieces
-from .point_utilities import minus_distances
 from .targets import HIGH, LOW, rounded_up
 
 Solve = Callable[[float], Fraction]  # from an epsilon to its rate
@@ -59,12 +58,19 @@ def _step(truth: Truth) -> Fraction:
     return Fraction(s, d)
 
 
-def _solved(solve: Solve, rate: float) -> float:
-    """The epsilon of a rate, or a little more: the rate rises with epsilon."""
-    return crossing(lambda e: log(float(solve(e)) / rate), LOW, HIGH)
+class _Solved:
+    """A law whose rate is solved for each epsilon."""
+
+    _solve: Solve
+
+    def _rate_at(self, epsilon: float) -> Fraction:
+        return self._solve(epsilon)
+
+    def _epsilon_of(self, rate: float) -> float:
+        return crossing(lambda e: log(float(self._solve(e)) / rate), LOW, HIGH)
 
 
-class BoundedLaplaceLaw(GridLaw):
+class BoundedLaplaceLaw(_Solved, GridLaw):
     """The law of `Laplace` within bounds: a `GridLaw` whose rate is solved for each epsilon."""
 
     def __init__(self, sampler: LaplaceSampler, epsilon: float, solve: Solve) -> None:
@@ -76,12 +82,6 @@ class BoundedLaplaceLaw(GridLaw):
         rate = sampler.weighting.rate
         super().__init__(truth.grid, cells, _step(truth), rate, epsilon, sampler)
         self._utility = partial(minus_distances, truth, -truth.below)
-
-    def _rate_at(self, epsilon: float) -> Fraction:
-        return self._solve(epsilon)
-
-    def _epsilon_of(self, rate: float) -> float:
-        return _solved(self._solve, rate)
 
 
 class LaplaceLaw(GridLaw):
@@ -187,7 +187,7 @@ class LaplaceLaw(GridLaw):
         return np.where(inside, quantiles, np.where(p == 0.0, -np.inf, np.inf))
 
 
-class BoundedLaplaceDensity(ContinuousLaw):
+class BoundedLaplaceDensity(_Solved, ContinuousLaw):
     """The density of `Laplace` within bounds, whose rate is solved for each epsilon."""
 
     def __init__(self, f: float, bounds: tuple[float, float], epsilon: float, solve: Solve) -> None:
@@ -195,9 +195,3 @@ class BoundedLaplaceDensity(ContinuousLaw):
         knots = np.array([bounds[0], min(max(f, bounds[0]), bounds[1]), bounds[1]])
         slope, unit = np.array([-1.0, 1.0]), Fraction(1)
         super().__init__(knots, np.zeros(2), slope, 0.0, unit, solve(epsilon), epsilon)
-
-    def _rate_at(self, epsilon: float) -> Fraction:
-        return self._solve(epsilon)
-
-    def _epsilon_of(self, rate: float) -> float:
-        return _solved(self._solve, rate)

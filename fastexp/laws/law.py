@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, NoReturn, Self, TypeVar, cast, overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
+from .._parameters.descriptions import Described, parameters
 from .._parameters.documented import documented, own_methods
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
-from .certified import Comparison, last_failure
+from ..pictures.cards import Card, Carded
+from ..pictures.law_painters import Laws
+from ..pictures.law_panels import draw
+from .certified import Comparison, Unreached, last_failure
 from .loss_pieces import LossPieces
-from .presented import Presented
 from .privacy_loss import PrivacyLoss
-from .sufficient import Sufficient
-from .targets import HIGH, LOW, Target
+from .targets import HIGH, LOW, Target, rounded_up, target_of
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
+HIDDEN = "A law holds private data, of which nothing is shown here."
+FLOOR = ", which is at least the distance of the truth from the nearest possible output"
 
 
 @documented
-class Law(Presented, Sufficient, ABC, Generic[One_co, Many_co]):
+class Law(Carded, ABC, Generic[One_co, Many_co]):
     """The exact distribution of a mechanism's output on one data set.
 
     Laws are equal if they are of one type and epsilon and give the same weight to the same
     outputs, such as those of equal mechanisms on equal data in any form and order.
     They have no hash: it would be a fingerprint of private data.
     """
+
+    _epsilon: float
+    _maker: Described | None = None
 
     def __init_subclass__(cls) -> None:
         """Complete the docstrings of the methods."""
@@ -157,12 +166,179 @@ class Law(Presented, Sufficient, ABC, Generic[One_co, Many_co]):
         )
 
     def _against(self, other: Any) -> LossPieces:
-        """The losses against a law of the same type and `_outputs`."""
         raise NotImplementedError
 
     def _output_at(self, index: int) -> Any:
-        """An output by its index among these losses."""
         raise NotImplementedError
+
+    @property
+    def mechanism(self) -> Any:
+        """The mechanism that this is the law of, at the law's epsilon.
+
+        None where no mechanism made the law, as that of the first of k places, or none has its
+        epsilon, as beyond the greatest of a `Price`.
+        """
+        maker = cast("Any", self._maker)
+        if maker is None or maker.epsilon == self._epsilon:
+            return maker
+        for options in ({}, {"any_epsilon": True}):
+            with suppress(ParameterError):
+                return replace(maker, epsilon=self._epsilon, **options)
+        return None
+
+    def __repr__(self) -> str:
+        mechanism = self.mechanism
+        parts = [f"epsilon={self._epsilon!r}" if mechanism is None else repr(mechanism)]
+        parts += [f"{name}={number}" for name, number in self._sizes().items()]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _sizes(self) -> dict[str, int]:
+        """Public numbers that the mechanism does not know, for the repr."""
+        return {}
+
+    def _card(self) -> Card:
+        facts: dict[str, object] = {"epsilon": self._epsilon}
+        if self.mechanism is not None:
+            facts = parameters(self.mechanism)
+        return Card(
+            f"{type(self).__name__}: the exact law of an answer",
+            [*facts.items(), *self._sizes().items()],
+            note=HIDDEN,
+        )
+
+    def plot(self, ax: Any = None, *, draws: ArrayLike | None = None) -> Any:
+        """Not private: a picture of this law, with the true value, and with draws beside it.
+
+        Of a number the probability of each point, or the density where there are many; the true
+        value is a dashed line, the ends may be left out. Of prices also the laws at a fifth and
+        at five times epsilon. Of a selection its likeliest candidates; of k places the first.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; default: a new figure, which a notebook shows. Colours are chosen for
+            the ground of the axes, light or dark, and can be told apart in grey.
+        draws : array_like of shape (size,), optional
+            Draws of the same law, as ``law.sample(1_000)``, to compare with it; of k places
+            (size, k), of m quantiles (size, m).
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            ``ax.figure.savefig`` writes it to a file.
+
+        Raises
+        ------
+        ParameterError
+            If matplotlib is not installed.
+        ParameterError, ParameterTypeError
+            If `draws` are not outputs of this law.
+
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> law = fx.Median(epsilon=0.1, bounds=(0, 120), step=1).law([20, 30, 40, 50, 60])
+        >>> axes = law.plot(draws=law.sample(1_000, rng=1))
+        >>> axes.get_xlabel(), axes.figure.texts[0].get_text()
+        ('output', '1,000 draws against the exact law')
+        """
+        check_rounding()
+        subject = self._subject()
+        if draws is not None:
+            outputs = validate.reals("draws", draws)
+            if outputs.ndim == 0 or outputs.size == 0:
+                raise ParameterError("draws must be an array of at least one draw")
+            rows: AnyArray = outputs.reshape(outputs.shape[0], -1).T
+            if rows.shape[0] < len(subject.laws):
+                raise ParameterError(f"draws must have a column for each of {len(subject.laws)}")
+            firsts = rows[: len(subject.laws)]
+            if subject.candidates is not None:
+                inside = (firsts >= 0) & (firsts < len(subject.candidates))
+                if not bool((inside & (firsts == np.floor(firsts))).all()):
+                    raise ParameterError("draws must be indices of candidates")
+                firsts = firsts.astype(np.int64)
+            subject = replace(subject, draws=firsts)
+        return draw(subject, ax)[0]
+
+    @abstractmethod
+    def _subject(self) -> Laws:
+        """What a picture is made of."""
+
+    def epsilon_for(
+        self,
+        *,
+        error: float | None = None,
+        loss: float | None = None,
+        probability: float | None = None,
+        expected_error: float | None = None,
+        expected_loss: float | None = None,
+        truth: float | None = None,
+    ) -> float:
+        """Not private: the least epsilon from which on this data meets a target of accuracy.
+
+        To choose epsilon by private data is itself a release: take public data, or a stand-in.
+        `fastexp.epsilon_for` does that for many data sets, and also without any.
+
+        Parameters
+        ----------
+        error, loss : float, optional
+            >= 0, in units of the data and of the utility: P(error <= `error`) >= `probability`,
+            or the same of losses.
+        probability : float, optional
+            In (0, 1); goes with `error` and `loss`.
+        expected_error, expected_loss : float, optional
+            > 0: the expectation is at most that. Of the four limits one is given; selections
+            have losses only, medians with noise errors only, and top-k the losses of its first
+            place.
+        truth : float, optional
+            What errors are from; default: `truth` of the law, the data's own statistic.
+
+        Returns
+        -------
+        float
+            In nats, in [1e-9, 1e6], to 12 digits, rounded up; of top-k that of a round. The
+            target holds at every epsilon from there to 1e6, and fails at one less than a relative
+            1e-9 below (1e-6 where accuracy hardly depends on epsilon), unless it is 1e-9. (Errors
+            may rise with epsilon.)
+
+        Raises
+        ------
+        ParameterError
+            If not exactly one target is given, or it fails at 1e6. An error is at least the
+            distance of the truth from the nearest possible output, such as a point of the grid;
+            the law at epsilon = 1e6 has the least limits that hold.
+        PrecisionError
+            If there is no proof: somewhere the target is met with equality, or nearly so.
+
+        Notes
+        -----
+        The search goes down from 1e6 and proves that the target holds on whole intervals: the
+        sums that are compared are convex in epsilon on a logarithmic scale. Losses need no more
+        than bisection, as they fall in distribution: with the noise fixed, the winner of the
+        greatest c * utility + noise lies on an envelope of lines in c, and goes to a greater
+        slope, which is its utility, as c grows (Gumbel noise: the exponential mechanism;
+        exponential noise: permute-and-flip).
+        """
+        check_rounding()
+        target = target_of(error, loss, probability, expected_error, expected_loss, truth)
+        try:
+            return self._enough(target)
+        except Unreached:
+            self._refuse(target)
+
+    def _enough(self, target: Target) -> float:
+        """The least epsilon, rounded up; `Unreached` where there is none."""
+        with np.errstate(all="ignore"):  # a warning would depend on the data
+            return rounded_up(self._epsilon_for(target))
+
+    @abstractmethod
+    def _epsilon_for(self, target: Target) -> float:
+        """The epsilon that `_enough` rounds up."""
+
+    def _refuse(self, target: Target) -> NoReturn:
+        """Say that the greatest epsilon misses the target; what it reaches depends on the data."""
+        floor = FLOOR if target.of_errors else ""
+        raise ParameterError(f"no epsilon up to {HIGH:g} reaches the {target.name}{floor}")
 
 
 class LossLaw(Law[One_co, Many_co]):
@@ -273,11 +449,9 @@ class LossLaw(Law[One_co, Many_co]):
 
     @property
     def _least(self) -> float:
-        """The least epsilon that the law can have."""
         return LOW
 
     def _rate_at(self, epsilon: float) -> Fraction:
-        """The rate of an epsilon."""
         return self._exact_rate() * Fraction(epsilon) / Fraction(self._epsilon)
 
     def _epsilon_of(self, rate: float) -> float:

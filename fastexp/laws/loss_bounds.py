@@ -7,6 +7,7 @@ import math
 from .._parameters import validate
 from ..errors import ParameterError
 from ..privacy import selection_rate
+from .targets import share_of_all
 
 
 def loss_bound(
@@ -79,14 +80,10 @@ def epsilon_without_data(
     unit = validate.sensitivity(sensitivity) / float(rate)
     choices = math.log(validate.counting("k", k, least=2))
     if expected_loss is not None:
-        return _within_floats(unit * choices / validate.positive("expected_loss", expected_loss))
-    beta = validate.real("failure", failure)
-    if not 0.0 < beta < 1.0:
-        raise ParameterError(f"failure must be in (0, 1), got {beta!r}")
-    return _within_floats(unit * (choices - math.log(beta)) / validate.positive("loss", loss))
-
-
-def _within_floats(epsilon: float) -> float:
+        epsilon = unit * choices / validate.positive("expected_loss", expected_loss)
+    else:
+        nats = choices - math.log(share_of_all("failure", failure))
+        epsilon = unit * nats / validate.positive("loss", loss)
     if not 0.0 < epsilon < math.inf:
         raise ParameterError(
             "loss or expected_loss must be in a proportion to sensitivity that float64 holds"

@@ -9,10 +9,9 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.numbers.density import sum_products
-from .elementary import exp, quiet, sums
+from .elementary import exp, least, quiet, sums
 from .piece_shapes import Points, near
 from .pieces import Pieces, Weights
-from .search import least
 
 EXACT = 1 << 53  # integers up to here are doubles
 LARGEST = float(np.finfo(np.float64).max)
@@ -21,8 +20,6 @@ PAIRS = 1 << 16  # of a loss and a piece, at a time
 
 class Units:
     """Losses as the integers, or the numbers, that pieces have, and in units of the utility."""
-
-    __slots__ = ("_factor", "_part")
 
     def __init__(self, unit: Fraction, greatest: float) -> None:
         n, d = unit.numerator, unit.denominator
@@ -45,16 +42,6 @@ class Losses:
 
     Independent of epsilon. `sloped`: pieces of more than one loss.
     """
-
-    pieces: Pieces
-    units: Units
-    by_low: IntArray
-    by_high: IntArray
-    sloped: IntArray
-    lows: FloatArray
-    highs: FloatArray
-    low: FloatArray
-    high: FloatArray
 
     def __init__(self, pieces: Pieces, unit: Fraction) -> None:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -13,10 +13,9 @@ from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray
 from ..errors import ParameterError, PrecisionError
 from .certified import Gap, last_failure
-from .clamped_noise import ClampedNoise
 from .elementary import quiet
 from .law import probability_levels
-from .noises import Noise
+from .noises import ClampedNoise, Noise
 from .number import NumberLaw, Tails
 from .targets import HIGH, LOW, Target, log_of_sum
 

@@ -13,10 +13,9 @@ from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..errors import ParameterError
-from ..pictures.law_subject import Laws
-from .elementary import quiet
+from ..pictures.law_painters import Laws
+from .elementary import cdf_of, least_number, quiet
 from .law import Law, finite, probability_levels, shaped_as
-from .search import cdf_of, least_number
 
 Tails: TypeAlias = tuple[FloatArray, FloatArray]  # up to a number, and beyond it
 

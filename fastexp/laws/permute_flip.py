@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-from typing import NamedTuple, Self
+from functools import cache, cached_property, partial
+from typing import NamedTuple, Self, cast
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._selection.permute_flip import simulate
-from .._typing import AnyArray, FloatArray
-from ..kernels.bits.logexp import exp_fill, log_fill
+from .._typing import FloatArray
+from ..errors import PrecisionError
+from ..kernels.bits.heights import BLOCK
+from ..kernels.select.flip_law import flip_integrals, log_product
 from .certified import Comparison, Gap
+from .elementary import exp, frozen, log
 from .finite import FiniteLaw
-from .flip_integrals import flip_law
 from .loss_groups import LARGEST
 from .targets import Target, log_of_sum
 
 INTEGRALS = 2.0  # what logarithms of sums of probabilities err by, in an integral's bounds
+NODES = 20
+RHO = 4.0  # of the Bernstein ellipse: semi-axes (RHO +- 1/RHO) / 2 of a panel's half-length
+DECADES = 12.0  # a panel is so long that the product falls by about exp(-12)
+NEGLIGIBLE = 1e-17
+PROMISED = 1e-12
+ROUNDING = 2.0**-49  # of a logarithm of magnitude 1, its sum and its exponential
+# Trefethen (2013), Theorem 19.3: |error| <= 64/15 * M * RHO**(2 - 2n) / (RHO**2 - 1).
+FACTOR = 64 / 15 * RHO ** (2 - 2 * NODES) / (RHO**2 - 1)
 
 
 class PermuteAndFlipLaw(FiniteLaw):
@@ -57,7 +67,6 @@ class PermuteAndFlipLaw(FiniteLaw):
 
     @cached_property
     def _distinct(self) -> Distinct:
-        """The law by distinct losses."""
         return distinct_law(self._groups.losses, self._groups.masses, self._weighting.rate_nats)
 
     @cached_property
@@ -81,26 +90,17 @@ class PermuteAndFlipLaw(FiniteLaw):
         check_rounding()
         out = self._spread(self._distinct.log_p)
         far = self._spread(self._groups.losses) == LARGEST
-        return self._with_far_ones(out, far) if far.any() else out
-
-    def _with_far_ones(self, out: FloatArray, far: AnyArray) -> FloatArray:
-        """Gaps beyond float64 are halved; what the integral adds is less than their digits."""
-        halves = self._best_and_lift()[0] / 2 - self._bits.view(np.float64)[far] / 2
-        mended = out.copy()
-        with np.errstate(over="ignore"):
-            mended[far] = -2 * (self._weighting.rate_nats * halves)
-        mended.flags.writeable = False
-        return mended
+        if far.any():  # what the integral adds is less than their digits
+            out = out.copy()
+            out[far] = -self._far_heights(far)
+        return frozen(out)
 
     def _log_ratios(self, other: Self) -> FloatArray:
         """As logarithms differ: to 1e-12, and a few ulp of them."""
         return np.asarray(self.log_probabilities - other.log_probabilities)
 
     def _spread(self, values: FloatArray) -> FloatArray:
-        """One number a candidate, from one a distinct loss."""
-        out = values[self._groups.members(self._bits, self._kind)]
-        out.flags.writeable = False
-        return out
+        return frozen(values[self._groups.members(self._bits, self._kind)])
 
     def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
         losses, masses = self._groups.losses, self._groups.masses
@@ -130,8 +130,65 @@ def distinct_law(losses: FloatArray, counts: FloatArray, rate: float) -> Distinc
     """The law by distinct losses."""
     with np.errstate(over="ignore"):
         heights = np.asarray(-rate * losses)
-    weights, logs = np.empty(heights.size), np.empty(heights.size)
-    exp_fill(heights, weights)
+    weights = exp(heights)
     integrals, err = flip_law(weights, counts)
-    log_fill(integrals, logs)
-    return Distinct(weights * integrals, heights + logs, err)
+    return Distinct(weights * integrals, heights + log(integrals), err)
+
+
+def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float]:
+    """The integral of F(t) / (1 - t*w) over [0, 1] for each distinct weight, and their error.
+
+    The greatest weight is 1 and comes first. Each integral's relative error is below what is
+    returned, and that below 1e-12, or `PrecisionError` is raised. With G(t) = F(t) / (1 - t),
+    which falls, every integrand lies between F and G; so the integral of F bounds all of them
+    from below. F(t), the product of (1 - t*w)**count, is the probability that nobody succeeds
+    before t.
+    """
+    work = np.empty(2 * BLOCK)
+
+    def minus_log(t: float, rest: float) -> tuple[float, float]:
+        """(-ln F(t), -d/dt ln F(t)); rest = 1 - t."""
+        return cast("tuple[float, float]", log_product(weights, counts, t, rest, work))
+
+    nodes, node_weights = _rule(NODES)
+    all_products, all_rests = [], []
+    start, error, least = 0.0, 0.0, 0.0
+    while start < 1.0:
+        height, slope = minus_log(start, 1.0 - start)
+        if _exp(-height) <= NEGLIGIBLE * least:  # G(start) * (1 - start) = F(start)
+            error += _exp(-height)
+            break
+        length = min(1.0 - start, DECADES / slope)
+        half = length / 2
+        # From either end of the panel, so that t and 1 - t both keep their digits.
+        times = start + half * (1.0 + nodes)
+        rests = (1.0 - start - length) + half * (1.0 - nodes)
+        at = zip(times.tolist(), rests.tolist(), strict=True)
+        logs = np.array([-minus_log(t, rest)[0] for t, rest in at])
+        values = exp(logs) * node_weights * half
+        # Of all points of the ellipse its left end is farthest from each root 1/w >= 1.
+        left = start + half - half * (RHO + 1 / RHO) / 2
+        growth = -minus_log(left, 1.0 - left)[0]
+        error += FACTOR * half * _exp(growth) / min(1.0, 1.0 - left)
+        error += float((values / rests * (1.0 - logs)).sum()) * ROUNDING
+        least += float(values.sum())
+        all_products.append(values)
+        all_rests.append(rests)
+        start += length
+    integrals = np.empty(weights.size)
+    flip_integrals(weights, np.concatenate(all_products), np.concatenate(all_rests), integrals)
+    err = error / float(integrals.min())
+    total = float((weights * counts * integrals).sum())
+    if not (err <= PROMISED and abs(total - 1.0) <= PROMISED):
+        raise PrecisionError("the law of permute-and-flip cannot be computed to 1e-12 here")
+    return integrals, err
+
+
+@cache
+def _rule(size: int) -> tuple[FloatArray, FloatArray]:
+    nodes, weights = np.polynomial.legendre.leggauss(size)
+    return nodes, weights
+
+
+def _exp(x: float) -> float:
+    return float(exp(np.array([x]))[0])

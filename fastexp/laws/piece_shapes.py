@@ -35,7 +35,7 @@ CENTRE = tuple(float(b / factorial(2 * k + 2)) for k, b in enumerate(BERNOULLI))
 SPREAD = tuple((2 * k + 1) * c for k, c in enumerate(CENTRE))
 
 
-def _times(z: FloatArray, y: FloatArray) -> FloatArray:
+def times(z: FloatArray, y: FloatArray) -> FloatArray:
     """z * y, where infinity times 0 is 0."""
     return np.where((z > 0) & (y > 0), z * y, 0.0)
 
@@ -76,8 +76,8 @@ def near(z: Fall, y: FloatArray, size: FloatArray) -> FloatArray:
     """The share of a piece's mass within y of its best end; y <= size."""
     if z is None:
         return y / size
-    whole = _times(z, size)
-    return np.where(whole > TINY, expm1(-_times(z, y)) / expm1(-whole), y / size)
+    whole = times(z, size)
+    return np.where(whole > TINY, expm1(-times(z, y)) / expm1(-whole), y / size)
 
 
 @quiet
@@ -90,8 +90,8 @@ def shares(
     """
     if z is None or flip is None:
         return low / size, high / size
-    below = near(z, low, size) * np.where(flip, exp(-_times(z, high)), 1.0)
-    above = near(z, high, size) * np.where(flip, 1.0, exp(-_times(z, low)))
+    below = near(z, low, size) * np.where(flip, exp(-times(z, high)), 1.0)
+    above = near(z, high, size) * np.where(flip, 1.0, exp(-times(z, low)))
     return below, above
 
 
@@ -146,7 +146,7 @@ class Stretch:
         """ln of the integral of exp(-z*y)."""
         if z is None:
             return log(size)
-        return log(np.where(np.isinf(size), 1.0 / z, size * mean_weight(_times(z, size))))
+        return log(np.where(np.isinf(size), 1.0 / z, size * mean_weight(times(z, size))))
 
     @_in_blocks
     @quiet
@@ -154,7 +154,7 @@ class Stretch:
         """The mean of y."""
         if z is None:
             return size / 2
-        return np.where(np.isinf(size), 1.0 / z, size * centre(_times(z, size)))
+        return np.where(np.isinf(size), 1.0 / z, size * centre(times(z, size)))
 
     @_in_blocks
     @quiet
@@ -162,7 +162,7 @@ class Stretch:
         """The variance of y."""
         if z is None:
             return size**2 / 12
-        inside = size * size * spread(_times(z, size))
+        inside = size * size * spread(times(z, size))
         return np.where(np.isinf(size), 1.0 / z**2, inside)
 
     def extent(self, size: FloatArray) -> FloatArray:
@@ -181,7 +181,7 @@ class Points:
         """ln of the sum of exp(-z*y)."""
         if z is None:
             return log(size)
-        return log(size * (mean_weight(_times(z, size)) / mean_weight(z)))
+        return log(size * (mean_weight(times(z, size)) / mean_weight(z)))
 
     @_in_blocks
     @quiet
@@ -189,7 +189,7 @@ class Points:
         """The mean of y."""
         if z is None:
             return (size - 1) / 2
-        whole = _times(z, size)
+        whole = times(z, size)
         steep = 1.0 / expm1(z) - size / expm1(whole)
         return np.where(z < 1.0, size * centre(whole) - centre(z), steep)
 
@@ -199,7 +199,7 @@ class Points:
         """The variance of y."""
         if z is None:
             return (size - 1) * (size + 1) / 12
-        whole = _times(z, size)
+        whole = times(z, size)
         steep = _geometric_spread(z) - size * size * _geometric_spread(whole)
         smooth = size * size * spread(whole) - spread(z)
         return np.maximum(np.where(z < 1.0, smooth, steep), 0.0)

@@ -11,9 +11,8 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill
 from ..kernels.numbers.density import running_products, sum_products, sum_squares
-from .elementary import log, quiet, sums
+from .elementary import least, log, quiet, sums
 from .piece_shapes import Fall, PieceShape, shares
-from .search import least
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,19 +152,13 @@ class Weights:
         """From each piece's mean to its last point."""
         if self.pieces.flip is None:
             return self.pieces.middle
-        return self._from_right(self.depth, self.pieces.size, self.pieces.flip)
+        return self._from_left(self.depth, self.pieces.size, ~self.pieces.flip)
 
     @quiet
     def _from_left(self, depth: FloatArray, size: FloatArray, flip: AnyArray | None) -> FloatArray:
         if flip is None:
             return depth
         return np.where(flip, self.pieces.shape.extent(size) - depth, depth)
-
-    @quiet
-    def _from_right(self, depth: FloatArray, size: FloatArray, flip: AnyArray | None) -> FloatArray:
-        if flip is None:
-            return depth  # a constant density is symmetric
-        return np.where(flip, depth, self.pieces.shape.extent(size) - depth)
 
     @cached_property
     def short(self) -> FloatArray:
@@ -213,7 +206,8 @@ class Weights:
         fall = None if self.fall is None else self.fall[k]
         low, high = shares(fall, p.flip, at.low, at.high, p.size)
         depth = self.pieces.shape.depth
-        left = x.over + self._from_right(depth(fall, at.low), at.low, p.flip)
+        mirror = None if p.flip is None else ~p.flip  # a constant density is symmetric
+        left = x.over + self._from_left(depth(fall, at.low), at.low, mirror)
         right = x.under + self._from_left(depth(fall, at.high), at.high, p.flip)
         inside = np.where(low > 0, low * left, 0.0) + np.where(high > 0, high * right, 0.0)
         sides = np.where(self.below[k] > 0, self.below[k] * x.before, 0.0)
@@ -222,7 +216,7 @@ class Weights:
         return np.asarray(outside + self.masses[k] * inside)
 
     def find(self, p: FloatArray) -> IntArray:
-        """The first piece at whose end P(X <= x) >= p, as `search.reached` decides."""
+        """The first piece at whose end P(X <= x) >= p, as `elementary.reached` decides."""
         k = np.searchsorted(self.below[1:-1], np.minimum(p, 0.5), "left").astype(np.int64)
         last = np.full(k.shape, self.masses.size - 1)
         rest = 1.0 - p

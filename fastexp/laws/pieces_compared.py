@@ -12,9 +12,10 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray
 from .certified import Comparison
-from .decaying_sums import Compared, Linear, all_digits, by_level
+from .decaying_sums import all_digits, by_level, compared, linear
 from .elementary import quiet
 from .losses import Losses
+from .piece_shapes import times
 from .pieces import Pieces
 from .targets import Target
 
@@ -40,7 +41,7 @@ def cut(pieces: Pieces, start: AnyArray, end: float, cuts: AnyArray) -> Parts:
     loss, steep, flip = some.loss, some.steep, some.flip
     if steep is not None and flip is not None:
         after = np.append(start[1:], starts.dtype.type(end))[at] - stops
-        loss = loss + np.where(flip, _times(steep, after), _times(steep, before))
+        loss = loss + np.where(flip, times(steep, after), times(steep, before))
     parts = Pieces(some.shape, size, size, loss, steep, flip)
     return Parts(parts, starts, stops - starts.dtype.type(some.shape.slack))
 
@@ -53,11 +54,11 @@ def losses_within(losses: Losses, target: Target) -> tuple[Comparison, Compariso
         return within(pieces, losses.units.utility(pieces.loss) <= limit, target)
     near, (few, many) = losses.near(target.limit), target.odds
     far = pieces.size - near
-    begin = pieces.loss + _times(pieces.steep, near)
+    begin = pieces.loss + times(pieces.steep, near)
     inner = Pieces(pieces.shape, near, near, pieces.loss, pieces.steep)
     outer = Pieces(pieces.shape, far, far, begin, pieces.steep)
     some = np.flatnonzero(near > 0.0), np.flatnonzero(far > 0.0)
-    both = Compared(Linear(inner.some(some[0]), few), Linear(outer.some(some[1]), many))
+    both = compared(linear(inner.some(some[0]), few), linear(outer.some(some[1]), many))
     return both, both
 
 
@@ -68,7 +69,7 @@ def expected_losses(losses: Losses, target: Target) -> tuple[Comparison, Compari
     limit = float(losses.units.loss(np.array([target.limit]))[0])
     if not losses.sloped.size:
         return by_level(pieces.loss, limit * pieces.size, pieces.loss * pieces.size)
-    both = Compared(Linear(pieces, limit), Linear(pieces, pieces.loss, pieces.steep))
+    both = compared(linear(pieces, limit), linear(pieces, pieces.loss, pieces.steep))
     return both, both
 
 
@@ -83,7 +84,7 @@ def expected_errors(
         return by_level(pieces.loss, limit * pieces.size, middle * pieces.size)
     at_best = np.where(pieces.flip, last, first)
     growth = np.where((first < last) == pieces.flip, -1.0, 1.0)
-    both = Compared(Linear(pieces, limit), Linear(pieces, at_best, growth))
+    both = compared(linear(pieces, limit), linear(pieces, at_best, growth))
     return both, both
 
 
@@ -95,10 +96,5 @@ def within(pieces: Pieces, inside: AnyArray, target: Target) -> tuple[Comparison
         size = pieces.size
         return by_level(pieces.loss, few * size * inside, many * size * ~inside)
     a, b = pieces.some(np.flatnonzero(inside)), pieces.some(np.flatnonzero(~inside))
-    both = Compared(Linear(a, few), Linear(b, many))
+    both = compared(linear(a, few), linear(b, many))
     return both, both
-
-
-def _times(a: AnyArray, b: AnyArray) -> FloatArray:
-    """a * b, where infinity times 0 is 0."""
-    return np.where(b > 0, a * b, 0.0)

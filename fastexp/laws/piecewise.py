@@ -6,20 +6,21 @@ import copy
 from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray
-from ..pictures.law_subject import Laws
+from ..pictures.law_painters import Laws
 from .certified import Comparison
+from .elementary import cdf_of, least_number, reached
 from .law import LossLaw
 from .losses import PAIRS, Losses, LossSums
 from .number import NumberLaw
 from .pieces import Distances, Pieces, Place, Weights
 from .pieces_compared import Parts, cut, expected_errors, expected_losses, losses_within, within
-from .search import cdf_of, least_number, reached
 from .targets import Target
 
 
@@ -50,12 +51,7 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
     def __init__(self, body: Body, unit: Fraction, rate: Fraction, epsilon: float) -> None:
         self._body, self._unit = body, unit
         self._shared: list[Losses] = []  # computed at first use, for every epsilon
-        self._set(rate, epsilon)
-
-    def _set(self, rate: Fraction, epsilon: float) -> None:
         self._rate, self._epsilon = rate, epsilon
-        self._sums: Weights | None = None
-        self._loss_sums: LossSums | None = None
 
     @property
     def _pieces(self) -> Pieces:
@@ -65,15 +61,15 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
     def _best(self) -> float:
         return self._body.best
 
-    @property
+    @cached_property
     def _weights(self) -> Weights:
-        if self._sums is None:
-            self._sums = Weights(self._pieces, float(self._rate))
-        return self._sums
+        return Weights(self._pieces, float(self._rate))
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         law = copy.copy(self)
-        law._set(rate, epsilon)
+        for of_rate in ("_weights", "_losses", "_log_masses"):
+            vars(law).pop(of_rate, None)
+        law._rate, law._epsilon = rate, epsilon
         return law
 
     def _identity(self) -> tuple[object, ...]:
@@ -161,11 +157,9 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
             self._shared.append(Losses(self._pieces, self._unit))
         return self._shared[0]
 
-    @property
+    @cached_property
     def _losses(self) -> LossSums:
-        if self._loss_sums is None:
-            self._loss_sums = LossSums(self._all_losses, self._weights)
-        return self._loss_sums
+        return LossSums(self._all_losses, self._weights)
 
     @abstractmethod
     def _row(self) -> tuple[Pieces, AnyArray, Any]:

@@ -45,10 +45,6 @@ class Bounds(NamedTuple):
         """At most a - b."""
         return self.a[0] - self.b[1]
 
-    def falls_above(self, before: Bounds) -> bool:
-        """Whether a >= b from an epsilon before up to this one, by their ends: both fall."""
-        return self.a[0] >= before.b[1]
-
 
 Sums: TypeAlias = Callable[[float], list[Bounds]]
 
@@ -101,17 +97,18 @@ def last_failure(sums: Sums, low: float, high: float) -> float:
     right, ahead = high, [low]
     for _ in range(MOST):
         left = ahead[-1]
-        if all(a.falls_above(b) for a, b in zip(at(right), at(left), strict=True)):
+        # Both fall: so a >= b on the interval where it is so of these ends.
+        if all(a.a[0] >= b.b[1] for a, b in zip(at(right), at(left), strict=True)):
             least, holds = True, True
         else:
             p = xs[bisect_left(xs, left) - 1] if xs[0] < left else left / BEYOND
             s = xs[bisect_right(xs, right)] if xs[-1] > right else right * BEYOND
             each = zip(at(p), at(left), at(right), at(s), strict=True)
             ways = [_between((p, left, right, s), of_one) for of_one in each]
-            holds = sure(left) >= 0.0 and all(way.holds for way in ways)
+            holds = sure(left) >= 0.0 and all(inside for _, inside in ways)
             least = all(
-                way.rises or (way.holds and bounds.sure >= 0.0)
-                for way, bounds in zip(ways, at(left), strict=True)
+                rises or (inside and bounds.sure >= 0.0)
+                for (rises, inside), bounds in zip(ways, at(left), strict=True)
             )
         if holds:
             right = ahead.pop()
@@ -128,15 +125,13 @@ def last_failure(sums: Sums, low: float, high: float) -> float:
     raise PrecisionError(UNKNOWN)
 
 
-class Way(NamedTuple):
-    """What a - b does on an interval: whether it rises, and is >= 0 if it is at both ends."""
+def _between(
+    xs: tuple[float, float, float, float], bounds: tuple[Bounds, ...]
+) -> tuple[bool, bool]:
+    """Whether a - b rises from the second to the third of four epsilons; whether it is >= 0 there.
 
-    rises: bool
-    holds: bool
-
-
-def _between(xs: tuple[float, float, float, float], bounds: tuple[Bounds, ...]) -> Way:
-    """From the second to the third of four epsilons."""
+    The latter if it is at both ends.
+    """
     (p, left, right, s), (at_p, at_left, at_right, at_s) = xs, bounds
     a_least = (at_left.a[0] - at_p.a[1]) / (left - p)  # of slopes
     b_least = (at_left.b[0] - at_p.b[1]) / (left - p)
@@ -144,12 +139,12 @@ def _between(xs: tuple[float, float, float, float], bounds: tuple[Bounds, ...]) 
     b_most = (at_s.b[1] - at_right.b[0]) / (s - right)
     rises, width = a_least >= b_most, right - left
     if rises or a_most <= b_least:
-        return Way(rises, True)
+        return (rises, True)
     turn = a_most - a_least
     if not 0.0 < turn < inf:
-        return Way(False, False)
+        return (False, False)
     where = (at_left.a[0] - at_right.a[0] + a_most * width) / turn  # where a's lines meet
     where = min(max(where, 0.0), width)
     a = max(at_left.a[0] + a_least * where, at_right.a[0] - a_most * (width - where))
     b = at_left.b[1] + (at_right.b[1] - at_left.b[1]) * (where / width)
-    return Way(False, a > b)
+    return (False, a > b)

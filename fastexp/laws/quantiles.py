@@ -19,7 +19,7 @@ from .._parameters.grid import Grid, make_grid
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from ..errors import ParameterError
-from ..pictures.law_subject import Laws
+from ..pictures.law_painters import Laws
 from .elementary import exp
 from .grid import GridLaw
 from .law import Law, finite
@@ -280,3 +280,26 @@ class Column:
     def with_rate(self, rate: Fraction) -> NoReturn:
         """Refused: the law of all of them is another one, too."""
         raise ParameterError(f"a column of draws has one rate, got {rate}")
+
+
+class OneQuantileLaw(QuantilesLaw):
+    """The law of `Quantile`, where several could be: each figure is an array of one."""
+
+    def __init__(self, alone: GridLaw, *several: Any) -> None:
+        super().__init__(*several)
+        self._alone = self._marginals[0] = alone
+
+    def _identity(self) -> tuple[object, ...]:
+        return *super()._identity(), self._alone
+
+    @property
+    def log_normalizer(self) -> float:
+        """As of `Quantile.law`."""
+        return self._alone.log_normalizer
+
+    def total(self) -> NoReturn:
+        """Refused: one quantile has no total beside it."""
+        raise ParameterError("total needs two quantiles or more, got one")
+
+    def _epsilon_for(self, target: Target) -> float:
+        return self._alone._epsilon_for(target)

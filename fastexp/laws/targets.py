@@ -81,10 +81,7 @@ def target_of(
         target = Target(name, validate.positive(name, limits[name]))
     else:
         limit = validate.at_least(name, limits[name], 0.0)
-        share = validate.real("probability", probability)
-        if not 0.0 < share < 1.0:
-            raise ParameterError(f"probability must be in (0, 1), got {share!r}")
-        target = Target(name, limit, share)
+        target = Target(name, limit, share_of_all("probability", probability))
     if truth is None:
         return target
     if not target.of_errors:
@@ -93,6 +90,14 @@ def target_of(
     if number.ndim or not -inf < number.item() < inf:
         raise ParameterError("truth must be one finite number")
     return replace(target, truth=number.item())
+
+
+def share_of_all(name: str, value: object) -> float:
+    """A float in (0, 1)."""
+    share = validate.real(name, value)
+    if not 0.0 < share < 1.0:
+        raise ParameterError(f"{name} must be in (0, 1), got {share!r}")
+    return share
 
 
 def rounded_up(epsilon: float) -> float:

@@ -13,8 +13,8 @@ from .._compiler.rounding import check_rounding
 from .._selection.scan import bits_value
 from .._selection.top_k import simulate
 from .._typing import FloatArray, WordArray
-from ..kernels.bits.logexp import exp_fill, log_one_value
-from ..pictures.law_subject import Laws
+from ..kernels.bits.logexp import log_one_value
+from ..pictures.law_painters import Laws
 from .candidate_law import OrderedSelections
 from .elementary import exp, log, quiet
 from .exact_differences import differences
@@ -92,15 +92,17 @@ class TopKLaw(OrderedSelections):
     def _log_probability(self, indices: list[int]) -> float:
         values = [bits_value(int(self._bits[i]), self._kind) for i in indices]
         rest = np.delete(self._bits, indices)
-        log_rest = None if rest.size == 0 else self._law(rest)._log_sum()
+        others = self._law(rest) if rest.size else None
         total = 0.0
         for i, value in enumerate(values):
             # ln of the sum of exp(c * (u - value)) over those that are left
             gaps = [nats(self._weighting.rate * (u - value)) for u in values[i:]]
-            if log_rest is not None:
-                best, log_total = log_rest
-                gaps.append(nats(self._weighting.rate * (best - value)) + log_total)
-            total -= _log_sum_exp(np.array(gaps))
+            if others is not None:
+                gap = nats(self._weighting.rate * (others._best - value))
+                gaps.append(gap + others._log_total)
+            heights, top = np.array(gaps), max(gaps)
+            beside = log_one_value(float(exp(heights - top).sum())) if top < math.inf else 0.0
+            total -= top + beside
         return total
 
     def _outputs(self) -> tuple[object, ...]:
@@ -128,12 +130,3 @@ class TopKLaw(OrderedSelections):
 
     def _epsilon_for(self, target: Target) -> float:
         return self._first._epsilon_for(target)
-
-
-def _log_sum_exp(x: FloatArray) -> float:
-    top = float(x.max())
-    if top == math.inf:
-        return top
-    terms = np.empty(x.size)
-    exp_fill(x - top, terms)
-    return top + log_one_value(float(terms.sum()))

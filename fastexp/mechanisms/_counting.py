@@ -295,10 +295,9 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
         if not self._are_counts(data, options):
             records = Records(data, labels=True)
             if records.many or options.is_grouped:
-                drawn = sample_groups(self, records, options._replace(nan="drop"), sampling)
-                if with_labels and isinstance(drawn, tuple):  # with the groups of the data
-                    return drawn[0], self._labelled(drawn[1])
-                return self._labelled(drawn) if with_labels else drawn
+                return sample_groups(
+                    self, records, options._replace(nan="drop"), sampling, with_labels
+                )
             data = records.data
         bits, kind = self._utilities(data, nan)
         drawn = self._simulator()(bits, kind, self._weighting, sampling)

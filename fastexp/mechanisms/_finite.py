@@ -168,29 +168,30 @@ class FiniteMechanism(Mechanism):
         return self._over_records
 
     def _answered(self, data: Any, options: CallOptions) -> Any:
-        if options.label is not None or (options.budget is not None and self._in_data(data)):
-            return self._unread(data, options)
-        bits, kind = self._utilities(data, options.nan)  # mistakes in the form cost nothing
-        if bits.shape[-1] == 1:
-            _refuse_one(1)
         if options.budget is None:
-            chosen = self._drawn(bits, kind, options.threads)
-            return chosen if self._labels is None else self._labelled(chosen)
-        rows = bits.shape[0] if bits.ndim == 2 else None
-        draw = partial(self._drawn, bits, kind, options.threads)
-        return self._labelled(self._charged(options, draw, rows=rows))
-
-    def _unread(self, data: Any, options: CallOptions) -> Any:
-        """`release` that reads the data after the charge, or not at all."""
-        rows, count = (None, None) if self._in_data(data) else utilities.form(data)
+            bits, kind = self._utilities(data, options.nan)
+            return self._released(bits, kind, options.threads)
+        read: Callable[[], tuple[WordArray, int]] = partial(self._utilities, data, options.nan)
+        in_data = self._in_data(data)
+        if not in_data and options.label is None:  # mistakes in the form cost nothing
+            bits_and_kind = read()
+            read, data = (lambda: bits_and_kind), bits_and_kind[0]
+        rows, count = (None, None) if in_data else utilities.form(data)
 
         def draw() -> Any:
-            bits, kind = self._utilities(data, options.nan)
+            bits, kind = read()
             if (bits.shape[0] if bits.ndim == 2 else None) != rows:
                 raise ParameterTypeError(utilities.NOT_NUMBERS)
-            return self._labelled(self._drawn(bits, kind, options.threads))
+            return self._released(bits, kind, options.threads)
 
         return self._charged(options, draw, partial(_refuse_one, count), rows)
+
+    def _released(self, bits: WordArray, kind: int, threads: int) -> Any:
+        """One released candidate of each row."""
+        if bits.shape[-1] == 1:
+            _refuse_one(1)
+        chosen = self._drawn(bits, kind, threads)
+        return chosen if self._labels is None else self._labelled(chosen)
 
     def _question(self, options: CallOptions, rows: int | None) -> Question:
         """What a release asks; of a matrix with so many rows."""

@@ -168,7 +168,7 @@ class NoisyMedian(Comparator):
 
     def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:
         """E|output - truth| of sorted rows by closed forms; None: of the clamped medians."""
-        from ..laws.clamped_noise import ClampedNoise
+        from ..laws.noises import ClampedNoise
 
         centres, scales = noise.over_rows(
             canonical(ordered), "raise", True, 1, self._centres_and_scales

@@ -16,7 +16,7 @@ from .._intake.arrays import canonical
 from .._intake.records import Records
 from .._numbers import cells
 from .._numbers.cells import Shape
-from .._numbers.nearest import within
+from .._numbers.distance_statistic import within
 from .._parameters import validate
 from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
 from .._randomness.sampling import Sampling

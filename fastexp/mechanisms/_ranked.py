@@ -11,8 +11,7 @@ import numpy as np
 
 from .._intake.arrays import canonical
 from .._numbers import distance
-from .._numbers.distance_statistic import DistanceStatistic
-from .._numbers.nearest import widened_pieces
+from .._numbers.distance_statistic import DistanceStatistic, widened_pieces
 from .._numbers.rank import RankStatistic
 from .._numbers.smooth import middle
 from .._parameters import validate

@@ -228,8 +228,7 @@ class JointMechanism(QuantilesMechanism):
         return QuantilesDraws(self._statistic, segments, words, size, len(self._entries))
 
     def _law_of(self, source: Source) -> QuantilesLaw:  # type: ignore[override]  # of all of them
-        from ..laws.one_quantile import OneQuantileLaw
-        from ..laws.quantiles import QuantilesLaw
+        from ..laws.quantiles import OneQuantileLaw, QuantilesLaw
 
         draws = self._simulated, self._drawn_numbers
         several = self._statistic, source, self.epsilon, self._truth, *draws

@@ -150,8 +150,7 @@ class Price(
 
     def _law_of(self, source: Source) -> GridLaw:
         from ..laws.grid import GridLaw
-        from ..laws.grid_cells import GridCells
-        from ..laws.point_utilities import revenues
+        from ..laws.grid_cells import GridCells, revenues
 
         runs = demand(source, self.grid)
         lost = losses(self._prices, runs)

@@ -155,7 +155,8 @@ class RandomizedResponse(
         return noisy
 
     def _answered(self, data: Any, options: CallOptions) -> Any:
-        return self._charged(options, partial(self._drawn, data, options.threads))
+        draw = partial(self._drawn, data, options.threads)
+        return draw() if options.budget is None else self._charged(options, draw)
 
     def _drawn(self, data: Any, threads: int) -> int | IntArray:
         if type(data) is int and data in (0, 1):

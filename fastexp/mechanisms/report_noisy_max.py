@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 from .._parameters import validate
 from .._randomness.sampling import Sampling
-from .._selection import gumbel
 from .._selection.rows import Rows
 from .._selection.weighting import Weighting
 from .._typing import IntArray, WordArray
 from ..errors import ParameterError
+from ..kernels.select import gumbel
 from ._finite import Simulator, UtilityMechanism
 from .base import Comparator
 
@@ -115,5 +115,5 @@ def _simulate(
     rows = Rows(bits, kind, weighting)
     validate.method(method, ("noise",))
     draws, workers = validate.size(size), validate.threads(threads)
-    indices = gumbel.noisy_max(rows, rows.seeds(rng, streams), draws, workers, noise)
+    indices = rows.noisy_max(rows.seeds(rng, streams), draws, workers, noise)
     return rows.shaped(indices.reshape(-1), draws)

@@ -15,8 +15,7 @@ from .._parameters import validate
 from .._parameters.grid import make_grid
 from .._typing import FloatArray, Neighbors, Number
 from ..errors import ParameterError
-from ..laws.noises import Cauchy, Laplace, Noise, ParetoTail, StudentT
-from ..laws.noises_normal import ArsinhNormal
+from ..laws.noises import ArsinhNormal, Cauchy, Laplace, Noise, ParetoTail, StudentT
 from ..privacy import Guarantee
 from ..privacy.smooth_noise import (
     ARSINH_SIGMA,

@@ -61,7 +61,11 @@ def figure_for(
         for drawn in (figure, *axes):
             drawn._repr_png_ = partial(_png, figure)
         return figure, axes
-    axes = _axes_of(ax)
+    kind = import_module("matplotlib.axes").Axes
+    axes = list(ax.flat) if isinstance(ax, np.ndarray) else ax
+    axes = list(axes) if isinstance(axes, (list, tuple)) else [axes]
+    if not all(isinstance(one, kind) for one in axes):
+        raise ParameterTypeError("ax must be axes of matplotlib, or an array of them")
     if len(axes) != rows * columns:
         raise ParameterError(f"ax must be {rows * columns} axes for this picture, got {len(axes)}")
     first = axes[0]
@@ -75,16 +79,6 @@ def _fitted(axes: Any, text: str, size: float, before: float) -> str:
     points = 72 * axes.get_window_extent().width / axes.figure.dpi
     letters = max(LEAST, int((points / size - before) / LETTER))
     return textwrap.fill(text, letters, break_on_hyphens=False)
-
-
-def _axes_of(ax: object) -> list[Any]:
-    """The caller's axes, row by row."""
-    kind = import_module("matplotlib.axes").Axes
-    axes = list(ax.flat) if isinstance(ax, np.ndarray) else ax
-    axes = list(axes) if isinstance(axes, (list, tuple)) else [axes]
-    if not all(isinstance(one, kind) for one in axes):
-        raise ParameterTypeError("ax must be axes of matplotlib, or an array of them")
-    return axes
 
 
 def _png(figure: Any) -> tuple[bytes, dict[str, float]]:

@@ -26,6 +26,11 @@ class Card(NamedTuple):
     private: bool = False  # whether private numbers are on it, which is said then
 
     @property
+    def lines(self) -> list[tuple[str, str]]:
+        """The facts as they are written."""
+        return [(text(name), text(value)) for name, value in self.facts if value is not None]
+
+    @property
     def remarks(self) -> list[str]:
         """What stands below."""
         return [line for line in (self.note, WARNING * self.private) if line]
@@ -67,10 +72,9 @@ def text(value: object) -> str:
 def plain(card: Card) -> str:
     """A card as `print` shows it, as wide as the terminal."""
     room = get_terminal_size().columns
-    facts = [(name, text(value)) for name, value in card.facts if value is not None]
-    wide = max((len(name) for name, _ in facts), default=0) + 2
+    wide = max((len(name) for name, _ in card.lines), default=0) + 2
     lines = [printable(card.title)]
-    for name, value in facts:
+    for name, value in card.lines:
         first, *more = wrapped(value, room - wide)
         lines += [name.ljust(wide) + first, *(" " * wide + line for line in more)]
     if card.columns:
@@ -88,10 +92,9 @@ def _of_words(column: Sequence[object]) -> bool:
 
 def html(card: Card) -> str:
     """A card as a piece of a page: no script, no colours, all text escaped."""
-    lines = [(name, value) for name, value in card.facts if value is not None]
     parts = [
         f"<p><strong>{escape(printable(card.title))}</strong></p>",
-        _html_table(_html_row([value], name) for name, value in lines) if lines else "",
+        _html_table(_html_row([value], name) for name, value in card.lines) if card.lines else "",
         *(f"<p>{escape(line)}</p>" for line in card.remarks),
     ]
     if card.columns:
@@ -118,9 +121,8 @@ def renderable(card: Card) -> Any:
     plain = import_module("rich.text").Text  # a name is never markup
     parts = [plain(printable(card.title), style="bold")]
     facts = grid_class.grid(padding=(0, 2, 0, 0))
-    for name, value in card.facts:
-        if value is not None:
-            facts.add_row(plain(text(name), style="dim"), plain(text(value)))
+    for name, value in card.lines:
+        facts.add_row(plain(name, style="dim"), plain(value))
     parts.append(facts)
     if card.columns:
         table = grid_class(box=import_module("rich.box").SIMPLE_HEAD, pad_edge=False)

@@ -63,28 +63,16 @@ def comparison_bars(
     `ax` is as of `figure_for`; the axes are returned.
     """
     height = FOOT + EACH * len(names)
-    _, (axes,) = canvas.figure_for(
-        ax,
-        f"Expected {measure}",
-        [],
-        height,
-    )
+    _, (axes,) = canvas.figure_for(ax, f"Expected {measure}", [], height)
     inks, places = inks_of(axes), range(len(names))
     for place, (expected, quantile) in enumerate(bars):
         seen = [x for x in (expected, quantile) if isfinite(x)]
         axes.barh(place, expected if isfinite(expected) else 0.0, height=0.6, color=inks.bar)
         if isfinite(quantile):
             axes.plot(quantile, place, marker="D", color=inks.truth, markersize=6, clip_on=False)
-        text = f"{readable(expected, 3)}; {readable(quantile, 3)}"
-        axes.annotate(
-            text,
-            (max(seen, default=0.0), place),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=9,
-            color=inks.mark,
-        )
+        text, at = f"{readable(expected, 3)}; {readable(quantile, 3)}", max(seen, default=0.0)
+        look = {"textcoords": "offset points", "va": "center", "fontsize": 9, "color": inks.mark}
+        axes.annotate(text, (at, place), xytext=(8, 0), **look)
     axes.set_yticks(places, [canvas.label(name, 36) for name in names], parse_math=False)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_xlim(0, 1.25 * max((x for bar in bars for x in bar if isfinite(x)), default=1) or 1)

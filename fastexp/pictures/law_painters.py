@@ -1,18 +1,19 @@
-"""One panel of a picture of laws: numbers or candidates, with draws beside. Legible in grey."""
+"""What a picture of laws is of, and one panel of it: numbers or candidates, with draws beside."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._parameters.descriptions import Described, name_of, statistic_of
+from .._parameters.grid import Grid
 from .._parameters.text import readable
-from .._typing import AnyArray, FloatArray
+from .._typing import AnyArray, FloatArray, IntArray
 from .canvas import LONGEST, label, tick, undecorated
 from .inks import Inks, inks_of
-from .law_subject import Laws
-from .view import View, heights_of, in_sight, outside
 
 TOP, TOP_OF_GROUP = 20, 8  # candidates
 WIDEST = 42  # characters of a candidate
@@ -22,7 +23,111 @@ WIDER = 15.0  # times the least peak, and the density needs a logarithmic scale
 FLOOR = 1e-5  # of the highest density: the lower end of that scale
 FENCE = 50  # points, beyond which error bars hide what they stand for
 OBSERVED = "observed frequency"
+FEW, MANY = 160, 8000  # points whose probabilities are shown; steps of a density
+BINS = 2000  # of a finer grid
+TAIL = 0.005  # of the probability is out of sight at either end
+LEAST = 0.0005  # probability that is worth a note
 SPREAD = "exact probability ± 2 standard errors"
+
+
+@dataclass(frozen=True)
+class Laws:
+    """Laws of one mechanism, one a group, and what they are compared with."""
+
+    mechanism: Described | None  # one that a query takes, or over utilities; None: not known
+    column: str  # what its records are called
+    laws: Sequence[Any]  # with `cdf` and `ppf`, or `probabilities`; of top-k of the first place
+    truths: Sequence[Any]  # of each group, or None; of candidates counts, or None of utilities
+    grid: Grid | None = None  # of numbers; None: their laws are densities
+    candidates: Sequence[Any] | None = None  # None of numbers
+    records: Sequence[int] = ()  # how many count, by group; of one data set none
+    by: Sequence[str] = ()  # the columns of groups; none where all rows are one group
+    labels: Sequence[Mapping[str, Any]] = ()  # the name of each group, by column
+    draws: AnyArray | None = None  # (groups, size): numbers, or candidates by number
+    best: float | None = None  # the best revenue of prices
+
+    @property
+    def names(self) -> list[str]:
+        """The groups in words."""
+        return [", ".join(map(str, label.values())) for label in self.labels]
+
+    @property
+    def priced(self) -> bool:
+        """Whether the numbers are prices."""
+        return self.mechanism is not None and name_of(self.mechanism) == "price"
+
+    @property
+    def truth_name(self) -> str:
+        """What the true number is called."""
+        name = "value" if self.mechanism is None else statistic_of(self.mechanism)
+        return "best price" if self.priced else f"true {name}"
+
+
+class View(NamedTuple):
+    """The ends of bins in sight; the grid points, if each bin is one; whether they are few."""
+
+    edges: FloatArray
+    points: AnyArray | None
+    few: bool
+
+
+def in_sight(laws: Sequence[Any], truths: Sequence[Any], grid: Grid | None) -> View:
+    """The truths and nearly all of the laws, on one grid or on none."""
+    ends = [float(law.ppf(p)) for law in laws for p in (TAIL, 1 - TAIL)]
+    ends += [truth for truth in truths if truth is not None]
+    if grid is None:
+        return _of_densities(laws, [end for end in ends if np.isfinite(end)])
+    low, high = grid.index(np.array([min(ends), max(ends)], np.float64)).tolist()
+    margin = max(2, (high - low) // 12)
+    first, last = max(0, low - margin), min(grid.size - 1, high + margin)
+    points = last - first + 1
+    bins = points if points <= MANY else BINS
+    cuts = np.array([first + points * i // bins for i in range(bins + 1)])
+    single = grid.values(cuts[:-1]) if bins == points else None
+    return View(_edges(grid, cuts), single, points <= FEW)
+
+
+def _of_densities(laws: Sequence[Any], ends: list[float]) -> View:
+    """Bins within the support, whose ends may have a mass of their own: that is not in a bin."""
+    low, high = min(ends), max(ends)
+    margin = (high - low) / 12 or 1.0
+    first = max(low - margin, min(np.nextafter(law.ppf(0.0), np.inf) for law in laws))
+    last = min(high + margin, max(np.nextafter(law.ppf(1.0), -np.inf) for law in laws))
+    return View(np.linspace(first, max(last, first + margin / 2), BINS + 1), None, False)
+
+
+def outside(law: Any, view: View, grid: Grid | None) -> list[str]:
+    """A note on the probability out of sight, or of a density at its bounds, if there is much."""
+    if grid is None:
+        low, high = float(law.ppf(0.0)), float(law.ppf(1.0))
+        masses = (law.cdf(low), low), (1.0 - law.cdf(np.nextafter(high, -np.inf)), high)
+        at_bounds = [f"{p:.1%} at {readable(x)}" for p, x in masses if p >= LEAST]
+        if at_bounds:
+            return [" and ".join(at_bounds)]
+    low, high = law.cdf(view.edges[[0, -1]])
+    out = 1.0 - (high - low)
+    return [f"{out:.1%} lies outside the picture"] if out >= LEAST else []
+
+
+def _edges(grid: Grid, cuts: IntArray) -> FloatArray:
+    """Numbers half-way between the points on either side of each cut."""
+    right = grid.values(np.minimum(cuts, grid.size - 1)).astype(np.float64)
+    left = grid.values(np.maximum(cuts - 1, 0)).astype(np.float64)
+    edges: FloatArray = left / 2 + right / 2
+    if cuts[0] == 0:
+        edges[0] -= (grid.values(cuts[:1] + 1)[0] - right[0]) / 2
+    if cuts[-1] == grid.size:
+        edges[-1] += (left[-1] - grid.values(cuts[-1:] - 2)[0]) / 2
+    return edges
+
+
+def heights_of(law: Any, view: View) -> FloatArray:
+    """Probabilities of single points, or densities."""
+    if view.points is not None:
+        masses: FloatArray = law.pmf(view.points.astype(np.float64))
+    else:
+        masses = np.diff(law.cdf(view.edges)).clip(min=0)
+    return masses if view.few else masses / np.diff(view.edges)
 
 
 class Panel(NamedTuple):
@@ -57,13 +162,20 @@ def numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
             _beside(ax, laws[group], subject.draws[group], view)
         else:
             _exact(ax, laws[group], view)
-        _finish(
-            ax,
-            view,
-            truths[group],
-            4 if subject.by else 8,
-            "" if where is None else truth_name.replace(" with a ", "\n"),
-        )
+        ax.set_xlim(view.edges[0], view.edges[-1])
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_formatter(tick)  # never an offset, which would stand elsewhere
+        ticks, truth = 4 if subject.by else 8, truths[group]
+        ax.locator_params(axis="x", nbins=ticks)
+        undecorated(ax, "y")
+        if ax.get_yscale() == "linear":
+            ax.set_ylim(0, 1.1 * ax.dataLim.y1)
+            ax.locator_params(axis="y", nbins=ticks)
+        if truth is not None and view.edges[0] <= truth <= view.edges[-1]:
+            # The legend names it where no heading does.
+            name = "" if where is None else truth_name.replace(" with a ", "\n")
+            look = {"color": inks_of(ax).truth, "linewidth": 1.1, "linestyle": (0, (4, 3))}
+            ax.axvline(truth, zorder=1, label=name, **look)
 
     column = label(subject.column)
     beside = "probability" if view.few else f"probability density (per unit of {column})"
@@ -146,21 +258,6 @@ def _three(ax: Any, laws: Sequence[Any], view: View) -> None:
     for h, law, style in zip(heights, laws, styles, strict=True):
         label = f"ε = {readable(law.epsilon, 4)}"
         ax.stairs(h, view.edges, baseline=None, label=label, **style)
-
-
-def _finish(ax: Any, view: View, truth: Any, ticks: int, name: str) -> None:
-    """Axes, and the truth, which the legend names where no heading does."""
-    ax.set_xlim(view.edges[0], view.edges[-1])
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(tick)  # never an offset, which would stand elsewhere
-    ax.locator_params(axis="x", nbins=ticks)
-    undecorated(ax, "y")
-    if ax.get_yscale() == "linear":
-        ax.set_ylim(0, 1.1 * ax.dataLim.y1)
-        ax.locator_params(axis="y", nbins=ticks)
-    if truth is not None and view.edges[0] <= truth <= view.edges[-1]:
-        look = {"color": inks_of(ax).truth, "linewidth": 1.1, "linestyle": (0, (4, 3))}
-        ax.axvline(truth, zorder=1, label=name, **look)
 
 
 def selection(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:

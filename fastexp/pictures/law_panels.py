@@ -10,8 +10,7 @@ from .._parameters.text import readable
 from ..errors import ParameterError
 from .canvas import figure_for, label, legend
 from .inks import inks_of
-from .law_painters import numbers, selection
-from .law_subject import Laws
+from .law_painters import Laws, numbers, selection
 
 PANELS, ACROSS = 24, 3  # groups in a picture, and beside each other
 NAME = 34  # characters above a panel
@@ -82,7 +81,6 @@ def _legend(axes: Any) -> None:
 
 
 def _heading(subject: Laws) -> str:
-    """What is to be seen."""
     what = "selection"
     if subject.candidates is None:
         what = "number" if subject.mechanism is None else statistic_of(subject.mechanism)
@@ -95,7 +93,6 @@ def _heading(subject: Laws) -> str:
 
 
 def _name(ax: Any, subject: Laws, group: int) -> None:
-    """The name of a group above its panel."""
     inks, parts = inks_of(ax), [f"n = {count:,}" for count in subject.records[group : group + 1]]
     truth = subject.truths[group]
     if subject.candidates is None and truth is not None:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from .._parameters import validate
-from ..budget.budget import Budget, checked_note, once
+from ..budget.budget import checked_note, once
 from ..budget.question import Question, Questions
 from ..errors import ParameterError, ParameterTypeError, SessionError
 from ..grouped.call_options import CallOptions
 from ..grouped.request import check_key
 from ..mechanisms._counting import CountingMechanism
-from .calls.answers import Answer, answers_of, column_name
+from .calls.answers import answers_of, column_name
 from .calls.perform import as_column, perform
+from .calls.scope import Check, Draw
 from .calls.verbs import ReleaseCall
-from .door import Door
+from .door import Door, arrays_of
 from .engines.frame import Column
 from .query import Query
-from .scores import arrays_of, score_of
 from .untrusted import is_exactly, plain
 
 T = TypeVar("T")
@@ -29,6 +30,7 @@ FAILED = "the release failed once it was charged; why is withheld, as it may dep
 NAN = ("drop", "lower", "upper")
 
 
+@dataclass(repr=False, eq=False)
 class Order(ABC):
     """What a release asks, of plain values; `has_read` once records may have been read.
 
@@ -41,27 +43,17 @@ class Order(ABC):
     note: str | None
     nan: object
     threads: int
-    expand: bool
-    has_read: bool
+    expand: object
+    has_read: bool = False
 
-    def __init__(
-        self,
-        query: Query,
-        items: list[tuple[str, Any, Any]],
-        label: str | None,
-        note: str | None,
-        nan: object,
-        threads: int,
-        expand: object,
-    ) -> None:
-        for argument, value in (("label", label), ("note", note)):
+    def __post_init__(self) -> None:
+        for argument, value in (("label", self.label), ("note", self.note)):
             if value is not None and not is_exactly(value, str):
                 raise ParameterTypeError(f"{argument} must be text (no subclass of str)")
-        if not is_exactly(threads, int):
+        if not is_exactly(self.threads, int):
             raise ParameterTypeError("threads must be an int (no subclass)")
-        self.query, self.items, self.label, self.note = query, items, label, note
-        self.nan, self.threads, self.has_read = nan, validate.threads(threads), False
-        self.expand = validate.flag("expand", expand)
+        self.threads = validate.threads(self.threads)
+        self.expand = validate.flag("expand", self.expand)
 
     @abstractmethod
     def answers(self, door: Door) -> Any:
@@ -87,19 +79,19 @@ class OfMechanisms(Order):
         """Answers by one call of a query."""
         pairs = {name: pair for name, *pair in self.items}
         wanted = answers_of(pairs, self.query.by, _policies(self.nan, pairs), self.expand)
-        call = _Watched(self, wanted, door.budget)
+        threads, note = self.threads, self.note
+        call = _Watched(self.query, wanted, None, self.label, door.budget, threads, note)
+        call.order = self
         return perform(call, door.frame(self.threads), door.room)
 
 
 class _Watched(ReleaseCall):
     """A release that tells its call when it reads."""
 
-    def __init__(self, order: Order, answers: tuple[Answer, ...], budget: Budget) -> None:
-        super().__init__(order.query, answers, None, order.label, budget, order.threads, order.note)
-        self._order = order
+    order: Order
 
-    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
-        return super().settle(lambda: self._order.reading(draw), check)
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
+        return super().settle(lambda: self.order.reading(draw), check)
 
 
 class OfScores(Order):
@@ -115,7 +107,12 @@ class OfScores(Order):
         note = checked_note(self.note, door.budget)
         questions, draws = [], []
         for name, called, epsilon in self.items:
-            score = score_of(door.scores, name, called)
+            if called not in door.scores:
+                names = ", ".join(map(repr, door.scores)) or "none"
+                raise ParameterError(
+                    f"answer {name!r} must name a score of the session ({names}), got {called!r}"
+                )
+            score = door.scores[called]
             mechanism = score.mechanism(plain("epsilon", epsilon))
             form = "score", called, column_name("the names of answers", name)
             questions.append(Question(mechanism, form=form, column=called))
@@ -148,7 +145,11 @@ class OfScores(Order):
 
 def _policies(nan: Any, pairs: dict[str, Any]) -> dict[str, str]:
     """What is done with missing records, by answer: never what tells of them."""
-    counted = {name: _is_counted(mechanism) for name, (mechanism, _) in pairs.items()}
+    counted = {  # whether the number of records must be the same in neighbouring data
+        name: mechanism.guarantee.neighbors == "replace"
+        and not isinstance(mechanism, CountingMechanism)
+        for name, (mechanism, _) in pairs.items()
+    }
     policies = {name: "lower" if counted[name] else "drop" for name in counted}
     stated = nan if is_exactly(nan, dict) else dict.fromkeys(pairs, nan)
     for name, policy in dict.copy(stated).items() if nan is not None else ():
@@ -161,9 +162,3 @@ def _policies(nan: Any, pairs: dict[str, Any]) -> dict[str, str]:
             )
         policies[name] = policy
     return policies
-
-
-def _is_counted(mechanism: Any) -> bool:
-    """Whether the number of records must be the same in neighbouring data."""
-    counting = isinstance(mechanism, CountingMechanism)
-    return not counting and mechanism.guarantee.neighbors == "replace"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-    from .calls.verbs import ReleaseCall
-
 # From the name of each answer to its mechanism and the column of its records.
 Answers: TypeAlias = Mapping[str, tuple[object, str]]
 
@@ -232,12 +230,15 @@ class Query(Scope):
         {'median': array([31])}
         """
         from .calls.perform import perform
+        from .calls.verbs import ReleaseCall
         from .frames.find import frame_of
 
-        call = self._release_call(answers, key, label, note, budget, nan, threads, expand)
+        check_rounding()
+        checked, count = answers_of(answers, self.by, nan, expand), validate.threads(threads)
+        call = ReleaseCall(self, checked, key, label, budget, count, note)
         room = Room(memory, temp)
         place = output_of(output, force, frame, file_of(budget))
-        rows = frame_of(frame, memory=memory, threads=call.threads)
+        rows = frame_of(frame, memory, call.threads)
         return perform(call, rows, room, place)
 
     def attach(
@@ -294,9 +295,12 @@ class Query(Scope):
         [(700,)]
         """
         from .calls.perform import perform
+        from .calls.verbs import ReleaseCall
         from .frames.attached import AttachedFrame, source_of
 
-        call = self._release_call(answers, key, label, note, budget, nan, threads, expand)
+        check_rounding()
+        checked, count = answers_of(answers, self.by, nan, expand), validate.threads(threads)
+        call = ReleaseCall(self, checked, key, label, budget, count, note)
         room = Room(memory, temp)
         rows = source_of(con, source, memory, call.threads)
         table: DuckDBPyRelation = perform(call, AttachedFrame(con, name, rows), room)
@@ -355,7 +359,7 @@ class Query(Scope):
         checked = answers_of(answers, self.by, nan, expand)
         call = SampleCall(self, checked, size, rng, validate.threads(threads))
         room = Room(memory, temp)
-        return perform(call, frame_of(frame, memory=memory, threads=call.threads), room)
+        return perform(call, frame_of(frame, memory, call.threads), room)
 
     def accuracy(
         self,
@@ -436,21 +440,4 @@ class Query(Scope):
         checked = answers_of(answers, self.by, nan)
         call = AccuracyCall(self, checked, probability, rng, validate.threads(threads))
         room = Room(memory, temp)
-        return accuracy_of(call, frame_of(frame, memory=memory, threads=call.threads), room)
-
-    def _release_call(
-        self,
-        answers: Answers,
-        key: ReleaseKey | None,
-        label: str | None,
-        note: str | None,
-        budget: Budget | None,
-        nan: str | Mapping[str, str],
-        threads: int,
-        expand: bool,
-    ) -> ReleaseCall:
-        from .calls.verbs import ReleaseCall
-
-        check_rounding()
-        checked = answers_of(answers, self.by, nan, expand)
-        return ReleaseCall(self, checked, key, label, budget, validate.threads(threads), note)
+        return accuracy_of(call, frame_of(frame, memory, call.threads), room)

@@ -21,13 +21,12 @@ from ..errors import (
 )
 from .calls.answers import column_name
 from .disk.memory import Room
-from .door import Door, Files, check_person, state_of
+from .door import Door, Files, check_person, scores_of, state_of
 from .engines.frame import Frame
 from .files.path_frame import PathFrame
 from .frames.copies import copy_of
 from .orders import FAILED, OfMechanisms, OfScores, Order
 from .query import Query
-from .scores import scores_of
 from .untrusted import is_exactly, mechanism_of, pairs_of, query_of
 
 UNREAD = "the release failed before a record was read"
@@ -152,10 +151,9 @@ class Session:
             path = os.path.abspath(os.fspath(frame))  # noqa: PTH100  # as `files_of` does
             opened: Any = PathFrame(path, memory)
             held = Files(path, memory, state_of(opened))
-            check_person(opened, whose)
         else:
-            held = copy_of(frame)
-            check_person(held, whose)
+            held = opened = copy_of(frame)
+        check_person(opened, whose)
         _DOORS[ref(self, _forget)] = Door(held, room, budget, whose, groups, rows, utilities)
 
     def release(

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .._keys.group_names import TupleNames
-from .._keys.key_names import KeyNames
-from .._keys.key_rows import TICKS
+from .._keys.group_names import KeyNames, TupleNames
+from .._keys.keys import TICKS
 from .._parameters.grid import Grid
 from .._typing import IntArray
 from ..errors import ParameterError, ParameterTypeError

@@ -14,6 +14,7 @@ from .ready.ready import settings_of
 from .report.results import StudyResults
 from .run import runner
 from .run.runner import Report
+from .store import folder as folders
 
 
 class Study(Design):
@@ -190,7 +191,10 @@ class Study(Design):
             Ctrl-C: a note on the exception says how to go on.
         """
         check_rounding()
-        return runner.run(self, executor, workers=workers, out=out, progress=progress)
+        pool = runner.checked(executor, workers, progress)
+        pool.check(self)
+        store = folders.Progress(self) if out is None else folders.create(Path(out), self)
+        return runner.carried_out(store, pool, progress)
 
     @staticmethod
     def resume(
@@ -226,12 +230,6 @@ class Study(Design):
             If it is not a results folder, or of another study or version: the difference is
             named.
         """
-        return runner.resume(
-            Path(folder),
-            Study,
-            executor,
-            workers=workers,
-            progress=progress,
-            study=study,
-            allow_import=allow_import,
-        )
+        pool = runner.checked(executor, workers, progress)
+        store = folders.opened(Path(folder), Study, study, allow_import)
+        return runner.carried_out(store, pool, progress)

@@ -109,7 +109,6 @@ def test_columns_are_the_producers_memory():
     assert not found.values.flags.writeable
     texts = pa.array(["a", "bb"] * 9).slice(4)
     (found,) = arrow.column(texts)
-    assert found.offsets.ctypes.data == texts.buffers()[1].address + 16
     assert found.values.ctypes.data == texts.buffers()[2].address
     lists = pl.Series([[1.0, 2.0], [3.0]] * 50_000)
     numbers = pl.Series(np.arange(10**6))

@@ -19,7 +19,7 @@ import pytest
 import fastexp as fx
 from fastexp import Budget, BudgetError
 from fastexp.errors import InvalidRecords
-from tests.doors.budget import Question, atomic_files, history, ledger, once
+from tests.doors.budget import Question, atomic_files, ledger, once, terms
 from tests.messages import raises
 
 fcntl = pytest.importorskip("fcntl", reason="locks of POSIX")
@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 QUESTION = Question(fx.Median(0.1, bounds=(0, 100), step=1))
-PLACES = {atomic_files.__file__, ledger.__file__, history.__file__}
+PLACES = {atomic_files.__file__, ledger.__file__, terms.__file__}
 SECRET = 7_341_234  # a draw
 
 

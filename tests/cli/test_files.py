@@ -36,7 +36,7 @@ def rows(source: InputFile, *uses: tuple[str, Any], **limits: Any) -> list[list[
     with open_rows(source, **limits) as frame:
         frame.names()
         frame.empty(wanted)
-        for part in frame.parts(wanted, [], None):
+        for part in frame.parts(wanted):
             for column, read in zip(columns, part, strict=True):
                 numbers = isinstance(read, np.ndarray) and read.dtype.kind != "M"
                 column += read.tolist() if numbers else listed(read)
@@ -136,7 +136,7 @@ def test_a_row_without_end_ends_the_copy(
     with open_rows(STDIN) as frame:
         assert frame.names() == ["c", "d"]
         with raises("stdin: rows of a text file"):
-            list(frame.parts([Use("c", "text")], [], None))
+            list(frame.parts([Use("c", "text")]))
     assert stream.taken < 8 << 20
 
 
@@ -333,7 +333,7 @@ def test_an_array_that_changes_is_refused(tmp_path: Path) -> None:
     np.save(path, np.arange(600_000))
     for change in ("cut", "other"):
         with open_rows(InputFile(str(path))) as frame:
-            parts = frame.parts([Use(VALUE, "numbers")], [], None)
+            parts = frame.parts([Use(VALUE, "numbers")])
             next(parts)
             with path.open("r+b") as file:
                 file.truncate(1_000_000) if change == "cut" else file.write(b"x")

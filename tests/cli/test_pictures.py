@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.pictures import canvas, view
+from tests.doors.pictures import canvas, law_painters
 from tests.support.each import each
 
 GROUPS = {
@@ -148,8 +148,8 @@ def overlap(one, other):
 def test_what_is_drawn_sums_to_what_is_in_sight(step):
     grid = {"grid": [0, 1, 10, 11, 50, 120]} if step == "grid" else {"step": step}
     law = fx.Median(0.1, (0, 120), **grid).law(np.linspace(1, 99, 41))
-    window = view.in_sight([law], [50], law.grid)
-    heights = view.heights_of(law, window)
+    window = law_painters.in_sight([law], [50], law.grid)
+    heights = law_painters.heights_of(law, window)
     wide = 1.0 if window.few else np.diff(window.edges)
     low, high = law.cdf(window.edges[[0, -1]])
     assert (heights * wide).sum() == pytest.approx(high - low, rel=1e-9)

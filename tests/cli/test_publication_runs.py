@@ -17,7 +17,7 @@ import pytest
 import fastexp as fx
 from fastexp.cli import main
 from tests.doors.budget import atomic_files
-from tests.doors.query import beyond, perform, verbs
+from tests.doors.query import perform, reading, verbs
 from tests.messages import heard
 from tests.support import processes
 from tests.support.command_line import Run, released_pipes
@@ -414,13 +414,13 @@ def test_whoever_comes_second_finds_the_output_of_the_first(place: Path, run: Ru
 def test_rows_beyond_the_memory_go_where_temp_says(
     place: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folders, private_folder = [], beyond.private_folder
+    folders, private_folder = [], reading.private_folder
 
     def noted(temp: object) -> object:
         folders.append(temp)
         return private_folder(temp)
 
-    monkeypatch.setattr(beyond, "private_folder", noted)
+    monkeypatch.setattr(reading, "private_folder", noted)
     rows = [f"{city},{rent},{kind}" for rent in range(40_000) for city, kind in HOMES]
     Path("d.csv").write_text("\n".join(["city,rent,heating", *rows]))
     Path("rows").mkdir()

@@ -11,7 +11,7 @@ import pytest
 
 import fastexp as fx
 from fastexp import StudyResults
-from tests.doors.cli import packages
+from tests.doors.cli import errors
 from tests.doors.studies import MECHANISMS, SOURCES, ready, rendering, tables_of
 from tests.support.command_line import Run
 from tests.support.own_code import Noisy
@@ -224,7 +224,7 @@ def test_a_page_without_matplotlib(
     code, out, err = run("study", "report", folder)
     assert (code, len(out.splitlines())) == (0, 3)
     assert "pip install matplotlib" in err
-    monkeypatch.setattr(packages, "optional", lambda name: None)
+    monkeypatch.setattr(errors, "optional", lambda name: None)
     code, _, err = run("study", "report", folder, "--format", "png")
     assert (code, "--format needs a package" in err) == (1, True)
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from fastexp.cli import main
-from tests.doors.cli import packages, waiting
+from tests.doors.cli import errors, waiting
 from tests.doors.studies import pools
 from tests.support import processes
 from tests.support.command_line import Run
@@ -167,7 +167,7 @@ def test_progress_is_shown_on_a_terminal_only(
     terminal.text = ""
     assert main(["study", "run", file, "-q"]) == 0
     assert terminal.text == ""
-    monkeypatch.setattr(packages, "optional", lambda name: None)  # no rich
+    monkeypatch.setattr(errors, "optional", lambda name: None)  # no rich
     assert main(["study", "run", file]) == 0
     assert "━" not in terminal.text
 

@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 from fastexp.auditing import certificate, outcomes
-from fastexp.auditing.binomial import log_tail, lower_bound, upper_bound
+from fastexp.auditing.certificate import log_tail, lower_bound, upper_bound
 from fastexp.auditing.outcomes import Answers, Cells, Odd, read

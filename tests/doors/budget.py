@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastexp.budget import atomic_files, history, ledger, ledger_lines
+from fastexp.budget import atomic_files, ledger, ledger_lines, terms
 from fastexp.budget.budget import file_of, once
 from fastexp.budget.question import Question
 from fastexp.budget.terms import Cost, Spent, Terms

@@ -11,14 +11,12 @@ from fastexp.cli.ask import (
     public_lists,
     publication,
 )
-from fastexp.cli.ask.input_file import InputFile, open_rows
-from fastexp.cli.ask.npy_rows import VALUE
-from fastexp.cli.ask.public_call import PublicCall
+from fastexp.cli.ask.input_file import VALUE, InputFile, PublicCall, open_rows
 from fastexp.cli.commands import demo, info
 from fastexp.cli.commands.compile_kernels import FIRST_CALLS
 from fastexp.cli.options import completion, option_table, parser
 from fastexp.cli.options.command_table import COMMANDS, below
 from fastexp.cli.run import _silence as silence
 from fastexp.cli.tell import sentences, waiting
-from fastexp.cli.terminal import interrupts, packages, printing, tables
+from fastexp.cli.terminal import errors, interrupts, printing, tables
 from fastexp.cli.terminal.errors import SUBJECTS, TERMS, Failure, UserMistake, in_terms

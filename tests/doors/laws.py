@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from fastexp.laws import certified, elementary, flip_integrals, losses, piece_shapes
+from fastexp.laws import certified, elementary, losses, permute_flip, piece_shapes
 from fastexp.laws.certified import Gap, Unreached, crossing, last_failure
-from fastexp.laws.clamped_noise import ClampedNoise
 from fastexp.laws.decaying_sums import by_level
 from fastexp.laws.densities import laplace_density, median_density, price_density
 from fastexp.laws.error_bound import _least as least_bound
 from fastexp.laws.error_bound import lambert_w, length
 from fastexp.laws.exact_differences import added, differences
-from fastexp.laws.flip_integrals import flip_law
 from fastexp.laws.grid_cells import GridCells
 from fastexp.laws.laplace import LaplaceLaw
-from fastexp.laws.law import Law
-from fastexp.laws.noises import Cauchy, Laplace, ParetoTail, StudentT
-from fastexp.laws.noises_normal import ArsinhNormal
+from fastexp.laws.law import HIDDEN, Law
+from fastexp.laws.noises import ArsinhNormal, Cauchy, ClampedNoise, Laplace, ParetoTail, StudentT
 from fastexp.laws.number import NumberLaw
-from fastexp.laws.presented import HIDDEN
+from fastexp.laws.permute_flip import flip_law
 from fastexp.laws.quantile_targets import (
     OFF,
     Bounds,

@@ -5,16 +5,15 @@ from __future__ import annotations
 from fastexp._numbers import (
     cells,
     distance,
-    distance_statistic,
     few_records,
     laplace,
-    long_window,
     noise,
     quantile_chains,
     quantile_draws,
     quantile_sites,
     quantiles,
     rank,
+    rank_cells,
     rank_errors,
     rank_rows,
     revenue,
@@ -24,14 +23,12 @@ from fastexp._numbers import (
 )
 from fastexp._numbers.distance import distance as rank_distance
 from fastexp._numbers.distance import farthest
-from fastexp._numbers.distance_statistic import cells_of
 from fastexp._numbers.few_cells import FewCells, SegmentCells
 from fastexp._numbers.quantile_tree import QuantileTree
 from fastexp._numbers.quantiles import QuantilesStatistic
 from fastexp._numbers.rank import RankStatistic
+from fastexp._numbers.rank_cells import cells_of, row_cells
 from fastexp._numbers.rank_errors import RowFigures, distances
-from fastexp._numbers.revenue import Demand, Prices, demand, losses
+from fastexp._numbers.revenue import Demand, Prices, demand, losses, twofold
 from fastexp._numbers.revenue_cells import Points, Runs, Ticks, shape_of, shape_of_bids
-from fastexp._numbers.row_cells import row_cells
-from fastexp._numbers.twofold import twofold
 from fastexp._numbers.weights import table

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from fastexp.pictures import canvas, view
+from fastexp.pictures import canvas, law_painters
 from fastexp.pictures.cards import WARNING, Card, Carded
 from fastexp.pictures.inks import DARK, LIGHT, inks_on

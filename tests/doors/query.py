@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastexp.query import session
-from fastexp.query.calls import beyond, counts, draws, frame_columns, perform, verbs
+from fastexp.query.calls import frame_columns, perform, reading, verbs
 from fastexp.query.calls.accuracy import FIGURES
 from fastexp.query.calls.answers import Answer, answers_of, label_of
 from fastexp.query.calls.groups import groups_of
@@ -17,7 +17,7 @@ from fastexp.query.disk.folders import LeftOver, left_overs, private_folder
 from fastexp.query.disk.memory import Room
 from fastexp.query.disk.spill import LongGroup, Persons, Spill
 from fastexp.query.disk.spill import Part as SpillPart
-from fastexp.query.engines import arrow, arrow_streams
+from fastexp.query.engines import arrays, arrow
 from fastexp.query.engines.arrays import ArraysFrame
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
 from fastexp.query.engines.frame import Column, Use

@@ -6,7 +6,6 @@ from fastexp._selection import (
     alias_table,
     draw,
     flips,
-    gumbel,
     joint_top_k,
     permute_flip,
     plan,

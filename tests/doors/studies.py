@@ -31,5 +31,4 @@ from fastexp.studies.subjects.ranked import Ranked
 from fastexp.studies.subjects.selections import Selection
 from fastexp.studies.subjects.subject import EXPECTED, MANY, Block
 from fastexp.studies.sums import sketch
-from fastexp.studies.sums.exact_sums import ExactMoments, ExactSum, root
-from fastexp.studies.sums.totals import FEW, Bins, Totals
+from fastexp.studies.sums.totals import FEW, Bins, ExactMoments, ExactSum, Totals, root

@@ -21,9 +21,9 @@ from tests.doors.kernels import group_codes
 from tests.doors.keys import (
     codes_of,
     group_keys,
+    joined,
     key_columns,
     key_tables,
-    key_values,
     names_of,
     numbered,
 )
@@ -161,10 +161,9 @@ class TestTexts:
                 kept = list(dict.fromkeys(texts[::2]))
                 joined = np.frombuffer(b"".join(kept), np.uint8)
                 ends = np.arange(len(kept) + 1) * length
-                table = key_tables.TextTable(joined, ends, np.arange(len(kept)))
-                out = np.empty(len(texts), np.int64)
-                table.fill(part, offsets, out)
-                assert out.tolist() == by_hand(texts, kept)
+                table = key_tables.TextTable(joined, ends[:-1], ends[1:])
+                found = table.find(part, offsets[:-1].copy(), offsets[1:].copy())
+                assert found.tolist() == by_hand(texts, kept)
 
 
 class TestIntegers:
@@ -374,8 +373,8 @@ class TestOtherKinds:
             np.array(["2020-01-01T00:00:01"], "M8[s]"),
             np.array(["2020-01-01T00:00:01.5"], "M8[ms]"),
         ]
-        chunks = [rows for part in (*parts, *parts) for rows in key_columns.read(part, "by")]
-        ids, names = numbered([chunks], "by")
+        keys = joined([key_columns.read(part, "by") for part in (*parts, *parts)], "by")
+        ids, names = numbered([keys], "by")
         assert ids.tolist() == [0, 1, 0, 1]
         assert names.labels() == [parts[0][0], parts[1][0]]
 
@@ -437,9 +436,9 @@ class TestManyKeys:
         keys = rng.integers(-(2**63), 2**63 - 1, 3000)
         keys = rng.permutation(np.concatenate([keys, keys[:9]]))
         found = distinct(keys, "by"), distinct(pa.chunked_array([keys[:5], keys[5:]]), "by")
-        monkeypatch.setattr(key_values, "SAMPLE", 500)
+        monkeypatch.setattr(group_keys, "SAMPLE", 500)
+        monkeypatch.delattr(group_keys, "distinct")  # they are sorted
         chunks = pa.chunked_array([keys[:5], keys[5:]])
-        assert key_values.by_sorting(key_columns.read(chunks, "by")) is not None
         found += distinct(keys, "by"), distinct(chunks, "by")
         for ids, names in found:
             assert ids.dtype == np.int64
@@ -476,21 +475,24 @@ class TestTables:
             assert out.tolist() == [*range(10, 17), *[-1] * 53]
 
     def test_texts_with_equal_hashes_are_told_apart(self):
-        values = np.frombuffer(b"one two three", np.uint8)
-        words, tail = key_tables.words_of(values)
-        offsets, secret = np.array([0, 4, 8, 13]), np.uint64(3)
-        hashes, table = np.empty(3, np.uint64), np.zeros(16, np.uint64)
-        group_codes.hash_texts(words, tail, offsets, secret, hashes)
-        packed = np.zeros(10, np.uint64)
-        packed.view(np.uint8)[16:20], packed.view(np.uint8)[40:44] = values[:4], values[4:8]
-        packed[[0, 1, 3, 4, 6, 7]] = 5, 4, 6, 4, 9, 8
-        packed[8] = packed[5]
-        # "one ", "two " with four zeros and "two " all stand under the hash of "two "
-        for at in (0, 6, 3):
-            group_codes.insert_keys(hashes[1:2], np.array([at], np.uint64), secret, table)
-        out, work = np.empty(3, np.int64), np.empty(group_codes.TOGETHER, np.uint64)
-        group_codes.find_texts(words, tail, offsets, secret, table, packed, work, out)
-        assert out.tolist() == [-1, 6, -1]
+        """Under the hash of "two " another text stands before it, or instead of it."""
+        words, begins = np.frombuffer(b"one two two one ", np.uint64), np.array([0, 4, 8])
+        secret, packed, codes = np.uint64(3), np.zeros(9, np.uint64), np.zeros(3, np.int64)
+        work, table = np.empty(group_codes.TOGETHER, np.uint64), np.zeros(1024, np.uint64)
+
+        def code(table, packed, progress):
+            rows = words, np.uint64(0), begins, begins + 4
+            group_codes.code_texts(*rows, secret, table, packed, work, codes, progress)
+            return codes.tolist(), progress.tolist()
+
+        assert code(table, packed, np.array([0, 0, 0])) == ([0, 1, 1], [3, 2, 6])
+        two = table[::2][table[1::2] == 4]
+        crowded, other = np.zeros(1024, np.uint64), np.zeros(1024, np.uint64)
+        group_codes.insert_keys(two.repeat(2), np.array([0, 3], np.uint64), secret, crowded)
+        assert code(crowded, packed[:6], np.array([0, 2, 6])) == ([-1, 1, 1], [3, 2, 6])
+        group_codes.insert_keys(two, np.array([0], np.uint64), secret, other)
+        assert code(other, packed[:6], np.array([0, 2, 6]))[0] == [-1, -1, -1]
+        assert code(other, packed, np.array([1, 1, 3])) == ([-1, 1, 1], [3, 2, 6])
 
     def test_secrets_do_not_show(self, monkeypatch):
         names, keys = np.arange(99) * 2**50, np.arange(120) * 2**50

@@ -18,6 +18,7 @@ from tests.doors.keys import (
     codes_of,
     group_keys,
     group_names,
+    joined,
     key_columns,
     names_of,
     names_of_columns,
@@ -153,7 +154,7 @@ class TestCodes:
     def test_parts_are_numbered_together(self):
         whole = numbered(chunks(CITIES, YEARS), "by")
         parts = [
-            [rows for i in range(0, 9, 2) for rows in key_columns.read(column[i : i + 2], "by")]
+            joined([key_columns.read(column[i : i + 2], "by") for i in range(0, 9, 2)], "by")
             for column in (CITIES, YEARS)
         ]
         ids, names = numbered(parts, "by")

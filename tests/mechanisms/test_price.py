@@ -468,9 +468,9 @@ class TestDraws:
     def test_power_a_wrong_rate_is_noticed(self, wrong):
         mechanism = Price(5.0, (0, 3.5), step=0.125)
         p = exact_law(mechanism, TUTORIAL)
-        few = shape_of(mechanism._prices, runs_of(mechanism, TUTORIAL))
-        for shape in (few, large(mechanism, TUTORIAL)):
-            other = shape.with_rate(shape.weighting.rate * Fraction(wrong))
+        for table in (1 << 20, 0):
+            runs = runs_of(mechanism, TUTORIAL)
+            other = shape_of(mechanism._prices, runs, table, Fraction(wrong))
             assert fits(draws(other), p) == (wrong == 1.0)
 
     def test_releases(self):

@@ -8,7 +8,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import InvalidRecords
 from tests.doors.intake import SMALL
-from tests.doors.numbers import FewCells, few_records, rank_rows
+from tests.doors.numbers import FewCells, rank, rank_rows
 from tests.support.checks import groups as checks
 from tests.support.each import each
 
@@ -65,7 +65,7 @@ def test_what_is_public_alone_chooses_the_way(monkeypatch):
     assert type(fx.Median(1.0, (0, 1), widen=0.1)._statistic.few(10, None)) is FewCells
     assert MEDIAN._statistic.few(10, 5) is None
     assert MEDIAN._statistic.few(0, 4) is MEDIAN._statistic.few(SMALL, None) is not None
-    monkeypatch.setattr(few_records, "draw_rows", checks.never)
+    monkeypatch.setattr(rank, "draw_rows", checks.never)
     assert MEDIAN.sample([0.5] * 9, rng=1, method="gumbel") == pytest.approx(0.5, abs=4.5)
     assert MEDIAN.sample([0.5] * 9, 5, rng=1).shape == (5,)
     with pytest.raises(AssertionError):

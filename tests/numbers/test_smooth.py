@@ -233,16 +233,16 @@ class TestTheFunction:
         x = RNG.normal(size=90_000)
         expected = fx.smooth_sensitivity(x, 0.1, bounds=(-9, 9))
         calls = []
-        monkeypatch.setattr(smooth, "pivots", lambda *_: calls.append(1) or (5, 9))
+        monkeypatch.setattr(unsorted, "pivots", lambda *_: calls.append(1) or (5, 9))
         assert fx.smooth_sensitivity(x, 0.1, bounds=(-9, 9)) == expected
-        monkeypatch.setattr(smooth, "pivots", lambda *_: calls.append(1) or (-1, 9))
+        monkeypatch.setattr(unsorted, "pivots", lambda *_: calls.append(1) or (-1, 9))
         assert fx.smooth_sensitivity(x, 0.1, bounds=(-9, 9)) == expected
         assert len(calls) == 2
 
     def test_the_middle_of_large_data_is_found_by_pivots(self, monkeypatch):
-        x, seen = RNG.normal(size=90_000), []
+        x, seen, gathered = RNG.normal(size=90_000), [], unsorted.gathered
         monkeypatch.setattr(
-            smooth, "gathered", lambda *a: seen.append(unsorted.gathered(*a)) or seen[-1]
+            unsorted, "gathered", lambda *a, **k: seen.append(gathered(*a, **k)) or seen[-1]
         )
         fx.smooth_sensitivity(x, 0.1, bounds=(-9, 9))
         assert 0 < seen[0].counts[1] < 9_000

@@ -16,7 +16,7 @@ from scipy.stats import kstwo
 
 import fastexp as fx
 from tests.doors.intake import Records
-from tests.doors.numbers import cells, long_window, rank
+from tests.doors.numbers import cells, rank
 from tests.doors.randomness import Sampling
 from tests.support.checks import numbers as checks
 from tests.support.checks.numbers import AR, SW, median_case, mode_widened, on_ranks, order_case
@@ -255,8 +255,8 @@ class TestReleases:
     def test_long_windows_follow_the_law(self, monkeypatch, epsilon):
         """Points in the place of records; those of another epsilon are noticed."""
         case, records = quantile(0.003, AR, "weak"), sorted(SPREAD * 3)
-        monkeypatch.setattr(long_window, "FEWEST", 0)
-        monkeypatch.setattr(long_window, "table", calls := Counted(long_window.table))
+        monkeypatch.setattr(rank, "FEWEST", 0)
+        monkeypatch.setattr(rank, "table", calls := Counted(rank.table))
         with checks.changed(*SMALL_BUFFERS):
             m = made(case, epsilon)
             draws = np.array([m.release(lambda: iter([np.array(records)])) for _ in range(20_000)])

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from tests.doors.query import FIGURES, beyond
+from tests.doors.query import FIGURES, reading
 from tests.messages import says
 from tests.support.each import each
 
@@ -253,8 +253,8 @@ class TestQueries:
         rows = pl.DataFrame(ROWS).sample(20_000, with_replacement=True, seed=1)
         rows = rows.with_columns(who=np.arange(20_000) // 3, year=np.arange(20_000) % 30)
         rows.write_parquet(tmp_path / "rows.parquet")
-        calls, original = [], beyond.beyond_memory
-        monkeypatch.setattr(beyond, "beyond_memory", lambda *a: calls.append(1) or original(*a))
+        calls, original = [], reading.beyond_memory
+        monkeypatch.setattr(reading, "beyond_memory", lambda *a: calls.append(1) or original(*a))
         listed = groups if groups == "from-data" else [(c, y) for c in CITIES for y in range(30)]
         query = fx.Query(["city", "year"], listed, person="who", max_groups=2)
         found = query.accuracy(tmp_path / "rows.parquet", ANSWERS, rng=3, memory="1MB")

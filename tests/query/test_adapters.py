@@ -22,8 +22,8 @@ from tests.doors.keys import codes_of, names_of
 from tests.doors.query import (
     Column,
     Use,
+    arrays,
     arrow,
-    arrow_streams,
     check_keys,
     check_records,
     find,
@@ -60,7 +60,7 @@ def by_narwhals(monkeypatch):
 def rows(frame, uses):
     """Keys as their places in a list, numbers as floats; null for a missing one."""
     found = [[] for _ in uses]
-    for part in frame.parts(uses, [0], None):
+    for part in frame.parts(uses):
         for use, column, out in zip(uses, part, found, strict=True):
             if use.reading == "numbers":
                 values, missing = number_columns.read(column, "records")
@@ -88,7 +88,7 @@ class TestRows:
     def test_of_some_columns_in_another_order_and_twice(self, form):
         frame = frame_of(FORMS[form](TABLE))
         uses = [Use("rent", "numbers"), Use("town", "text"), Use("rent", "numbers")]
-        parts = list(frame.parts(uses, [1], None))
+        parts = list(frame.parts(uses))
         for first, _, second in parts:
             one, two = (number_columns.read(x, "records").values for x in (first, second))
             assert one.tolist() == two.tolist()
@@ -127,14 +127,14 @@ class TestRows:
     @each("name", ["*", "^.*$", "^x$", "a.b", " ", "1", "'", '"', "日本", "a\nb", "[x]"])
     def test_of_columns_of_any_name(self, form, name):
         table = pa.table({"x": [1.0, 2.0], name: [3.0, 4.0]})
-        parts = list(frame_of(FORMS[form](table)).parts([Use(name, "numbers")], [], None))
+        parts = list(frame_of(FORMS[form](table)).parts([Use(name, "numbers")]))
         found = [number_columns.read(column, "x").values for (column,) in parts]
         assert np.concatenate(found).tolist() == [3.0, 4.0]
 
     def test_columns_that_are_not_named_by_text(self):
         for frame in (pd.DataFrame({1: [1], "1": [2.0]}), {1: [1], "1": [2.0]}):
             assert frame_of(frame).names() == ["1"]
-            ((column,),) = frame_of(frame).parts([Use("1", "numbers")], [], None)
+            ((column,),) = frame_of(frame).parts([Use("1", "numbers")])
             assert list(column) == [2.0]
         assert (
             frame_of(pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")]))).names()
@@ -161,7 +161,7 @@ class TestRows:
         frame = frame_of(plan)
         frame.empty([Use("x", "numbers")])
         assert reads == []
-        list(frame.parts([Use("x", "numbers")] * 2, [], None))
+        list(frame.parts([Use("x", "numbers")] * 2))
         assert len(reads) == 1
 
     def test_a_stream_is_not_asked_before_its_rows_are(self):
@@ -172,7 +172,7 @@ class TestRows:
         frame = frame_of(Fails())
         assert (frame.names(), frame.empty(USES)) == (None, None)
         with pytest.raises(fx.InvalidRecords):
-            list(frame.parts(USES, [], None))
+            list(frame.parts(USES))
 
 
 COLUMNS = [
@@ -358,7 +358,7 @@ class TestFound:
         assert rows(frame_of(Batch()), USES) == WITHIN
 
     def test_without_pyarrow_streams_give_a_dict(self, monkeypatch):
-        monkeypatch.setattr(arrow_streams, "find_spec", lambda _: None)
+        monkeypatch.setattr(arrays, "find_spec", lambda _: None)
         assert frame_of(Stream(TABLE)).finished(COLUMNS[:1]) == {"town": ["Oslo", "", "日本\0"]}
 
 
@@ -402,7 +402,7 @@ def test_columns_are_refused_by_type_alone(form, kind):
     frame = frame_of(FORMS[form](pa.table({"x": TYPED[kind]})))
     for reading, fitting in FITTING.items():
         use = Use("x", reading)
-        columns = frame_of(FORMS[form](pa.table({"x": TYPED[kind]}))).parts([use], [], None)
+        columns = frame_of(FORMS[form](pa.table({"x": TYPED[kind]}))).parts([use])
         for (column,) in [*columns, *([frame.empty([use])] if form != "stream" else [])]:
             if kind in fitting or kind in UNTYPED.get(form, ()):
                 check_records("answers['median']", use, column)

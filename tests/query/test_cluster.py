@@ -25,7 +25,7 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from tests.doors.query import Reader, beyond, brought
+from tests.doors.query import Reader, brought, reading
 from tests.messages import raises, says
 from tests.support import frame_cases as cases
 from tests.support.each import each
@@ -442,8 +442,8 @@ class TestMemory:
             calls.append(os.listdir(tmp_path))  # noqa: PTH208
             return beyond_memory(*arguments)
 
-        beyond_memory = beyond.beyond_memory
-        monkeypatch.setattr(beyond, "beyond_memory", spilled)
+        beyond_memory = reading.beyond_memory
+        monkeypatch.setattr(reading, "beyond_memory", spilled)
         asked, answers = fx.Query("g", range(1001)), {"rent": (cases.FINE, "rent")}
         frame = dd.from_pandas(rows, npartitions=9)
         found = asked.release(frame, answers, key=KEY, memory="2MB", temp=tmp_path)

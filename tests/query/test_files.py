@@ -73,7 +73,7 @@ def read(path: Any, *uses: tuple[str, Any], **limits: Any) -> list[list[Any]]:
     wanted = [Use(*use) for use in uses]
     frame.empty(wanted)
     columns: list[list[Any]] = [[] for _ in uses]
-    for part in frame.parts(wanted, [], None):
+    for part in frame.parts(wanted):
         for column, rows in zip(columns, part, strict=True):
             column += listed(rows)
     return columns
@@ -142,7 +142,7 @@ def test_the_type_of_a_column_does_not_depend_on_batches(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(path_frame, "BATCH", 2048)
     path = written(tmp_path, "x,y\n" + "1,a\n" * 9_000 + "9007199254740993,a\n")
-    parts = list(PathFrame(path).parts([Use("x", "numbers")], [], None))
+    parts = list(PathFrame(path).parts([Use("x", "numbers")]))
     assert len(parts) > 1
     assert {part[0].values.dtype for part in parts} == {np.dtype(np.int64)}
 
@@ -327,7 +327,7 @@ def test_rows_that_a_reader_loses_are_missed(
             yield [replace(column, length=column.length - 1) for column in batch]
 
     monkeypatch.setattr(PathFrame, "_batches", losing)
-    parts = PathFrame(path).parts([Use("c", "text")], [], None)
+    parts = PathFrame(path).parts([Use("c", "text")])
     with pytest.raises(InvalidRecords, match=says(ROWS)):
         list(parts)
 
@@ -384,7 +384,7 @@ def test_a_bomb_takes_little_memory(tmp_path: Path) -> None:
         "import pyarrow\n"
         "for path in sys.argv[1:]:\n"
         "    try:\n"
-        "        list(PathFrame(path, 1 << 26).parts([Use('c', 'numbers')], [], None))\n"
+        "        list(PathFrame(path, 1 << 26).parts([Use('c', 'numbers')]))\n"
         "    except FastexpError as error:\n"
         "        print(str(error)[-30:])\n"
         "status = open('/proc/self/status').read()\n"  # ru_maxrss has the parent's peak, too
@@ -656,7 +656,7 @@ def test_a_file_that_changes_is_refused(tmp_path: Path, change: str) -> None:
     else:  # another file, with columns in another order
         written(tmp_path, "d,c\n" + "1,2\n" * 5, "g.csv").rename(path)
     with raises("file that changes"):
-        list(frame.parts([Use("c", "numbers")], [], None))
+        list(frame.parts([Use("c", "numbers")]))
 
 
 # ---- queries ----

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.query import ArraysFrame, Room, beyond, frame_of, laws_of
+from tests.doors.query import ArraysFrame, Room, frame_of, laws_of, reading
 from tests.messages import raises
 from tests.support.each import each
 
@@ -129,8 +129,8 @@ class Parted(ArraysFrame):
 
     spills = True
 
-    def parts(self, uses, by, groups):
-        (columns,) = super().parts(uses, by, groups)
+    def parts(self, uses):
+        (columns,) = super().parts(uses)
         for city in sorted(set(ROWS["city"]), reverse=True):
             there = [i for i, c in enumerate(self._frame["city"]) if c == city]
             yield [np.array(column)[there] for column in columns]
@@ -141,8 +141,8 @@ class Parted(ArraysFrame):
 def test_rows_on_disk_have_the_same(groups, tmp_path, monkeypatch):
     rows = {"city": ROWS["city"] * 50, "rent": np.tile(ROWS["rent"], 50)}
     rows |= {"who": np.arange(15_000) // 3, "year": np.arange(15_000) % 11}
-    calls, original = [], beyond.beyond_memory
-    monkeypatch.setattr(beyond, "beyond_memory", lambda *a: calls.append(1) or original(*a))
+    calls, original = [], reading.beyond_memory
+    monkeypatch.setattr(reading, "beyond_memory", lambda *a: calls.append(1) or original(*a))
     listed = groups if groups == "from-data" else [(c, y) for c in CITIES for y in range(11)]
     query = fx.Query(["city", "year"], listed, person="who", max_groups=2)
     room = Room(1 << 20, tmp_path)

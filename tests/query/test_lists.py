@@ -233,11 +233,11 @@ class TestFiles:
         """Of short texts of which JSON makes the most."""
         rooms = []
 
-        def reserved(output, room):
+        def place(file, force, room):
             rooms.append(room)
-            return output_file.reserved(output, room)
+            return output_file.OutputFile(file, force, room)
 
-        monkeypatch.setattr(perform, "reserved", reserved)
+        monkeypatch.setattr(perform, "OutputFile", place)
         worst = Podium(epsilon=1.0, candidates=["\x01" * 200, "\x02" * 200])
         groups = list(range(2_000))
         rows = {"g": groups, "x": [worst.candidates[0]] * 2_000}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.doors.keys import Integers
+from tests.doors.keys import Keys
 from tests.doors.query import Held, Part, memory
 from tests.messages import raises
 from tests.support.each import each
@@ -60,14 +60,14 @@ def test_rows_that_are_held_hold_nothing_of_their_batches(listed: int) -> None:
     batch = np.arange(30).reshape(3, 10)
     codes = np.zeros(10, np.int64)
     codes[3] = listed
-    part = Part(codes, [batch[0]], [None], [Integers(10, None, batch[1])])
+    part = Part(codes, [batch[0]], [None], Keys("integers", batch[1]))
     held = Held(part, streamed=True)
     for _ in range(3):
         held.add(part)
     assert len(held.parts) == 3
     for rows in held.parts:
-        (persons,) = rows.persons or []
-        assert isinstance(persons, Integers)
+        persons = rows.persons
+        assert persons is not None
         chosen = codes >= 0
         assert rows.records[0].tolist() == batch[0][chosen].tolist()
         assert persons.values.tolist() == batch[1][chosen].tolist()

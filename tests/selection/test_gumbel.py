@@ -12,8 +12,7 @@ import pytest
 import fastexp as fx
 from tests.doors.kernels import gumbel
 from tests.doors.randomness import row_stream, seeds_of
-from tests.doors.selection import Weighting, plan
-from tests.doors.selection import gumbel as _gumbel
+from tests.doors.selection import Rows, Weighting, plan
 from tests.messages import raises
 from tests.proofs.interpreted.all import LONG_DRAW
 from tests.support.cases import CASES, IDS
@@ -99,8 +98,8 @@ def test_too_coarse_keys_are_left_out():
     """Several winners where fewer lie within 2**20 nats: -1 for the whole row."""
     m, seeds = fx.TopK(2, 4.0, 1.0), seeds_of(1, np.arange(4, dtype=np.uint64))
     u = np.array([[0.0, 3.0, -1e7], [0.0, -2e6, -3e6], [5.0, 4.0, 3.0], [0.0, -(2.0**20), -1e9]])
-    rows = _gumbel.Rows(u.view(np.uint64), 0, m._weighting)
-    out = _gumbel.noisy_max(rows, seeds, 5, 1, 0, 2)
+    rows = Rows(u.view(np.uint64), 0, m._weighting)
+    out = rows.noisy_max(seeds, 5, 1, 0, 2)
     assert (out[[1, 3]] == -1).all()
     assert set(out[0].ravel().tolist()) == {0, 1}
     assert (out[2] >= 0).all()

@@ -13,7 +13,8 @@ from scipy.integrate import quad
 
 import fastexp as fx
 from tests.doors.intake import FLOAT
-from tests.doors.laws import flip_integrals, flip_law
+from tests.doors.laws import flip_law
+from tests.doors.laws import permute_flip as law_file
 from tests.doors.randomness import row_stream
 from tests.doors.reference import exact as exact_twin
 from tests.doors.selection import permute_flip, plan
@@ -153,7 +154,7 @@ class TestLaw:
     def test_what_cannot_be_promised_is_refused(self, name, value, monkeypatch):
         """A bound that is too wide, and a rule that is too coarse for its bound."""
         assert ONE.law(TEN).probabilities.sum() == pytest.approx(1, abs=1e-14)
-        monkeypatch.setattr(flip_integrals, name, value)
+        monkeypatch.setattr(law_file, name, value)
         with raises("law of permute-and-flip"):
             ONE.law(TEN).probabilities  # noqa: B018
 

@@ -10,8 +10,7 @@ from ...mechanisms.table import SELECTING, TABLE
 from ...query.output.output_file import is_same
 from ..terminal.errors import UserMistake
 from . import mechanism_options, public_lists
-from .input_file import InputFile, is_npy
-from .public_call import PublicCall
+from .input_file import InputFile, PublicCall, is_npy
 
 if TYPE_CHECKING:
     from ..._typing import Neighbors

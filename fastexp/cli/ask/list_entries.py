@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..._keys.group_lists import listed_keys
-from ..._keys.key_columns import read
+from ..._keys.key_columns import joined, read
 from ...errors import FastexpError
 from ...query.engines.frame import Use
 from ...query.files.paths import format_of
 from ...query.output.output_file import is_of, is_same
 from ..options.values import csv_cells
 from ..terminal.errors import UserMistake, reason_of
-from .file_rows import FileRows
-from .input_file import STDIN, InputFile, is_npy
+from .input_file import STDIN, FileRows, InputFile, is_npy
 
 MOST = 1 << 28  # bytes of a file of lines
 TEXTS = ("CSV", "TSV")  # formats whose cells are of no type
@@ -45,16 +44,17 @@ def entries_of(option: str, text: str, by: Sequence[str], source: InputFile) -> 
     by: the columns of FILE that are compared with it. FILE itself is refused, and blank entries.
     """
     file, colon, column = text.rpartition(":")
-    has_column = bool(colon) and len(by) == 1 and _is_table(file)
+    has_column = bool(colon) and len(by) == 1 and format_of(file) is not None
+    same = is_same if is_npy(source.path) else is_of
     for path in [text, *([file] if has_column else [])]:
-        if _is_of(path, source):
+        if source.path != STDIN and same(path, source.path):
             raise UserMistake(
                 f"{option}: {text!r} is FILE, and what its records have is private: use a public "
                 f"list, or {option} from-data (with its warning)"
             )
     if has_column:
         return _table(option, file, [column], source)
-    if _is_table(text) and ("," not in text or _is_file(text)):
+    if format_of(text) is not None and ("," not in text or _is_file(text)):
         return _table(option, text, by, source)
     if len(by) > 1:
         raise UserMistake(
@@ -142,10 +142,10 @@ def _table(option: str, file: str, columns: Sequence[str], source: InputFile) ->
         uses = [Use(column, "text" if written else "keys") for column in columns]
         frame.empty(uses)
         chunks: list[list[Any]] = [[] for _ in columns]
-        for part in frame.parts(uses, [], None):
+        for part in frame.parts(uses):
             for chunk, cells in zip(chunks, part, strict=True):
-                chunk += read(cells, option)
-        keys = [listed_keys(chunk, option).labels() for chunk in chunks]
+                chunk.append(read(cells, option))
+        keys = [listed_keys(joined(chunk, option), option).labels() for chunk in chunks]
     except FastexpError as error:
         text = str(error).replace("frame must", "the list must", 1)
         raise UserMistake(f"{option}: {text.removeprefix(f'{option} ')}") from None
@@ -160,18 +160,8 @@ def _table(option: str, file: str, columns: Sequence[str], source: InputFile) ->
     return lists
 
 
-def _is_table(file: str) -> bool:
-    return format_of(file) is not None
-
-
 def _is_file(text: str) -> bool:
     try:
         return Path(text).is_file()
     except (OSError, ValueError):  # a list that is too long for a path, or cannot be one
         return False
-
-
-def _is_of(file: str, source: InputFile) -> bool:
-    if source.path == STDIN:
-        return False
-    return (is_same if is_npy(source.path) else is_of)(file, source.path)

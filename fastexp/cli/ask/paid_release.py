@@ -1,31 +1,38 @@
-"""A call is released: charged, read once, drawn; its answers as columns."""
+"""A call is released: its key is read, it is charged, read once, drawn; answers as columns."""
 
 from __future__ import annotations
 
+import os
+import shlex
+import stat
+import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..._parameters.descriptions import parameters
+from ..._parameters.text import printable
 from ...errors import OutputError, ParameterError, PrivacyWarning
 from ...query.calls.answers import answers_of
 from ...query.calls.perform import perform
 from ...query.calls.verbs import ReleaseCall, questions_of
 from ...query.disk.memory import Room
-from ...query.output.answer_bytes import values_of
-from ...query.output.output_file import EXISTS, holds, output_of, repeated
-from .file_rows import Columns
-from .input_file import open_rows
-from .key_file import read_key
+from ...query.output.output_file import EXISTS, holds, output_of, repeated, values_of
+from ..terminal.errors import UserMistake, reason_of
+from ..terminal.printing import note
+from .input_file import Columns, open_rows
 from .payment import Payment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from ..._randomness.release_key import ReleaseKey
     from ...privacy import Guarantee
+    from ...query.calls.scope import Check, Draw
     from ...query.engines.frame import Column
-    from .public_call import PublicCall
+    from .input_file import PublicCall
+
+LONGEST_KEY = 1 << 12  # bytes of its file
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class PaidRelease(ReleaseCall):
@@ -101,7 +108,7 @@ class PaidRelease(ReleaseCall):
             texts.append(same if self.output_exists else f"written: {self.output}")
         return texts
 
-    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
         """The answers of `draw`, charged before a row is read; or those of the ledger."""
         answers: list[Any] = self.payment.answers(self.question, draw, check)
         return answers
@@ -134,3 +141,26 @@ def rows_of(columns: Sequence[Column]) -> list[dict[str, Any]]:
     names = [column.name for column in columns]
     cells = [values_of(column) for column in columns]
     return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def read_key(file: str) -> ReleaseKey:
+    """The key in a file, or from stdin for ``-``; with a warning if others can read it."""
+    from ... import FastexpError, ReleaseKey
+
+    if file == "-" and sys.stdin is None:
+        raise UserMistake("--key is - but there is no stdin")
+    try:
+        with sys.stdin.buffer if file == "-" else Path(file).open("rb") as raw:
+            mode, content = os.fstat(raw.fileno()).st_mode, raw.read(LONGEST_KEY)
+    except (OSError, ValueError) as error:
+        raise UserMistake(f"cannot read {file!r}: {reason_of(error)}") from None
+    try:
+        key = ReleaseKey.restore(content.decode("ascii"))
+    except (FastexpError, UnicodeDecodeError):
+        key = None
+    if key is None:
+        raise UserMistake(f"--key {file!r} holds no release key; make one with: fastexp key FILE")
+    if os.name == "posix" and stat.S_ISREG(mode) and mode & OTHERS:
+        quoted = printable(shlex.quote(file))
+        note(f"WARNING: others can read {file!r}, which is a secret: chmod 600 {quoted}")
+    return key

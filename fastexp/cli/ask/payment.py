@@ -49,8 +49,6 @@ class Payment:
     `drawn`: whether this call drew: it did not if the ledger had the answers.
     """
 
-    budget: Budget | None
-
     def __init__(self, file: str | None, label: str | None, note: str | None) -> None:
         self._label = label
         self.budget = None if file is None else budget_of(file)
@@ -157,17 +155,19 @@ class Payment:
 
     def rescue(self, facts: Callable[[], dict[str, Any]], folders: Sequence[str]) -> None:
         """Say where answers are that were charged and cannot be printed."""
-        if self.budget is not None:
-            note(self._whereabouts(facts, folders))
-
-    def _whereabouts(self, facts: Callable[[], dict[str, Any]], folders: Sequence[str]) -> str:
+        if self.budget is None:
+            return
         if self._label is not None:
-            return f"charged; {self._place_of_answers()}"
+            note(f"charged; {self._place_of_answers()}")
+            return
         text = json_text(facts())
         for folder in (*folders, os.curdir, tempfile.gettempdir()):
-            with suppress(OSError):
-                return f"charged; the answers are in {printable(_rescued(text, folder))} (JSON)"
-        return f"charged; the answers are: {text}"
+            with suppress(OSError):  # a new file, for its user alone
+                path = str(Path(folder).resolve() / f"fastexp-answers-{secrets.token_hex(8)}.json")
+                atomic_files.create(path, f"{text}\n".encode())
+                note(f"charged; the answers are in {printable(path)} (JSON)")
+                return
+        note(f"charged; the answers are: {text}")
 
     def _place_of_answers(self) -> str:
         return (
@@ -214,10 +214,3 @@ class Payment:
         except BudgetError as error:
             return f"but now {error}"
         return f"{left} {self.budget.unit} remains"
-
-
-def _rescued(text: str, folder: str) -> str:
-    """The name of a new file, for its user alone, that has the text."""
-    path = Path(folder).resolve() / f"fastexp-answers-{secrets.token_hex(8)}.json"
-    atomic_files.create(str(path), f"{text}\n".encode())
-    return str(path)

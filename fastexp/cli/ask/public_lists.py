@@ -1,8 +1,12 @@
-"""``--groups``, ``--candidates``, ``--grid``: public lists, from a file or as they are typed."""
+"""``--groups``, ``--candidates``, ``--grid``: public lists, from a file or as they are typed.
+
+Their entries are integers or text as the column of FILE is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import datetime as dt
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from ..._keys.group_keys import numbered
@@ -12,11 +16,10 @@ from ...grouped.request import FROM_DATA
 from ...query.engines.frame import Use
 from ..options.values import written
 from ..terminal.errors import UserMistake
-from .entry_kinds import kind_of_column, typed
-from .input_file import STDIN, InputFile, is_npy, open_rows
+from .input_file import STDIN, VALUE, FileRows, InputFile, is_npy, open_rows
 from .list_entries import Entries, combinations, content, entries_of, split
-from .npy_rows import VALUE
 
+INT64 = range(-(1 << 63), 1 << 63)
 KINDS = ("integers", "text", "booleans")  # of candidates
 MOST_GRID = 1 << 26  # bytes of a file of grid points
 WHY_PUBLIC = """\
@@ -88,7 +91,7 @@ def points(text: str) -> list[int | float]:
 def _array(path: str) -> list[int | float]:
     try:
         with open_rows(InputFile(path)) as frame:
-            parts = frame.parts([Use(VALUE, "numbers")], [], None)
+            parts = frame.parts([Use(VALUE, "numbers")])
             return [x for (part,) in parts for x in part.tolist()]
     except FastexpError as error:
         raise UserMistake(f"--grid: {str(error).removeprefix('frame ')}") from None
@@ -128,8 +131,90 @@ def _occurring(column: str, source: InputFile) -> tuple[Any, ...]:
     with open_rows(source) as frame:
         use = Use(column, "keys")
         frame.empty([use])
-        for (part,) in frame.parts([use], [], None):
+        for (part,) in frame.parts([use]):
             values |= set(numbered([read(part, "--candidates")], "--candidates")[1].labels())
     if not values:
         raise UserMistake(f"column {column!r} holds no values to take candidates from")
     return tuple(sorted(values))
+
+
+def kind_of_column(source: InputFile, column: str) -> str | None:
+    """What a column of FILE holds; None where only its rows show it, or it cannot be read."""
+    if source.path == STDIN or is_npy(source.path):
+        return None
+    frame = FileRows(source.path, delimiter=source.delimiter)
+    try:
+        file = frame.files[0]
+        if file.format != "Parquet" or column in file.partitions:
+            return None
+        (empty,) = frame.empty([Use(column, "keys")])
+        return read(empty, "column").kind
+    except FastexpError:  # said where FILE is read
+        return None
+
+
+def typed(option: str, entries: Entries, kind: str | None, column: str) -> list[Any]:
+    """The entries of the list of an option, as the column of FILE has them.
+
+    kind: as of `kind_of_column`; None: the list decides. A list of another kind, or of no kind for
+    sure, is refused.
+    """
+    values = entries.values
+    if not entries.written:
+        return values
+    if kind is None:
+        kind = _kind_of_texts(option, entries)
+    reader, keys = READERS[kind], []
+    for place, text in enumerate(values):
+        try:
+            keys.append(reader(text))
+        except ValueError:
+            raise UserMistake(
+                f"{option}: column {column!r} holds {kind}, but {entries.called(place)} is none"
+            ) from None
+    return keys
+
+
+def _kind_of_texts(option: str, entries: Entries) -> str:
+    """Integers if all are written as such, else text.
+
+    Numbers beside integers are refused: as text, 13.0 would turn 13 into text, too.
+    """
+    texts = entries.values
+    odd = [place for place, text in enumerate(texts) if not _is(_integer, text)]
+    if not odd:
+        return "integers"
+    codes = len(set(map(len, texts))) == 1 and all(x.isascii() and x.isdigit() for x in texts)
+    number = next((place for place in odd if _is(float, texts[place])), None)
+    if len(odd) < len(texts) and not codes and number is not None:
+        raise UserMistake(
+            f"{option}: {entries.called(number)} is a number, but not written as the integers "
+            "of the list are: write it without decimals, + or zeros in front, and within 64 bits "
+            "(if all of them are meant as text: a column of text, as list.parquet:column)"
+        )
+    return "text"
+
+
+def _is(reader: Callable[[str], Any], text: str) -> bool:
+    try:
+        reader(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _integer(text: str) -> int:
+    """An integer of 64 bits as Python writes it."""
+    number = int(text)
+    if str(number) != text or number not in INT64:
+        raise ValueError
+    return number
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "text": str,
+    "integers": _integer,
+    "booleans": lambda text: ("false", "true").index(text.lower()) == 1,
+    "dates": dt.date.fromisoformat,
+    "timestamps": dt.datetime.fromisoformat,
+}

@@ -18,8 +18,7 @@ from ..._parameters import toml_text
 from ...grouped.request import FROM_DATA
 from ...mechanisms.table import DEFAULT, TABLE, Row
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
-from .input_file import STDIN, InputFile
-from .public_call import PublicCall
+from .input_file import STDIN, InputFile, PublicCall
 
 if TYPE_CHECKING:
     from ...grouped.mechanism import GroupedMechanism

@@ -13,12 +13,12 @@ import numpy as np
 
 from ..._intake import number_columns
 from ..._keys.group_lists import listed_keys
-from ..._keys.key_columns import read
+from ..._keys.key_columns import joined, read
 from ..._parameters.descriptions import parameters
 from ...budget.question import Question
 from ...grouped.request import FROM_DATA
 from ...mechanisms.table import TABLE
-from ...query.calls.counts import CountCall
+from ...query.calls.frame_columns import CountCall
 from ...query.engines.frame import Column, Frame, Use
 from ..options.values import written
 from ..terminal.errors import UserMistake
@@ -112,12 +112,12 @@ def _of_file(frame: Frame, options: Namespace) -> Scores:
     utilities: list[AnyArray] = []
     has_gaps = False
     uses = [Use(names[0], "text"), Use(names[1], "numbers")]
-    for texts, cells in frame.parts(uses, [], None):
-        labels += read(texts, "--utilities")
+    for texts, cells in frame.parts(uses):
+        labels.append(read(texts, "--utilities"))
         values, missing = number_columns.read(cells, "--utilities") or (np.zeros(0), None)
         has_gaps = has_gaps or (missing is not None and bool(missing.any()))
         utilities.append(values)
-    candidates = listed_keys(labels, "--utilities").labels()
+    candidates = listed_keys(joined(labels, "--utilities"), "--utilities").labels()
     if not candidates:
         raise UserMistake(f"--utilities: {options.file!r} has no candidates")
 

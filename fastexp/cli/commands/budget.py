@@ -50,19 +50,10 @@ def budget(options: Namespace) -> None:
 
 
 def _facts(budget: Budget) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "unit": budget.unit,
-        "neighbors": budget.neighbors,
-        "total": budget.total,
-        "spent": budget.spent,
-        "remaining": budget.remaining,
-        "charges": budget.charges,
-    }
+    names = ["unit", "neighbors", "total", "spent", "remaining", "charges"]
     if budget.total_delta > 0.0:
-        facts["total_delta"] = budget.total_delta
-        facts["spent_delta"] = budget.spent_delta
-        facts["remaining_delta"] = budget.remaining_delta
-    return facts
+        names += ["total_delta", "spent_delta", "remaining_delta"]
+    return {name: getattr(budget, name) for name in names}
 
 
 def _show_log(log: list[dict[str, Any]], unit: str) -> None:

@@ -14,8 +14,7 @@ from ...mechanisms.table import TABLE
 from ...pictures import canvas
 from ...query.engines.frame import Use
 from ..ask import public_lists, score_release
-from ..ask.input_file import InputFile, is_npy, open_rows
-from ..ask.npy_rows import VALUE
+from ..ask.input_file import VALUE, InputFile, is_npy, open_rows
 from ..options.values import written
 from ..terminal import printing
 from ..terminal.errors import UserMistake, did_you_mean
@@ -94,7 +93,7 @@ def assigned(parts: Sequence[str]) -> dict[str, Any]:
 def _records(frame: Frame, column: str) -> AnyArray:
     """The numbers of a column; missing ones are NaN."""
     parts: list[AnyArray] = []
-    for (cells,) in frame.parts([Use(column, "numbers")], [], None):
+    for (cells,) in frame.parts([Use(column, "numbers")]):
         values, missing = arrays.apart(cells, "drop")
         parts.append(values if missing is None else np.where(missing, np.nan, values))
     return np.concatenate(parts) if parts else np.zeros(0)

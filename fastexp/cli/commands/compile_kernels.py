@@ -7,7 +7,7 @@ import sys
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,11 @@ SIZES = 9, 3000, 100_000  # of made-up data: other sizes have other kernels
 
 def warmup(options: Namespace) -> None:
     """Compile kernels, one after the other; print how many and how long it took."""
-    if options.cpu == "x86-64-v3":
-        _compile_for(options.cpu)
+    if options.cpu == "x86-64-v3":  # the compiler reads these when it is imported
+        if "numba" in sys.modules:
+            text = f"--cpu {options.cpu} needs a process that has not imported the compiler yet"
+            raise Failure(text)
+        os.environ |= {"NUMBA_CPU_NAME": options.cpu, "NUMBA_CPU_FEATURES": ""}
     import fastexp
 
     from ..._compiler import cache, jit
@@ -39,7 +42,10 @@ def warmup(options: Namespace) -> None:
     start = time.perf_counter()
     try:
         with jit.kept_in(place) if place else nullcontext():
-            number = _first_calls(options.only) if options.only else fastexp.warmup()
+            number = 0 if options.only else fastexp.warmup()
+            for command in options.only or ():  # what it does, with made-up data
+                FIRST_CALLS[command](command)
+                number = sum(kernel.is_built for kernel in jit.KERNELS.values())
     except OSError as error:
         raise Failure(str(error)) from None
     seconds = time.perf_counter() - start
@@ -64,22 +70,6 @@ def cached_kernels() -> Counter[str]:
 
     folders = Counter(kernel.folder for kernel in jit.KERNELS.values())
     return Counter({folder: n for folder, n in folders.most_common() if folder is not None})
-
-
-def _compile_for(cpu: str) -> None:
-    # The compiler reads these when it is imported.
-    if "numba" in sys.modules:
-        raise Failure(f"--cpu {cpu} needs a process that has not imported the compiler yet")
-    os.environ |= {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""}
-
-
-def _first_calls(commands: Iterable[str]) -> int:
-    # What the commands do, with made-up data; how many kernels that took.
-    from ..._compiler import jit
-
-    for command in commands:
-        FIRST_CALLS[command](command)
-    return sum(kernel.is_built for kernel in jit.KERNELS.values())
 
 
 def _select(_command: str) -> None:

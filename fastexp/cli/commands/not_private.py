@@ -13,7 +13,7 @@ from ...query.calls.accuracy import AccuracyCall, accuracy_of
 from ...query.calls.answers import answers_of
 from ...query.calls.laws import laws_of
 from ...query.disk.memory import Room
-from ...query.output.answer_bytes import values_of
+from ...query.output.output_file import values_of
 from ..ask.input_file import open_rows
 from ..tell import law_tables
 from ..tell.law_facts import TAIL, LawFacts, of_one_place
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...mechanisms._finite import UtilityMechanism
     from ...query.calls.laws import Laws
     from ...query.engines.frame import Column
-    from ..ask.public_call import PublicCall
+    from ..ask.input_file import PublicCall
 
 
 def analyse(call: PublicCall, options: Namespace) -> None:

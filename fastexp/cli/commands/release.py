@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._parameters.descriptions import at_most, grid_text, name_of, title
+from ..._parameters.text import printable
 from ...budget.budget import once
 from ...errors import BudgetExceeded
 from ...query.output import output_file
@@ -24,7 +25,7 @@ from ..terminal.errors import UserMistake
 
 if TYPE_CHECKING:
     from ...budget.budget import Budget
-    from ..ask.public_call import PublicCall
+    from ..ask.input_file import PublicCall
 
 MISSING = {  # by nan
     "raise": "missing records are an error",
@@ -82,7 +83,8 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
     elif rows is not None and like is not None:
         from ..tell import law_tables
 
-        print(f"\n{sentences.of_public(like)}")
+        public_file = printable(like)
+        print(f"\nNOT PRIVATE: computed from {public_file} without noise. It must be public.")
         law_tables.accuracy_table(rows)
     if budget is None:
         budget_of(str(call.budget))  # says that there is none

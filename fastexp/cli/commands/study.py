@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..ask.study_workers import Workers, workers_of
+from ..._parameters.text import printable
 from ..options.parser import program
-from ..tell import study_tables, waiting
-from ..terminal import packages, printing, tables
-from ..terminal.errors import Failure, UserMistake
+from ..tell import waiting
+from ..terminal import printing, tables
+from ..terminal.errors import Failure, UserMistake, needed
 
 if TYPE_CHECKING:
     from ...studies.report.results import StudyResults
     from ...studies.study import Study
 
     Progress: TypeAlias = Callable[[int, int], None]
-    Run: TypeAlias = Callable[[Workers, Progress], StudyResults]
+    Run: TypeAlias = Callable[[Any, int, Progress], StudyResults]
 
 FILES = (".toml", ".json")
+RETRIES = 2  # of a task, by dask; a study's engine has retries of its own
+PATIENCE = "10s"  # for a scheduler to answer
+LOGGERS = ("distributed", "distributed.client", "distributed.worker", "distributed.nanny")
+NOT_PRIVATE = "Simulations, not private releases: computed from data sets that the study knows."
 
 
 def study_list(options: Namespace) -> None:
@@ -72,8 +79,8 @@ def study_run(options: Namespace) -> None:
     """Run a study and print its tables."""
     study = _study_of(options)
 
-    def run(where: Workers, progress: Progress) -> StudyResults:
-        return study.run(where.executor, workers=where.workers, out=options.out, progress=progress)
+    def run(executor: Any, workers: int, progress: Progress) -> StudyResults:
+        return study.run(executor, workers=workers, out=options.out, progress=progress)
 
     _carry_out(run, options, options.out or "")
 
@@ -82,11 +89,11 @@ def study_resume(options: Namespace) -> None:
     """Do what is missing of a study, and print its tables."""
     from ...studies.study import Study
 
-    def run(where: Workers, progress: Progress) -> StudyResults:
+    def run(executor: Any, workers: int, progress: Progress) -> StudyResults:
         return Study.resume(
             options.folder,
-            where.executor,
-            workers=where.workers,
+            executor,
+            workers=workers,
             progress=progress,
             allow_import=options.allow_import,
         )
@@ -102,7 +109,7 @@ def study_report(options: Namespace) -> None:
     from ...studies.report.results import table_of
 
     if options.format is not None:
-        packages.needed("matplotlib", "--format")
+        needed("matplotlib", "--format")
     folder = Path(options.folder)
     target = folder if options.output is None else Path(options.output)
     formats = tuple(dict.fromkeys(options.format or ("svg",)))
@@ -146,18 +153,57 @@ def _look_here(options: Namespace) -> None:
         sys.path.append(here)
 
 
+@contextlib.contextmanager
+def _workers_of(options: Namespace) -> Iterator[tuple[Any, int]]:
+    """The arguments of `Study.run` that say where it runs; what dask starts for it ends with it."""
+    if options.scheduler is not None and options.executor != "dask":
+        raise UserMistake("--scheduler needs --executor dask")
+    if options.scheduler is not None and options.workers is not None:
+        raise UserMistake("--workers does not go with --scheduler: it has its own")
+    workers = options.workers or 0
+    if options.executor != "dask":
+        yield options.executor, workers
+        return
+    from ..._parameters.validate import threads
+    from ...studies.run.pools import interrupts_kept
+
+    dask = needed("distributed", "--executor dask")
+    for name in LOGGERS:  # which tell of workers that come and go: results and errors say enough
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with contextlib.ExitStack() as stack:
+        address = options.scheduler
+        if address is None:
+            with interrupts_kept():
+                cluster = dask.LocalCluster(
+                    n_workers=threads(workers),
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
+                address = stack.enter_context(cluster)
+        try:
+            client = dask.Client(address, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            text = f"no scheduler answers at {address} ({type(error).__name__})"
+            raise Failure(text) from None
+        stack.enter_context(client)
+        executor = client.get_executor(pure=False, retries=RETRIES)
+        yield executor, sum(client.nthreads().values())
+
+
 def _carry_out(run: Run, options: Namespace, folder: str) -> None:
     if not options.quiet:
         waiting.announce_compilation()
     with waiting.ProgressBar(options.quiet) as bar:
         try:
-            with workers_of(options) as where:
-                results = run(where, bar.progress)
+            with _workers_of(options) as (executor, workers):
+                results = run(executor, workers, bar.progress)
         except KeyboardInterrupt:
             bar.close()
             printing.note(_interrupted(bar.finished, bar.tasks, folder, options.allow_import))
             raise
-    study_tables.show(results, as_json=options.json)
+    _show(results, as_json=options.json)
     if not options.quiet:
         printing.note(_where(folder))
     bad = sum(row["agree"] is False for row in results.rows)
@@ -166,6 +212,24 @@ def _carry_out(run: Run, options: Namespace, folder: str) -> None:
             f"exact figures and Monte Carlo disagree in {bad} of {len(results.rows)} rows, by more "
             "than 5 standard errors: one of them is wrong"
         )
+
+
+def _show(results: StudyResults, *, as_json: bool) -> None:
+    from ...studies.report.report import tables_of
+
+    all_tables = tables_of(results.to_dict())
+    if as_json:
+        printing.as_json({**results.to_dict(), "tables": [asdict(table) for table in all_tables]})
+        return
+    study = results.study
+    print(printable(f"{study.name}: {study.question}" if study.question else study.name))
+    print(f"{study.datasets:,} data sets of each kind and size, {study.draws:,} draws for each")
+    print(NOT_PRIVATE)
+    for table in all_tables:
+        print(f"\n{table.text()}")
+    both = [row["agree"] for row in results.rows if row["agree"] is not None]
+    if both and all(both):
+        print(f"\nexact figures and Monte Carlo agree in all {len(both):,} rows that have both")
 
 
 def _interrupted(finished: int, tasks: int, folder: str, has_code: bool) -> str:

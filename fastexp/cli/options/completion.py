@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 
-from ..terminal.packages import needed
+from ..terminal.errors import needed
 
 FILES = {"FILE", "OUT", "PNG", "LIST", "PUBLICATION", "STUDY"}
 FOLDERS = {"DIR", "FOLDER"}

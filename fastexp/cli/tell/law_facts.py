@@ -17,7 +17,7 @@ from ...laws.grid import GridLaw
 from ...laws.joint_top_k import JointTopKLaw
 from ...laws.quantile_marginals import MarginalLaw
 from ...laws.top_k import TopKLaw
-from ...pictures.law_subject import Laws
+from ...pictures.law_painters import Laws
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 TAIL = 0.95  # of draws have at most this error or loss

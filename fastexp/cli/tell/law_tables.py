@@ -18,7 +18,7 @@ from .law_facts import TAIL, LawFacts
 
 if TYPE_CHECKING:
     from ...query.engines.frame import Column
-    from ..ask.public_call import PublicCall
+    from ..ask.input_file import PublicCall
 
 MOST_ABSENT = 5
 SHORT = ("0.05", "0.5", "0.95")  # quantiles of a group

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..ask.paid_release import rows_of
@@ -28,10 +29,7 @@ def carry_out(release: Release, *, as_json: bool, quiet: bool) -> None:
         if not payment.is_settled:
             waiting.announce_compilation()
     columns = release.columns()
-
-    def facts() -> dict[str, Any]:
-        return _facts(release, columns)
-
+    facts = partial(_facts, release, columns)
     with payment.rescuing(facts, release.folders):
         if as_json:
             printing.as_json(facts())

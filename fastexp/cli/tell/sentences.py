@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._parameters.descriptions import amount, at_most
-from ..._parameters.text import printable
 
 if TYPE_CHECKING:
     from ...privacy import Guarantee
@@ -24,11 +23,6 @@ CHANGES = {
 }
 
 
-def of_public(file: str) -> str:
-    """A line above figures about a file that is to be public."""
-    return f"NOT PRIVATE: computed from {printable(file)} without noise. It must be public."
-
-
 def promises(promise: Guarantee, query: Scope, each: float) -> str:
     """What a whole call promises; `each` is what one row of a person costs."""
     epsilon = amount(promise)
@@ -36,13 +30,10 @@ def promises(promise: Guarantee, query: Scope, each: float) -> str:
         return f"promises {epsilon}-differential privacy: {STATED}"
     who = f"one {_who(query)} {CHANGES[promise.neighbors]}{_limits(query)}"
     factor = (promise.epsilon or 0.0) / each
-    times = f" ({factor:.0f} x {at_most(each)})" if factor > 1.5 and _is_whole(factor) else ""
+    # Answers under different relations may have no common factor.
+    is_whole = abs(factor - round(factor)) < 1e-9
+    times = f" ({factor:.0f} x {at_most(each)})" if factor > 1.5 and is_whole else ""
     return f"promises {epsilon}-differential privacy{times}: {who}"
-
-
-def _is_whole(factor: float) -> bool:
-    """Up to rounding; answers under different relations may have no common factor."""
-    return abs(factor - round(factor)) < 1e-9
 
 
 def _who(query: Scope) -> str:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..terminal import packages, printing
+from ..terminal import errors, printing
 
 if TYPE_CHECKING:
     from ..._compiler.cache import Place
@@ -110,7 +110,7 @@ def _on_terminal() -> bool:
 
 
 def _bar(unit: str) -> Any:
-    rich, console = packages.optional("rich.progress"), packages.optional("rich.console")
+    rich, console = errors.optional("rich.progress"), errors.optional("rich.console")
     if rich is None or console is None:
         return None
     return rich.Progress(

@@ -1,9 +1,11 @@
-"""Exit codes, and the message of an error: never with a value of the data."""
+"""Exit codes, the message of an error, never with a value of the data, and missing packages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 OK, FAILURE, MISTAKE, NO_ROOM = 0, 1, 2, 3
 
@@ -88,3 +90,19 @@ def _withheld(error: Exception) -> str:
         trace = trace.tb_next
     kind = type(error).__name__
     return f"unexpected {kind}{place}; its message is withheld as it may hold data"
+
+
+def optional(name: str) -> Any:
+    """Import an optional module; None where it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        return None
+
+
+def needed(name: str, option: str) -> Any:
+    """Import an optional module that an option cannot do without."""
+    module = optional(name)
+    if module is None:
+        raise Failure(f"{option} needs a package that is not installed: pip install {name}")
+    return module

@@ -34,16 +34,9 @@ def json_text(value: object, encoding: str = "utf-8") -> str:
     What the encoding lacks is escaped, as is all that is not printable.
     """
     text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
-    return text.translate({ord(c): _escaped(c) for c in set(text) if not _shows(c, encoding)})
-
-
-def _shows(character: str, encoding: str) -> bool:
-    return character.isprintable() and bool(character.encode(encoding, "ignore"))
-
-
-def _escaped(character: str) -> str:
-    """As JSON has it; the module leaves DEL as it is."""
-    return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
+    hidden = {c for c in set(text) if not (c.isprintable() and c.encode(encoding, "ignore"))}
+    escapes = {ord(c): json.dumps(c)[1:-1] for c in hidden} | {0x7F: "\\u007f"}  # json leaves it
+    return text.translate(escapes)
 
 
 def _finite(value: object) -> object:

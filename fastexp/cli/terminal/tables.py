@@ -10,7 +10,7 @@ from shutil import get_terminal_size
 from typing import Any
 
 from ..._parameters.text import GAP, aligned, printable, width, widths_of, wrapped
-from .packages import optional
+from .errors import optional
 
 RICH_ROWS = 500  # longer tables are for pipes and pagers
 

@@ -27,8 +27,8 @@ NONE = -1  # the code of a key that is not listed
 # So many rows go through each step together. The first step only loads what the next one needs:
 # as no load waits for another, or for a branch, many are on their way from memory at once.
 TOGETHER = 128
-ROW, COUNT = 0, 1  # of the progress of `collect_keys`: the next row, keys in the table
-CODE, LENGTH, TEXT = 0, 1, 2  # of a packed name: its code, its bytes, where its words begin
+ROW, COUNT, USED = 0, 1, 2  # of progress: the next row, keys in the table, packed words
+CODE, LENGTH, TEXT = 0, 1, 2  # of a packed text: its code, its bytes, where its words begin
 
 
 @helper
@@ -138,7 +138,7 @@ def text_hash(words: Any, tail: Any, begin: Any, end: Any, secret: Any) -> Any:
 
 @helper
 def same_text(words: Any, tail: Any, begin: Any, end: Any, packed: Any, at: Any) -> Any:
-    """Whether the bytes begin, ..., end - 1 are those of the packed name at `at`."""
+    """Whether the bytes begin, ..., end - 1 are those of the packed text at `at`."""
     same = packed[at + LENGTH] == np.uint64(end - begin)
     at += TEXT
     while same and begin < end:
@@ -148,27 +148,26 @@ def same_text(words: Any, tail: Any, begin: Any, end: Any, packed: Any, at: Any)
     return same
 
 
-@kernel(NOTHING(IN_U64, U64, IN_I64, U64, OUT_U64))
-def hash_texts(words: Any, tail: Any, offsets: Any, secret: Any, out: Any) -> None:
-    """out[i] = the hash of the bytes offsets[i], ..., offsets[i + 1] - 1."""
-    for i in range(out.size):
-        out[i] = text_hash(words, tail, offsets[i], offsets[i + 1], secret)
+@kernel(U64(IN_U64, U64, IN_I64, IN_I64, U64, OUT_U64, OUT_U64, OUT_U64, OUT_I64, OUT_I64))
+def code_texts(
+    words: Any, tail: Any, begins: Any, ends: Any, secret: Any, table: Any, packed: Any,
+    work: Any, out: Any, progress: Any,
+) -> Any:  # fmt: skip
+    """out[i] = the code of the bytes begins[i], ..., ends[i] - 1, from row progress[ROW] on.
 
-
-@kernel(U64(IN_U64, U64, IN_I64, U64, IN_U64, IN_U64, OUT_U64, OUT_I64))
-def find_texts(
-    words: Any, tail: Any, offsets: Any, secret: Any, table: Any, packed: Any, work: Any, out: Any
-) -> Any:
-    """out[i] = the code of the bytes offsets[i], ..., offsets[i + 1] - 1, NONE if unlisted.
-
-    The table has hashes, which stand for places in `packed`. `work` has TOGETHER words. What
-    is returned has no meaning.
+    The table has hashes, which stand for places in `packed`. A text that is not there is put behind
+    the first progress[USED] words of `packed`, with the next code; if these are all words, it has
+    none. Stops once half of the slots could be taken. `work` has TOGETHER words. What is returned
+    has no meaning.
     """
-    last, seen = last_slot(table), ZERO
-    for start in range(0, out.size, TOGETHER):
-        codes, ends = out[start : start + TOGETHER], offsets[start : start + TOGETHER + 1]
+    last, room, seen = last_slot(table), table.size // 4, ZERO
+    start, count, used = progress[ROW], progress[COUNT], progress[USED]
+    fixed = used == packed.size
+    while start < out.size and (fixed or count + TOGETHER <= room):
+        codes = out[start : start + TOGETHER]
+        firsts, lasts = begins[start : start + TOGETHER], ends[start : start + TOGETHER]
         for i in range(codes.size):
-            work[i] = text_hash(words, tail, ends[i], ends[i + 1], secret)
+            work[i] = text_hash(words, tail, firsts[i], lasts[i], secret)
         for i in range(codes.size):
             seen |= table[home(work[i], secret, last)]
         for i in range(codes.size):
@@ -179,7 +178,7 @@ def find_texts(
         for i in range(codes.size):
             seen |= packed[max(table[np.uint64(codes[i]) + ONE], ONE) - ONE]
         for i in range(codes.size):
-            begin, end, slot = ends[i], ends[i + 1], np.uint64(codes[i])
+            begin, end, slot = firsts[i], lasts[i], np.uint64(codes[i])
             code = np.int64(NONE)
             while table[slot + ONE] != ZERO:
                 at = np.int64(table[slot + ONE] - ONE)
@@ -187,40 +186,15 @@ def find_texts(
                     code = np.int64(packed[at + CODE])
                     break
                 slot = (slot + TWO) & last
+            if code < 0 and not fixed:
+                code = np.int64(count)
+                table[slot], table[slot + ONE] = work[i], np.uint64(used) + ONE
+                packed[used + CODE], packed[used + LENGTH] = np.uint64(code), np.uint64(end - begin)
+                used, count = used + TEXT, count + 1
+                for place in range(begin, end, 8):
+                    packed[used] = word_at(words, tail, place, end)
+                    used += 1
             codes[i] = code
+        start += codes.size
+    progress[ROW], progress[COUNT], progress[USED] = start, count, used
     return seen
-
-
-@helper
-def equal_parts(words: Any, tail: Any, a: Any, a_end: Any, b: Any, b_end: Any) -> Any:
-    """Whether the bytes a, ..., a_end - 1 are b, ..., b_end - 1."""
-    same = a_end - a == b_end - b
-    while same and a < a_end:
-        same = word_at(words, tail, a, a_end) == word_at(words, tail, b, b_end)
-        a += 8
-        b += 8
-    return same
-
-
-@kernel(NOTHING(IN_U64, U64, IN_I64, IN_I64, U64, OUT_U64, OUT_I64))
-def collect_texts(
-    words: Any, tail: Any, begins: Any, ends: Any, secret: Any, table: Any, progress: Any
-) -> None:
-    """As `collect_keys` of the texts of bytes begins[i], ..., ends[i] - 1, by their hashes."""
-    last, room = last_slot(table), table.size // 4
-    i, count = progress[ROW], progress[COUNT]
-    while i < begins.size and count < room:
-        begin, end = begins[i], ends[i]
-        key = text_hash(words, tail, begin, end, secret)
-        slot = home(key, secret, last)
-        while table[slot + ONE] != ZERO:
-            row = np.int64(table[slot + ONE] - ONE)
-            if table[slot] == key and equal_parts(words, tail, begin, end, begins[row], ends[row]):
-                break
-            slot = (slot + TWO) & last
-        if table[slot + ONE] == ZERO:
-            table[slot] = key
-            table[slot + ONE] = np.uint64(i) + ONE
-            count += 1
-        i += 1
-    progress[ROW], progress[COUNT] = i, count

@@ -194,8 +194,6 @@ def is_near(grid: Any) -> bool:
     """The same, for grids of any size: those whose places `fill_indices` finds."""
     if grid.points is not None:
         return bool(max(abs(grid.value(0)), abs(grid.value(grid.size - 1))) <= EXACT)
-    if not grid.simple:
-        return False
     a, s, d = grid.unit
     reach = (grid.size - 1) * s
     most = max(abs(a), abs(a + reach))

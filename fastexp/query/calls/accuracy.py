@@ -27,8 +27,6 @@ COLUMNS = ("answer", "measure", *FIGURES)
 class AccuracyCall(LawCall):
     """Figures of laws, of the rows that a sample counts."""
 
-    probability: float
-
     def __init__(
         self,
         query: Scope,

@@ -12,8 +12,8 @@ from ..._numbers.rank import RankStatistic
 from ..._typing import AnyArray, IntArray
 from ...grouped.counted import Limits, Rows, bounded
 from ...grouped.segments import Segments, draw_together
-from .call import Call
 from .reader import Reader
+from .scope import Call
 
 
 class Indices:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ..._typing import IntArray
 from ...errors import FastexpError, InvalidRecords, ParameterError
-from ..engines.frame import Frame
+from ..engines.frame import Frame, Uses
 from ..engines.types import check_keys, check_records
-from .call import Call
-from .reader import Reader, Uses, group_columns
+from .answers import answers_of
+from .reader import Reader, group_columns, uses_of
+from .scope import Call, Scope
+from .verbs import ReleaseCall
+
+if TYPE_CHECKING:
+    from ...mechanisms.most_common import MostCommon
 
 UNREAD = "records: the engine failed to read the rows; read them without fastexp to see why"
 
@@ -63,7 +72,7 @@ def _check_types(call: Call, uses: Uses, columns: Sequence[Any]) -> None:
 
 def parts_of(call: Call, frame: Frame, uses: Uses) -> Generator[Sequence[Any]]:
     """All parts; in a release what the engine raises may hold data, and is withheld."""
-    parts = frame.parts(uses, uses.by, call.query.groups)
+    parts = frame.parts(uses)
     try:
         while (part := _next(call, parts)) is not None:
             if not uses.typed:  # of a stream nothing was known before
@@ -84,3 +93,27 @@ def _next(call: Call, parts: Iterator[Sequence[Any]]) -> Sequence[Any] | None:
         if not call.released:
             raise
     raise InvalidRecords(UNREAD)  # outside the handler: the error is no context of ours
+
+
+class CountCall(ReleaseCall):
+    """The counts of one answer, without groups and persons: nothing is charged or drawn here."""
+
+    def __init__(self, query: Scope, mechanism: MostCommon, column: str, frame: Frame) -> None:
+        answers = answers_of({column: (mechanism, column)}, query.by, "drop")
+        super().__init__(query, answers, None, None, None, 1)
+        self._frame, self._uses = frame, uses_of(query, answers)
+        self._candidates = len(mechanism.candidates)
+
+    def check(self) -> None:
+        """Refuse a frame whose columns are not what they must be, before a row is read."""
+        fit(self, self._frame, self._uses)
+
+    def read(self) -> IntArray:
+        """The counts, in the order of the candidates, in a pass over the rows."""
+        counts, reader = np.zeros(self._candidates, np.int64), Reader(self, self._uses)
+        with closing(parts_of(self, self._frame, self._uses)) as parts:
+            for columns in parts:
+                ((numbers,), (missing,)) = reader.part(columns)[1:3]
+                present = numbers if missing is None else numbers[~missing]
+                counts += np.bincount(present, minlength=counts.size)
+        return counts

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._keys.group_lists import names_of_chunks
+from ..._keys.group_lists import names_of_columns
 from ..._keys.group_names import Names
-from ..._keys.key_columns import read
-from ..._keys.key_rows import Rows
+from ..._keys.key_columns import joined, read
+from ..._keys.keys import Keys
 from ..._keys.product import Product
 from ..._parameters.foreign import readable
 from ...errors import FastexpError, ParameterError, ParameterTypeError
@@ -66,9 +66,9 @@ def _of_frame(frame: Frame, by: Sequence[str]) -> Names:
         if present is not None and present.count(name) != 1:
             got = "several" if name in present else "none"
             raise ParameterError(f"groups must have one column of the name {name!r}, got {got}")
-    columns: list[list[Rows]] = [[] for _ in by]
+    columns: list[list[Keys]] = [[] for _ in by]
     uses = [Use(name, "keys") for name in by]
-    for part in frame.parts(uses, range(len(by)), None):
+    for part in frame.parts(uses):
         for name, chunks, column in zip(by, columns, part, strict=True):
-            chunks += read(column, f"groups[{name!r}]")
-    return names_of_chunks(columns)
+            chunks.append(read(column, f"groups[{name!r}]"))
+    return names_of_columns([joined(chunks, "groups") for chunks in columns])

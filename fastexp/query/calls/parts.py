@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._keys.key_rows import Coded, Integers, Objects, Text, Wide
-from ..._keys.key_rows import Rows as Keys
+from ..._keys.key_columns import joined
+from ..._keys.keys import Keys
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterTypeError
 
@@ -29,15 +29,12 @@ class Part(NamedTuple):
     codes: IntArray  # the group of each row; -1 for none
     records: list[AnyArray]  # the values of each reading
     missing: list[AnyArray | None]  # which rows each reading leaves out; None: none
-    persons: list[Keys] | None  # their column, in chunks
+    persons: Keys | None
 
     @property
     def bytes(self) -> int:
         """What these rows take until their answers are drawn."""
-        persons = 0
-        if self.persons is not None:
-            texts = (rows for rows in self.persons if isinstance(rows, Text))
-            persons = PERSON + sum(rows.values.size // max(1, rows.length) for rows in texts)
+        persons = 0 if self.persons is None else PERSON + _text_bytes(self.persons)
         return self.codes.size * (ROW + VALUE * len(self.records)) + persons * self.codes.size
 
     def of_groups(self) -> Part:
@@ -47,17 +44,14 @@ class Part(NamedTuple):
             return self
         records = [values[chosen] for values in self.records]
         missing = [None if gaps is None else gaps[chosen] for gaps in self.missing]
-        persons = self.persons and _some(self.persons, chosen)
+        persons = None if self.persons is None else self.persons.taken(chosen)
         return Part(self.codes[chosen], records, missing, persons)
 
     def apart(self) -> Part:
         """The same rows, whose columns do not keep all columns of a stream in memory."""
         records = [values if values.base is None else values.copy() for values in self.records]
-        persons = self.persons and [
-            # A copy of texts would take more memory, as long as both exist.
-            replace(rows, values=rows.values.copy()) if isinstance(rows, Integers) else rows
-            for rows in self.persons
-        ]
+        keys = self.persons
+        persons = None if keys is None else replace(keys, values=keys.values.copy())
         return self._replace(records=records, persons=persons)
 
 
@@ -66,8 +60,6 @@ class Held:
 
     streamed: whether what was read is let go then, except for what parts hold of it.
     """
-
-    bytes: int
 
     def __init__(self, none: Part, streamed: bool) -> None:
         self._none, self._streamed = none, streamed
@@ -100,8 +92,18 @@ class Held:
         return Part(
             codes,
             [_joined(list(column)) for column in columns],
-            [_joined_gaps(list(column), sizes) for column in gaps],
-            [rows for chunks in persons for rows in chunks] if persons else None,
+            [
+                None
+                if all(part is None for part in column)
+                else np.concatenate(
+                    [
+                        np.zeros(n, np.bool_) if part is None else part
+                        for part, n in zip(column, sizes, strict=True)
+                    ]
+                )
+                for column in gaps
+            ],
+            joined(persons, "person") if persons else None,
         )
 
 
@@ -122,34 +124,6 @@ def as_floats(values: AnyArray) -> AnyArray:
     return values.astype(np.float64)
 
 
-def _joined_gaps(parts: list[AnyArray | None], sizes: list[int]) -> AnyArray | None:
-    if all(part is None for part in parts):
-        return None
-    pairs = zip(parts, sizes, strict=True)
-    return np.concatenate([np.zeros(n, np.bool_) if part is None else part for part, n in pairs])
-
-
-def _some(chunks: list[Keys], chosen: AnyArray) -> list[Keys]:
-    some, first = [], 0
-    for rows in chunks:
-        some.append(_taken(rows, chosen[first : first + rows.length]))
-        first += rows.length
-    return some
-
-
-def _taken(rows: Keys, chosen: AnyArray) -> Keys:
-    size = int(np.count_nonzero(chosen))
-    valid = None if rows.valid is None else rows.valid[chosen]
-    if isinstance(rows, Text):
-        offsets = np.asarray(rows.offsets, np.int64)
-        lengths = np.diff(offsets)
-        inside = np.repeat(chosen, lengths)
-        values = rows.values[offsets[0] : offsets[-1]][inside]
-        ends = np.concatenate([[0], np.cumsum(lengths[chosen])])
-        return Text(size, valid, values, ends)
-    if isinstance(rows, Objects):
-        items = [rows.values[i] for i in np.flatnonzero(chosen).tolist()]
-        return replace(rows, length=size, valid=valid, values=items)
-    kinds: tuple[type[Integers], type[Wide], type[Coded]] = Integers, Wide, Coded
-    assert isinstance(rows, kinds)  # noqa: S101  # all that is left
-    return replace(rows, length=size, valid=valid, values=rows.values[chosen])
+def _text_bytes(keys: Keys) -> int:
+    """The bytes of a text, on average."""
+    return sum(map(len, keys.texts)) // max(1, len(keys.texts))

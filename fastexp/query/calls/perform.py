@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ..._keys.key_names import KeyColumn
+from ..._keys.group_names import KeyColumn
 from ...errors import OutputError
 from ..disk.folders import check_temp
 from ..disk.memory import Room
 from ..engines.frame import Column, Frame, Kind
-from ..output.answer_bytes import room_of
-from ..output.output_file import Output, OutputFile, reserved, written
+from ..output.output_file import Output, OutputFile, content, room_of
 from .answers import Answer
-from .call import Call
 from .frame_columns import fit, parts_of
 from .reader import group_columns, uses_of
 from .reading import read_and_draw
+from .scope import Call
 
 DTYPES: dict[str, Any] = {
     "integers": np.int64,
@@ -55,7 +54,7 @@ def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) 
         finished = frame.finished(columns)
         if place is not None:
             try:
-                written(columns, place)
+                place.write(content(columns, place.file))
             except OutputError as error:
                 error.answers = finished  # they are paid for
                 raise
@@ -72,7 +71,8 @@ def _place(call: Call, output: Output | None) -> AbstractContextManager[OutputFi
         longest = max(map(len, mechanism._labels)) if text else 0
         widths += [longest] * len(answer.values)
         names += answer.columns
-    return reserved(output, room_of(group_columns(call.query), widths, names))
+    room = room_of(group_columns(call.query), widths, names)
+    return closing(OutputFile(output.file, output.force, room))
 
 
 def _packed(columns: Sequence[KeyColumn]) -> list[Any]:

@@ -11,28 +11,17 @@ import numpy as np
 from ..._keys import key_columns as keys_in
 from ..._keys.group_keys import codes_of, numbered
 from ..._keys.group_lists import names_of_columns
-from ..._keys.group_names import Names
-from ..._keys.key_names import KeyNames
-from ..._keys.key_rows import Rows as Keys
+from ..._keys.group_names import KeyNames, Names
+from ..._keys.keys import Keys
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
-from ...grouped.counted import person_keys, present
-from ..engines.frame import Column, Reading, Use, key_columns
+from ...grouped.counted import present
+from ..engines.frame import Column, Reading, Use, Uses, key_columns
 from .answers import Answer, naming
-from .call import Call
 from .parts import Part
-from .scope import Scope
+from .scope import Call, Scope
 
 LENGTHS = "columns must have one entry for each row"
-
-
-class Uses(tuple[Use, ...]):
-    """The columns of a call, each once; and where in them groups, persons and records are."""
-
-    by: list[int]
-    person: int | None
-    records: list[int]
-    typed = False  # whether types were looked at before the rows
 
 
 def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
@@ -52,6 +41,7 @@ def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
     ]
     uses = Uses(dict.fromkeys([*wanted, *records]))
     place = {use: i for i, use in enumerate(uses)}
+    uses.groups = query.groups
     uses.by = [place[use] for use in wanted[: len(query.by)]]
     uses.person = None if query.person is None else place[wanted[-1]]
     uses.records = [place[use] for use in records]
@@ -71,10 +61,6 @@ def group_columns(query: Scope) -> list[Column]:
 class Reader:
     """How the columns of a call become parts: answers share what they read alike."""
 
-    of: list[int]
-    count: int
-    groups: Whole | Listed | FromData
-
     def __init__(self, call: Call, uses: Uses) -> None:
         self._uses = uses
         first: dict[Any, Answer] = {}
@@ -85,20 +71,21 @@ class Reader:
         self.of = [list(first).index(reading) for reading in readings]  # of each answer
         self._first = [(reading[0], answer) for reading, answer in first.items()]
         self.count = len(first)
-        listed_groups = call.query.groups
-        self.groups = (
-            Whole()
-            if not call.query.by
-            else FromData()
-            if listed_groups is None
-            else Listed(listed_groups, call.threads)
-        )
+        self._threads = call.threads
+        from_data = bool(call.query.by) and uses.groups is None
+        self._of_data = GroupsOfData() if from_data else None
 
     def part(self, columns: Sequence[Any]) -> Part:
         """All rows of some columns."""
         values = [answer.mechanism._read(columns[i], answer.nan) for i, answer in self._first]
         size = values[0][0].size
-        codes = self.groups.codes([columns[i] for i in self._uses.by], size)
+        codes = np.zeros(size, np.int64)  # without columns of groups all rows are one
+        if self._uses.by:
+            keys, groups = [columns[i] for i in self._uses.by], self._uses.groups
+            if self._of_data is not None:
+                codes = self._of_data.codes(keys)
+            elif groups is not None:
+                codes = codes_of(keys, groups, threads=self._threads)
         records: list[AnyArray] = []
         missing: list[AnyArray | None] = []
         for (_, answer), (read, gaps) in zip(self._first, values, strict=True):
@@ -110,49 +97,29 @@ class Reader:
             missing.append(None if there is codes else (codes >= 0) & (there < 0))
         return Part(codes, records, missing, self._persons(columns, size))
 
+    def numbering(self) -> tuple[Names, IntArray | None]:
+        """The groups in order; of those of the data also which number each of them had."""
+        if self._of_data is not None:
+            return self._of_data.numbering()
+        groups = self._uses.groups
+        return KeyNames("whole", np.zeros(1, np.int64)) if groups is None else groups, None
+
     def none(self) -> Part:
         """No rows."""
-        persons: list[Keys] | None = None if self._uses.person is None else []
+        persons = None if self._uses.person is None else keys_in.joined([], "person")
         records: list[AnyArray] = [np.zeros(0, np.int64)] * self.count  # of any mechanism
         return Part(np.zeros(0, np.int64), records, [None] * self.count, persons)
 
-    def _persons(self, columns: Sequence[Any], size: int) -> list[Keys] | None:
+    def _persons(self, columns: Sequence[Any], size: int) -> Keys | None:
         if self._uses.person is None:
             return None
-        chunks = person_keys(columns[self._uses.person])
-        if sum(rows.length for rows in chunks) != size:
+        persons = keys_in.read(columns[self._uses.person], "person", modulo=True)
+        if persons.size != size:
             raise ParameterError(LENGTHS)
-        return chunks
+        return persons
 
 
-class Whole:
-    """No columns of groups: all rows are one group."""
-
-    def codes(self, _keys: list[Any], size: int) -> IntArray:
-        """All of them count."""
-        return np.zeros(size, np.int64)
-
-    def numbering(self) -> tuple[Names, None]:
-        """The group, which has no name."""
-        return KeyNames("whole", np.zeros(1, np.int64)), None
-
-
-class Listed:
-    """A public list of groups."""
-
-    def __init__(self, names: Names, threads: int) -> None:
-        self._names, self._threads = names, threads
-
-    def codes(self, keys: list[Any], _size: int) -> IntArray:
-        """Each row's place in the list, -1 if it is not there."""
-        return codes_of(keys, self._names, threads=self._threads)
-
-    def numbering(self) -> tuple[Names, None]:
-        """The list."""
-        return self._names, None
-
-
-class FromData:
+class GroupsOfData:
     """Groups of the data, numbered as they come."""
 
     def __init__(self) -> None:
@@ -160,7 +127,7 @@ class FromData:
         self._width = 1
         self._none: Names | None = None  # of the kinds that the columns have without a row
 
-    def codes(self, keys: list[Any], _size: int) -> IntArray:
+    def codes(self, keys: list[Any]) -> IntArray:
         """Each row's group by number, -1 if its key is missing."""
         self._width = len(keys)
         codes, names = numbered([keys_in.read(column, "by") for column in keys], "by")

@@ -1,18 +1,28 @@
-"""What a query says of groups and persons, and what every call of it looks at."""
+"""What a query says of groups and persons, and what every call of it has."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..._compiler.rounding import check_rounding
 from ..._keys.group_names import Names
 from ..._parameters import validate
-from ..._typing import Membership
+from ..._typing import IntArray, Membership
 from ...errors import ParameterError
 from ...grouped.request import checked_membership
 from ...pictures.cards import Card, Carded
-from .answers import column_name
+from .answers import Answer, column_name
 from .groups import groups_of
+
+if TYPE_CHECKING:
+    from ..._numbers.rank import RankStatistic
+    from ...grouped.segments import Segments
+    from ...grouped.words import Words
+
+Draw: TypeAlias = Callable[[], list[Any]]  # reads the rows, and draws
+Check: TypeAlias = Callable[[], None]  # refuses mistakes before the charge
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,6 +95,53 @@ class Scope(Carded):
             ("membership", self.membership),
         ]
         return Card(f"{type(self).__name__}: which groups are answered, and whose a row is", facts)
+
+
+class Results(Protocol):
+    """What comes of the records of each group: draws, or figures."""
+
+    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+        """Take answers of the same segments; `first` is the place of the first of `names`."""
+        ...
+
+    def ranks(self, which: list[int]) -> RankStatistic | None:
+        """The statistic around whose ranks the records of these answers are enough, if any is."""
+        ...
+
+    def put(self, which: int, group: int, index: Any) -> None:
+        """A draw that was made elsewhere."""
+        ...
+
+    def answers(self, order: IntArray | None) -> list[Any]:
+        """For each answer, what is said of the groups, in order."""
+        ...
+
+
+class Call(Protocol):
+    """What a release and a sample differ in."""
+
+    query: Scope
+    answers: tuple[Answer, ...]
+    threads: int
+    size: int | None
+    released: bool
+    fresh: bool  # whether the words of an answer are any that nobody can repeat
+
+    def words(self, answer: Answer, names: Names) -> Words:
+        """The random words of groups, for an answer."""
+        ...
+
+    def choice(self, answer: Answer) -> bytes:
+        """The key of the choice among too many rows of a person."""
+        ...
+
+    def results(self, groups: int) -> Results:
+        """Where draws go, of so many groups."""
+        ...
+
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
+        """What `draw` returns, or what is kept of it; `check` refuses mistakes beforehand."""
+        ...
 
 
 def _columns(by: object) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -24,9 +23,8 @@ from ...grouped.verbs import TELLS
 from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from ...mechanisms.base import Comparator
 from .answers import Answer, label_of
-from .call import Call, Results
 from .draws import Indices
-from .scope import Scope
+from .scope import Call, Check, Draw, Results, Scope
 
 ANSWER = b"fastexp.answer"  # the domain of the seeds of several answers
 
@@ -80,32 +78,30 @@ class ReleaseCall(DrawingCall):
         """Words of the system, or of the key, the query, the group and its records."""
         if self._key is None or self._line is None:
             return FreshWords()
-        label, rule = label_of(answer, self.answers, self._line), self._rule
-        return KeyedWords(self._key, answer.mechanism, label, rule(answer.nan), names)
+        label, rule = label_of(answer, self.answers, self._line), self._rules[answer.nan]
+        return KeyedWords(self._key, answer.mechanism, label, rule, names)
 
     def choice(self, answer: Answer) -> bytes:
         """Fresh without a key."""
         label = "" if self._line is None else label_of(answer, self.answers, self._line)
         return contribution.release_choice(self._key, answer.mechanism, label)
 
-    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
         """Charged before a row is read."""
         answers: list[Any] = once(self._budget, self._label, self.question, draw, check, self._note)
         return answers
 
     @cached_property
-    def _rule(self) -> Callable[[str], str]:
+    def _rules(self) -> dict[str, str]:
         query = self.query
-        groups = None if not query.by else FROM_DATA if query.groups is None else query.groups
         options = CallOptions(
-            groups=groups,
+            groups=None if not query.by else FROM_DATA if query.groups is None else query.groups,
             person=query.person,
             max_groups=query.max_groups,
             max_rows=query.max_rows,
         )
         policies = {answer.nan for answer in self.answers}
-        rules = {nan: rule_of(options._replace(nan=nan)) for nan in policies}
-        return rules.__getitem__
+        return {nan: rule_of(options._replace(nan=nan)) for nan in policies}
 
 
 class SampleCall(DrawingCall):
@@ -127,7 +123,7 @@ class SampleCall(DrawingCall):
         """Words of the answer's seed."""
         return contribution.sample_choice(self._seed_of(answer))
 
-    def settle(self, draw: Callable[[], list[Any]], check: Callable[[], None]) -> list[Any]:
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
         """Nothing is charged."""
         check()
         return draw()

@@ -110,7 +110,12 @@ class Runs:
                 last = self._places(after)
             if size := int((last - first).sum()):
                 yield Range(key, size, first, last)
-            first, key = last, max(after, self._next_key(last))
+            next_keys = [
+                int(self._entries(run.columns[0], int(place), 1)[0])
+                for run, place in zip(self._runs, last, strict=True)
+                if place < run.size
+            ]
+            first, key = last, max(after, min(next_keys, default=HIGHEST + 1))
 
     def read(self, rows: Range) -> list[IntArray]:
         """The columns of a range, sorted by the key."""
@@ -159,15 +164,6 @@ class Runs:
         first, last = (after - 1) * STEP, min(after * STEP, run.size)
         keys = self._entries(run.columns[0], first, last - first)
         return first + int(np.searchsorted(keys, key))
-
-    def _next_key(self, places: IntArray) -> int:
-        """The least key of the rows from these places on."""
-        keys = [
-            int(self._entries(run.columns[0], int(place), 1)[0])
-            for run, place in zip(self._runs, places, strict=True)
-            if place < run.size
-        ]
-        return min(keys, default=HIGHEST + 1)
 
     def _column(self, number: int, rows: Range) -> IntArray:
         out, begin = np.empty(rows.size, np.int64), 0

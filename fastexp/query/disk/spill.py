@@ -54,8 +54,6 @@ class Spill:
     takes `row_bytes`: while one is made, and the one before is still there.
     """
 
-    row_bytes: int
-
     def __init__(self, folder: str, memory: int, readings: int, *, persons: bool) -> None:
         width = 2 + readings
         self.row_bytes = 8 * (2 * width + 2 + (2 * NAME_WORDS + 1) * persons)
@@ -117,11 +115,8 @@ class Spill:
                 self._long[some.key] = some
                 yield LongGroup(some.key, some.size)
             else:
-                yield self._of_groups(some)
-
-    def _of_groups(self, some: Range) -> Part:
-        codes, counts, *values = self._counting.read(some)
-        return Part(codes, counts, values)
+                codes, counts, *values = self._counting.read(some)
+                yield Part(codes, counts, values)
 
     def group(self, code: int, reading: int, answer: int) -> Iterator[IntArray]:
         """The values of a long group's rows that count for an answer; as often as it takes."""

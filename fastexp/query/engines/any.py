@@ -10,9 +10,8 @@ import narwhals
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from ..._keys.group_names import Names
 from .frame import Column, Frame, Use, nested
-from .limits import DAYS32, PYTHON, check_dates
+from .limits import DAYS32, PYTHON, Adapter
 
 TYPES: dict[str, Any] = {
     "integers": nw.Int64(),
@@ -29,13 +28,13 @@ def eager(frame: object) -> nw.DataFrame[Any] | None:
     return known if isinstance(known, nw.DataFrame) else None
 
 
-class AnyFrame:
+class AnyFrame(Adapter):
     """A `Frame` of an eager frame of narwhals."""
-
-    spills = False
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self._frame = frame
+        self._like_pandas = frame.implementation.is_pandas_like()
+        self.days = PYTHON if self._like_pandas else DAYS32
 
     def names(self) -> list[str]:
         present: list[Any] = self._frame.columns
@@ -44,26 +43,17 @@ class AnyFrame:
     def empty(self, uses: Sequence[Use]) -> list[Any]:
         return _chosen(self._frame.head(0), uses)
 
-    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        like_pandas = self._frame.implementation.is_pandas_like()
-        check_dates(groups, PYTHON if like_pandas else DAYS32)
-
-    def parts(
-        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[list[Any]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
         yield _chosen(self._frame, uses)
 
     def finished(self, columns: Sequence[Column]) -> Any:
-        like_pandas = self._frame.implementation.is_pandas_like()
-        schema = {column.name: _type(column, like_pandas) for column in columns}
-        data = {column.name: _items(column, like_pandas) for column in columns}
+        schema = {column.name: _type(column, self._like_pandas) for column in columns}
+        data = {column.name: _items(column, self._like_pandas) for column in columns}
         return nw.from_dict(data, schema, backend=self._frame.implementation).to_native()
 
 
 class WrappedFrame:
     """A `Frame` of one that its user has in the hands of narwhals; answers come there, too."""
-
-    spills: bool
 
     def __init__(self, frame: object, native: Frame) -> None:
         self._native = native

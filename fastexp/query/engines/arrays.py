@@ -1,17 +1,19 @@
-"""Dicts of columns: arrays, lists, series."""
+"""Frames without a library: dicts of arrays, lists and series, and Arrow data from anywhere."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from ..._keys.group_names import Names
+from ..._arrow import arrow
 from ..._parameters.foreign import agree, attribute, length, readable
 from ...errors import ParameterError, ParameterTypeError
 from .frame import Column, Use
+from .limits import Adapter, check_unread, note_read
 
 ONE = "frame[{!r}] must be a column: a list, tuple, range, array of one axis or series, got {}"
 LENGTHS = "frame must have columns of one length, got others in {!r} and {!r}"
@@ -45,14 +47,46 @@ class ArraysFrame:
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """A dict and its arrays hold whatever there is."""
 
-    def parts(
-        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[list[Any]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
         columns = [self._frame[use.column] for use in uses]
         yield columns if len(columns[0]) else [_without_rows(column) for column in columns]
 
     def finished(self, columns: Sequence[Column]) -> dict[str, Any]:
         return columns_by_name(columns)
+
+
+class ArrowAnswers(Adapter):
+    """Answers as a table of pyarrow; where that is not installed, as a dict of columns."""
+
+    def finished(self, columns: Sequence[Column]) -> Any:
+        if find_spec("pyarrow") is None:
+            return columns_by_name(columns)
+        from .arrow import table_of  # only here is pyarrow imported
+
+        return table_of(columns)
+
+
+class StreamFrame(ArrowAnswers):
+    """A `Frame` of anything with `__arrow_c_stream__` or `__arrow_c_array__`, read without pyarrow.
+
+    Its producer, which may run a query, is not called before the charge. That is also when
+    its columns are known, and refused.
+    """
+
+    def __init__(self, frame: object) -> None:
+        self._frame = frame
+
+    def names(self) -> None:
+        check_unread(self._frame)
+
+    def empty(self, uses: Sequence[Use]) -> None:
+        return
+
+    def parts(self, uses: Sequence[Use]) -> Iterator[list[arrow.Opened]]:
+        note_read(self._frame)
+        names = list(dict.fromkeys(use.column for use in uses))
+        for batch in arrow.table(self._frame, names, "frame"):
+            yield [arrow.Opened.of(batch[names.index(use.column)]) for use in uses]
 
 
 def _without_rows(column: object) -> Any:

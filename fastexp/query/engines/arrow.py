@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ..._keys.group_names import Names
 from ..._typing import AnyArray
 from .frame import Column, Use
-from .limits import DAYS32, check_dates, check_unread, note_read, within
+from .limits import DAYS32, Adapter, check_unread, note_read, within
 
 TYPES = {
     "integers": pa.int64(),
@@ -23,10 +22,8 @@ TYPES = {
 INT32 = 1 << 31  # items of a list array with short offsets
 
 
-class ArrowFrame:
+class ArrowFrame(Adapter):
     """A `Frame` of a Table, RecordBatch, RecordBatchReader, Dataset or Scanner."""
-
-    spills = False
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
@@ -40,12 +37,7 @@ class ArrowFrame:
     def empty(self, uses: Sequence[Use]) -> list[pa.ChunkedArray]:
         return _chosen(self._schema.empty_table(), self._places(uses))
 
-    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        check_dates(groups, DAYS32)
-
-    def parts(
-        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[list[Any]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
         """The rows of a table at once, others batch by batch; at least one part."""
         batches, places = self._frame, self._places(uses)
         note_read(self._frame)

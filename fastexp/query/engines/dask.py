@@ -18,9 +18,9 @@ import pandas as pd
 from ..._keys.group_keys import codes_of
 from ..._keys.group_names import Names
 from ...errors import ParameterError
-from .frame import Column, Use
+from .frame import Column, Use, Uses
 from .limits import brought
-from .pandas import PandasFrame, answers_of, columns_of
+from .pandas import PandasFrame, columns_of
 
 
 class DaskFrame:
@@ -30,9 +30,7 @@ class DaskFrame:
 
     def __init__(self, frame: dd.DataFrame) -> None:
         self._frame, self._types = frame, PandasFrame(frame._meta)
-
-    def names(self) -> list[str]:
-        return self._types.names()
+        self.names, self.check_answers = self._types.names, self._types.check_answers
 
     def empty(self, uses: Sequence[Use]) -> list[pd.Series]:
         for use in uses:
@@ -43,17 +41,15 @@ class DaskFrame:
                 )
         return columns_of(self._frame._meta, uses)
 
-    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        self._types.check_answers(names, groups)
-
-    def parts(
-        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[list[pd.Series]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[list[pd.Series]]:
         chosen = self._frame[list(dict.fromkeys(use.column for use in uses))]
-        keys = [uses[i].column for i in by]
-        rows = chosen.map_partitions(_in_list, keys, groups, meta=chosen._meta)
+        rows = chosen
+        if isinstance(uses, Uses):
+            keys = [uses[i].column for i in uses.by]
+            rows = chosen.map_partitions(_in_list, keys, uses.groups, meta=chosen._meta)
         partitions = rows.to_delayed()
-        if _is_on_a_cluster(rows) or not _are_apart(partitions):
+        scheduler_of: Any = dask.base.get_scheduler  # a client's method: its workers compute
+        if hasattr(scheduler_of(collections=[rows]), "__self__") or not _are_apart(partitions):
             persist: Any = dask.base.persist  # it has no types
             partitions = list(brought(lambda: persist(*partitions)))
         while partitions:
@@ -61,17 +57,11 @@ class DaskFrame:
 
     def finished(self, columns: Sequence[Column]) -> dd.DataFrame:
         """Also in one partition, so that they keep their order."""
-        answers = answers_of(columns)
+        answers = self._types.finished(columns)
         with dask.config.set({"dataframe.convert-string": False}):  # it makes text of objects
             from_pandas: Any = dd.from_pandas  # it has no types
             finished: dd.DataFrame = from_pandas(answers, npartitions=1, sort=False)
         return finished
-
-
-def _is_on_a_cluster(rows: dd.DataFrame) -> bool:
-    """Whether the scheduler is a client's method: its workers compute, and hold what they have."""
-    scheduler_of: Any = dask.base.get_scheduler
-    return hasattr(scheduler_of(collections=[rows]), "__self__")
 
 
 def _are_apart(partitions: Sequence[Any]) -> bool:

@@ -18,7 +18,6 @@ from duckdb import (
 )
 
 from ..._arrow import arrow
-from ..._keys.group_names import Names
 from ...errors import ParameterError, ParameterTypeError
 from .frame import Column, Use
 from .limits import Range, check_case, check_dates, quoted, within
@@ -36,6 +35,19 @@ DAYS = (1 << 31) - 2  # the last ones of 32 bits are infinite
 MOMENTS = 106_751 * 86_400 * 10**9  # whole days within 64 bits: beyond them casts fail badly
 
 
+def check_table(names: Sequence[str], groups: Sequence[Column]) -> None:
+    """Refuse names and groups of answers that a table of DuckDB cannot have."""
+    check_case(names, "DuckDB")
+    check_dates(groups, Range(-DAYS, DAYS))
+    for column in groups:
+        if column.kind == "timestamps":
+            most = MOMENTS // MICROSECONDS[column.unit]
+            if not within(column, Range(-most, most)):
+                raise ParameterError(
+                    f"groups must be timestamps that DuckDB can hold, got others in {column.name!r}"
+                )
+
+
 class DuckDBFrame:
     """A relation, of any query; it runs once, at `parts`.
 
@@ -43,6 +55,7 @@ class DuckDBFrame:
     """
 
     spills = True
+    check_answers = staticmethod(check_table)
 
     def __init__(self, relation: DuckDBPyRelation) -> None:
         self._relation = relation
@@ -66,12 +79,7 @@ class DuckDBFrame:
         none = one_row(self._relation).select(*nulls).limit(0)
         return next(_batches(none, chosen.columns))
 
-    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        check_table(names, groups)
-
-    def parts(
-        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[Sequence[Any]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
         chosen = self._chosen(uses)
         return _batches(chosen, chosen.columns)
 
@@ -81,7 +89,7 @@ class DuckDBFrame:
     def _chosen(self, uses: Sequence[Use]) -> DuckDBPyRelation:
         """The columns, called by their places: any text can be a name here."""
         names = [quoted(use.column) for use in uses]
-        columns = [SQLExpression(name).alias(_at(i)) for i, name in enumerate(names)]
+        columns = [SQLExpression(name).alias(f"c{i}") for i, name in enumerate(names)]
         return self._relation.select(*columns)
 
 
@@ -96,19 +104,6 @@ def one_row(source: Any) -> DuckDBPyRelation:
     return cast("DuckDBPyRelation", row)
 
 
-def check_table(names: Sequence[str], groups: Sequence[Column]) -> None:
-    """Refuse names and groups of answers that a table of DuckDB cannot have."""
-    check_case(names, "DuckDB")
-    check_dates(groups, Range(-DAYS, DAYS))
-    for column in groups:
-        if column.kind == "timestamps":
-            most = MOMENTS // MICROSECONDS[column.unit]
-            if not within(column, Range(-most, most)):
-                raise ParameterError(
-                    f"groups must be timestamps that DuckDB can hold, got others in {column.name!r}"
-                )
-
-
 def table_of(row: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelation:
     """Finished answers, from constants only: to read them again runs no query of the user's.
 
@@ -120,7 +115,7 @@ def table_of(row: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelati
     for first in range(step, size, step):
         answers = answers.union(_rows(row, columns, first, min(first + step, size)))
     # Their order is no longer that of the lists.
-    named = [_typed(_at(i), column).alias(column.name) for i, column in enumerate(columns)]
+    named = [_typed(f"c{i}", column).alias(column.name) for i, column in enumerate(columns)]
     return answers.order("place ASC").select(*named)
 
 
@@ -129,14 +124,10 @@ def _rows(
 ) -> DuckDBPyRelation:
     place = SQLExpression(f"unnest({SYSTEM}.range({first}, {last}))")
     lists = [
-        _unnested(column._replace(values=column.values[first:last])).alias(_at(i))
+        _unnested(column._replace(values=column.values[first:last])).alias(f"c{i}")
         for i, column in enumerate(columns)
     ]
     return row.select(*lists, place.alias("place")).materialize()
-
-
-def _at(i: int) -> str:
-    return f"c{i}"
 
 
 def _batches(relation: DuckDBPyRelation, names: Sequence[str]) -> Iterator[Sequence[Any]]:

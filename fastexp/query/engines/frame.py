@@ -33,6 +33,16 @@ class Use(NamedTuple):
     longest: int | None = None
 
 
+class Uses(tuple[Use, ...]):
+    """The columns of a call, each once; and where in them groups, persons and records are."""
+
+    by: list[int]
+    groups: Names | None  # the public list; None: there is none
+    person: int | None
+    records: list[int]
+    typed = False  # whether types were looked at before the rows
+
+
 class Column(NamedTuple):
     """A column of finished answers: public, or what a simulation may show.
 
@@ -100,17 +110,14 @@ class Frame(Protocol):
         """
         ...
 
-    def parts(
-        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[Sequence[Any]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
         """All rows, a part after the other, each the columns of `uses` in their order.
 
         It is called once, after the charge. Who does not go through it to its end closes it
         (`contextlib.closing`): until then a connection may be busy.
 
-        `by` are the places in `uses` of the columns of groups. Rows of groups that are not in
-        the list `groups` may be left out where that saves their way here (Spark, Dask); None:
-        there is no list.
+        Where they are the `Uses` of a call, rows of groups that are not in its list may be left out
+        where that saves their way here (Spark, Dask).
         """
         ...
 

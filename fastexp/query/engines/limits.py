@@ -58,6 +58,17 @@ def within(column: Column, numbers: Range) -> bool:
     return bool(((values >= numbers.first) & (values <= numbers.last)).all())
 
 
+class Adapter:
+    """What most adapters of frames have: rows that stay in memory, and dates of 32 bits."""
+
+    spills = False
+    days = DAYS32
+
+    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
+        """As of `Frame`."""
+        check_dates(groups, self.days)
+
+
 def check_case(names: Sequence[str], engine: str) -> None:
     """Refuse names of columns that are one name to an engine."""
     seen: dict[str, str] = {}

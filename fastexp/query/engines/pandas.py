@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..._keys.group_names import Names
 from .frame import Column, Use
-from .limits import PYTHON, check_dates
+from .limits import PYTHON, Adapter
 
 TYPES: dict[str, Any] = {
     "integers": "int64",
@@ -21,10 +20,10 @@ TYPES: dict[str, Any] = {
 }
 
 
-class PandasFrame:
+class PandasFrame(Adapter):
     """A `Frame` of a DataFrame; its index does not matter."""
 
-    spills = False
+    days = PYTHON
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
@@ -35,27 +34,17 @@ class PandasFrame:
     def empty(self, uses: Sequence[Use]) -> list[pd.Series]:
         return columns_of(self._frame.iloc[:0], uses)
 
-    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        check_dates(groups, PYTHON)
-
-    def parts(
-        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[list[pd.Series]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[list[pd.Series]]:
         yield columns_of(self._frame, uses)
 
     def finished(self, columns: Sequence[Column]) -> pd.DataFrame:
-        return answers_of(columns)
+        return pd.DataFrame({column.name: _series(column) for column in columns})
 
 
 def columns_of(frame: pd.DataFrame, uses: Sequence[Use]) -> list[pd.Series]:
     """The columns that are used."""
     columns: list[Any] = [frame[use.column] for use in uses]
     return columns
-
-
-def answers_of(columns: Sequence[Column]) -> pd.DataFrame:
-    """Answers as a frame."""
-    return pd.DataFrame({column.name: _series(column) for column in columns})
 
 
 def _series(column: Column) -> pd.Series:

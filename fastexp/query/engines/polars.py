@@ -13,10 +13,9 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from ..._keys.group_names import Names
 from ...errors import ParameterError
 from .frame import Column, Use, nested
-from .limits import DAYS32, Range, check_dates, within
+from .limits import Adapter, Range, within
 
 TYPES: dict[str, Any] = {
     "integers": pl.Int64(),
@@ -27,10 +26,8 @@ TYPES: dict[str, Any] = {
 MOST = ((1 << 63) - 1) // 1000  # seconds, as Polars counts none but in milliseconds
 
 
-class PolarsFrame:
+class PolarsFrame(Adapter):
     """A `Frame` of a DataFrame or LazyFrame."""
-
-    spills = False
 
     def __init__(self, frame: pl.DataFrame | pl.LazyFrame) -> None:
         self._frame = frame
@@ -43,7 +40,7 @@ class PolarsFrame:
         return [pl.Series(use.column, [], self._schema[use.column]) for use in uses]
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        check_dates(groups, DAYS32)
+        super().check_answers(names, groups)
         for column in groups:
             seconds = column.kind == "timestamps" and column.unit == "s"
             if seconds and not within(column, Range(-MOST, MOST)):
@@ -52,9 +49,7 @@ class PolarsFrame:
                     f"{column.name!r}"
                 )
 
-    def parts(
-        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[list[pl.Series]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[list[pl.Series]]:
         frame, names = self._frame, list(dict.fromkeys(use.column for use in uses))
         if isinstance(frame, pl.LazyFrame):  # where names alone would be patterns, as "*" is
             frame = frame.select(cs.by_name(*names)).collect()

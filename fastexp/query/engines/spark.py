@@ -14,10 +14,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, types
 from pyspark.sql import functions as sql
 
-from ..._keys.group_names import Names
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
-from .frame import Column, Use, key_columns, nested
+from .frame import Column, Use, Uses, key_columns, nested
 from .limits import PYTHON, brought, check_case, check_dates
 
 READ = (
@@ -85,14 +84,12 @@ class SparkFrame:
                         f"{column.name!r}"
                     )
 
-    def parts(
-        self, uses: Sequence[Use], by: Sequence[int], groups: Names | None
-    ) -> Iterator[list[Any]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
         rows = self._chosen(uses)
-        if groups is not None:
-            names = [f"g{i}" for i in range(len(by))]
-            groups_listed = _frame(self._spark, key_columns(names, groups))
-            same = [sql.col(_at(i)) == sql.col(name) for i, name in zip(by, names, strict=True)]
+        if isinstance(uses, Uses) and uses.groups is not None:
+            names = [f"g{i}" for i in uses.by]
+            groups_listed = _frame(self._spark, key_columns(names, uses.groups))
+            same = [sql.col(f"c{i}") == sql.col(f"g{i}") for i in uses.by]
             rows = rows.join(sql.broadcast(groups_listed), same, "left_semi")
         yield brought(rows.toArrow).columns
 
@@ -111,12 +108,8 @@ class SparkFrame:
         for i, place in enumerate(names.index(use.column) for use in uses):
             column, kind = sql.col(f"p{place}"), plain.schema[place].dataType
             text = isinstance(kind, types.StringType)
-            columns.append((column.cast(types.StringType()) if text else column).alias(_at(i)))
+            columns.append((column.cast(types.StringType()) if text else column).alias(f"c{i}"))
         return plain.select(*columns)
-
-
-def _at(i: int) -> str:
-    return f"c{i}"
 
 
 def _frame(spark: SparkSession, columns: Sequence[Column]) -> DataFrame:

@@ -40,7 +40,6 @@ class Csv:
         f"cells, one kind of line ends and at most {LINE} bytes in a row"
     )
     typed = False
-    file: File
 
     def __init__(self, file: File, delimiter: str | None = None) -> None:
         self.file, self._delimiter = file, delimiter or DELIMITERS[file.format]
@@ -59,7 +58,7 @@ class Csv:
                 f"frame must be a file of at most {MOST_COLUMNS} columns, got more in "
                 f"{file.called}: take out those that are needed, or use Parquet"
             )
-        self._names = [name.strip() for name in header]
+        self.names = [name.strip() for name in header]
 
     def _header(self) -> list[str] | None:
         with opened(self.file.path) as raw:
@@ -86,9 +85,6 @@ class Csv:
             return None
         return plain(self.file.path, self._start)
 
-    def names(self) -> list[str]:
-        return self._names
-
     def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
         # DuckDB reads in parallel and one after the other by different ways, each of which loses
         # rows of some broken files without a word: the one a last row longer than its buffers,
@@ -98,13 +94,13 @@ class Csv:
         parallel = survey or self.plain is not None
         if self.plain is None and survey:
             self._check_end()
-        columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self._names)))
+        columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.names)))
         table = (
             f"SELECT {cells or 1} FROM read_csv($path, {DIALECT}, header = true, "
             f"delim = $delimiter, quote = '\"', escape = '\"', parallel = {parallel}, "
             f"columns = {{{columns}}})"
         )
-        if len(self._names) == 1:  # then a blank line is not a row, and "" is an empty cell
+        if len(self.names) == 1:  # then a blank line is not a row, and "" is an empty cell
             table += " WHERE c0 IS NOT NULL"
         parameters = {"path": pattern(self.file.path), "delimiter": self._delimiter}
         return SqlTable(f"({table})", parameters)
@@ -121,7 +117,7 @@ class Csv:
             raise InvalidRecords(f"{self.file.called} must be {self.form}")
 
     def _cell(self, use: Use) -> str:
-        at = f"c{self._names.index(use.column)}"
+        at = f"c{self.names.index(use.column)}"
         at = f"ltrim({at}, ' ')" if self._is_spaced else at
         return f"coalesce({at}, '')" if use.reading == "text" else at
 

@@ -57,10 +57,7 @@ class Json:
                 f"frame must be a file of JSON lines: the first line of {file.called} must be an "
                 "object with all columns, null where one has no value"
             )
-        self._names = names
-
-    def names(self) -> list[str]:
-        return self._names
+        self.names = names
 
     def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
         parameters = {"path": pattern(self.file.path)}

@@ -30,31 +30,36 @@ class Parquet:
 
     def __init__(self, database: DuckDBPyConnection, file: File) -> None:
         self.file = file
-        _check_footer(file.path)
+        with open(file.path, "rb") as raw:  # noqa: PTH123  # read by its end
+            size = raw.seek(0, 2)
+            raw.seek(max(size - 8, 0))
+            length = int.from_bytes(raw.read(8)[:4], "little")
+        if FOOTER < length <= size:  # a schema that takes much memory before it is looked at
+            raise ParameterError(
+                f"frame must be a file whose schema takes at most {FOOTER} bytes, got more in "
+                f"{file.path!r}"
+            )
         path = {"path": pattern(file.path)}
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($path) LIMIT $most"
         nodes = database.execute(query, {**path, "most": 8 * MOST_COLUMNS}).fetchall()
-        self._names, inside = [], 0
+        self.names, inside = [], 0
         for name, children in nodes[1:]:  # the first is the whole; behind each are its children
             if not inside:
-                self._names.append(name)
+                self.names.append(name)
             inside = max(inside - 1, 0) + children
-        if len(self._names) > MOST_COLUMNS or len(nodes) == 8 * MOST_COLUMNS:
+        if len(self.names) > MOST_COLUMNS or len(nodes) == 8 * MOST_COLUMNS:
             raise ParameterError(
                 f"frame must be a file of at most {MOST_COLUMNS} columns, got more in {file.called}"
             )
         table = database.sql(f"FROM {TABLE}", params=path)
         self._columns, self._types = table.columns, table.types
 
-    def names(self) -> list[str]:
-        return self._names
-
     def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
         columns = ", ".join(f"{self._column(use)} AS r{i}" for i, use in enumerate(uses))
         return SqlTable(f"(SELECT {columns or 1} FROM {TABLE})", {"path": pattern(self.file.path)})
 
     def _column(self, use: Use) -> str:
-        place = self._names.index(use.column)
+        place = self.names.index(use.column)
         name, kind = quoted(self._columns[place]), self._types[place]
         if kind.id in MISREAD:
             raise ParameterTypeError(
@@ -62,15 +67,3 @@ class Parquet:
                 f"it is, got {kind}"
             )
         return cut(use, name) if kind.id == "varchar" else name
-
-
-def _check_footer(path: str) -> None:
-    """Refuse a schema that takes much memory before it is looked at."""
-    with open(path, "rb") as raw:  # noqa: PTH123  # read by its end
-        size = raw.seek(0, 2)
-        raw.seek(max(size - 8, 0))
-        length = int.from_bytes(raw.read(8)[:4], "little")
-    if FOOTER < length <= size:
-        raise ParameterError(
-            f"frame must be a file whose schema takes at most {FOOTER} bytes, got more in {path!r}"
-        )

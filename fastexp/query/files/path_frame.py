@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..._arrow import arrow
-from ..._keys.group_names import Names
 from ...errors import FastexpError, InvalidRecords, ParameterError
 from ..disk.memory import memory_of
-from ..engines.arrow_streams import ArrowAnswers
+from ..engines.arrays import ArrowAnswers
 from ..engines.frame import Use
 from . import text_cells
 from .csv_rows import csv_of
@@ -42,16 +41,6 @@ SETTINGS = {
     "arrow_large_buffer_size": True,  # texts of a batch may have more than 2**31 bytes
 }
 NEEDED = ("duckdb", "pyarrow")  # packages
-
-
-class Survey(NamedTuple):
-    """What is known of a file before its rows are read: their number, and what uses' cells tell.
-
-    None where columns have types.
-    """
-
-    rows: int | None
-    cells: list[bool]
 
 
 class PathFrame(ArrowAnswers):
@@ -98,7 +87,7 @@ class PathFrame(ArrowAnswers):
 
     def names(self) -> list[str]:
         first = self._sources[0]
-        return [*first.names(), *first.file.partitions]
+        return [*first.names, *first.file.partitions]
 
     def empty(self, uses: Sequence[Use]) -> Sequence[Any]:
         """The columns without rows, the same in all files; of text, as `uses` say."""
@@ -114,32 +103,27 @@ class PathFrame(ArrowAnswers):
             for column in empties[0]
         ]
 
-    def parts(
-        self,
-        uses: Sequence[Use],
-        by: Sequence[int],
-        groups: Names | None,
-    ) -> Iterator[Sequence[Any]]:
+    def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
         """All rows, file by file; of text after a survey, which tells of what types they are."""
         try:
             surveys = [self._surveyed(source, uses) for source in self._sources]
             kinds: list[text_cells.Kind] = [
-                text_cells.kind_of(use, [survey.cells[i] for survey in surveys])
+                text_cells.kind_of(use, [cells[i] for _, cells in surveys])
                 for i, use in enumerate(uses)
             ]
-            for source, survey in zip(self._sources, surveys, strict=True):
+            for source, (rows, _) in zip(self._sources, surveys, strict=True):
                 seen = 0
                 for length, part in self._read(source, uses, kinds):
                     seen += length
                     yield part
-                if survey.rows not in (None, seen):
+                if rows not in (None, seen):
                     raise InvalidRecords(f"{source.file.called} must be {source.form}")
                 source.file.check_same()
         finally:
             self._database.close()
 
     def _empty(self, source: RowFile, uses: Sequence[Use]) -> list[Any]:
-        names, partitions = source.names(), source.file.partitions
+        names, partitions = source.names, source.file.partitions
         for use in uses:
             there = names.count(use.column) + (use.column in partitions)
             if there != 1:
@@ -158,25 +142,30 @@ class PathFrame(ArrowAnswers):
         columns = dict(zip(typed, _tried(read, source, ParameterError), strict=True))
         return [columns.get(use, text_cells.empty(use)) for use in uses]
 
-    def _surveyed(self, source: RowFile, uses: Sequence[Use]) -> Survey:
-        """What the bytes of a file tell; where that is not enough, what all its cells tell."""
+    def _surveyed(self, source: RowFile, uses: Sequence[Use]) -> tuple[int | None, list[bool]]:
+        """What is known of a file before its rows are read: their number, what uses' cells tell.
+
+        Its bytes tell that; where they are not enough, all its cells. None: columns have types.
+        """
         nothing = [False] * len(uses)
         if source.typed and not source.file.partitions:
-            return Survey(None, nothing)
+            return None, nothing
         plain = _tried(lambda: source.plain, source, InvalidRecords)
         if (
             plain is not None
             and not source.file.partitions
-            and not any(text_cells.is_open(use, plain.wide) for use in uses)
+            and not any(
+                use.reading == "keys" or (use.reading == "numbers" and plain.wide) for use in uses
+            )
         ):
-            return Survey(plain.rows, nothing)
+            return plain.rows, nothing
 
         def read() -> Any:
             sql, parameters, _ = _query(source, uses, None)
             return self._database.execute(sql, parameters).fetchall()
 
         ((rows, *findings),) = _tried(read, source, InvalidRecords)
-        return Survey(rows if plain is None else plain.rows, findings)
+        return rows if plain is None else plain.rows, findings
 
     def _read(
         self, source: RowFile, uses: Sequence[Use], kinds: Sequence[text_cells.Kind]
@@ -187,7 +176,10 @@ class PathFrame(ArrowAnswers):
             for use, kind in zip(uses, kinds, strict=True)
         ]
         sql, parameters, widths = _query(source, uses, surveys)
-        long = any(map(text_cells.has_long, uses, surveys))
+        long = any(
+            use.longest is None and use.reading in ("keys", "text") and survey.kind != "integers"
+            for use, survey in zip(uses, surveys, strict=True)
+        )
         rows = LONG_BATCH if long else BATCH
         batches = self._batches(sql, parameters, "e", sum(widths), rows)
         while (batch := _tried(lambda: next(batches, None), source, InvalidRecords)) is not None:

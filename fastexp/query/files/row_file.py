@@ -47,15 +47,12 @@ class RowFile(Protocol):
 
     file: File
     form: str  # what a file of the format must be, for messages
+    names: list[str]  # of the columns, in order; those of folders are none of them
     typed: bool  # whether columns have types; else they are cells of text
 
     @property
     def plain(self) -> Plain | None:
         """What the bytes of the file tell; None where rows cannot be counted by lines."""
-        ...
-
-    def names(self) -> list[str]:
-        """The names of the columns, in order; those of folders are none of them."""
         ...
 
     def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:

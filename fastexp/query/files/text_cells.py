@@ -96,11 +96,6 @@ class Survey(NamedTuple):
     odd: bool
 
 
-def is_open(use: Use, wide: bool) -> bool:
-    """Whether only a survey tells what is read; `wide`: some integer may be beyond 2**53."""
-    return use.reading == "keys" or (use.reading == "numbers" and wide)
-
-
 def survey(use: Use, cell: str) -> str:
     """The expression that tells, over all rows, what `Survey.kind` needs."""
     if use.reading == "numbers":
@@ -142,11 +137,6 @@ def cut(use: Use, text: str) -> str:
     return f"CASE WHEN strlen({text}) > {most} THEN left({text}, {most + 1}) ELSE {text} END"
 
 
-def has_long(use: Use, survey: Survey) -> bool:
-    """Whether texts may be long that are read."""
-    return use.longest is None and use.reading in ("keys", "text") and survey.kind != "integers"
-
-
 def column(use: Use, survey: Survey, read: Sequence[arrow.Column]) -> Any:
     """The column, of what the expressions give."""
     if use.reading == "numbers":
@@ -173,7 +163,8 @@ def empty(use: Use) -> Any:
 
 def check_lengths(called: str, texts: arrow.Column) -> None:
     """Refuse keys that were cut off: two different ones might be the same."""
-    if texts.offsets is not None and int(np.diff(texts.offsets).max(initial=0)) > MOST_TEXT:
+    begins, ends = texts.offsets, texts.ends
+    if begins is not None and ends is not None and (ends - begins > MOST_TEXT).any():
         raise InvalidRecords(f"{called} must hold keys of at most {MOST_TEXT} bytes")
 
 
@@ -187,7 +178,8 @@ def no_numbers(called: str) -> InvalidRecords:
 
 def _numbers(survey: Survey, numbers: arrow.Column, others: arrow.Column) -> Numbers:
     """Doubles with NaN for gaps; or integers, of which some are beyond 2**53."""
-    if numbers.values is None or others.values is None or others.offsets is None:
+    begins, ends = others.offsets, others.ends
+    if numbers.values is None or others.values is None or begins is None or ends is None:
         raise no_numbers(survey.called)
     missing = np.zeros(numbers.length, np.bool_) if numbers.valid is None else ~numbers.valid
     values = numbers.values
@@ -196,8 +188,7 @@ def _numbers(survey: Survey, numbers: arrow.Column, others: arrow.Column) -> Num
         values = np.where(missing, values.dtype.type(gap), values)
     rest = np.flatnonzero(_there(others))
     if rest.size:
-        offsets = others.offsets.astype(np.int64, copy=False)
-        parts = numbers_in(others.values, offsets[rest], offsets[rest + 1])
+        parts = numbers_in(others.values, begins[rest], ends[rest])
         if parts is None:
             raise no_numbers(survey.called)
         whole, decimals, are_whole = parts

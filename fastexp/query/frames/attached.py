@@ -42,7 +42,7 @@ class AttachedFrame:
     Nothing in the connection may have its name yet, in any schema: it would be hidden.
     """
 
-    spills: bool
+    check_answers = staticmethod(check_table)
 
     def __init__(self, con: DuckDBPyConnection, name: str, rows: Frame) -> None:
         _check_connection(con)
@@ -59,9 +59,6 @@ class AttachedFrame:
         self.spills = rows.spills
         self.names, self.empty, self.parts = rows.names, rows.empty, rows.parts
         self._con, self._name = con, name
-
-    def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        check_table(names, groups)
 
     def finished(self, columns: Sequence[Column]) -> DuckDBPyRelation:
         table, answers = f"temp.main.{quoted(self._name)}", f"unread_{secrets.token_hex(16)}"
@@ -84,23 +81,18 @@ def source_of(
         for schema in (("temp", "main"), current):
             if schema in places:
                 return DuckDBFrame(con.sql("FROM " + ".".join(map(quoted, places[schema]))))
-        if not _like_a_path(source):
+        if (  # what only looks like a path is refused where paths are read
+            not os.path.lexists(source)  # pathlib raises for what no path can be
+            and set(source).isdisjoint(MAGIC + "/\\\0")
+            and not source.lower().endswith((*FORMATS, *COMPRESSED))
+        ):
             known = [name for (name,) in con.sql(NAMES).fetchall()]
             alike = "".join(f"; did you mean {x!r}?" for x in get_close_matches(source, known, 1))
             raise ParameterError(
                 "source must be the name of a table or view of the connection, a path or a frame, "
                 f"got {source!r}, which is no table and no file{alike}"
             )
-    return frame_of(source, memory=memory, threads=threads)
-
-
-def _like_a_path(text: str) -> bool:
-    """Whether it is a path, or only looks like one: then what reads paths says what is amiss."""
-    return (
-        os.path.lexists(text)  # pathlib raises for what no path can be
-        or not set(text).isdisjoint(MAGIC + "/\\\0")
-        or text.lower().endswith((*FORMATS, *COMPRESSED))
-    )
+    return frame_of(source, memory, threads)
 
 
 def _named(con: DuckDBPyConnection, name: str) -> list[tuple[str, str, str]]:

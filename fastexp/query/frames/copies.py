@@ -62,7 +62,7 @@ class TypedFrame:
         self.check_answers = rows.check_answers
         self._types: dict[str, AnyArray] = {}
         uses = [Use(name, "keys") for name in rows.names() or ()]
-        for part in rows.parts(uses, [], None):
+        for part in rows.parts(uses):
             for use, column in zip(uses, part, strict=True):
                 kind = type_of(column)
                 held = _held(use.column, column) if kind.held == "objects" else None

@@ -34,7 +34,7 @@ ENGINES = (  # the module of the types, once its user imported it; types; file a
 )
 
 
-def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -> Frame:
+def frame_of(frame: Any, memory: int | str | None = None, threads: int = 1) -> Frame:
     """The adapter of a frame of any kind.
 
     Of Polars (eager or lazy), pandas, PyArrow (also a batch, a stream or a dataset), Spark or Dask;
@@ -59,7 +59,7 @@ def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -
     if is_of(frame, "narwhals", ("DataFrame", "LazyFrame")):
         from ..engines.any import WrappedFrame
 
-        return WrappedFrame(frame, frame_of(frame.to_native(), memory=memory, threads=threads))
+        return WrappedFrame(frame, frame_of(frame.to_native(), memory, threads))
     library = type(frame).__module__.partition(".")[0]
     if "narwhals" in sys.modules or (library in LAZY and find_spec("narwhals") is not None):
         from ..engines.any import AnyFrame, eager
@@ -68,7 +68,7 @@ def frame_of(frame: Any, *, memory: int | str | None = None, threads: int = 1) -
         if known is not None:
             return AnyFrame(known)
     if is_arrow(frame) and not _is_series(frame):
-        from ..engines.arrow_streams import StreamFrame
+        from ..engines.arrays import StreamFrame
 
         return StreamFrame(frame)
     raise ParameterTypeError(FRAMES.format(_described(frame)))

@@ -1,33 +1,97 @@
-"""A file of answers that is whole or not there; its place is made before there is a charge."""
+"""A file of answers that is whole or not there: its bytes; its place, made before a charge."""
 
 from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..._parameters import validate
 from ...budget import atomic_files
 from ...errors import OutputError, ParameterError, ParameterTypeError
 from ..engines.frame import Column
 from ..files.paths import files_of
-from .answer_bytes import content, suffix
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 NAMELESS: int = getattr(os, "O_TMPFILE", 0)
 HANDLES = "/proc/self/fd"  # what an open file can be given a name by
+FRAME, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
+ODD = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXISTS = (
     "output {!r} exists, and may hold answers that were paid for: take another name, or pass "
     "force=True to replace it"
 )
+
+
+def suffix(file: str) -> str:
+    """What a file's name ends in."""
+    return Path(file).suffix.lower()
+
+
+def room_of(groups: Sequence[Column], widths: Sequence[int], names: Sequence[str]) -> int:
+    """Bytes that answers take at most, or nearly so, with this public list of groups.
+
+    widths: characters of the longest candidate, of each value of each answer; 0 of numbers. names:
+    of all columns, which JSON lines have in each row.
+    """
+    rows = len(groups[0].values) if groups else 1
+    each = sum(map(len, names)) + sum(max(width, NUMBER) for width in widths)
+    keys = sum(
+        sum(map(len, column.values)) if isinstance(column.values, list) else NUMBER * rows
+        for column in groups
+    )
+    return FRAME + 6 * (rows * (each + 4 * len(names)) + keys)
+
+
+def content(columns: Sequence[Column], file: str) -> bytes:
+    """Answers as the bytes of a file, whose name says in which format."""
+    ending = suffix(file)
+    if ending == ".parquet":
+        from ..engines.arrow import table_of
+
+        buffer = io.BytesIO()
+        import_module("pyarrow.parquet").write_table(table_of(columns), buffer)
+        return buffer.getvalue()
+    cells = [values_of(column) for column in columns]
+    names = [column.name for column in columns]
+    rows = zip(*cells, strict=True)
+    if ending == ".jsonl":
+        lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+    else:
+        mark = "\t" if ending == ".tsv" else ","
+        lines = [mark.join(map(_cell, row)) for row in [tuple(names), *rows]]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def values_of(column: Column) -> list[Any]:
+    """As Python's: integers, floats, booleans, lists, and text, which dates and times become."""
+    if isinstance(column.values, list):
+        return column.values
+    if column.values.dtype.kind == "M":
+        return [str(text) for text in np.datetime_as_string(column.values)]
+    values: list[Any] = column.values.tolist()
+    return values
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        value = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, str):
+        return str(value).lower() if isinstance(value, bool) else repr(value)
+    plain = value.strip() == value != "" and not any(mark in value for mark in ODD)
+    return value if plain else '"' + value.replace('"', '""') + '"'
 
 
 def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> str:
@@ -108,9 +172,6 @@ class OutputFile:
     Where the system or the file system has no such files, its name is hidden. Where `file`, which
     `check` took, is a link, the answers go to where that leads. `room` bytes are reserved.
     """
-
-    file: str
-    folder: str
 
     def __init__(self, file: str, force: bool, room: int) -> None:
         self.file, self._force = file, force
@@ -198,21 +259,6 @@ class OutputFile:
         os.close(handle)
 
 
-@contextmanager
-def reserved(output: Output, room: int) -> Iterator[OutputFile]:
-    """The place of a file, while answers are drawn."""
-    place = OutputFile(output.file, output.force, room)
-    try:
-        yield place
-    finally:
-        place.close()
-
-
-def written(columns: Sequence[Column], place: OutputFile) -> None:
-    """Put answers into their file, a row a group; on disk when this returns."""
-    place.write(content(columns, place.file))
-
-
 def repeated(columns: Sequence[Column], output: Output) -> bool:
     """Put kept answers into their file; whether it had these very answers, and was left as it is.
 
@@ -222,8 +268,8 @@ def repeated(columns: Sequence[Column], output: Output) -> bool:
         return True
     check(output.file, output.force)
     try:
-        with reserved(output, 0) as place:
-            written(columns, place)
+        with closing(OutputFile(output.file, output.force, 0)) as place:
+            place.write(content(columns, output.file))
     except OutputError as error:
         error.answers = columns
         raise
@@ -231,7 +277,7 @@ def repeated(columns: Sequence[Column], output: Output) -> bool:
 
 
 def holds(file: str, columns: Sequence[Column]) -> bool:
-    """Whether a file is the one that `written` would make of these answers, byte for byte."""
+    """Whether a file is the one that a release would make of these answers, byte for byte."""
     wanted = content(columns, file)
     try:
         with Path(file).open("rb") if Path(file).is_file() else io.BytesIO() as raw:

@@ -119,7 +119,7 @@ def _of_frame(frame: Frame, column: str) -> AnyArray:
     use = Use(column if names is None else names[_place(names, column)], "numbers")
     frame.empty([use])
     try:
-        parts = [arrays.numbers(part, "raise").copy() for (part,) in frame.parts([use], [], None)]
+        parts = [arrays.numbers(part, "raise").copy() for (part,) in frame.parts([use])]
     except InvalidRecords:
         raise ParameterError("the file must hold finite numbers only: some are missing") from None
     return np.concatenate(parts) if parts else np.zeros(0)

@@ -39,14 +39,8 @@ def value_of(row: Row) -> float | None:
 def sentence(rows: list[Row], verb: str | None = None, *, scale: float = 1.0) -> str:
     """The best mechanism of these rows at ε near 1, and the next best; "" if there is nothing.
 
-    Parameters
-    ----------
-    rows : list of dict
-        Rows of a study's table, all of one figure.
-    verb : str, optional
-        With {} for the number; by default that of the figure.
-    scale : float
-        Numbers are so many times those of the rows.
+    The rows of a study's table are all of one figure; `verb` has {} for the number, by default it
+    is that of the figure. Numbers are `scale` times those of the rows.
     """
     rows = [row for row in rows if value_of(row) is not None]
     if not rows:

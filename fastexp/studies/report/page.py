@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 from urllib.parse import quote
@@ -12,8 +12,7 @@ from urllib.parse import quote
 from ..._parameters.text import printable, readable
 from ..design.code import written_codes
 from ..ready.study_table import StudyTable
-from .inline_svg import inline
-from .page_style import css
+from .page_style import css, inline
 from .panels import Picture
 from .scales import logarithmic
 
@@ -50,8 +49,7 @@ def html(
         f"<title>{name} – accuracy study</title>\n<style>\n{css()}</style>\n</head>\n<body><main>",
         f"<h1>{name}</h1>",
         f'<p class="question">{_text(study["question"])}</p>' if study.get("question") else "",
-        _unfinished(table),
-        _verdict(table["rows"]),
+        *(f'<p class="verdict bad">{text}</p>' for text in _warnings(table)),
         f'<p class="caution">{CAUTION}</p>',
         "<h2>Figures</h2>",
         *(_figure(i, picture, svgs) for i, (picture, svgs) in enumerate(pictures, 1)),
@@ -76,33 +74,26 @@ NO_FIGURES = (
 )
 
 
-def _unfinished(table: dict[str, Any]) -> str:
-    tasks, finished = table.get("tasks", 0), table.get("finished", 0)
-    if finished == tasks:
-        return ""
-    return (
-        '<p class="verdict bad">This run is unfinished: the figures are of '
-        f"{readable(finished)} of {readable(tasks)} tasks.</p>"
-    )
-
-
-def _verdict(rows: list[dict[str, Any]]) -> str:
+def _warnings(table: dict[str, Any]) -> Iterator[str]:
+    rows, tasks, finished = table["rows"], table.get("tasks", 0), table.get("finished", 0)
+    if finished != tasks:
+        done = f"{readable(finished)} of {readable(tasks)}"
+        yield f"This run is unfinished: the figures are of {done} tasks."
     bad = sum(row["agree"] is False for row in rows)
-    if not bad:
-        return ""
-    return (
-        f'<p class="verdict bad">Exact figures and Monte Carlo disagree in {bad} of {len(rows)} '
-        "rows, by more than 5 standard errors: one of them is wrong. They are marked below.</p>"
-    )
+    if bad:
+        yield (
+            f"Exact figures and Monte Carlo disagree in {bad} of {len(rows)} rows, by more than 5 "
+            "standard errors: one of them is wrong. They are marked below."
+        )
 
 
 def _finding(table: StudyTable) -> str:
-    prose = (("sentence", table.sentence), ("note", table.note))
-    texts = [f'<p class="{kind}">{_text(text)}</p>\n' for kind, text in prose if text]
-    body = _table(table.title, table.columns, table.rows, table.keys, table.words)
-    return f"<h3>{_text(table.title)}</h3>\n{texts[0] if table.sentence else ''}{body}" + "".join(
-        texts[bool(table.sentence) :]
+    above, below = (
+        f'<p class="{kind}">{_text(text)}</p>\n' if text else ""
+        for kind, text in (("sentence", table.sentence), ("note", table.note))
     )
+    body = _table(table.title, table.columns, table.rows, table.keys, table.words)
+    return f"<h3>{_text(table.title)}</h3>\n{above}{body}{below}"
 
 
 def _figure(number: int, picture: Picture, svgs: tuple[bytes, bytes]) -> str:

@@ -1,16 +1,47 @@
-"""How a study's page looks: wide and narrow, light and dark, on paper."""
+"""How a study's page looks: wide and narrow, light and dark, on paper; pictures as parts of it."""
 
 from __future__ import annotations
 
-from ...pictures.inks import DARK, LIGHT
-from .inline_svg import variables
+import re
+from html import escape
+
+from ...pictures.inks import DARK, LIGHT, Inks
+
+INK = re.compile(r"(?<=: )#[0-9a-f]{6}\b")
+GROUND = {LIGHT: "#ffffff", DARK: "#11161d"}
 
 
 def css() -> str:
     """The style of the page."""
-    light = f"color-scheme:light dark;{variables(LIGHT)};--panel:#f3f6fa;--bad:#fdf3ee"
-    dark = f"{variables(DARK)};--panel:#1b232d;--bad:#3a2318"
+    light, dark = (
+        ";".join(f"--{name}:{ink}" for name, ink in _colors(inks)) for inks in (LIGHT, DARK)
+    )
+    light = f"color-scheme:light dark;{light};--panel:#f3f6fa;--bad:#fdf3ee"
+    dark = f"{dark};--panel:#1b232d;--bad:#3a2318"
     return f":root{{{light}}}\n@media(prefers-color-scheme:dark){{:root{{{dark}}}}}\n{RULES}"
+
+
+def inline(svg: bytes, prefix: str, css_class: str, words: str) -> str:
+    """The element of a picture, for a page with this style.
+
+    `prefix` keeps its names apart from those of the page's other pictures; `words` are for those
+    who do not see it.
+    """
+    text = svg[svg.index(b"<svg") :].decode()
+    text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", text, flags=re.DOTALL)
+    view = re.findall(r'viewBox="([^"]*)"', text)[0]
+    opening = f'<svg class="{css_class}" viewBox="{view}" role="img" aria-label="{escape(words)}">'
+    text = re.sub(r"<svg[^>]*>", lambda _: opening, text, count=1)
+    text = re.sub(r' id="', f' id="{prefix}', text)
+    text = re.sub(r"(url\(#|href=\"#)", rf"\g<1>{prefix}", text)
+    names = {ink: f"var(--{name})" for name, ink in reversed(_colors(LIGHT))}
+    return INK.sub(lambda match: names.get(match[0], match[0]), text).strip()
+
+
+def _colors(inks: Inks) -> list[tuple[str, str]]:
+    series = [(f"s{place}", ink) for place, ink in enumerate(inks.series)]
+    others = [(name, str(ink)) for name, ink in inks._asdict().items() if name != "series"]
+    return [("ground", GROUND[inks]), *others, *series]
 
 
 RULES = """\

@@ -137,7 +137,7 @@ def parts(rows: Rows, takes: Mapping[str, str]) -> list[tuple[str, str, str, Row
     """Rows whose numbers have one meaning: figure, what mechanisms take, both in words, rows."""
     groups: dict[tuple[str, str], Rows] = {}
     for row in rows:
-        if _has_value(row):
+        if row["exact"] is not None or row["monte_carlo"] is not None:
             kind = takes.get(row["mechanism"], RECORDS)
             groups.setdefault((row["figure"], kind), []).append(row)
     wrong = {("error", UTILITIES): SELECTING}
@@ -145,10 +145,6 @@ def parts(rows: Rows, takes: Mapping[str, str]) -> list[tuple[str, str, str, Row
         (figure, kind, wrong.get((figure, kind)) or WORDS.get(figure, figure), part)
         for (figure, kind), part in groups.items()
     ]
-
-
-def _has_value(row: Row) -> bool:
-    return row["exact"] is not None or row["monte_carlo"] is not None
 
 
 def _of_figure(

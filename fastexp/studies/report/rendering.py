@@ -13,8 +13,7 @@ import numpy as np
 
 from ...pictures.canvas import check_matplotlib, figure_for
 from ...pictures.inks import inks_of
-from .drawing import draw
-from .legend import LABEL, legend, names
+from .drawing import LABEL, draw, legend, names
 from .panels import Picture
 from .scales import limits, logarithmic
 
@@ -161,7 +160,8 @@ def _alike(picture: Picture, axes: list[Any]) -> None:
     tops = [max(map(abs, picture.values_of(panel))) for panel in picture.panels]
     tops = [top for top in tops if top > 0]
     alike = logarithmic(picture.values) or not tops or max(tops) <= APART * min(tops)
-    same_x, same_y = (alike, _same_names(picture)) if dots else (True, alike)
+    names = {tuple(line.mechanism for line in panel.lines) for panel in picture.panels}
+    same_x, same_y = (alike, len(names) == 1) if dots else (True, alike)
     for i, (panel, a) in enumerate(zip(picture.panels, axes, strict=True)):
         ends = limits(
             picture.values if alike else picture.values_of(panel), a.xaxis if dots else a.yaxis
@@ -170,10 +170,6 @@ def _alike(picture: Picture, axes: list[Any]) -> None:
         below, first = i + picture.columns < len(axes), i % picture.columns == 0
         hidden = below and same_x and (dots or picture.columns > 1 or len(axes) <= STACK)
         a.tick_params(labelbottom=not hidden, labelleft=first or not same_y)
-
-
-def _same_names(picture: Picture) -> bool:
-    return len({tuple(line.mechanism for line in panel.lines) for panel in picture.panels}) == 1
 
 
 def _labels(picture: Picture, axes: list[Any], *, outside: bool) -> None:

@@ -26,7 +26,8 @@ def value_scale(values: Sequence[float], axis: Any) -> None:
     """Set the scale and the ticks of the axis of figures, for all panels of a picture."""
     change = axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale
     most = 5 if axis.axis_name == "x" else 7
-    ticker = _ticker()
+    from matplotlib import ticker
+
     if not logarithmic(values):
         axis.set_major_locator(ticker.MaxNLocator(most - 1, steps=[1, 2, 2.5, 5, 10]))
     elif min(values) > 0:
@@ -37,16 +38,13 @@ def value_scale(values: Sequence[float], axis: Any) -> None:
     else:
         top = math.floor(math.log10(max(abs(v) for v in values)))
         change("symlog", linthresh=10.0 ** (top - DECADES), linscale=0.7)
-        axis.set_major_locator(ticker.FixedLocator(_both_sides(values, top, most)))
+        signs = [sign for sign in (-1.0, 1.0) if any(v * sign > 0 for v in values)]
+        step = 1 if len(signs) * DECADES < most else 2
+        powers = [10.0**p for p in range(top, top - DECADES, -step)]
+        ends = sorted([0.0, *(sign * power for sign in signs for power in powers)])
+        axis.set_major_locator(ticker.FixedLocator(ends))
     axis.set_minor_locator(ticker.NullLocator())
     axis.set_major_formatter(ticker.FuncFormatter(tick))
-
-
-def _both_sides(values: Sequence[float], top: int, most: int) -> list[float]:
-    signs = [sign for sign in (-1.0, 1.0) if any(v * sign > 0 for v in values)]
-    step = 1 if len(signs) * DECADES < most else 2
-    powers = [10.0**p for p in range(top, top - DECADES, -step)]
-    return sorted([0.0, *(sign * power for sign in signs for power in powers)])
 
 
 def limits(values: Sequence[float], axis: Any) -> tuple[float, float]:
@@ -69,25 +67,16 @@ def limits(values: Sequence[float], axis: Any) -> tuple[float, float]:
 
 def x_scale(values: Sequence[float], axis: Any) -> None:
     """Ticks at the study's own values of epsilon or n, where they have room."""
-    ticker = _ticker()
+    from matplotlib import ticker
+
     wide = values[-1] > LOG_X * values[0]
     if wide:
         axis.axes.set_xscale("log")
         axis.set_minor_locator(ticker.NullLocator())
-    if len(values) <= TICKS and _apart(values, wide=wide):
+    places = [math.log(v) for v in values] if wide else list(values)
+    nearest, apart = min(b - a for a, b in pairwise(places)), 0.12 * (places[-1] - places[0])
+    if len(values) <= TICKS and nearest > apart:
         axis.set_major_locator(ticker.FixedLocator(values))
     elif not wide:
         axis.set_major_locator(ticker.MaxNLocator(5))
     axis.set_major_formatter(ticker.FuncFormatter(tick))
-
-
-def _apart(values: Sequence[float], *, wide: bool) -> bool:
-    """Whether no two values are too near each other for a label each."""
-    places = [math.log(v) for v in values] if wide else list(values)
-    return min(b - a for a, b in pairwise(places)) > 0.12 * (places[-1] - places[0])
-
-
-def _ticker() -> Any:
-    from matplotlib import ticker
-
-    return ticker

@@ -13,8 +13,7 @@ import numpy as np
 from ..design.design import Design
 from ..design.study_cells import Cell
 from ..sums import sketch
-from ..sums.exact_sums import root
-from ..sums.totals import Figure, Totals
+from ..sums.totals import Figure, Totals, root
 
 COLUMNS: dict[str, str] = {
     "data": "which data sets",
@@ -68,22 +67,12 @@ def rows_of(study: Design, totals: Totals) -> list[Row]:
 
 
 def _row(cell: Cell, figure: str, level: float | None, count: int, draws: int, values: Row) -> Row:
+    row: Row = {name: getattr(cell, name) for name in ("data", "n", "mechanism", "epsilon")}
     promise = cell.subject.mechanism.guarantee
-    row = {
-        "data": cell.data,
-        "n": cell.n,
-        "mechanism": cell.mechanism,
-        "epsilon": cell.epsilon,
-        "promised_epsilon": promise and promise.epsilon,
-        "delta": promise and float(promise.delta),
-        "rho": promise and promise.rho,
-        "neighbors": promise and promise.neighbors,
-        "figure": figure,
-        "level": level,
-        "datasets": count,
-        "draws": draws,
-    }
-    row |= values
+    if promise is not None:
+        row |= {"promised_epsilon": promise.epsilon, "delta": float(promise.delta)}
+        row |= {"rho": promise.rho, "neighbors": promise.neighbors}
+    row |= {"figure": figure, "level": level, "datasets": count, "draws": draws, **values}
     return {column: row.get(column) for column in COLUMNS}
 
 

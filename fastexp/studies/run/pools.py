@@ -71,8 +71,6 @@ class GivesExecutor(Protocol):
 class Pool:
     """An executor, how many tasks it is given ahead and in which pieces, how it is built anew."""
 
-    alone: bool
-
     def __init__(self, executor: object, workers: int) -> None:
         self._stated = validate.counting("workers", workers, least=0)
         count = validate.threads(self._stated)
@@ -188,7 +186,7 @@ def _needs_nothing(executor: Callable[..., Any]) -> bool:
     except TypeError:
         return False
     except ValueError:  # some compiled ones say nothing
-        return True
+        pass
     return True
 
 
@@ -199,14 +197,14 @@ def processes(workers: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(count, mp_context=context, initializer=belong)
 
 
-def _like(old: object) -> Executor:
+def _like(old: Any) -> Executor:
     """A pool with the settings of a given one: it keeps them in these attributes."""
     return ProcessPoolExecutor(
-        getattr(old, "_max_workers", None),
-        mp_context=getattr(old, "_mp_context", None),
-        initializer=getattr(old, "_initializer", None),
-        initargs=getattr(old, "_initargs", ()),
-        max_tasks_per_child=getattr(old, "_max_tasks_per_child", None),
+        old._max_workers,
+        mp_context=old._mp_context,
+        initializer=old._initializer,
+        initargs=old._initargs,
+        max_tasks_per_child=old._max_tasks_per_child,
     )
 
 

@@ -7,64 +7,30 @@ import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from ..._parameters import validate
 from ...errors import ParameterTypeError, StudyError
-from ..design.design import Design
 from ..report.results import StudyResults
-from ..store import folder as folders
-from ..store.folder import Folder
-from ..store.progress import Progress
+from ..store.folder import Folder, Progress
 from ..sums.totals import TaskResult
 from .pools import Piece, Pool, lost
 from .task import run_task
 
-D = TypeVar("D", bound=Design)
 Report: TypeAlias = Callable[[int, int], object]  # called with (tasks done, tasks in all)
 ATTEMPTS = 4  # of a task whose worker was lost each time: then the task is to blame
 SUSPECT = 2  # losses after which a task runs alone, so that no other one is blamed with it
 BLINK, PATIENCE = 1.0, 60.0  # seconds: on Windows Ctrl-C waits for a wait to end; for a last task
 
 
-def run(
-    study: Design,
-    executor: object,
-    *,
-    workers: int,
-    out: str | Path | None,
-    progress: Report | None,
-) -> StudyResults:
-    """`Study.run`."""
-    pool = _checked(executor, workers, progress)
-    pool.check(study)
-    store = Progress(study) if out is None else folders.create(Path(out), study)
-    return _carried_out(store, pool, progress)
-
-
-def resume(
-    path: Path,
-    kind: type[D],
-    executor: object,
-    *,
-    workers: int,
-    progress: Report | None,
-    study: D | None,
-    allow_import: bool,
-) -> StudyResults:
-    """`Study.resume`; the results' study is of the given kind."""
-    pool = _checked(executor, workers, progress)
-    return _carried_out(folders.opened(path, kind, study, allow_import), pool, progress)
-
-
-def _checked(executor: object, workers: int, progress: object) -> Pool:
-    """All arguments are refused before there is a folder."""
+def checked(executor: object, workers: int, progress: object) -> Pool:
+    """The workers of a run: its arguments are refused before there is a folder."""
     validate.progress(progress)
     return Pool(executor, workers)
 
 
-def _carried_out(store: Progress, pool: Pool, progress: Report | None) -> StudyResults:
+def carried_out(store: Progress, pool: Pool, progress: Report | None) -> StudyResults:
+    """Do what is missing, and give the results; their study is the store's."""
     try:
         if store.finished < store.tasks:
             pool.check(store.study)
@@ -74,18 +40,16 @@ def _carried_out(store: Progress, pool: Pool, progress: Report | None) -> StudyR
             results.publish(store.path)
         return results
     except (KeyboardInterrupt, StudyError) as error:
-        error.add_note(_what_is_kept(store))
+        note = f"{store.finished:,} of {store.tasks:,} tasks are finished"
+        if isinstance(store, Folder):
+            study = ", study=study" if store.study.codes else ""  # a folder holds no code
+            note += f" and kept; go on with fastexp.Study.resume({str(store.path)!r}{study})"
+        else:
+            note += "; nothing was saved (with out= a folder keeps them)"
+        error.add_note(note)
         raise
     finally:
         store.close()
-
-
-def _what_is_kept(store: Progress) -> str:
-    done = f"{store.finished:,} of {store.tasks:,} tasks are finished"
-    if isinstance(store, Folder):
-        study = ", study=study" if store.study.codes else ""  # a folder holds no code
-        return f"{done} and kept; go on with fastexp.Study.resume({str(store.path)!r}{study})"
-    return f"{done}; nothing was saved (with out= a folder keeps them)"
 
 
 class _Run:
@@ -106,7 +70,11 @@ class _Run:
             self.announce()
             if self.pool.alone:
                 for number in self.store.missing():
-                    self.alone(number)
+                    try:
+                        result = run_task(self.store.study, number)
+                    except Exception as error:
+                        raise _failed(number, error) from error
+                    self.keep((number,), result)
                 return
             while self.fill() or self.waiting:
                 self.collect()
@@ -114,22 +82,11 @@ class _Run:
             self.salvage()
             raise
         finally:
-            self.leave()
-
-    def leave(self) -> None:
-        """Wait for the workers to end; a further Ctrl-C does not wait."""
-        try:
-            self.pool.close()
-        except KeyboardInterrupt:
-            self.pool.abandon()
-            raise
-
-    def alone(self, number: int) -> None:
-        try:
-            result = run_task(self.store.study, number)
-        except Exception as error:
-            raise _failed(number, error) from error
-        self.keep((number,), result)
+            try:
+                self.pool.close()
+            except KeyboardInterrupt:  # a further one does not wait
+                self.pool.abandon()
+                raise
 
     def pieces(self) -> Iterator[Piece]:
         """The tasks that are missing, in order: whole, or cut into ranges of cells."""

@@ -1,4 +1,4 @@
-"""The results folder: what is studied, a line for each finished task, at the end the table.
+"""The results of a run, in memory, or in a folder: a line a finished task, at the end the table.
 
     study.json    the study, its key, versions and CPU
     tasks.jsonl   a task a line: JSON, a tab, CRC-32; the order is that in which they finished
@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,13 +22,54 @@ from ...errors import ParameterError, StudyError
 from ..design.code import OTHER, imported, replaced, written_codes
 from ..design.design import Design
 from ..design.settings import placeless
-from ..sums.totals import TaskResult
+from ..sums.totals import NOT_OF_IT, TaskResult, Totals
 from . import machine
-from .progress import Progress
 from .writing import draft_of, line_of, locked, publish, results_in, unwritten
 
 D = TypeVar("D", bound=Design)
 STUDY, TASKS, FORMAT = "study.json", "tasks.jsonl", 1
+
+
+class Progress:
+    """Totals, and a bit for each task: memory does not grow with the data sets' results."""
+
+    def __init__(self, study: Design) -> None:
+        self.study, self.totals = study, Totals(study)
+        self.tasks, self.finished = study.tasks, 0
+        self._done = bytearray((self.tasks + 7) // 8)
+
+    def has(self, number: int) -> bool:
+        """Whether a task is done."""
+        return bool(self._done[number >> 3] >> (number & 7) & 1)
+
+    def add(self, result: TaskResult) -> None:
+        """Add a task's result, once."""
+        self.count(result)
+
+    def count(self, result: TaskResult) -> None:
+        """The same, whether or not it is to be written down."""
+        number = int(result["task"])
+        if not 0 <= number < self.tasks:
+            raise StudyError(NOT_OF_IT)
+        if not self.has(number):
+            self.totals.add(result, number // self.study.blocks)
+            self._done[number >> 3] |= 1 << (number & 7)
+            self.finished += 1
+
+    def read(self, result: TaskResult | None) -> None:
+        """Add what a line of a file held; None: it was damaged."""
+        try:
+            if result is not None:
+                self.count(result)
+        except (KeyError, TypeError, AttributeError):
+            raise StudyError(NOT_OF_IT) from None
+
+    def missing(self) -> Iterator[int]:
+        """The tasks that are not done, in order."""
+        return (number for number in range(self.tasks) if not self.has(number))
+
+    def close(self) -> None:
+        """Nothing to close."""
 
 
 class Folder(Progress):

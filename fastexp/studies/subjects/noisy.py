@@ -9,8 +9,7 @@ import numpy as np
 from ..._numbers import smooth
 from ..._numbers.noise import medians, simulate
 from ..._typing import AnyArray, FloatArray
-from ...laws.clamped_noise import ClampedNoise
-from ...laws.noises import Noise
+from ...laws.noises import ClampedNoise, Noise
 from ...mechanisms._noisy import NoisyMedian
 from ...mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
 from .subject import Block, TrueNumber, squared

@@ -1,8 +1,10 @@
-"""Results of tasks added up, in whatever order they come: exact sums, integer counts."""
+"""Results of tasks added up, in whatever order they come: floats as exact integers, counts."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+from fractions import Fraction
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -10,15 +12,80 @@ import numpy as np
 
 from ...errors import StudyError
 from ..design.design import Design
-from .exact_sums import ExactMoments, ExactSum
 from .sketch import BINS, unpacked
 
 FigureSums: TypeAlias = dict[str, Any]  # of one figure: moments, sums and bins, as JSON has them
 TaskResult: TypeAlias = dict[str, Any]  # "task", "rows", and a list "cells" of figures' sums
 
+UNIT = 1074  # every double is a multiple of 2**-1074
 FEW = 1 << 12  # tasks whose bins int64 can add
 NOT_OF_IT = "a task's result is not one of this study"
 NOT_FINITE = "a figure is infinite or not a number: are bounds too wide?"
+
+
+def exact(x: float) -> int:
+    """A finite double in units of 2**-1074."""
+    over, under = x.as_integer_ratio()
+    return over << (UNIT + 1 - under.bit_length())
+
+
+class ExactSum:
+    """A running sum. Adding is associative, so merging in any order gives equal bits."""
+
+    __slots__ = ("units",)
+
+    def __init__(self) -> None:
+        self.units = 0
+
+    def add(self, x: float) -> None:
+        """Add a double, exactly."""
+        self.units += exact(x)
+
+    @property
+    def total(self) -> Fraction:
+        """The sum."""
+        return Fraction(self.units, 1 << UNIT)
+
+
+class ExactMoments:
+    """Mean and spread of numbers that come in groups: of each, their sum and centred squares.
+
+    With the mean of its group taken off before squaring, equal numbers have no spread; what
+    groups differ by is added from their exact sums.
+    """
+
+    __slots__ = ("_between", "_total", "_within", "count")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._total, self._within = ExactSum(), ExactSum()
+        self._between: dict[int, int] = {}  # by the size of groups: squares of their sums
+
+    def add(self, count: int, total: float, squares: float) -> None:
+        """Add a group: how many numbers, their sum, their squares about their mean."""
+        self.count += count
+        self._total.add(total)
+        self._within.add(squares)
+        self._between[count] = self._between.get(count, 0) + exact(total) ** 2
+
+    @property
+    def mean(self) -> float:
+        """The mean, rounded once."""
+        return float(self._total.total / self.count)
+
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation of a sample; None of one number."""
+        if self.count < 2:
+            return None
+        groups = sum(Fraction(squares, size) for size, squares in self._between.items())
+        between = (groups - Fraction(self._total.units**2, self.count)) / (1 << 2 * UNIT)
+        return root((self._within.total + between) / (self.count - 1))
+
+
+def root(x: Fraction) -> float:
+    """The square root of a number that rounding may have brought below 0."""
+    return math.sqrt(max(0.0, float(x)))
 
 
 class Bins:
@@ -52,7 +119,6 @@ class Figure:
     """What is known of one figure of one cell so far."""
 
     __slots__ = ("bins", "moments", "most", "sums")
-    most: float
 
     def __init__(self) -> None:
         self.moments: dict[str, ExactMoments] = defaultdict(ExactMoments)
@@ -74,8 +140,6 @@ class Figure:
 
 class Totals:
     """All cells of a study. Its size does not depend on the number of data sets."""
-
-    rows: list[int]
 
     def __init__(self, design: Design) -> None:
         self.cells: dict[int, list[int]] = defaultdict(list)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.doors.grouped import gather, order
 from tests.doors.kernels import group_codes
-from tests.doors.keys import codes_of, names_of, words_of
+from tests.doors.keys import codes_of, names_of
 from tests.support.key_numbers import distinct
 
 TEXTS = ["", "a", "12345678", "123456789", "1234567890abcdef", "é", "12345678x"]
@@ -28,7 +28,7 @@ def groups(digest: Any) -> None:
         ids, found = distinct(column, "by")
         digest.update(ids.tobytes() + repr(found.labels()).encode())
     crowded(digest)
-    equal_hashes(digest)
+    texts(digest)
     moving(digest)
 
 
@@ -43,35 +43,31 @@ def crowded(digest: Any) -> None:
     table[:] = 0
     group_codes.collect_keys(keys, secret, table, told)
     assert told.tolist() == [8, 8]
-    values = np.frombuffer("".join(TEXTS).encode() * 2, np.uint8)
+
+
+def texts(digest: Any) -> None:
+    """Texts that are new, known and unknown, tables too small, and two texts with one hash."""
+    words = np.frombuffer("".join(TEXTS).encode() * 2 + b"      ", np.uint64)
     ends = np.cumsum([0, *(len(text.encode()) for text in TEXTS * 2)])
-    for slots in (8, 64):
-        told[:], table = 0, np.zeros(2 * slots, np.uint64)
-        args = *words_of(values), ends[:-1].copy(), ends[1:].copy(), secret
-        group_codes.collect_texts(*args, table, told)
-        digest.update(told.tobytes())
+    begins, ends, secret = ends[:-1].copy(), ends[1:].copy(), np.uint64(3)
+    out, work = np.zeros(14, np.int64), np.empty(group_codes.TOGETHER, np.uint64)
 
+    def code(table: Any, packed: Any, *progress: int) -> None:
+        told = np.array(progress)
+        rows = words, np.uint64(7), begins, ends, secret
+        group_codes.code_texts(*rows, table, packed, work, out, told)
+        digest.update(told.tobytes() + out.tobytes())
 
-def equal_hashes(digest: Any) -> None:
-    """Two texts with one hash, as a table says that knows another text by it."""
-    words, tail = words_of(np.frombuffer(b"one two three", np.uint8))
-    offsets, secret = np.array([0, 4, 8, 13]), np.uint64(3)
-    hashes, table = np.empty(3, np.uint64), np.zeros(16, np.uint64)
-    group_codes.hash_texts(words, tail, offsets, secret, hashes)
-    packed = np.array([7, 4, *words_of(np.frombuffer(b"one \0\0\0\0", np.uint8))[0]], np.uint64)
-    others = np.arange(1, 5, dtype=np.uint64)  # with them, one slot of eight is empty
-    group_codes.insert_keys(others, others, secret, table)
-    group_codes.insert_keys(hashes[1:2].repeat(2), np.zeros(2, np.uint64), secret, table)
-    group_codes.insert_keys(hashes[:1], np.zeros(1, np.uint64), secret, table)
-    out, work = np.empty(3, np.int64), np.empty(group_codes.TOGETHER, np.uint64)
-    group_codes.find_texts(words, tail, offsets, secret, table, packed, work, out)
-    assert out.tolist() == [7, -1, -1]
-    ends = np.array([4, 8]), np.array([8, 13])
-    table[:] = 0  # a table in which the first text's hash stands for the second one
-    group_codes.insert_keys(hashes[1:2], np.ones(1, np.uint64), secret, table)
-    told = np.zeros(2, np.int64)
-    group_codes.collect_texts(words, tail, *ends, secret, table, told)
-    digest.update(told.tobytes() + out.tobytes())
+    packed = np.zeros(60, np.uint64)
+    for slots in (8, 512):
+        table = np.zeros(2 * slots, np.uint64)
+        code(table, packed, 0, 0, 0)
+    code(table, packed[:23], 0, 7, 23)
+    keys, places = table[::2][table[1::2] > 0], table[1::2][table[1::2] > 0] - np.uint64(1)
+    crowded = np.zeros(64, np.uint64)
+    group_codes.insert_keys(keys, places[::-1].copy(), secret, crowded)
+    group_codes.insert_keys(keys[:3], places[:3], secret, crowded)
+    code(crowded, packed[:23], 0, 7, 23)
 
 
 def moving(digest: Any) -> None:

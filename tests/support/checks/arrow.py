@@ -33,18 +33,18 @@ def rows(found):
         words = rows(found.child) or [None]
         full = [words[code] for code in values.tolist()]
     else:
-        assert offsets.dtype in (np.int32, np.int64)
-        assert offsets.shape == (n + 1,)
         o = offsets.tolist()
-        pairs = list(pairwise(o))
+        assert offsets.dtype == np.int64
         if found.kind == "text":
             assert values.dtype == np.uint8
+            pairs = zip(o, found.ends.tolist(), strict=True)
             full = [values[a:b].tobytes().decode() for a, b in pairs]
         else:
             assert found.kind == "list"
+            assert len(o) == n + 1
             assert (o[0], o[-1]) == (0, found.child.length)
             items = rows(found.child)
-            full = [items[a:b] for a, b in pairs]
+            full = [items[a:b] for a, b in pairwise(o)]
     assert len(full) == n
     return [x if valid is None or valid[i] else None for i, x in enumerate(full)]
 

@@ -53,9 +53,9 @@ from tests.doors.numbers import (
     SegmentCells,
     farthest,
     few_records,
-    long_window,
     table,
 )
+from tests.doors.numbers import rank as rank_file
 from tests.doors.numbers import rank_distance as distance
 from tests.doors.randomness import GROUP, make_key, query_digest, some_seeds
 from tests.doors.reference import exact, flip_draw, flip_words, group_draw, upper
@@ -400,7 +400,7 @@ def long_windows_are_the_twins(draws: int = 6) -> None:
         statistic, grid = mechanism._statistic, mechanism.grid
         tied, apart = rng.integers(-2, 24, n), rng.permutation(n) * 20.0 / n
         for values, reach in itertools.product((tied, apart), (statistic.reach, 3)):
-            with changed((statistic, "reach", reach), (long_window, "FEWEST", 0), *buffers):
+            with changed((statistic, "reach", reach), (rank_file, "FEWEST", 0), *buffers):
                 source = Records(lambda values=values: np.array_split(values, 3)).source()
                 statistic.release(source)  # what a first call imports has taken its own words
                 for g in range(draws):
@@ -455,11 +455,11 @@ def forms_are_lines() -> None:
     """Where a form is said to be linear it is, and no table is shorter than its distances."""
     for mechanism in FEW:
         statistic = mechanism._statistic
-        few, farthest_of_all = statistic.few(9, None), few_records.most_distance(statistic.form)
+        few, rate = statistic.few(9, None), statistic.weighting.rate
         for n in (*range(66), 1000, 1001, 4095, 4096):
             line = few._line_of(n)
             assert (line[:16] + n * line[16:] == statistic.form(n)).all()
-            assert farthest(statistic.form(n), n) <= farthest_of_all
+            assert table(rate, farthest(statistic.form(n), n)).size <= few._table.size
             if n > 0:
                 form, *ends = statistic.ranks_that_matter(n)
                 assert [*rank_draws.ranks_that_matter(form, n, statistic.reach)] == ends

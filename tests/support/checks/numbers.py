@@ -25,8 +25,8 @@ from tests.doors.numbers import (
     Points,
     Runs,
     cells_of,
-    distance_statistic,
     rank,
+    rank_cells,
     revenue,
     revenue_section,
     row_cells,
@@ -167,7 +167,7 @@ def cell_law(shape: Any, size: int, precision: int = DIGITS) -> list[Fraction]:
         for t in range(int(start[c]), int(start[c] + count[c])):
             weights[t] = p / int(count[c])
             if loose is not None and loose[c]:
-                lo, hi = exact_twin.exp_bounds(shape._exponent(c, t), precision)
+                lo, hi = exact_twin.exp_bounds(shape.exponent(c, t), precision)
                 weights[t] *= Fraction(lo + hi, 2 << precision)
     total = sum(weights)
     return [w / total for w in weights]
@@ -427,7 +427,7 @@ def cells_are_distances(sizes: Iterable[int] = (2, 5, 17), seed: int = 7) -> Non
     for size, form in itertools.product(sizes, forms):
         for indices, window in some_windows(rng, size):
             n = len(indices)
-            start, count, key = distance_statistic.cells_of(window, form(n), size, 0)
+            start, count, key = rank_cells.cells_of(window, form(n), size, 0)
             assert start[0] == 0
             assert (start[1:] == start[:-1] + count[:-1]).all()
             assert int(start[-1] + count[-1]) == size
@@ -445,7 +445,7 @@ def cells_are_distances(sizes: Iterable[int] = (2, 5, 17), seed: int = 7) -> Non
 def widening_is_brute_force(count: np.ndarray, key: np.ndarray, width: int) -> None:
     """`widen_fill` against the least key of a sliding window."""
     start = np.cumsum(count) - count
-    found = distance_statistic.widened(start, count, key, width)
+    found = rank_cells.widened(start, count, key, width)
     own, flat = np.repeat(found[2], found[1]).tolist(), np.repeat(key, count).tolist()
     assert own == twins.widened(flat, width)
     assert found[0].tolist() == (np.cumsum(found[1]) - found[1]).tolist()

@@ -295,8 +295,11 @@ def windows_agree(
         wanted = window_by_sorting(values, grid, low, high)
         ways = ways_of(values)
         for way, data in ways.items():
-            found = window_of(read_way(way, data, threads=threads), grid, low, high)
-            assert same(found, wanted), (name, way, low, high, threads)
+            source = read_way(way, data, threads=threads)
+            assert same(window_of(source, grid, low, high), wanted), (name, way, low, high, threads)
+            first, last = max(low, 0), min(high, values.size - 1)
+            ranked = source.ranked(first, last).tolist()
+            assert ranked == ways["sorted"][first : last + 1].tolist(), (name, way, low, high)
         sorted_ = Records(ways["sorted"]).source(assume_sorted=True)
         assert same(window_of(sorted_, grid, low, high), wanted)
         points, records = np.unique(grid.index(values), return_counts=True)
@@ -373,7 +376,7 @@ def misled_samples_agree() -> None:
 
 
 def looks_agree(sizes: Iterable[int] = (1, 9, 40)) -> None:
-    """`total`, `counts`, `histogram`, `below`, `first` and `last` of every form."""
+    """`total`, `counts`, `histogram` and `below` of every form."""
     grid = make_grid((-100, 100), 1)
     for name, values in record_sets(sizes):
         index = np.sort(grid.index(values)).tolist()
@@ -393,8 +396,6 @@ def looks_agree(sizes: Iterable[int] = (1, 9, 40)) -> None:
                 assert source.histogram(grid).tolist() == np.bincount(index, minlength=201).tolist()
                 for t in {-1, 0, 1, 100, 200, 201, *index[:3], *index[-3:]}:
                     assert source.below(grid, t) == sum(i < t for i in index), (name, way, t)
-                    assert source.last(grid, t) == max([i for i in index if i <= t], default=-1)
-                    assert source.first(grid, t) == min([i for i in index if i >= t], default=201)
 
 
 def gathers_are_numpy(sizes: Iterable[int] = (1, 7, 9, 1023, 1024, 1025, 2500)) -> None:

@@ -24,7 +24,6 @@ from tests.doors.laws import flip_law
 from tests.doors.randomness import row_stream, seeds_of
 from tests.doors.reference import exact as exact_twin
 from tests.doors.selection import MASK_64, Rows, Scan, Weighting, top_k
-from tests.doors.selection import gumbel as _gumbel
 from tests.doors.selection import permute_flip as _permute_flip
 from tests.support.altered import changed
 from tests.twins import selection
@@ -156,7 +155,7 @@ def noisy_max_is_brute_force(
     """
     bits, data_kind = utilities.utilities(u, None, "raise")
     rows, seeds = Rows(bits, data_kind, weighting), seeds_of(seed, np.zeros(1, np.uint64))
-    found = _gumbel.noisy_max(rows, seeds, draws, 1, kind, chosen)[0]
+    found = rows.noisy_max(seeds, draws, 1, kind, chosen)[0]
     stream = row_stream(seed, 0)
     for t in range(draws):
         own = keys(weighting, u, stream, t, kind, mask)

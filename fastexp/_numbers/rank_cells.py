@@ -1,4 +1,4 @@
-"""Cells by rank distance of many data sets of equal size, for the kernels that take them."""
+"""From windows of ranks to cells of grid points: of one data set, or of rows of them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,36 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._intake.record_sources import Window
 from .._parameters.grid import Grid
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterTypeError
-from ..kernels.numbers import rank_rows
+from ..kernels.numbers import rank_rows, runs
 from .distance import RanksThatMatter
+
+
+def widened(
+    start: IntArray, count: IntArray, key: IntArray, width: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The same cells with the least key within `width` points of each point."""
+    if width == 0:
+        return start, count, key
+    m = start.size
+    queue = np.empty(m, np.int64)
+    wide_start, wide_count, wide_key = (np.empty(2 * m + 1, np.int64) for _ in range(3))
+    n = runs.widen_fill(start, count, key, width, queue, wide_start, wide_count, wide_key)
+    return wide_start[:n], wide_count[:n], wide_key[:n]
+
+
+def cells_of(
+    window: Window, form: IntArray, size: int, width: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Starts, counts and keys of cells: see `kernels/numbers/runs.py`."""
+    points, records, below, total = window
+    room = 2 * points.size + 1
+    start, count, key = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
+    m = runs.cells_fill(points, records, below, total, size, form, start, count, key)
+    return widened(start[:m], count[:m], key[:m], width)
 
 
 class RowCells(NamedTuple):
@@ -24,7 +49,6 @@ class RowCells(NamedTuple):
 
     @property
     def most(self) -> int:
-        """How many cells a row has at most."""
         return int(np.diff(self.ends).max())
 
 

@@ -1,0 +1,88 @@
+"""Keys of rows: numbers, and a tag for what these mean.
+
+A key is an integer, a text, a boolean, a date or a timestamp. All but texts are numbers of at
+most 64 bits: 0 and 1, days since 1970-01-01, ticks of a stated unit since that day began,
+without a zone. Texts are entries of a dictionary. Keys of two kinds are never equal: 1, True and
+"1" are three keys, and so are a date and the timestamp of its midnight two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from .._typing import AnyArray, IntArray
+from ..errors import FastexpError
+
+Kind: TypeAlias = Literal["integers", "text", "booleans", "dates", "timestamps"]
+Unit: TypeAlias = Literal["", "s", "ms", "us", "ns"]  # of timestamps only
+
+TICKS: dict[str, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a second
+NAT = -(1 << 63)  # of NumPy's dates and timestamps; in all forms no date and no timestamp
+HIGHEST, LOWEST = (1 << 63) - 1, -(1 << 63)
+BEYOND = (
+    "{} must hold integers within int64 (timestamps: as ticks of their finest unit), or texts in "
+    "UTF-8"
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Keys:
+    """The keys of some rows.
+
+    The numbers in `values` are of any dtype that int64 holds. Row i of the kind "text" is
+    `texts[values[i]]`, and -1 is none of these; texts are distinct, and no row need have them.
+    """
+
+    kind: Kind | None  # None: there is no key
+    values: AnyArray
+    valid: AnyArray | None = None  # which rows have a key; None: all of them
+    unit: Unit = ""
+    texts: Sequence[str] = ()
+    beyond: bool = False  # whether there are integers beyond int64, in rows that are not valid
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return self.values.size
+
+    def taken(self, index: Any) -> Keys:
+        """Some of the rows."""
+        valid = None if self.valid is None else self.valid[index]
+        return replace(self, values=self.values[index], valid=valid)
+
+    def numbers(self, argument: str, error: type[FastexpError]) -> IntArray:
+        """The numbers of all rows; refused are keys that no number or no UTF-8 can stand for."""
+        fits = not self.beyond
+        try:
+            "".join(self.texts).encode()
+        except UnicodeError:
+            fits = False
+        if not fits:  # outside the handler: the first error may hold a key
+            raise error(BEYOND.format(argument))
+        return np.ascontiguousarray(self.values, dtype=np.int64)
+
+
+def finest(units: Iterable[Unit]) -> Unit:
+    """The unit with most ticks."""
+    return max(units, key=lambda unit: TICKS.get(unit, 0), default="")
+
+
+def in_unit(numbers: IntArray, unit: Unit, other: Unit) -> tuple[IntArray, AnyArray | None]:
+    """(numbers, which) of timestamps in another unit: of those that it can hold exactly.
+
+    None: of all of them.
+    """
+    if unit == other:
+        return numbers, None
+    if TICKS[other] > TICKS[unit]:
+        factor = TICKS[other] // TICKS[unit]
+        most = HIGHEST // factor
+        fit = (numbers <= most) & (numbers >= -most)
+        return numbers[fit] * factor, fit
+    factor = TICKS[unit] // TICKS[other]
+    fit = numbers % factor == 0
+    return numbers[fit] // factor, fit
