@@ -21,7 +21,6 @@ from tests.doors.studies import (
     Drawn,
     Independent,
     data_sets,
-    part_of,
     tables_of,
     value_of,
 )
@@ -34,8 +33,7 @@ FIGURES = ("error", *MANY)
 
 
 def parts(unit: str, epsilon: float = 1.0, step: float = 1.0) -> Independent:
-    share = part_of(epsilon, len(Q), unit)
-    return Independent(tuple(fx.Quantile(q, share, (0, 20), step=step) for q in Q))
+    return Independent(fx.Quantiles(Q, epsilon, (0, 20), step=step), unit)
 
 
 def block_of(rows: np.ndarray) -> Block:

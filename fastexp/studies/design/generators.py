@@ -50,14 +50,6 @@ def _normal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     return records
 
 
-def _lognormal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    return np.asarray(random.lognormal(math.log(p["median"]), p["sigma"], (rows, n)))
-
-
-def _uniform(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    return np.asarray(random.uniform(p["low"], p["high"], (rows, n)))
-
-
 def _bimodal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     centres = np.where(random.random((rows, n)) < p["share"], p["low"], p["high"])
     return np.asarray(centres + p["sd"] * random.standard_normal((rows, n)))
@@ -119,10 +111,6 @@ def _leader(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     return utilities
 
 
-def _scores(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    return np.asarray(random.integers(0, p["most"] + 1, (rows, n)), dtype=np.float64)
-
-
 def _shares(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
     weights = np.arange(1, n + 1) ** -float(p["exponent"])
     drawn = random.multinomial(p["votes"], weights / weights.sum(), rows)
@@ -131,8 +119,16 @@ def _shares(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
 
 SOURCES: dict[str, Source] = {
     "normal": Source(_normal, {"mean": 0.0, "sd": 1.0}, "normal numbers"),
-    "lognormal": Source(_lognormal, {"median": 1.0, "sigma": 1.0}, "skewed to the right: incomes"),
-    "uniform": Source(_uniform, {"low": 0.0, "high": 1.0}, "uniform numbers"),
+    "lognormal": Source(
+        lambda random, rows, n, p: random.lognormal(math.log(p["median"]), p["sigma"], (rows, n)),
+        {"median": 1.0, "sigma": 1.0},
+        "skewed to the right: incomes",
+    ),
+    "uniform": Source(
+        lambda random, rows, n, p: random.uniform(p["low"], p["high"], (rows, n)),
+        {"low": 0.0, "high": 1.0},
+        "uniform numbers",
+    ),
     "bimodal": Source(
         _bimodal,
         {"low": -2.0, "high": 2.0, "sd": 0.5, "share": 0.5},
@@ -160,7 +156,11 @@ SOURCES: dict[str, Source] = {
         _leader, {"lead": 10.0}, "utilities: one candidate leads, others tie", UTILITIES
     ),
     "scores": Source(
-        _scores, {"most": 20}, "utilities: uniform integers up to `most`", UTILITIES, whole=True
+        lambda random, rows, n, p: random.integers(0, p["most"] + 1, (rows, n)).astype(np.float64),
+        {"most": 20},
+        "utilities: uniform integers up to `most`",
+        UTILITIES,
+        whole=True,
     ),
     "votes": Source(
         _shares,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -47,16 +48,36 @@ class Independent:
     never makes their errors larger on average.
     """
 
-    parts: tuple[Quantile, ...]
+    several: Quantiles
+    unit: str  # of `one_of_units`
+
+    @cached_property
+    def parts(self) -> list[Quantile]:
+        """The mechanism of each quantile."""
+        several = self.several
+        m = len(several._q)
+        share: Any = decimal(several.epsilon)
+        share /= m if self.unit == "epsilon" else decimal(math.sqrt(m))
+        return [
+            Quantile(
+                q,
+                share,
+                several.bounds,
+                step=several.step,
+                grid=several.grid.points,
+                neighbors=several.neighbors,
+            )
+            for q in several._q
+        ]
 
     @property
     def grid(self) -> Grid:
         """The points of all answers."""
-        return self.parts[0].grid
+        return self.several.grid
 
     @property
     def _q(self) -> tuple[Fraction, ...]:
-        return tuple(part._q for part in self.parts)
+        return self.several._q
 
     @property
     def guarantee(self) -> Guarantee:
@@ -69,11 +90,6 @@ class Independent:
             part.sample(records, size, rng=[rng, j], **options) for j, part in enumerate(self.parts)
         ]
         return np.sort(np.stack(draws, axis=-1), axis=-1)
-
-
-def part_of(epsilon: float, m: int, unit: str) -> Fraction:
-    """The epsilon of each of m draws: their sum is `epsilon`, or their rho is that of it."""
-    return decimal(epsilon) / (m if unit == "epsilon" else decimal(math.sqrt(m)))
 
 
 class Drawn(Studied[ManyQuantiles]):
@@ -146,14 +162,7 @@ class OneByOne(Drawn):
     def __init__(
         self, mechanism: Quantiles, bounds: tuple[float, float], unit: str = "epsilon"
     ) -> None:
-        share: Any = part_of(mechanism.epsilon, len(mechanism._q), one_of_units(unit))
-        grid: dict[str, Any] = {
-            "step": mechanism.step,
-            "grid": mechanism.grid.points,
-            "neighbors": mechanism.neighbors,
-        }
-        parts = (Quantile(q, share, mechanism.bounds, **grid) for q in mechanism._q)
-        super().__init__(Independent(tuple(parts)), bounds)
+        super().__init__(Independent(mechanism, one_of_units(unit)), bounds)
 
 
 class ByMarginals(Drawn):
