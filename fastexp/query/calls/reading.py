@@ -88,7 +88,7 @@ def beyond_memory(
         for part in parts:
             disk.add(part.of_groups())
         names, order = reader.numbering()
-        results = disk.draws(names if order is None else chosen(names, np.argsort(order)))
+        results = disk.draws(names if order is None else names.taken(np.argsort(order)))
     return names, results.answers(order)
 
 
