@@ -45,7 +45,7 @@ class Mechanisms(SphinxDirective):
             )
             for word, row in TABLE.items()
         ]
-        table, group = nodes.table(), nodes.tgroup(cols=len(HEADS))
+        table, group = nodes.table(classes=["colwidths-auto"]), nodes.tgroup(cols=len(HEADS))
         table += group
         group += [nodes.colspec(colwidth=1) for _ in HEADS]
         head, body = nodes.thead(), nodes.tbody()

@@ -294,16 +294,14 @@ def test_all_help_names_the_keys_of_json(
     assert keys <= set(re.findall(r"\w+", run(name, "--help-all").out.partition("keys of")[2]))
 
 
-def test_every_setting_is_of_an_option() -> None:
-    there = {
-        (heading, name)
-        for command in ["", "study", *LEAVES]
-        for heading, options in option_table.sections(command).items()
+def test_every_reader_is_of_an_option() -> None:
+    read = {
+        option.read
+        for command in LEAVES
+        for options in option_table.sections(command).values()
         for option in options
-        for name in (option.names or [option.value])
-        for name in (name, f"{name} {option.value}")  # where commands have it with other values
     }
-    assert set(option_table.SETTINGS) <= there
+    assert set(option_table.READERS.values()) <= read
 
 
 def test_version(run: Run) -> None:

@@ -51,7 +51,8 @@ def call_of(options: Namespace, command: str) -> PublicCall:
     )
     if command == "select":
         candidates = public_lists.candidates(options.candidates, options.column, source)
-        build = mechanism_options.of_candidates(options, candidates)
+        word = TABLE[options.mechanism].counts
+        build = mechanism_options.by_word(word, options, {"candidates": candidates})
     else:
         build = mechanism_options.of_numbers(options, command)
     name = column = options.column or "value"

@@ -18,7 +18,6 @@ from .payment import budget_of
 if TYPE_CHECKING:
     from ..._typing import Neighbors
     from ...grouped.mechanism import GroupedMechanism
-    from ...mechanisms._finite import UtilityMechanism
     from ...privacy import Guarantee
 
 T = TypeVar("T")
@@ -38,26 +37,11 @@ def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMec
         raise UserMistake(WHY_PUBLIC)
     points = None if options.grid is None else public_lists.points(options.grid)
     bounds = None if options.bounds is None else tuple(options.bounds)
-    return _built(command, options, {"bounds": bounds, "step": options.step, "grid": points})
+    return by_word(command, options, {"bounds": bounds, "step": options.step, "grid": points})
 
 
-def of_candidates(
-    options: Namespace, candidates: tuple[Any, ...]
-) -> Callable[[float], GroupedMechanism]:
-    """The mechanism that selects the most common candidates, for an epsilon."""
-    return _built(TABLE[options.mechanism].counts, options, {"candidates": candidates})
-
-
-def of_scores(
-    options: Namespace, candidates: tuple[Any, ...], sensitivity: float, *, monotonic: bool
-) -> Callable[[float], UtilityMechanism]:
-    """The mechanism over utilities, for an epsilon."""
-    stated = {"candidates": candidates, "sensitivity": sensitivity, "monotonic": monotonic}
-    return _built(options.mechanism, options, stated)
-
-
-def _built(word: str, options: Namespace, stated: Mapping[str, Any]) -> Callable[[float], Any]:
-    """A mechanism by its word, with the options that it has; their defaults are its own."""
+def by_word(word: str, options: Namespace, stated: Mapping[str, Any]) -> Callable[[float], Any]:
+    """A mechanism for an epsilon, with the options that it has; their defaults are its own."""
     kind = TABLE[word].kind
     given = {name: value for name, value in vars(options).items() if value is not None}
     takes = signature(kind).parameters.keys() - {"epsilon"}

@@ -75,9 +75,8 @@ def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
 def scores_of(options: Namespace, frame: Frame) -> tuple[UtilityMechanism, Scores]:
     """The mechanism of a command, and what it selects from."""
     scores = scores_in(frame, options)
-    build = mechanism_options.of_scores(
-        options, scores.candidates, scores.sensitivity, monotonic=scores.monotonic
-    )
+    stated = {name: getattr(scores, name) for name in ("candidates", "sensitivity", "monotonic")}
+    build = mechanism_options.by_word(options.mechanism, options, stated)
 
     def promise(mechanism: UtilityMechanism, neighbors: Neighbors | None) -> Guarantee:
         return Question(mechanism, stated=scores.neighbors).promise(neighbors)

@@ -49,7 +49,7 @@ def data_sets(scenario: Scenario, place: int, first: int, rows: int) -> AnyArray
 
 def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
     subject = cell.subject
-    exact = subject.exact(block, cell.averages) if cell.averages else {}
+    exact = subject.exact(block, cell.averages) if cell.averages and subject.closed else {}
     needed = {*cell.averages, *(figure.removesuffix("_quantile") for figure in cell.quantiles)}
     values: dict[str, FloatArray] = {}
     user_values: dict[str, FloatArray] = {}

@@ -86,16 +86,12 @@ class Drawn(Studied[ManyQuantiles]):
     """
 
     figures: tuple[str, ...] = ("error", *MANY)
+    closed = False
 
     def __init__(self, mechanism: ManyQuantiles, bounds: tuple[float, float]) -> None:
         super().__init__(mechanism)
         self.low, self.high = bounds
         self.q = mechanism._q
-
-    @property
-    def closed(self) -> bool:
-        """Whether it has laws: of several draws, one after the other, there is none."""
-        return False
 
     def _ends(self, block: Block) -> tuple[AnyArray, AnyArray]:
         """Between which records each true quantile lies: two arrays (rows, m)."""
@@ -105,9 +101,6 @@ class Drawn(Studied[ManyQuantiles]):
     def truths(self, block: Block) -> FloatArray:
         low, high = self._ends(block)
         return (0.5 * low + 0.5 * high).astype(np.float64)
-
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        return {}
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         return drawn_from_records(self.mechanism.sample, block, size, key)
@@ -171,13 +164,12 @@ class ByMarginals(Drawn):
 
     mechanism: Any
 
-    @property
-    def closed(self) -> bool:
-        """Whether there are exact figures: of the worst answer there are none."""
-        return len(self.q) <= MOST_EXACT
+    def __init__(self, mechanism: ManyQuantiles, bounds: tuple[float, float]) -> None:
+        super().__init__(mechanism, bounds)
+        self.closed = len(self.q) <= MOST_EXACT  # of the worst answer there are no figures
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        wanted = [f for f in figures if self.closed and not f.startswith("worst")]
+        wanted = [f for f in figures if not f.startswith("worst")]
         means: dict[str, list[float]] = {figure: [] for figure in wanted}
         low, high = (self._on_grid(ends) for ends in self._ends(block))
         for row, (records, truths) in enumerate(

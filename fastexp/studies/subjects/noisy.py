@@ -18,10 +18,9 @@ from .subject import Block, TrueNumber, squared
 class Noisy(TrueNumber[NoisyMedian]):
     """Clamped T + scale * Z: figures of all data sets of a block at once."""
 
-    @property
-    def closed(self) -> bool:
-        """Whether the noise has closed forms; else there are only draws."""
-        return self.mechanism._noise is not None
+    def __init__(self, mechanism: NoisyMedian, bounds: tuple[float, float]) -> None:
+        super().__init__(mechanism, bounds)
+        self.closed = mechanism._noise is not None
 
     @property
     def _noise(self) -> Noise:
@@ -44,15 +43,11 @@ class Noisy(TrueNumber[NoisyMedian]):
         block.shared[self] = self.mechanism._centres_and_scales(ordered)
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        if not self.closed:
-            return {}
         outputs, truths = self._outputs(block), self.truths(block)
         means = {"error": outputs.expected_error(truths), "bias": self._bias(block)}
         return {figure: means[figure] for figure in figures}
 
     def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
-        if not self.closed:
-            return {}
         return squared(self._outputs(block).variance() + self._bias(block) ** 2, exact)
 
     def _bias(self, block: Block) -> FloatArray:

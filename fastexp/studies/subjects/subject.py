@@ -103,20 +103,16 @@ class Studied(ABC, Generic[M]):
     """A mechanism at one epsilon, as a study sees it. Holds public parameters only."""
 
     figures: tuple[str, ...] = ("error", "bias", "error_quantile")
+    closed: bool = True  # whether there are exact figures
     takes: ClassVar[str] = "records"
     is_bounded: ClassVar[bool] = True  # whether the mechanism has bounds, which must be given
 
     def __init__(self, mechanism: M) -> None:
         self.mechanism = mechanism
 
-    @property
-    def closed(self) -> bool:
-        """Whether there are exact figures."""
-        return True
-
-    @abstractmethod
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         """The expectation of each figure over the noise, given each data set: shape (rows,)."""
+        raise NotImplementedError  # only where there are some
 
     def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
         """The variance of one draw's figure by the law, given each data set, where it is known.

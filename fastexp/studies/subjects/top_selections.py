@@ -25,6 +25,7 @@ class TopSelection(Utilities):
     """
 
     figures: tuple[str, ...] = ("error", "loss", "total_loss", "last_loss", "loss_quantile")
+    closed = False
 
     def __init__(self, mechanism: Any, unit: str = "epsilon") -> None:
         if one_of_units(unit) == "rho":
@@ -32,16 +33,9 @@ class TopSelection(Utilities):
         super().__init__(mechanism)
 
     @property
-    def closed(self) -> bool:
-        return False
-
-    @property
     def k(self) -> int:
         """How many candidates an answer has."""
         return int(self.mechanism.k)
-
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        return {}
 
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
@@ -70,9 +64,7 @@ class TopSelection(Utilities):
 class JointSelection(TopSelection):
     """`JointTopK`, whose loss has a law."""
 
-    @property
-    def closed(self) -> bool:
-        return True
+    closed = True
 
     def _laws(self, block: Block) -> list[Any]:
         return [self.mechanism.law(row) for row in self._taken(block.rows)]

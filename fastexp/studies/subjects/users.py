@@ -128,21 +128,16 @@ class UserNumber(ByLaw[AtEpsilon]):
         self, mechanism: AtEpsilon, bounds: tuple[float, float] | None, parts: tuple[str, ...]
     ) -> None:
         super().__init__(mechanism, (0.0, 0.0) if bounds is None else bounds)
-        self._exact = "law" in parts
+        self.closed = "law" in parts
         self._true = "truth" in parts
         self.figures = () if not parts else ("error", "bias")
         if bounds is not None and self.figures:  # they say how far bins of quantiles reach
             self.figures = (*self.figures, "error_quantile")
 
-    @property
-    def closed(self) -> bool:
-        """Whether it has laws."""
-        return self._exact
-
     def truths(self, block: Block) -> FloatArray:
         if self._true:
             rows = [self.mechanism.subject.truth(row) for row in block.ordered]
-        elif self._exact:
+        elif self.closed:
             rows = [self.law(block, row).truth for row in range(block.rows.shape[0])]
         else:
             rows = [np.nan] * block.rows.shape[0]
@@ -150,9 +145,6 @@ class UserNumber(ByLaw[AtEpsilon]):
 
     def law(self, block: Block, row: int) -> Any:
         return self.mechanism.law(block.ordered[row])
-
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        return super().exact(block, figures) if self._exact else {}
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         return self.mechanism.answers(block, block.ordered, size, key)
@@ -163,15 +155,7 @@ class UserSelection(Selection):
 
     def __init__(self, mechanism: AtEpsilon, parts: tuple[str, ...]) -> None:
         super().__init__(mechanism)
-        self.figures, self._exact = ("error", "loss", "loss_quantile"), "law" in parts
-
-    @property
-    def closed(self) -> bool:
-        """Whether it has laws."""
-        return self._exact
-
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        return super().exact(block, figures) if self._exact else {}
+        self.figures, self.closed = ("error", "loss", "loss_quantile"), "law" in parts
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         chosen: AnyArray = self.mechanism.answers(block, block.rows, size, key)
