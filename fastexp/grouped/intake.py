@@ -15,7 +15,7 @@ from .._keys.key_names import KeyNames
 from .._numbers.rank import RankStatistic
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError
-from .counted import Limits, Rows, counted, person_keys, persons_of, present
+from .contribution import Limits, Rows, counted, person_keys, persons_of, present
 from .grouping import gather
 from .mechanism import GroupedMechanism
 from .pivots import windowed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastexp.grouped import contribution, counts, grouping, intake, pivots, prices, ranks, segments
-from fastexp.grouped.contribution import keep, release_choice, sample_choice
+from fastexp.grouped.contribution import Limits, keep, release_choice, sample_choice
 from fastexp.grouped.counts import ExponentialCountDraws, FlipCountDraws
 from fastexp.grouped.grouping import gather, order
 from fastexp.grouped.mechanism import GroupedMechanism

@@ -18,7 +18,7 @@ from ..._keys.group_keys import numbered
 from ..._keys.group_names import Names, chosen
 from ..._typing import AnyArray, IntArray
 from ...errors import FastexpError, ParameterError
-from ...grouped.counted import Rows
+from ...grouped.contribution import Rows
 from ...grouped.segments import Segments
 from ..disk import spill
 from ..disk.folders import private_folder

@@ -11,7 +11,7 @@ from ..._keys.group_keys import Codes
 from ..._keys.group_names import Names
 from ..._numbers.rank import RankStatistic
 from ..._typing import AnyArray, IntArray
-from ...grouped.counted import Limits, Rows, bounded
+from ...grouped.contribution import Limits, Rows, bounded
 from ...grouped.intake import grouped
 from ...grouped.segments import Segments, draw_together
 from .answers import naming

@@ -16,7 +16,7 @@ from ..._keys.key_names import KeyNames
 from ..._keys.key_rows import Rows as Keys
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
-from ...grouped.counted import person_keys, present
+from ...grouped.contribution import person_keys, present
 from .answers import Answer, naming
 from .call import Call
 from .parts import Part

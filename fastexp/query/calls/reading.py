@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._keys.group_names import Names
-from ...grouped.counted import Rows, persons_of
+from ...grouped.contribution import Rows, persons_of
 from .call import Call
 from .draws import in_memory
 from .parts import Held

@@ -21,6 +21,7 @@ import fastexp as fx
 from tests.doors.grouped import (
     WORDS,
     FlipCountDraws,
+    Limits,
     PriceDraws,
     RankDraws,
     Segments,
@@ -848,8 +849,8 @@ def kept_rows(values: Any, by: Any, person: Any, how: dict[str, Any]) -> Any:
     """Which rows count in a sample."""
     groups, people = names_of(how["groups"]), distinct(person, "person")
     words = people[1].name_words(), groups.name_words()
-    limits, key = (how["max_groups"], how["max_rows"]), sample_choice(make_key(how["rng"]))
-    return keep(codes_of(by, groups), people[0], *words, values.astype(np.int64), *limits, key)
+    limits, key = Limits(how["max_groups"], how["max_rows"]), sample_choice(make_key(how["rng"]))
+    return keep(codes_of(by, groups), people[0], *words, values.astype(np.int64), limits, key)
 
 
 def groups_are_answered_in_order() -> None:
