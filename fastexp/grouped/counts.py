@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +13,8 @@ from .._selection.weighting import Weighting
 from .._typing import IntArray, WordArray
 from ..kernels.groups import segment_counts
 from ..reference.exact_groups import coin_bits, flip_draw, flip_words, group_draw
-from .segments import Draws, Segments
-from .words import WORDS, More, Words
+from .segments import Draws, Exact, Segments
+from .words import WORDS, Words
 
 
 class ExponentialCountDraws(Draws):
@@ -30,7 +29,7 @@ class ExponentialCountDraws(Draws):
         work = np.empty(5 * self._k, np.int64)
         segment_counts.counts_draw(points, some.offsets, self._k, self._table, words, out, work)
 
-    def _exactly(self, _: int, points: Any) -> Callable[[WordArray, More], int]:
+    def _exactly(self, _: int, points: Any) -> Exact:
         distances = self._distances(points)
         cells = [(c, 1, distance, False) for c, distance in enumerate(distances)]
         return lambda words, more: group_draw(
@@ -57,7 +56,7 @@ class FlipCountDraws(ExponentialCountDraws):
             points, some.offsets, self._k, self._table, bits, words, out, work
         )
 
-    def _exactly(self, _: int, points: Any) -> Callable[[WordArray, More], int]:
+    def _exactly(self, _: int, points: Any) -> Exact:
         distances = self._distances(points)
         return lambda words, more: flip_draw(distances, self._rate, words.tolist(), more)
 
@@ -73,6 +72,6 @@ class JointCountDraws(Draws):
         self.shape = (places,)
         self.words = WORDS * (places // WORDS + 1)  # one for the slice, one a place
 
-    def _exactly(self, _: int, points: Any) -> Callable[[WordArray, More], IntArray]:
+    def _exactly(self, _: int, points: Any) -> Exact:
         slices = Slices(np.bincount(points, minlength=self._k), self._places, self._weighting)
         return lambda words, more: slices.draw(words.copy(), more)

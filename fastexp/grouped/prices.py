@@ -19,7 +19,7 @@ from .._selection.scan import Scan, check, storage
 from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_prices
-from .segments import Draws, Segments
+from .segments import Draws, Exact, Segments
 from .words import More, Words
 
 
@@ -55,7 +55,7 @@ class PriceDraws(Draws):
         )  # fmt: skip
         check(status)
 
-    def _exactly(self, _: int, points: Any) -> Callable[[WordArray, More], int]:
+    def _exactly(self, _: int, points: Any) -> Exact:
         """Rounds of two words for the price and one for its coin, where a revenue is a bound."""
         revenue, kind, weighting = (
             np.empty(self._points.size, np.int64),
@@ -98,6 +98,6 @@ class ShapeDraws(Draws):
         super().__init__(segments, words, size)
         self._shape, self.grid = shape, grid
 
-    def _exactly(self, g: int, _: Any) -> Callable[[WordArray, More], int]:
+    def _exactly(self, g: int, _: Any) -> Exact:
         draw = WordDraw(self._shape(Records(self.segments.group(g)).source()))
         return lambda words, more: draw(chain(words.tolist(), iter(more, None)).__next__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import chain, islice
 from typing import Any
 
@@ -12,7 +11,7 @@ from .._intake.record_sources import OnGrid, runs
 from .._numbers.quantile_tree import QuantileTree
 from .._numbers.quantiles import QuantilesStatistic
 from .._typing import IntArray, WordArray
-from .segments import Draws, Given, Segments
+from .segments import Draws, Exact, Given, Segments
 from .words import WORDS, More, Words
 
 
@@ -56,7 +55,7 @@ class TreeDraws(Draws):
         super().__init__(segments, words, size)
         self._tree, self.grid, self.shape = tree, tree.grid, (tree.m,)
 
-    def _exactly(self, _: int, points: Any) -> Callable[[WordArray, More], IntArray]:
+    def _exactly(self, _: int, points: Any) -> Exact:
         def draw(words: WordArray, more: More) -> IntArray:
             stream = chain(words.tolist(), iter(more, None))
             return self._tree.draw(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -22,8 +22,8 @@ from ..errors import InvalidRecords
 from ..kernels.groups import segment_ranks as kernel
 from ..kernels.groups import segment_sort, segment_window
 from ..kernels.numbers import histogram
-from .segments import Draws, Forms, Segments, Windows, kind_of, placed
-from .words import More, Words
+from .segments import Draws, Exact, Forms, Segments, Windows, kind_of, placed
+from .words import Words
 
 SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number of records
 A_RECORD = 1 << 4  # weights that each one may add to a table, however many that are in all
@@ -96,7 +96,7 @@ class RankDraws(PartDraws):
             points, parts, forms.flat, self.grid.size, most, forms.weights, words, out, work
         )
 
-    def _exactly(self, g: int, _: Any) -> Callable[[WordArray, More], int]:
+    def _exactly(self, g: int, _: Any) -> Exact:
         statistic, points = self._statistic, np.sort(placed(self.grid, self._windows.records(g)))
         ranks = statistic.ranks_that_matter(points.size)
         return partial(exact_draw, points, ranks, self.grid.size, statistic.weighting.rate)
@@ -120,7 +120,7 @@ class DistanceDraws(PartDraws):
         points, parts = self._narrowed(first, some, points)
         self._cells.fill(points, parts, words, out)
 
-    def _exactly(self, g: int, _: Any) -> Callable[[WordArray, More], int]:
+    def _exactly(self, g: int, _: Any) -> Exact:
         return partial(self._cells.exactly, np.sort(placed(self.grid, self.segments.group(g))))
 
 

@@ -28,6 +28,7 @@ CHUNK = 1 << 16  # records that go together: 512 KiB
 FEWEST = 1 << 14  # records for which a second thread pays
 LONG = 1 << 11  # records; from here on NumPy's sort is the faster one
 Given: TypeAlias = tuple[WordArray, More]  # a draw's first words, and what has further ones
+Exact: TypeAlias = Callable[[WordArray, More], Any]  # what makes a draw of them
 
 
 class Forms(NamedTuple):
@@ -115,7 +116,7 @@ class Draws:
         draw = self._exactly(g, points)
         return [draw(early, more) for early, more in given]
 
-    def _exactly(self, g: int, points: Any) -> Callable[[WordArray, More], Any]:
+    def _exactly(self, g: int, points: Any) -> Exact:
         """What makes such a draw from a group."""
         raise NotImplementedError  # where all draws of a group are made together
 

@@ -438,7 +438,7 @@ ROWS = {
         "bounds of prices are not above": "kernels/groups:fill_revenues:left:6",
         "coins of prices always pass": "kernels/groups:prices_draw:false:4",
         "coins of prices as if bounds were nearer": "kernels/groups:EXCESS:number=50:2",
-        "an open price's coin is another word": "grouped:PriceDraws._exactly:-1:3",
+        "an open price's coin is by the rate alone": "grouped:PriceDraws._exactly:left:2",
         "a group's bids stay for the next": "kernels/groups:fill_revenues:skip",
         "answers in the data's order": "_keys:coding_of:minus:26",
         "a retry is a second release": "grouped:KeyedWords.__init__:exchange:2",
