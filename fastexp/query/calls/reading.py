@@ -18,7 +18,7 @@ from ..._keys.group_keys import Codes, numbered
 from ..._keys.group_names import Names
 from ..._typing import AnyArray, IntArray
 from ...errors import FastexpError, ParameterError
-from ...grouped.counted import Rows, persons_of
+from ...grouped.contribution import Rows, persons_of
 from ...grouped.intake import grouped
 from ...grouped.segments import Segments
 from ..disk import spill
