@@ -28,19 +28,19 @@ _LONG, _ADDRESS = ctypes.c_int64, ctypes.c_void_p
 _POINTER = ctypes.sizeof(_ADDRESS)
 
 
+def _all(kind: Any, *names: str) -> list[tuple[str, Any]]:
+    """Fields of one type."""
+    return [(name, kind) for name in names]
+
+
 class Schema(ctypes.Structure):
     """A type: ArrowSchema."""
 
     _fields_ = [
-        ("format", ctypes.c_char_p),
-        ("name", ctypes.c_char_p),
-        ("metadata", _ADDRESS),
-        ("flags", _LONG),
-        ("n_children", _LONG),
-        ("children", _ADDRESS),
-        ("dictionary", _ADDRESS),
-        ("release", _ADDRESS),
-        ("private_data", _ADDRESS),
+        *_all(ctypes.c_char_p, "format", "name"),
+        *_all(_ADDRESS, "metadata"),
+        *_all(_LONG, "flags", "n_children"),
+        *_all(_ADDRESS, "children", "dictionary", "release", "private_data"),
     ]
 
 
@@ -48,29 +48,18 @@ class Array(ctypes.Structure):
     """Rows: ArrowArray."""
 
     _fields_ = [
-        ("length", _LONG),
-        ("null_count", _LONG),
-        ("offset", _LONG),
-        ("n_buffers", _LONG),
-        ("n_children", _LONG),
-        ("buffers", _ADDRESS),
-        ("children", _ADDRESS),
-        ("dictionary", _ADDRESS),
-        ("release", _ADDRESS),
-        ("private_data", _ADDRESS),
+        *_all(_LONG, "length", "null_count", "offset", "n_buffers", "n_children"),
+        *_all(_ADDRESS, "buffers", "children", "dictionary", "release", "private_data"),
     ]
 
 
 class Stream(ctypes.Structure):
-    """Arrays of one type, one after the other: ArrowArrayStream."""
+    """Arrays of one type, one after the other: ArrowArrayStream.
 
-    _fields_ = [
-        ("get_schema", _ADDRESS),
-        ("get_next", _ADDRESS),
-        ("get_last_error", _ADDRESS),  # never called: its text may hold data
-        ("release", _ADDRESS),
-        ("private_data", _ADDRESS),
-    ]
+    `get_last_error` is never called: its text may hold data.
+    """
+
+    _fields_ = _all(_ADDRESS, "get_schema", "get_next", "get_last_error", "release", "private_data")
 
 
 _RELEASE = ctypes.CFUNCTYPE(None, _ADDRESS)
@@ -145,19 +134,25 @@ class Part:
 
     def has(self, i: int) -> bool:
         """Whether there is a buffer of this number."""
-        return i < self.buffers and bool(self._buffer(i))
+        return bool(self._buffer(i))
 
     def buffer(self, i: int, dtype: npt.DTypeLike, first: int, count: int) -> AnyArray:
         """Items of a buffer, not copied and read-only; `first` counts from its beginning."""
         kind = np.dtype(dtype)
         if count == 0:  # the buffer may then be absent
             return np.empty(0, kind)
-        start = self._buffer(i) if i < self.buffers else None
+        start = self._buffer(i)
         if not start:
             self.malformed("a buffer is missing")
         if (first + count) * kind.itemsize >= FAR:
             self.malformed("an offset out of range")
-        return _lent(self._owner, start + first * kind.itemsize, kind, count)
+        place, read_only = start + first * kind.itemsize, True
+        loan = _Loan()
+        loan.owner, loan.__array_interface__ = self._owner, {
+            "data": (place, read_only), "shape": (count,), "typestr": kind.str, "version": 3,
+        }  # fmt: skip
+        items = np.asarray(loan)
+        return items if items.flags.aligned else items.copy()
 
     def child(self, i: int) -> Part:
         """The child of this number."""
@@ -174,6 +169,8 @@ class Part:
         return Part(self._owner, self._struct.dictionary)
 
     def _buffer(self, i: int) -> int | None:
+        if i >= self.buffers:
+            return None
         if not self._struct.buffers:
             self.malformed("an array without its buffers")
         return _pointer(self._struct.buffers, i)
@@ -182,17 +179,8 @@ class Part:
 class _Loan:
     """Memory of an owner in the form that NumPy takes; arrays have it as their base."""
 
-    __slots__ = ("__array_interface__", "owner")
-
-    def __init__(self, owner: Owner, interface: dict[str, Any]) -> None:
-        self.owner, self.__array_interface__ = owner, interface
-
-
-def _lent(owner: Owner, address: int, kind: np.dtype[Any], count: int) -> AnyArray:
-    read_only = True
-    form = {"data": (address, read_only), "shape": (count,), "typestr": kind.str, "version": 3}
-    items = np.asarray(_Loan(owner, form))
-    return items if items.flags.aligned else items.copy()
+    owner: Owner
+    __array_interface__: dict[str, Any]
 
 
 def opened(data: Any, argument: str) -> tuple[Field, Iterator[Part]]:
@@ -269,9 +257,9 @@ def _field(struct: Schema, argument: str, depth: int) -> Field:
     if struct.format is None or struct.n_children < 0:
         malformed(argument, "a type without its format")
     count = struct.n_children if depth else 0
-    places = [_pointer(struct.children, i) for i in range(count)] if struct.children else [None]
     below = []
-    for place in places[:count]:
+    for i in range(count):
+        place = _pointer(struct.children, i) if struct.children else None
         if not place:
             malformed(argument, "a type without its children")
         below.append(_field(Schema.from_address(place), argument, depth - 1))

@@ -46,7 +46,7 @@ class KeyNames:
     def __init__(
         self,
         kind: Kind | Literal["rows", "whole"],
-        keys: IntArray | Sequence[str],
+        keys: IntArray | Iterable[str],
         unit: Unit = "",
     ) -> None:
         self.kind: Kind | Literal["rows", "whole"] = kind
@@ -87,10 +87,8 @@ class KeyNames:
 
         Dates beyond the years 1 to 9999, which Python's date cannot hold, are numpy.datetime64.
         """
-        _, values = self.columns()[0]
-        if isinstance(values, list):
-            return list(values)
-        if self.kind == "timestamps":
+        values = self._values()
+        if isinstance(values, list) or self.kind == "timestamps":
             return list(values)
         labels: list[Any] = values.tolist()
         if self.kind == "dates":
@@ -109,6 +107,12 @@ class KeyNames:
         if self.kind == "dates":
             return self.numbers.view("M8[D]")
         return self.numbers.view(f"M8[{self.unit}]") if self.unit else self.numbers
+
+    def taken(self, index: IntArray) -> KeyNames:
+        """Some of the keys, in another order."""
+        if self.kind == "text":
+            return KeyNames(self.kind, [self.texts[i] for i in index.tolist()])
+        return KeyNames(self.kind, self.numbers[index], self.unit)
 
     def name_words(self) -> WordArray:
         """What keys are called in digests: four words each, different for different keys.
@@ -201,19 +205,19 @@ class TupleNames:
     @property
     def _chosen(self) -> tuple[KeyNames, ...]:
         """Each column's keys in the order of the tuples; they are not distinct."""
-        return tuple(taken(keys, index) for keys, index in zip(self.keys, self.index, strict=True))
+        return tuple(keys.taken(index) for keys, index in zip(self.keys, self.index, strict=True))
 
     def labels(self) -> list[tuple[Any, ...]]:
         """The tuples, of labels as of `KeyNames`."""
-        columns = []
-        for keys, index in zip(self.keys, self.index, strict=True):
-            labels = keys.labels()
-            columns.append([labels[i] for i in index.tolist()])
-        return list(zip(*columns, strict=True))
+        return list(zip(*(keys.labels() for keys in self._chosen), strict=True))
 
     def columns(self) -> list[KeyColumn]:
         """The tuples as the columns of a frame."""
         return [keys.columns()[0] for keys in self._chosen]
+
+    def taken(self, index: IntArray) -> TupleNames:
+        """Some of the tuples, in another order."""
+        return TupleNames(self.keys, [places[index] for places in self.index])
 
     def name_words(self) -> WordArray:
         """What tuples are called in digests, as of `KeyNames`: a digest of their keys' words."""
@@ -256,11 +260,8 @@ class TupleNames:
         """The place of a tuple that is there once more, if any is."""
         numbers, _ = self._together
         _, first = np.unique(numbers, return_index=True)
-        if first.size == numbers.size:
-            return None
-        again = np.ones(numbers.size, np.bool_)
-        again[first] = False
-        return int(np.flatnonzero(again)[0])
+        again = np.setdiff1d(np.arange(numbers.size), first)
+        return int(again[0]) if again.size else None
 
     def places(self, columns: Iterable[IntArray]) -> IntArray:
         """The place of each row's tuple, -1 if there is none.
@@ -278,30 +279,13 @@ class TupleNames:
 Names: TypeAlias = KeyNames | TupleNames
 
 
-def taken(keys: KeyNames, index: IntArray) -> KeyNames:
-    """Some of the keys, in another order."""
-    if keys.kind == "text":
-        return KeyNames(keys.kind, [keys.texts[i] for i in index.tolist()])
-    return KeyNames(keys.kind, keys.numbers[index], keys.unit)
-
-
-def chosen(names: Names, index: IntArray) -> Names:
-    """Some of the names, in another order."""
-    if isinstance(names, KeyNames):
-        return taken(names, index)
-    return TupleNames(names.keys, [places[index] for places in names.index])
-
-
 def joined_words(columns: Sequence[WordArray]) -> WordArray:
     """The words of names of several parts: a digest of their number and of the parts' words.
 
     BLAKE2b-256 under a domain of its own.
     """
     size = len(columns[0])
-    message = np.empty((size, 1 + NAME_WORDS * len(columns)), np.uint64)
-    message[:, 0] = len(columns)
-    for i, words in enumerate(columns):
-        message[:, 1 + NAME_WORDS * i : 1 + NAME_WORDS * (i + 1)] = words
+    message = np.hstack([np.full((size, 1), len(columns), np.uint64), *columns])
     offsets = np.arange(size + 1) * message.shape[1]
     out = np.empty(NAME_WORDS * size, np.uint64)
     flat = message.reshape(-1).view(np.int64)

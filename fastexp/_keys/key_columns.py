@@ -66,8 +66,8 @@ def read(
 
 def joined(parts: Sequence[Keys], argument: str) -> Keys:
     """The rows of several columns of one kind, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
+    if len(parts) < 2:
+        return parts[0] if parts else _nothing(0)
     kinds = {part.kind for part in parts if part.kind is not None}
     if len(kinds) > 1:
         raise not_keys(argument, "a mixture of types")
@@ -78,15 +78,15 @@ def joined(parts: Sequence[Keys], argument: str) -> Keys:
         place = {text: i for i, text in enumerate(dict.fromkeys(chain(*lists.values())))}
         lists = {0: list(place)}
         alike = [_recoded(part, place) if part.texts else part for part in parts]
-    valid = None
-    if any(part.valid is not None for part in alike):
-        valid = np.concatenate(
-            [np.ones(p.size, bool) if p.valid is None else p.valid for p in alike]
-        )
-    numbers = np.concatenate([part.values for part in alike]) if alike else np.zeros(0, np.int64)
-    beyond = any(part.beyond for part in alike)
-    texts = next(iter(lists.values()), ())
-    return Keys(kinds.pop() if kinds else None, numbers, valid, unit, texts, beyond)
+    there = np.concatenate([part.there for part in alike])
+    return Keys(
+        kinds.pop() if kinds else None,
+        np.concatenate([part.values for part in alike]),
+        None if there.all() else there,
+        unit,
+        next(iter(lists.values()), ()),
+        any(part.beyond for part in alike),
+    )
 
 
 def not_keys(argument: str, got: str = "") -> ParameterTypeError:
@@ -96,10 +96,8 @@ def not_keys(argument: str, got: str = "") -> ParameterTypeError:
 
 def _without(keys: Keys, far: AnyArray) -> Keys:
     """The same without those beyond int64."""
-    if keys.valid is not None:
-        far = far & keys.valid
-    there = ~far if keys.valid is None else keys.valid & ~far
-    return replace(keys, valid=there, beyond=keys.beyond or bool(far.any()))
+    beyond = keys.beyond or bool((keys.there & far).any())
+    return replace(keys, valid=keys.there & ~far, beyond=beyond)
 
 
 def _in_unit(keys: Keys, unit: Unit) -> Keys:
@@ -144,7 +142,7 @@ def _of_array(keys: AnyArray, argument: str, names: KeyNames | None) -> Keys:
         raise not_keys(argument, f"an array of {plain.ndim} dimensions")
     kind, size, width = plain.dtype.kind, plain.size, plain.dtype.itemsize
     if size == 0 and kind == "f":  # of an empty list
-        return Keys(None, np.zeros(0, np.int64))
+        return _nothing(0)
     if kind in "iub":
         return Keys("booleans" if kind == "b" else "integers", plain, valid)
     if kind == "M" or (kind == "U" and width):
@@ -227,7 +225,7 @@ def _of_dictionary(codes: AnyArray, valid: AnyArray | None, entries: Keys) -> Ke
     if entries.valid is None and entries.size and int(codes.min(initial=0)) >= 0:
         return replace(entries, values=entries.values[codes], valid=valid)
     rows = joined([entries, _nothing(1)], "").taken(codes)
-    return rows if valid is None else replace(rows, valid=rows.valid & valid)
+    return rows if valid is None else replace(rows, valid=rows.there & valid)
 
 
 def _of_chunks(parts: list[arrow.Column], argument: str, names: KeyNames | None) -> Keys:
@@ -288,13 +286,12 @@ def _of_points(points: AnyArray, size: int, valid: AnyArray | None, names: KeyNa
 
 def _of_strings(items: list[Any], names: KeyNames | None) -> tuple[IntArray, Sequence[str]]:
     """(codes, texts) of strings; the code of None is -1."""
-    place = {} if names is None else names.place
     if names is None:
         different = dict.fromkeys(items)
         different.pop(None, None)
-        place = {text: i for i, text in enumerate(different)}
-    codes = np.fromiter(map(place.get, items, repeat(-1)), np.int64, len(items))
-    return codes, list(place) if names is None else names.texts
+        names = KeyNames("text", different)
+    codes = np.fromiter(map(names.place.get, items, repeat(-1)), np.int64, len(items))
+    return codes, names.texts
 
 
 def _described(part: arrow.Column) -> str:

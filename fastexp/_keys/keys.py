@@ -49,6 +49,11 @@ class Keys:
         """How many rows there are."""
         return self.values.size
 
+    @property
+    def there(self) -> AnyArray:
+        """Which rows have a key."""
+        return np.ones(self.size, np.bool_) if self.valid is None else self.valid
+
     def taken(self, index: Any) -> Keys:
         """Some of the rows."""
         valid = None if self.valid is None else self.valid[index]

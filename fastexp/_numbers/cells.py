@@ -60,15 +60,8 @@ class Cells(NamedTuple):
 class Shape(Protocol):
     """What a mechanism makes of data for draws: cells, and the exact weights inside them."""
 
-    @property
-    def cells(self) -> Cells:
-        """The cells; the weight of a point is exp(rate * utility)."""
-        ...
-
-    @property
-    def weighting(self) -> Weighting:
-        """The exact rate, without a base: counts of points become it; or with that base."""
-        ...
+    cells: Cells  # the weight of a point is exp(rate * utility)
+    weighting: Weighting  # without a base: counts of points become it; or with that base
 
     def heights(self, cell: IntArray, index: IntArray, /) -> FloatArray:
         """-ln P(a point of a loose cell passes), within a relative 2**-40 or absolute 2**-45."""

@@ -159,8 +159,14 @@ class QuantileForms:
 
     def __call__(self, n: int) -> IntArray:
         part, whole, convention = self._part, self._whole, self._convention
-        if self._neighbors == "replace":
-            return _replace_form(part, whole, n, convention)
+        if self._neighbors == "replace":  # what is too many on a side becomes the point; n stays
+            below, above = part * n // whole, (whole - part) * n // whole
+            if convention == "strict" and n % 2 == 0:  # two central records
+                return _form(0, 2, _surplus(1, n // 2 - 1), _surplus(1, n // 2 - 1))
+            if convention != "weak":
+                rank = n // 2 + 1 if convention == "upper" else max(1, -(-part * n // whole))
+                below, above = rank - 1, n - rank
+            return _form(0, 0, _surplus(1, below), _surplus(1, above))
         if convention == "weak":  # no records: one step makes any point their only median
             alone = int(n == 0 and whole == 2)
             low, high = _surplus(whole, part * n), _surplus(whole, (whole - part) * n)
@@ -189,16 +195,6 @@ class OrderForms:
 
 
 Forms: TypeAlias = QuantileForms | OrderForms  # of a statistic for any number n of records
-
-
-def _replace_form(part: int, whole: int, n: int, convention: str) -> IntArray:
-    """What of n is too many on a side is replaced by the point; n stays."""
-    if convention == "weak":
-        return _form(0, 0, _surplus(1, part * n // whole), _surplus(1, (whole - part) * n // whole))
-    if convention == "strict" and n % 2 == 0:  # two central records: 2 steps if none is there
-        return _form(0, 2, _surplus(1, n // 2 - 1), _surplus(1, n // 2 - 1))
-    rank = n // 2 + 1 if convention == "upper" else max(1, -(-part * n // whole))
-    return _form(0, 0, _surplus(1, rank - 1), _surplus(1, n - rank))
 
 
 def _lower_form(part: int, whole: int, n: int) -> IntArray:

@@ -110,9 +110,6 @@ def simulate(
         )
         return 0
 
-    def some_rows(first: int, last: int) -> int:
-        return run(slice(first, last), 0, out[first:last].reshape(-1))
-
     def some_blocks(first: int, last: int) -> int:
         part = slice(first * kernels.BLOCK, last * kernels.BLOCK)
         for r in range(rows):
@@ -121,7 +118,7 @@ def simulate(
 
     blocks = -(-draws // kernels.BLOCK)
     if draws and rows >= min(threads, blocks):
-        in_parts(some_rows, rows, threads)
+        in_parts(lambda i, j: run(slice(i, j), 0, out[i:j].reshape(-1)), rows, threads)
     elif draws:
         in_parts(some_blocks, blocks, threads)
     return out[:, 0] if size is None else out

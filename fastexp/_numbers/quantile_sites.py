@@ -118,11 +118,6 @@ class SiteChain(Chain):
         self.ints[:] = np.clip(self.windows, 0, n)
         self.filled: dict[int, list[Row]] = {}
 
-    def after(self, tried: int) -> SiteChain:
-        if tried < self.tried + TRIES or self.most == len(self.weights.q):
-            return self
-        return SiteChain(self.weights, self.source, tried, 2 * self.most)
-
     def log_bound(self, total: int) -> float:
         """At least ln of the sum of all weights of a total, of answers in the windows."""
         if total not in self.known:

@@ -16,6 +16,7 @@ from .._typing import IntArray, WordArray
 from ..kernels.numbers import chain as _kernels
 from .quantile_chains import Underflow, Weights
 from .quantile_draws import Chain, Words
+from .quantile_sites import TRIES as SITE_TRIES
 from .quantile_sites import SiteChain
 
 TRIES = 1024  # attempts of a chain of ranks before that of sites takes over
@@ -58,7 +59,8 @@ class QuantilesStatistic(Weights):
     def after(self, chain: Chain, tried: int) -> Chain:
         """What to go on with after so many refused attempts."""
         if isinstance(chain, SiteChain):
-            return chain.after(tried)
+            few = tried < chain.tried + SITE_TRIES or chain.most == len(self.q)
+            return chain if few else SiteChain(self, chain.source, tried, 2 * chain.most)
         tries = TRIES if chain.dense else TRIES // 8
         return chain if tried < tries else SiteChain(self, chain.source, tried)
 

@@ -44,7 +44,6 @@ from .weights import size_of, table
 MOST_RECORDS = 1 << 32  # the range of forms
 FEWEST, MOST = 1 << 14, 1 << 22  # ranks that matter: of fewer, cells are no more than 1 MB
 INCOMPLETE = "the window lacks ranks that matter: please report this"
-BOOL = np.dtype(np.bool_)
 
 
 class RankStatistic(DistanceStatistic):
@@ -260,7 +259,7 @@ def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:
     """Which of m cells are loose: at most the first and the last."""
     if not (first or last):
         return None
-    loose = np.zeros(m, BOOL)
+    loose = np.zeros(m, np.bool_)
     if first:
         loose[0] = True
     if last:

@@ -136,8 +136,8 @@ def errors_by_cells(
     errors = figures[:, 0].copy()
     missing = np.isnan(errors)
     if missing.any():  # so that an end is loose: more ranks come in
-        some = places[missing], shares[missing]
-        errors[missing] = errors_by_cells(rate, cells, some[0], some[1], 4 * bits)
+        some = places[missing]
+        errors[missing] = errors_by_cells(rate, cells, some, shares[missing], 4 * bits)
     return errors
 
 

@@ -158,12 +158,12 @@ def _completed(section: re.Match[str]) -> str:
     indent, title, body = section.groups()
     entries = TABLES[title]
 
-    def listed(line: re.Match[str]) -> str:
+    def entries_of(line: re.Match[str]) -> str:
         names = [line[1]] if line[1] in entries else line[1].split(", ")
         return "\n".join(f"{indent}{text}" for name in names for text in entries[name])
 
     bare = rf"^{indent}(\w+(?:, \w+)*)$(?!\n{indent} )"
-    return section[0].removesuffix(body) + re.sub(bare, listed, body, flags=re.MULTILINE)
+    return section[0].removesuffix(body) + re.sub(bare, entries_of, body, flags=re.MULTILINE)
 
 
 # The lines of each entry above, by what stands before its type.

@@ -40,15 +40,8 @@ class Table:
         total = (float(high) * 2.0**64 + float(low)) / scan.scale
         # f / 2**lift; the roundings are those of `kernels/select/alias_rows.py`
         self.scale = float(self.cells - DOUBT * scan.bits.size) * MARGIN / total
-        self.weights = self._weights()
-        self.entries = np.empty(self.weights.size, np.uint64)
-        order = np.empty_like(self.weights)
-        alias.alias_build(self.weights, column_bits, cell_bits, order, self.entries)
-
-    def _weights(self) -> IntArray:
-        """The cells that candidates own for certain, then the slow outcome's, then 0."""
-        scan, k = self.scan, self.scan.bits.size
-        weights = np.empty(1 << self.column_bits, np.int64)
+        # The cells that candidates own for certain, then the slow outcome's, then 0.
+        k, weights = scan.bits.size, np.empty(1 << column_bits, np.int64)
         best = scan.blocks[scan.blocks.size - 4 : scan.blocks.size - 2]
         w = scan.weighting
         work = np.empty_like(scan.work)  # not scan.work: it holds the last block for `draw`
@@ -59,7 +52,10 @@ class Table:
             raise FastexpError("an alias table overflowed: please report this")
         weights[k] = self.cells - certain
         weights[k + 1 :] = 0
-        return weights
+        self.weights = weights
+        self.entries = np.empty(self.weights.size, np.uint64)
+        order = np.empty_like(self.weights)
+        alias.alias_build(self.weights, column_bits, cell_bits, order, self.entries)
 
     def draws(self, size: int, stream: WordArray, threads: int) -> IntArray:
         """`size` indices: draw t of a substream's 4,096 takes word t."""

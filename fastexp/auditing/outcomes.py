@@ -74,17 +74,6 @@ def _nearest(number: Any) -> float:
         return np.inf if number > 0 else -np.inf
 
 
-def _no_doubles(numbers: AnyArray) -> dict[int, int]:
-    """The integers of an array that are no doubles, and how often each occurs."""
-    if numbers.dtype != np.int64:
-        return {}
-    far = numbers[np.abs(numbers) > EXACT]
-    with np.errstate(invalid="ignore"):  # 2**63 is no int64
-        far = far[far.astype(np.float64).astype(np.int64) != far]
-    values, counts = np.unique(far, return_counts=True)
-    return dict(zip(values.tolist(), counts.tolist(), strict=True))
-
-
 def _is_minus_zero(item: Any) -> bool:
     return isinstance(item, (float, np.floating)) and item == 0.0 and bool(np.signbit(item))
 
@@ -124,7 +113,12 @@ class Cells:
         self.numbers = 2 * self._edges.size + 1
         counts = Counter(labels)
         for some in numbers:
-            counts.update(_no_doubles(some))
+            if some.dtype == np.int64:  # integers that are no doubles
+                far = some[np.abs(some) > EXACT]
+                with np.errstate(invalid="ignore"):  # 2**63 is no int64
+                    far = far[far.astype(np.float64).astype(np.int64) != far]
+                values, times = np.unique(far, return_counts=True)
+                counts.update(dict(zip(values.tolist(), times.tolist(), strict=True)))
         frequent = [
             label
             for label, times in counts.most_common(LABELS)

@@ -181,12 +181,13 @@ only 0.2 remains; nothing was drawn or charged
         budget = cls.__new__(cls)
         budget._ledger = _ledger.File(where)
         terms = budget._ledger.terms
-        if wanted is not None and (wanted.unit, wanted.limit) != (terms.unit, terms.limit):
+        wanted = wanted or terms
+        if (wanted.unit, wanted.limit) != (terms.unit, terms.limit):
             raise ParameterError(
                 f"{wanted.unit} must be that of the budget file ({terms.unit} {terms.limit!r}), "
                 f"got {wanted.limit!r}; a limit cannot be changed"
             )
-        if wanted is not None and wanted.delta != terms.delta:
+        if wanted.delta != terms.delta:
             raise ParameterError(
                 f"delta must be that of the budget file ({terms.delta!r}), got {wanted.delta!r}"
             )

@@ -1,4 +1,4 @@
-"""What one person may contribute: which of their rows count, where they have too many.
+"""Which records count: those of listed groups that are there, within what a person may have.
 
 Of each person at most so many groups count, and at most so many rows in each of them. The
 choice is a keyed hash's: of a person's groups those with the smallest digests of the person's
@@ -11,19 +11,97 @@ group privacy asks for: a person who joins or leaves changes max_groups * max_ro
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
+from .._intake import arrays
+from .._keys.group_keys import numbered
+from .._keys.group_names import Names
+from .._keys.keys import Keys
 from .._randomness.release_key import ReleaseKey, digests_of, query_digest, secret_words
 from .._randomness.streams import UINT64, _os_bytes
 from .._typing import AnyArray, IntArray, WordArray
+from ..errors import InvalidRecords
 from ..kernels.groups.contribution import beyond_limits, mark_smallest, number_pairs
 from .grouping import differing, gather
+from .mechanism import GroupedMechanism
 
 KEY_BYTES = 32
 PERSONS = b"fastexp.persons"
-NO_ROWS = np.zeros(0, np.int64)
 CHUNK = 1 << 15  # rows that are digested at once: their messages stay in the cache
+
+
+class Limits(NamedTuple):
+    """In how many groups a person counts, and with how many records in each of them."""
+
+    groups: int
+    rows: int
+
+
+class Rows(NamedTuple):
+    """The group and the person of each record, by number: -1 for none."""
+
+    codes: IntArray
+    names: Names
+    persons: IntArray | None = None  # None: each record is a person
+    person_words: WordArray | None = None  # what persons are called in digests
+
+
+def persons_of(keys: Keys) -> tuple[IntArray, WordArray]:
+    """The number of each record's person, and what persons are called in digests."""
+    numbers, people = numbered([keys], "person")
+    return numbers, people.name_words()
+
+
+def counted(
+    rows: Rows,
+    values: AnyArray,
+    missing: AnyArray | None,
+    nan: str,
+    limits: Limits,
+    mechanism: GroupedMechanism,
+    choice: Callable[[], bytes],
+) -> tuple[IntArray, AnyArray]:
+    """The group of each record that counts, -1 for others; and records without gaps.
+
+    Records that `nan` leaves out do not compete for what their person may have. `choice` is
+    the key of the choice among too many, and is made only where there are persons.
+    """
+    codes, values = present(rows.codes, values, missing, nan)
+    return bounded(rows, codes, values, limits, mechanism, choice), values
+
+
+def present(
+    codes: IntArray, values: AnyArray, missing: AnyArray | None, nan: str
+) -> tuple[IntArray, AnyArray]:
+    """The groups of the records that are there, -1 for others; and records without gaps."""
+    if missing is None or not missing.any():
+        return codes, values
+    if nan == "raise" and bool((missing & (codes >= 0)).any()):
+        raise InvalidRecords(arrays.MISSING)
+    if nan in ("raise", "drop"):
+        return np.where(missing, -1, codes), values
+    return codes, arrays.filled(values, missing, nan)
+
+
+def bounded(
+    rows: Rows,
+    codes: IntArray,
+    values: AnyArray,
+    limits: Limits,
+    mechanism: GroupedMechanism,
+    choice: Callable[[], bytes],
+) -> IntArray:
+    """The groups of `codes`, with -1 for what a person has beyond the limits."""
+    if rows.persons is None or rows.person_words is None:
+        return codes
+    of_groups, points = codes >= 0, np.zeros(codes.size, np.int64)
+    points[of_groups] = mechanism._place(values[of_groups])  # no gaps
+    people, names = rows.person_words, rows.names.name_words()
+    within = keep(codes, rows.persons, people, names, points, limits, choice())
+    return np.where(within, codes, -1)
 
 
 def release_choice(key: ReleaseKey | None, mechanism: object, label: str) -> bytes:
@@ -44,126 +122,64 @@ def keep(
     persons: IntArray,
     person_words: WordArray,
     name_words: WordArray,
-    mapped: IntArray,
-    max_groups: int,
-    max_rows: int,
+    points: IntArray,
+    limits: Limits,
     key: bytes,
-    threads: int = 1,
 ) -> AnyArray:
     """Which rows count, of these groups and persons by number; none of group or person -1.
 
     `person_words` and `name_words` are what persons and groups are called in digests, four words
-    each, `mapped` each row's value, as the mechanism reads it. Rows of a person and a group with
+    each, `points` each row's value, as the mechanism reads it. Rows of a person and a group with
     equal values are one like the other: how many of them count does not depend on their order. The
     key is of `release_choice` or `sample_choice`.
     """
     counts: AnyArray = (codes >= 0) & (persons >= 0)
-    limits, digested = (max_groups, max_rows), (person_words, name_words)
-    rows = _beyond(codes, persons, counts, limits, (len(person_words), len(name_words)), threads)
-    if rows.size:
-        secret = np.frombuffer(key, UINT64)
-        counts[rows] = _chosen(persons[rows], codes[rows], mapped[rows], digested, limits, secret)
-    return counts
-
-
-def _beyond(
-    codes: IntArray,
-    persons: IntArray,
-    eligible: AnyArray,
-    limits: tuple[int, int],
-    sizes: tuple[int, int],
-    threads: int,
-) -> IntArray:
-    """The rows that may count of persons beyond a limit."""
-    people, groups = sizes
-    everyone = bool(eligible.all())
-    many = np.bincount(persons if everyone else persons[eligible], minlength=people)
-    some = many > min(limits)
-    if not some.any():
-        return NO_ROWS
-    if not (everyone and some.all()):  # person -1 has no row that may count
-        persons = np.where(eligible & some[persons], persons, -1)
-    of_person, offsets = gather(persons, codes, people, threads)
-    beyond = np.empty(people, np.int64)
-    beyond_limits(of_person, offsets, limits[0], limits[1], _table(groups), beyond)
-    if not beyond.any():
-        return NO_ROWS
-    return np.flatnonzero((persons >= 0) & (beyond == 1)[persons])
-
-
-def _chosen(
-    persons: IntArray,
-    codes: IntArray,
-    mapped: IntArray,
-    words: tuple[WordArray, WordArray],
-    limits: tuple[int, int],
-    secret: WordArray,
-) -> AnyArray:
-    """Which of these rows count; they are all rows of their persons that may."""
-    people, groups = len(words[0]), len(words[1])
-    order, offsets = gather(persons, np.arange(persons.size), people)
-    pair, size, group = (np.empty(persons.size, np.int64) for _ in range(3))
+    people, secret = len(person_words), np.frombuffer(key, UINT64)
+    everyone = bool(counts.all())
+    many = np.bincount(persons if everyone else persons[counts], minlength=people) > min(limits)
+    if not many.any():
+        return counts
+    if not (everyone and many.all()):  # person -1 has no row that may count
+        persons = np.where(counts & many[persons], persons, -1)
+    of_person, offsets = gather(persons, codes, people)
+    beyond, groups = np.empty(people, np.int64), np.full(2 * len(name_words), -1)
+    beyond_limits(of_person, offsets, limits.groups, limits.rows, groups, beyond)
+    rows = np.flatnonzero((persons >= 0) & (beyond == 1)[persons])
+    rows, offsets = gather(persons[rows], rows, people)
+    pair, size, group = (np.empty(rows.size, np.int64) for _ in range(3))
     first = np.empty(people + 1, np.int64)
-    number_pairs(codes[order], offsets, _table(groups), pair, size, group, first)
-    size, group = size[: first[-1]], group[: first[-1]]
+    groups[:] = -1
+    number_pairs(codes[rows], offsets, groups, pair, size, group, first)
+
+    def smallest(most: int, owners: IntArray, pairs: IntArray, *more: IntArray) -> AnyArray:
+        """Which entries have the `most` smallest digests of their owner; its own are together.
+
+        64 bits of a keyed digest of a pair's person and group, and of further words.
+        """
+        digests = np.empty(owners.size, np.uint64)
+        for a in range(0, owners.size, CHUNK):
+            some = pairs[a : a + CHUNK]
+            words = [column[a : a + CHUNK].view(np.uint64) for column in more]
+            message = [person_words[owner[some]], name_words[group[some]], *words]
+            digests[a : a + CHUNK] = digests_of(np.column_stack(message), secret)[::4]
+        offsets = np.append(np.flatnonzero(differing([owners])), owners.size)
+        work = np.empty(np.diff(offsets, prepend=0).max(), np.uint64)
+        mark_smallest(digests, offsets, most, work)
+        marked: AnyArray = digests == 1
+        return marked
+
     # Too many groups of a person: some of the pairs.
     many = np.diff(first)
-    owner = np.repeat(np.arange(people), many)
-    counts = np.ones(size.size, np.bool_)
-    crowd = np.flatnonzero((many > limits[0])[owner])
-    digests = _digests(secret, words, owner[crowd], group[crowd])
-    counts[crowd] = _smallest(digests, owner[crowd], limits[0])
+    size, owner = size[: first[-1]], np.repeat(np.arange(people), many)
+    pairs = np.flatnonzero((many > limits.groups)[owner])
+    within = np.ones(size.size, np.bool_)
+    within[pairs] = smallest(limits.groups, owner[pairs], pairs)
     # Too many rows in a pair that counts: some of the rows.
-    chosen = counts[pair]
-    crowd = np.flatnonzero((counts & (size > limits[1]))[pair])
-    crowd = crowd[np.lexsort((mapped[order[crowd]], pair[crowd]))]
-    value, pair = mapped[order[crowd]], pair[crowd]
-    equal = _places(_starts(pair, value), crowd.size)  # 0, 1, ... among rows that are equal
-    digests = _digests(secret, words, owner[pair], group[pair], value, equal)
-    chosen[crowd] = _smallest(digests, pair, limits[1])
-    out = np.empty(order.size, np.bool_)
-    out[order] = chosen
-    return out
-
-
-def _digests(
-    secret: WordArray,
-    words: tuple[WordArray, WordArray],
-    persons: IntArray,
-    codes: IntArray,
-    *more: IntArray,
-) -> WordArray:
-    """64 bits of a keyed digest of a person, a group and further words, for each of many."""
-    out = np.empty(persons.size, np.uint64)
-    for a in range(0, persons.size, CHUNK):
-        part = slice(a, a + CHUNK)
-        message = np.empty((persons[part].size, 8 + len(more)), np.uint64)
-        message[:, :4] = words[0].reshape(-1, 4)[persons[part]]
-        message[:, 4:8] = words[1].reshape(-1, 4)[codes[part]]
-        for i, column in enumerate(more):
-            message[:, 8 + i] = column[part].view(np.uint64)
-        out[part] = digests_of(message, secret)[::4]
-    return out
-
-
-def _smallest(digests: WordArray, owners: IntArray, most: int) -> AnyArray:
-    """Which digests are among the `most` smallest of their owner, whose entries are together."""
-    offsets = np.append(_starts(owners), owners.size)
-    work = np.empty(np.diff(offsets, prepend=0).max(), np.uint64)
-    mark_smallest(digests, offsets, most, work)
-    marked: AnyArray = digests == 1
-    return marked
-
-
-def _table(groups: int) -> IntArray:
-    return np.full(2 * groups, -1)
-
-
-def _starts(*columns: IntArray) -> IntArray:
-    """Where runs of entries that are equal in all columns begin."""
-    return np.flatnonzero(differing(columns))
-
-
-def _places(first: IntArray, size: int) -> IntArray:
-    """Each entry's place in its run, from 0 on."""
-    return np.arange(size) - np.repeat(first, np.diff(first, append=size))
+    chosen = within[pair]
+    crowd = np.flatnonzero((within & (size > limits.rows))[pair])
+    crowd = crowd[np.lexsort((points[rows[crowd]], pair[crowd]))]
+    value, pair, place = points[rows[crowd]], pair[crowd], np.arange(crowd.size)
+    start = np.maximum.accumulate(np.where(differing([pair, value]), place, 0))
+    chosen[crowd] = smallest(limits.rows, pair, pair, value, place - start)
+    counts[rows] = chosen
+    return counts

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,32 +23,23 @@ def gather(
     Group g has the values from offsets[g] to offsets[g + 1], in the order of rows. Two passes over
     the codes, one over the values; 8 bytes a group and thread of scratch.
     """
-    edges = _edges(codes.size, size, threads)
-    parts = [(codes[a:b], values[a:b]) for a, b in pairwise(edges)]
-    return gather_parts(parts, size)
+    parts = _ranges(codes.size, size, threads)
+    return gather_parts([(codes[part], values[part]) for part in parts], size)
 
 
 def gather_parts(
     parts: Sequence[tuple[IntArray, AnyArray]], size: int
 ) -> tuple[AnyArray, IntArray]:
     """The same of rows in parts, each worked on by a thread: codes and values of one type."""
-
-    def move(i: int, places: IntArray, out: IntArray) -> None:
-        codes, values = parts[i]
-        grouping.move_words(codes, values.view(INT64), places, out)
-
-    moved, offsets = _moved([codes for codes, _ in parts], size, move)
+    words = [(codes, values.view(INT64)) for codes, values in parts]
+    moved, offsets = _moved(grouping.move_words, words, size)
     return moved.view(parts[0][1].dtype), offsets
 
 
 def order(codes: IntArray, size: int, threads: int = 1) -> tuple[IntArray, IntArray]:
     """Number rows in the order of their groups: `gather` of 0, 1, ..., n - 1."""
-    edges = _edges(codes.size, size, threads)
-
-    def move(i: int, places: IntArray, out: IntArray) -> None:
-        grouping.move_rows(codes[edges[i] : edges[i + 1]], edges[i], places, out)
-
-    return _moved([codes[a:b] for a, b in pairwise(edges)], size, move)
+    parts = _ranges(codes.size, size, threads)
+    return _moved(grouping.move_rows, [(codes[part], part.start) for part in parts], size)
 
 
 def differing(columns: Sequence[IntArray]) -> AnyArray:
@@ -61,30 +51,20 @@ def differing(columns: Sequence[IntArray]) -> AnyArray:
     return new
 
 
-def _edges(rows: int, size: int, threads: int) -> list[int]:
+def _ranges(rows: int, size: int, threads: int) -> Iterator[slice]:
     # A range takes as long as its counts are, too.
     parts = max(1, min(threads, rows // max(LEAST, size)))
-    return [rows * i // parts for i in range(parts + 1)]
+    return (slice(rows * i // parts, rows * (i + 1) // parts) for i in range(parts))
 
 
 def _moved(
-    parts: list[IntArray], size: int, move: Callable[[int, IntArray, IntArray], Any]
+    kernel: Any, parts: Sequence[tuple[IntArray, Any]], size: int
 ) -> tuple[IntArray, IntArray]:
-    places = np.zeros((len(parts), size + 1), np.int64)
-    offsets = np.empty(size + 1, np.int64)
-    out = np.empty(sum(codes.size for codes in parts), np.int64)
-
-    def count_part(first: int, last: int) -> int:
-        for i in range(first, last):
-            grouping.count_codes(parts[i], places[i])
-        return 0
-
-    def move_part(first: int, last: int) -> int:
-        for i in range(first, last):
-            move(i, places[i], out)
-        return 0
-
-    in_parts(count_part, len(parts), len(parts))
+    """What a kernel moves of each part, of which it takes the codes and what stands beside them."""
+    threads, offsets = len(parts), np.empty(size + 1, np.int64)
+    places = np.zeros((threads, size + 1), np.int64)
+    out = np.empty(sum(codes.size for codes, _ in parts), np.int64)
+    in_parts(lambda i, _: grouping.count_codes(parts[i][0], places[i]), threads, threads)
     grouping.start_codes(places.reshape(-1), offsets)
-    in_parts(move_part, len(parts), len(parts))
+    in_parts(lambda i, _: kernel(parts[i][0], parts[i][1], places[i], out), threads, threads)
     return out[: offsets[size]], offsets

@@ -15,7 +15,7 @@ from .._numbers.rank import RankStatistic
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError
 from .call_options import CallOptions
-from .counted import Limits, Rows, counted, persons_of, present
+from .contribution import Limits, Rows, counted, persons_of, present
 from .grouping import gather
 from .mechanism import GroupedMechanism
 from .pivots import windowed

@@ -1,21 +1,26 @@
-"""Draws of a price of high revenue for each of many segments of bids."""
+"""Draws of prices of high revenue, or of any mechanism's cells, for each of many segments."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
-from .._numbers.cells import coin
-from .._numbers.revenue import NONE, TABLE, Prices
+from .._intake.record_sources import Source
+from .._intake.records import Records
+from .._numbers.cells import Shape, WordDraw, coin
+from .._numbers.revenue import TABLE, Prices
+from .._parameters.grid import Grid
 from .._selection import plan
 from .._selection.scan import Scan, check, storage
 from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_prices
-from ..kernels.groups.segment_draws import WORDS
-from .segments import Draws, Segments, placed, sort_all
-from .words import More, Round, Words
+from .segments import Draws, Exact, Segments
+from .words import More, Words
 
 
 def regular(prices: Prices) -> bool:
@@ -31,70 +36,68 @@ def in_ticks(prices: Prices) -> bool:
 class PriceDraws(Draws):
     """Draws from grids that are `regular`: each price is a candidate."""
 
-    segments: Segments
-
     def __init__(self, prices: Prices, segments: Segments, words: Words, size: int) -> None:
-        self.segments, self._prices = segments, prices
-        self._words, self._size = words, size
-        whole = in_ticks(prices)
-        t = np.arange(prices.grid.size)
-        self._kind, self._weighting = SIGNED, prices.exactly
-        self._points = np.ascontiguousarray(prices.ticks(t)) if whole else NONE
-        if not whole:
+        super().__init__(segments, words, size)
+        self._prices, self.grid, t = prices, prices.grid, np.arange(prices.grid.size)
+        if in_ticks(prices):
+            self._kind, self._weighting = SIGNED, prices.exactly
+            self._points = np.ascontiguousarray(prices.ticks(t))
+        else:
             self._kind, self._weighting = FLOAT, prices.roughly
             self._points = prices.about(t).view(np.int64)
 
-    def chunk(self, first: int, last: int) -> IntArray:
-        """Add up revenues and draw; the few that are open once more, exactly."""
-        part = self.segments.some(first, last)
-        bids = placed(self._prices.grid, part.values)
-        if self._words.keyed:
-            sort_all(bids, part.offsets)
-        drawn = self._words.round(first, last, self._size, bids, part.offsets)
-        out, k = np.empty((last - first) * self._size, np.int64), self._points.size
-        work, weighting = np.empty(k + storage(k).size, np.int64), self._weighting
+    def _fill(self, _: int, some: Segments, points: Any, words: WordArray, out: IntArray) -> None:
+        k, weighting = self._points.size, self._weighting
         status = segment_prices.prices_draw(
-            bids,
-            part.offsets,
-            self._points,
-            self._kind,
-            weighting.rate_log2,
-            weighting.rate_nats,
-            weighting.log2_base,
-            drawn.first,
-            out,
-            work,
-        )
+            points, some.offsets, self._points, self._kind, weighting.rate_log2,
+            weighting.rate_nats, weighting.log2_base, words, out,
+            np.empty(k + storage(k).size, np.int64),
+        )  # fmt: skip
         check(status)
-        for i in np.flatnonzero(out < 0):
-            g = int(i) // self._size
-            of_group = bids[part.offsets[g] : part.offsets[g + 1]]
-            out[i] = self._exactly(of_group, drawn, int(i))
-        return out
 
-    def _exactly(self, bids: IntArray, drawn: Round, i: int) -> int:
-        """Draw i of a chunk, from the same words: its first round, and what follows.
-
-        A round is two words for the price and one for its coin, where a revenue is a bound.
-        """
-        revenue = np.empty(self._points.size, np.int64)
-        segment_prices.revenues_fill(bids, self._points, self._kind, revenue)
-        bits = revenue.view(np.uint64)
-        scan = Scan(bits, self._kind, self._weighting, plan.PRECISION)
+    def _exactly(self, _: int, points: Any) -> Exact:
+        """Rounds of two words for the price and one for its coin, where a revenue is a bound."""
+        revenue, kind, weighting = (
+            np.empty(self._points.size, np.int64),
+            self._kind,
+            self._weighting,
+        )
+        segment_prices.revenues_fill(points, self._points, kind, revenue)
+        bits, bounds = revenue.view(np.uint64), revenue.view(np.float64)
+        scan = Scan(bits, kind, weighting, plan.PRECISION)
         scan.fill(1)
-        group, draw = divmod(i, self._size)
-        more = drawn.more(group, draw)
-        words = drawn.first[WORDS * i : WORDS * i + 3]
-        while True:
-            t = scan.first(words[:2], more)
-            if self._kind == SIGNED or self._passes(t, bids, bits[t], words, more):
-                return t
-            words = np.array([more(), more(), more()], np.uint64)
 
-    def _passes(
-        self, t: int, bids: IntArray, bound: np.uint64, words: WordArray, more: More
-    ) -> bool:
-        """The coin of a price, by how much the bound with these bits is too high; none at 0."""
-        paying = int((bids >= t).sum())
-        excess = Fraction(float(bound.view(np.float64))) - self._prices.revenue(t, paying)
-        return paying == 0 or coin(self._weighting.rate * excess, int(words[2]), 64, more)
+        def draw(words: WordArray, more: More) -> int:
+            while True:
+                t = scan.first(words[:2], more)
+                if kind == SIGNED:
+                    return t
+                paying = int((points >= t).sum())
+                excess = Fraction(bounds.item(t)) - self._prices.revenue(t, paying)
+                if coin(weighting.rate * excess, int(words[2]), 64, more):
+                    return t
+                words = np.array([more(), more(), more()], np.uint64)
+
+        return draw
+
+
+class ShapeDraws(Draws):
+    """Draws by `shape`, which makes cells of a source, as of one data set: some 100 us a draw.
+
+    For what has no kernel of its own: prices on fine grids. Keyed words are those of grid indices.
+    """
+
+    def __init__(
+        self,
+        shape: Callable[[Source], Shape],
+        grid: Grid,
+        segments: Segments,
+        words: Words,
+        size: int,
+    ) -> None:
+        super().__init__(segments, words, size)
+        self._shape, self.grid = shape, grid
+
+    def _exactly(self, g: int, _: Any) -> Exact:
+        draw = WordDraw(self._shape(Records(self.segments.group(g)).source()))
+        return lambda words, more: draw(chain(words.tolist(), iter(more, None)).__next__)

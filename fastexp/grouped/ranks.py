@@ -1,123 +1,189 @@
-"""Draws of rank statistics (medians, quantiles, ...) for each of many segments."""
+"""Draws by distance (medians, quantiles, modes, ...) for each of many segments."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from .._intake import arrays
+from .._numbers.distance import HIGH, LOW
+from .._numbers.distance_statistic import DistanceStatistic
+from .._numbers.few_cells import SegmentCells
 from .._numbers.few_records import exact_draw
 from .._numbers.rank import RankStatistic
+from .._numbers.weights import MOST as MOST_WEIGHTS
+from .._numbers.weights import size_of, table
 from .._parameters.grid import Grid
-from .._typing import AnyArray, FloatArray, IntArray
+from .._typing import IntArray, WordArray
 from ..errors import InvalidRecords
-from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_ranks as kernel
 from ..kernels.groups import segment_sort, segment_window
-from ..kernels.groups.segment_draws import OPEN, WORDS
 from ..kernels.numbers import histogram
-from .forms import forms_of
-from .segments import Draws, Segments, Windows, placed, sorted_points
-from .words import Round, Words
+from .segments import Draws, Exact, Forms, Segments, Windows, kind_of, placed
+from .words import Words
 
+SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number of records
+A_RECORD = 1 << 4  # weights that each one may add to a table, however many that are in all
 NO_LINE = np.empty(0)
 
 
 class PartDraws(Draws):
     """Draws of segments as parts (`segment_ranks.py`): of a chunk in a few kernel calls."""
 
-    segments: Segments
     grid: Grid
 
     def __init__(
-        self, grid: Grid, segments: Segments, words: Words, size: int, forms: IntArray
+        self,
+        statistic: DistanceStatistic,
+        segments: Segments,
+        words: Words,
+        size: int,
+        forms: IntArray,
+        columns: Sequence[IntArray],
     ) -> None:
-        self.segments, self.grid, self._words, self._size = segments, grid, words, size
-        self._flat = forms
-        self._parts = np.zeros((segments.offsets.size - 1, kernel.PART), np.int64)
-        self._parts[:, kernel.LENGTH] = np.diff(segments.offsets)
+        """`columns` are UNDER, ALL and FORM of each segment."""
+        super().__init__(segments, words, size)
+        self.grid, self._forms, self._columns = statistic.grid, forms, columns
+        self.order = "narrowed" if forms.size else "sorted"
+        self._line = histogram.form_of(self.grid) if histogram.is_near(self.grid) else NO_LINE
 
-    def chunk(self, first: int, last: int) -> IntArray:
-        """Map, sort what matters, draw; the few that are open once more, exactly."""
-        part = self.segments.some(first, last)
-        if self._words.keyed or not self._flat.size:
-            return self.sorted_chunk(first, last, sorted_points(self.grid, part))
-        parts = self._parts_of(first, last, part)
-        points = narrowed(self.grid, self._flat, parts, part.values)
-        return self._drawn(first, part, parts, points)
-
-    def sorted_chunk(self, first: int, last: int, points: IntArray) -> IntArray:
-        """Draw; the few that are open once more, exactly."""
-        part = self.segments.some(first, last)
-        return self._drawn(first, part, self._parts_of(first, last, part), points)
-
-    def _parts_of(self, first: int, last: int, part: Segments) -> IntArray:
-        parts: IntArray = self._parts[first:last].copy()
-        parts[:, kernel.START] = part.offsets[:-1]
-        return parts
-
-    @abstractmethod
-    def _drawn(self, first: int, part: Segments, parts: IntArray, points: IntArray) -> IntArray:
-        """Draws of these segments, the first of which has this number."""
+    def _narrowed(
+        self, first: int, some: Segments, points: IntArray | None
+    ) -> tuple[IntArray, IntArray]:
+        """Grid indices, if need be sorted where they matter of long parts; and what parts have."""
+        start, length = some.offsets[:-1], np.diff(some.offsets)
+        columns = (column[first : first + start.size] for column in self._columns)
+        parts = np.array([start, length, *columns]).T.reshape(-1)
+        if points is not None:
+            return points, parts
+        values, kind = some.values, kind_of(some.values)
+        if not self._line.size:
+            values, kind = placed(self.grid, values), segment_window.INDICES
+        points = np.empty(values.size, int)
+        if segment_window.narrow_segments(
+            self._forms, parts, values.view(np.uint64), kind, self._line, points,
+            np.empty(max(length.max(), segment_sort.ROOM), int),
+            np.empty(segment_window.SCRATCH, int),
+        ):  # fmt: skip
+            raise InvalidRecords(arrays.MISSING)
+        return points, parts
 
 
 class RankDraws(PartDraws):
-    """A statistic without `widen`."""
+    """Draws of a rank statistic without `widen`."""
 
     def __init__(
         self, statistic: RankStatistic, segments: Segments, words: Words, size: int
     ) -> None:
         windows = segments.windows
         if windows is None:
-            taken = np.diff(segments.offsets)
-            windows = Windows(0, taken, forms_of(statistic, taken), segments.group)
-        super().__init__(statistic.grid, segments, words, size, windows.forms.flat)
-        self._statistic, self._windows, self._forms = statistic, windows, windows.forms
-        self._parts[:, kernel.UNDER], self._parts[:, kernel.ALL] = windows.under, windows.lengths
-        self._parts[:, kernel.FORM] = windows.forms.which
+            lengths = np.diff(segments.offsets)
+            forms = forms_of(statistic, lengths)
+            windows = Windows(np.zeros_like(lengths), lengths, forms, segments.group)
+        self._statistic, self._windows, forms = statistic, windows, windows.forms
+        columns = windows.under, windows.lengths, forms.which
+        super().__init__(statistic, segments, words, size, forms.flat, columns)
 
-    def _drawn(self, first: int, part: Segments, parts: IntArray, points: IntArray) -> IntArray:
-        flat, forms, size, groups = parts.reshape(-1), self._forms, self._size, len(parts)
-        drawn = self._words.round(first, first + groups, size, points, part.offsets)
-        out, work = np.empty(groups * size, np.int64), np.empty(8 * forms.most + 8, int)
+    def _fill(
+        self, first: int, some: Segments, points: Any, words: WordArray, out: IntArray
+    ) -> None:
+        forms, (points, parts) = self._windows.forms, self._narrowed(first, some, points)
+        most, work = forms.most, np.empty(8 * forms.most + 8, int)
         kernel.ranks_draw(
-            points, flat, forms.flat, self._statistic.grid.size, forms.most, forms.weights,
-            drawn.first, out, work,
-        )  # fmt: skip
-        for i in np.flatnonzero(out == OPEN):
-            out[i] = self._exactly(first, drawn, int(i))
-        return out
-
-    def _exactly(self, first: int, drawn: Round, i: int) -> int:
-        """Draw i of a chunk, which the kernel left open, from the same cells and words."""
-        g, j = divmod(i, self._size)
-        statistic = self._statistic
-        mapped = np.sort(placed(statistic.grid, self._windows.records(first + g)))
-        ranks, words = statistic.ranks_that_matter(mapped.size), drawn.first[WORDS * i :][:WORDS]
-        return exact_draw(
-            mapped, ranks, statistic.grid.size, statistic.weighting.rate, words, drawn.more(g, j)
+            points, parts, forms.flat, self.grid.size, most, forms.weights, words, out, work
         )
 
-
-def narrowed(grid: Grid, forms: IntArray, parts: IntArray, values: AnyArray) -> IntArray:
-    """Grid indices, sorted where they matter of long parts; `parts` says what is left of them."""
-    line, kind = line_of(grid), FLOAT if values.dtype.kind == "f" else SIGNED
-    if line is None:
-        kind, values = segment_window.INDICES, placed(grid, values)
-    longest = int(parts[:, kernel.LENGTH].max(initial=0))
-    points, scratch = np.empty(values.size, np.int64), np.empty(segment_window.SCRATCH, np.int64)
-    other = np.empty(max(longest, segment_sort.ROOM), np.int64)
-    if segment_window.narrow_segments(
-        forms, parts.reshape(-1), values.view(np.uint64), kind, NO_LINE if line is None else line,
-        points, other, scratch,
-    ):  # fmt: skip
-        raise InvalidRecords(arrays.MISSING)
-    return points
+    def _exactly(self, g: int, _: Any) -> Exact:
+        statistic, points = self._statistic, np.sort(placed(self.grid, self._windows.records(g)))
+        ranks = statistic.ranks_that_matter(points.size)
+        return partial(exact_draw, points, ranks, self.grid.size, statistic.weighting.rate)
 
 
-@lru_cache(maxsize=64)
-def line_of(grid: Grid) -> FloatArray | None:
-    """How kernels find the points of records; None: they do not."""
-    return histogram.form_of(grid) if histogram.is_near(grid) else None
+class DistanceDraws(PartDraws):
+    """Draws of modes, and of ranks with a width."""
+
+    def __init__(
+        self, statistic: DistanceStatistic, segments: Segments, words: Words, size: int
+    ) -> None:
+        lengths = np.diff(segments.offsets)
+        distinct, which = distinct_lengths(lengths)
+        self._cells = SegmentCells(statistic, distinct.tolist())
+        columns = np.zeros_like(lengths), lengths, which
+        super().__init__(statistic, segments, words, size, self._cells.forms, columns)
+
+    def _fill(
+        self, first: int, some: Segments, points: Any, words: WordArray, out: IntArray
+    ) -> None:
+        points, parts = self._narrowed(first, some, points)
+        self._cells.fill(points, parts, words, out)
+
+    def _exactly(self, g: int, _: Any) -> Exact:
+        return partial(self._cells.exactly, np.sort(placed(self.grid, self.segments.group(g))))
+
+
+def forms_of(statistic: RankStatistic, lengths: IntArray) -> Forms:
+    """Of segments of these lengths."""
+    distinct, which = distinct_lengths(lengths)
+    distances = distances_of(statistic, distinct)
+    ranks = ranks_of(distances, distinct, statistic.reach)
+    longest = int(distinct.max(initial=1))
+    most = max(map(statistic.farthest, {0, 1, longest - 1, longest}))  # it grows with the number
+    weights = table(statistic.weighting.rate, most)
+    headers = np.full((distinct.size, kernel.FORM_SIZE), -1, np.int64)
+    headers[:, : kernel.KEYS], headers[:, kernel.NUMBERS :] = ranks, distances
+    keys, at = [], headers.size
+    matter = ranks[:, 1] - ranks[:, 0] + 1
+    for i in np.flatnonzero((distinct <= SHORT) & (matter == distinct)):
+        row, n = headers[i], int(distinct[i])
+        cells, below = np.empty(4 * n + 2, np.int64), np.empty(n + 1, np.int64)
+        nearest = kernel.keys_fill(row[kernel.NUMBERS :], weights, below, cells)
+        if nearest >= 0:
+            row[kernel.KEYS], row[kernel.NEAREST] = at, nearest
+            keys.append(cells)
+            at += cells.size
+    flat = np.concatenate([headers.reshape(-1), *keys])
+    return Forms(flat, which, ranks, int(matter.max(initial=1)), weights)
+
+
+def distances_of(statistic: RankStatistic, lengths: IntArray) -> IntArray:
+    """The 16 numbers for each of these numbers of records."""
+    statistic.form_of(int(lengths.max(initial=0)))  # refuses too many
+    if not statistic.form.linear:
+        distinct, which = distinct_lengths(lengths)
+        return np.array([statistic.form(n) for n in distinct.tolist()])[which]
+    one, two = statistic.form(1), statistic.form(2)
+    forms: IntArray = one + (lengths[:, None] - 1) * (two - one)
+    forms[lengths == 0] = statistic.form(0)
+    return forms
+
+
+def ranks_of(forms: IntArray, lengths: IntArray, reach: int) -> IntArray:
+    """`RankStatistic.ranks_that_matter` of each of these numbers of records."""
+    (s, gate), (t, other) = forms[:, LOW][:, :2].T, forms[:, HIGH][:, :2].T
+    left = np.clip(lengths + -other // t, 0, lengths)
+    right = np.clip(-(-gate // s), 0, lengths)
+    low = np.minimum(np.maximum(np.minimum(left, right - 1) - reach, 0), lengths - 1)
+    high = np.maximum(np.minimum(np.maximum(left + 1, right) + reach, lengths) - 1, low)
+    low[lengths == 0], high[lengths == 0] = 0, -1
+    return np.stack([low, high], axis=1)
+
+
+def has_table(statistic: DistanceStatistic) -> bool:
+    """Whether a table has all weights, or some for each record, as few digits give; public."""
+    rate = statistic.weighting.rate
+    of_one = max(size_of(rate, statistic.farthest(n)) for n in range(2))
+    return size_of(rate, MOST_WEIGHTS) <= MOST_WEIGHTS or of_one <= A_RECORD
+
+
+def distinct_lengths(lengths: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct lengths in order, and which of them each one is."""
+    longest = int(lengths.max(initial=0))
+    if longest > 4 * lengths.size + 1_000:  # counting would take more memory than sorting
+        return np.unique(lengths, return_inverse=True)
+    distinct = np.flatnonzero(np.bincount(lengths, minlength=1))
+    place = np.zeros(longest + 1, np.int64)
+    place[distinct] = np.arange(distinct.size)
+    return distinct, place[lengths]

@@ -6,33 +6,45 @@ depends on either: a group's words are its own.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import groupby, pairwise
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .._intake import arrays
 from .._parameters.grid import Grid
 from .._threads import in_parts
-from .._typing import AnyArray, IntArray
+from .._typing import AnyArray, IntArray, WordArray
 from ..errors import InvalidRecords
 from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_sort
-from ..kernels.groups.segment_draws import WORDS
+from ..kernels.groups.segment_draws import OPEN
 from ..kernels.numbers import histogram
-
-if TYPE_CHECKING:
-    from .forms import Forms
+from .words import WORDS, More, Words
 
 CHUNK = 1 << 16  # records that go together: 512 KiB
 FEWEST = 1 << 14  # records for which a second thread pays
+LONG = 1 << 11  # records; from here on NumPy's sort is the faster one
+Given: TypeAlias = tuple[WordArray, More]  # a draw's first words, and what has further ones
+Exact: TypeAlias = Callable[[WordArray, More], Any]  # what makes a draw of them
+
+
+class Forms(NamedTuple):
+    """What draws by ranks need of each distinct length, as `segment_ranks.py` has it."""
+
+    flat: IntArray  # the forms, and behind them keys and weights
+    which: IntArray  # each segment's form
+    ranks: IntArray  # (forms, 2): the first and the last that matter, (0, -1) without records
+    most: int  # how many ranks matter at most
+    weights: WordArray  # their table
 
 
 class Windows(NamedTuple):
     """What is known of segments that have the records around the ranks that matter alone."""
 
-    under: IntArray | int  # how many records lie below those of each segment
+    under: IntArray  # how many records lie below those of each segment
     lengths: IntArray  # how many there are in all
     forms: Forms  # of these lengths
     records: Callable[[int], AnyArray]  # all of a segment, for the few draws that need them
@@ -55,21 +67,58 @@ class Segments(NamedTuple):
         return Segments(self.values[a:b], self.offsets[first : last + 1] - a)
 
 
-class Draws(ABC):
-    """Draws of one mechanism from segments, whatever goes on between chunks."""
+class Draws:
+    """Draws of one mechanism from segments: by a kernel, and exactly where it leaves them open."""
 
-    segments: Segments
-    words: int = WORDS  # of a draw at first: a multiple of WORDS
-    grid: Grid | None = None  # of the points that `sorted_chunk` takes; None: it takes none
+    grid: Grid | None = None  # None: records are candidates' numbers, which are their points
+    # How a kernel takes points: each group's in any order, in order, or in order around the ranks
+    # that matter, which it finds itself. Draws that take them in order may share them.
+    order: Literal["any", "sorted", "narrowed"] = "any"
+    words = WORDS  # of a draw at first: a multiple of WORDS
     shape: tuple[int, ...] = ()  # of a draw: (entries,) where it is a list
 
-    @abstractmethod
-    def chunk(self, first: int, last: int) -> IntArray:
-        """Draws of groups first..last - 1, group after group."""
+    def __init__(self, segments: Segments, words: Words, size: int) -> None:
+        self.segments, self._words, self._size = segments, words, size
 
-    def sorted_chunk(self, first: int, last: int, points: IntArray) -> IntArray:
-        """The same, where the grid indices of their records are known, sorted in each group."""
-        raise NotImplementedError  # of draws without a grid nobody asks it
+    def chunk(self, first: int, last: int, points: IntArray | None) -> IntArray:
+        """Draws of groups first..last - 1, group after group.
+
+        points: the groups' grid indices in order, where they are known.
+        """
+        some, fours = self.segments.some(first, last), self.words // WORDS
+        if points is None:
+            if self._words.keyed or self.order == "sorted":
+                points = sorted_points(self.grid, some)
+            elif self.order == "any":
+                points = placed(self.grid, some.values)
+        offsets, size = some.offsets, self._size
+        early, more = self._words.round(first, last, fours * size, points, offsets)
+        out = np.full((size * (last - first), *self.shape), OPEN)
+        self._fill(first, some, points, early, out.reshape(-1))
+        words = early.reshape(-1, self.words)
+        left = np.flatnonzero(out.reshape(len(out), -1)[:, 0] == OPEN)
+        edges, drawn = offsets.tolist() if left.size else [], list[Any]()
+        for g, which in groupby(left.tolist(), lambda i: i // size):
+            of_group = None if points is None else points[edges[g] : edges[g + 1]]
+            given = [(words[i], more(g, fours * (i % size))) for i in which]
+            drawn.extend(self._exactly_all(first + g, of_group, given))
+        if drawn:
+            out[left] = drawn
+        return out
+
+    def _fill(
+        self, first: int, some: Segments, points: Any, words: WordArray, out: IntArray
+    ) -> None:
+        """out = draws of some groups from `first` on; without a kernel all are left OPEN."""
+
+    def _exactly_all(self, g: int, points: Any, given: list[Given]) -> Iterable[Any]:
+        """A draw from a group for each one's first words and further ones."""
+        draw = self._exactly(g, points)
+        return [draw(early, more) for early, more in given]
+
+    def _exactly(self, g: int, points: Any) -> Exact:
+        """What makes such a draw from a group."""
+        raise NotImplementedError  # where all draws of a group are made together
 
 
 def draw_all(draws: Draws, size: int, threads: int) -> IntArray:
@@ -85,67 +134,59 @@ def draw_together(several: list[Draws], size: int, threads: int) -> list[IntArra
     if groups == 0 or size == 0:
         return drawn
     edges = chunks(segments.offsets, max(draws.words for draws in several) * size)
-    grids = [draws.grid for draws in several]
-    shared = {grid for grid in grids if grid is not None and grids.count(grid) > 1}
+    grids = Counter(draws.grid for draws in several if draws.order != "any")
 
     def part(begin: int, end: int) -> int:
-        for first, last in zip(edges[begin:end], edges[begin + 1 : end + 1], strict=True):
-            some = segments.some(int(first), int(last))
-            points = {grid: sorted_points(grid, some) for grid in shared}
+        for first, last in pairwise(edges[begin : end + 1]):
+            some = segments.some(first, last)
+            points = {grid: sorted_points(grid, some) for grid in grids if grids[grid] > 1}
             for draws, out in zip(several, drawn, strict=True):
-                sorted_once = None if draws.grid is None else points.get(draws.grid)
-                if sorted_once is None:
-                    indices = draws.chunk(int(first), int(last))
-                else:
-                    indices = draws.sorted_chunk(int(first), int(last), sorted_once)
-                out[first:last] = indices.reshape(-1, size, *draws.shape)
+                indices = draws.chunk(first, last, points.get(draws.grid))
+                out[first:last] = indices.reshape(-1, *out.shape[1:])
         return 0
 
-    in_parts(part, edges.size - 1, threads if segments.values.size >= FEWEST else 1)
+    in_parts(part, len(edges) - 1, threads if segments.values.size >= FEWEST else 1)
     return drawn
 
 
-def sorted_points(grid: Grid, segments: Segments) -> IntArray:
-    """The grid indices of all records, sorted in each group."""
-    points = placed(grid, segments.values)
-    sort_all(points, segments.offsets)
-    return points
-
-
-def chunks(offsets: IntArray, words: int) -> IntArray:
+def chunks(offsets: IntArray, words: int) -> list[int]:
     """The first group of each chunk, and the number of groups: at least one group each.
 
     A chunk has some CHUNK records and random words, of which each group takes `words`.
     """
     groups = offsets.size - 1
     work = offsets[1:] - offsets[0] + np.arange(1, groups + 1) * words
-    marks = np.arange(0, int(work[-1]) if groups else 0, CHUNK)
-    starts = np.searchsorted(work, marks, "right")
-    return np.unique(np.concatenate([starts, [0, groups]])).astype(np.int64)
+    return [0, *(np.flatnonzero(np.diff(work // CHUNK)) + 1).tolist(), groups]
 
 
-def placed(grid: Grid, values: AnyArray) -> IntArray:
+def placed(grid: Grid | None, values: AnyArray) -> IntArray:
     """The grid index of each record; NaN is refused."""
+    if grid is None:
+        return values
     if not histogram.is_near(grid):
         if values.dtype.kind == "f" and bool(np.isnan(values).any()):
             raise InvalidRecords(arrays.MISSING)
         return grid.index(values)
     out, work = np.empty(values.size, np.int64), np.empty(histogram.BLOCK, np.int64)
-    kind = FLOAT if values.dtype.kind == "f" else SIGNED
     form = histogram.form_of(grid)
-    if segment_sort.place_records(values.view(np.uint64), kind, form, out, work):
+    if segment_sort.place_records(values.view(np.uint64), kind_of(values), form, out, work):
         raise InvalidRecords(arrays.MISSING)
     return out
 
 
-def sort_all(mapped: IntArray, offsets: IntArray) -> None:
-    """Sort each segment in place: NumPy the long ones, a kernel all others."""
+def kind_of(values: AnyArray) -> int:
+    """What kernels call the type of records."""
+    return FLOAT if values.dtype.kind == "f" else SIGNED
+
+
+def sorted_points(grid: Grid | None, segments: Segments) -> IntArray:
+    """The grid indices of all records, sorted in each group: by NumPy where it is long."""
+    points, offsets = placed(grid, segments.values), segments.offsets
+    points = points.copy() if grid is None else points
     lengths = np.diff(offsets)
     longest = int(lengths.max(initial=0))
     work = np.empty(max(min(longest, LONG), segment_sort.ROOM), np.int64)
-    segment_sort.sort_segments(offsets, LONG, mapped, work)
+    segment_sort.sort_segments(offsets, LONG, points, work)
     for s in np.flatnonzero(lengths > LONG):
-        mapped[offsets[s] : offsets[s + 1]].sort()
-
-
-LONG = 1 << 11  # records; from here on NumPy's sort is the faster one
+        points[offsets[s] : offsets[s + 1]].sort()
+    return points

@@ -19,6 +19,7 @@ from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError
 from ..pictures.law_painters import Laws
+from .decaying_sums import Parts
 from .elementary import exp, frozen, least, quiet, reached
 from .exact_differences import added, differences
 from .grid_cells import DistanceCells, LawCells
@@ -26,7 +27,6 @@ from .law import shaped_as
 from .loss_pieces import LossPieces, Steps
 from .number import Tails
 from .pieces import Distances, Pieces, Place
-from .pieces_compared import Parts
 from .piecewise import PiecewiseLaw
 
 LISTED = 1 << 24  # points that `probabilities` lists at most

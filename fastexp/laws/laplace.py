@@ -11,7 +11,8 @@ from typing import NoReturn, Self
 import numpy as np
 
 from .._numbers.laplace import FINEST, LaplaceSampler, Truth
-from .._typing import AnyArray, FloatArray, IntArray
+from .._parameters.grid import Grid
+from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords, ParameterError
 from .certified import crossing
 from .continuous import ContinuousLaw
@@ -28,14 +29,13 @@ UNSEEN = 750  # nats: exp(-750) is 0 in float64
 ENDLESS = 1 << 60  # points: at a rate of 2**-42 those beyond weigh nothing
 
 
-def _cells(
-    phase: Fraction, left: int, right: int
-) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """(start, count, loss, slope) of `left` points up to the statistic and `right` beyond.
+def _cells(truth: Truth, grid: Grid, left: int, right: int) -> GridCells:
+    """The cells of a grid of `left` points up to the statistic and `right` beyond.
 
     On the left a loss at a cell's first point is up to twice that at its last one, so that the
     difference keeps its digits.
     """
+    phase, step = truth.phase, _step(truth)
     least = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
     doubling = [n for n in (1 << i for i in range(left.bit_length())) if n < left]
     ends = np.array([0, *doubling, left])[::-1]  # points between a cell and the statistic
@@ -45,12 +45,7 @@ def _cells(
     if right:
         start, count = np.append(start, left), np.append(count, right)
         loss, slope = [*loss, float(1 - phase - least)], np.append(slope, 1.0)
-    return start, count, np.array(loss), slope
-
-
-def _best(truth: Truth) -> float:
-    """The best utility: minus the distance from the statistic to the nearest point."""
-    return -float(min(truth.phase, 1 - truth.phase) * _step(truth))
+    return GridCells(grid, start, count, np.array(loss), slope, -float(least * step))
 
 
 def _step(truth: Truth) -> Fraction:
@@ -76,9 +71,7 @@ class BoundedLaplaceLaw(_Solved, GridLaw):
     def __init__(self, sampler: LaplaceSampler, epsilon: float, solve: Solve) -> None:
         truth, self._solve = sampler.truth, solve
         left = truth.below + 1
-        right = truth.grid.size - left
-        start, count, loss, slope = _cells(truth.phase, left, right)
-        cells = GridCells(truth.grid, start, count, loss, slope, _best(truth))
+        cells = _cells(truth, truth.grid, left, truth.grid.size - left)
         rate = sampler.weighting.rate
         super().__init__(truth.grid, cells, _step(truth), rate, epsilon, sampler)
         self._utility = partial(minus_distances, truth, -truth.below)
@@ -121,9 +114,9 @@ class LaplaceLaw(GridLaw):
         grid, last = truth.window(1 - seen, seen), 2 * seen - 1
         if grid.value(0) >= grid.value(1) or grid.value(last - 1) >= grid.value(last):
             raise InvalidRecords("f must be so small that points around it differ in float64")
-        start, count, loss, slope = _cells(truth.phase, seen, seen)
-        cells = GridCells(grid, start, count, loss, slope, _best(truth))
-        super().__init__(grid, cells, _step(truth), rate, epsilon, sampler)
+        super().__init__(
+            grid, _cells(truth, grid, seen, seen), _step(truth), rate, epsilon, sampler
+        )
         self._held = sampler
         self._utility = partial(minus_distances, truth, 1 - seen)
 
@@ -158,7 +151,7 @@ class LaplaceLaw(GridLaw):
     def _wide(self, truth: Truth, left: int, right: int) -> GridLaw:
         """The law on so many points up to a statistic, and beyond it."""
         grid = truth.window(1 - left, right)
-        cells = GridCells(grid, *_cells(truth.phase, left, right), _best(truth))
+        cells = _cells(truth, grid, left, right)
         return GridLaw(grid, cells, self._unit, self._rate, self._epsilon, self._sampler)
 
     @property

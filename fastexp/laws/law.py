@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Generic, NoReturn, Self, TypeVar, cast, overload
+from typing import Any, Generic, NoReturn, Self, TypeVar, overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from .._parameters.descriptions import Described, parameters
+from .._parameters.descriptions import parameters
 from .._parameters.documented import documented, own_methods
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
@@ -41,7 +41,7 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
     """
 
     _epsilon: float
-    _maker: Described | None = None
+    _maker: Any = None  # a mechanism
 
     def __init_subclass__(cls) -> None:
         """Complete the docstrings of the methods."""
@@ -178,7 +178,7 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
         None where no mechanism made the law, as that of the first of k places, or none has its
         epsilon, as beyond the greatest of a `Price`.
         """
-        maker = cast("Any", self._maker)
+        maker = self._maker
         if maker is None or maker.epsilon == self._epsilon:
             return maker
         for options in ({}, {"any_epsilon": True}):

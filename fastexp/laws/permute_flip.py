@@ -26,6 +26,7 @@ DECADES = 12.0  # a panel is so long that the product falls by about exp(-12)
 NEGLIGIBLE = 1e-17
 PROMISED = 1e-12
 ROUNDING = 2.0**-49  # of a logarithm of magnitude 1, its sum and its exponential
+rule = cache(np.polynomial.legendre.leggauss)  # nodes and weights
 # Trefethen (2013), Theorem 19.3: |error| <= 64/15 * M * RHO**(2 - 2n) / (RHO**2 - 1).
 FACTOR = 64 / 15 * RHO ** (2 - 2 * NODES) / (RHO**2 - 1)
 
@@ -150,7 +151,7 @@ def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float
         """(-ln F(t), -d/dt ln F(t)); rest = 1 - t."""
         return cast("tuple[float, float]", log_product(weights, counts, t, rest, work))
 
-    nodes, node_weights = _rule(NODES)
+    nodes, node_weights = rule(NODES)
     all_products, all_rests = [], []
     start, error, least = 0.0, 0.0, 0.0
     while start < 1.0:
@@ -182,12 +183,6 @@ def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float
     if not (err <= PROMISED and abs(total - 1.0) <= PROMISED):
         raise PrecisionError("the law of permute-and-flip cannot be computed to 1e-12 here")
     return integrals, err
-
-
-@cache
-def _rule(size: int) -> tuple[FloatArray, FloatArray]:
-    nodes, weights = np.polynomial.legendre.leggauss(size)
-    return nodes, weights
 
 
 def _exp(x: float) -> float:

@@ -113,10 +113,7 @@ def _in_blocks(rule: Rule) -> Rule:
 class PieceShape(Protocol):
     """A stretch or a row of points; arguments are fall z and size, elementwise."""
 
-    @property
-    def slack(self) -> float:
-        """The distance between the last y and the next piece."""
-        ...
+    slack: float  # the distance between the last y and the next piece
 
     def log_weight(self, z: Fall, size: FloatArray) -> FloatArray:
         """ln of the integral or sum of exp(-z*y)."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill
-from ..kernels.numbers.density import running_products, sum_products, sum_squares
+from ..kernels.numbers.density import running_products
 from .elementary import least, log, quiet, sums
 from .piece_shapes import Fall, PieceShape, shares
 
@@ -176,14 +176,6 @@ class Weights:
         p, out = self.pieces, np.empty(self.above.size)
         running_products(self.above[1:], p.gap, self.masses, self.to_left, 0.0, 1, out)
         return out
-
-    def mean(self, offsets: FloatArray) -> float:
-        """The mean, of the pieces' means relative to an origin."""
-        return float(sum_products(self.masses, offsets))
-
-    def spread(self, offsets: FloatArray, mean: float) -> float:
-        """The variance."""
-        return float(sum_squares(self.masses, offsets, mean, self.variance))
 
     @quiet
     def split(self, at: Place) -> tuple[FloatArray, FloatArray]:

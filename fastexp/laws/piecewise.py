@@ -7,35 +7,23 @@ from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray
+from ..kernels.numbers.density import sum_products, sum_squares
 from ..pictures.law_painters import Laws
 from .certified import Comparison
+from .decaying_sums import Parts, cut, expected_errors, expected_losses, losses_within, within
 from .elementary import cdf_of, least_number, reached
+from .grid_cells import LawCells
 from .law import LossLaw
 from .losses import PAIRS, Losses, LossSums
 from .number import NumberLaw
 from .pieces import Distances, Pieces, Place, Weights
-from .pieces_compared import Parts, cut, expected_errors, expected_losses, losses_within, within
 from .targets import Target
-
-
-class Body(Protocol):
-    """What a law holds of the data, whatever epsilon is."""
-
-    @property
-    def pieces(self) -> Pieces:
-        """The pieces."""
-        ...
-
-    @property
-    def best(self) -> float:
-        """The best utility."""
-        ...
 
 
 class Known(NamedTuple):
@@ -48,7 +36,9 @@ class Known(NamedTuple):
 class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
     """A `GridLaw` or a `ContinuousLaw`: closed forms a piece, summed from either end."""
 
-    def __init__(self, body: Body, unit: Fraction, rate: Fraction, epsilon: float) -> None:
+    def __init__(
+        self, body: Known | LawCells, unit: Fraction, rate: Fraction, epsilon: float
+    ) -> None:
         self._body, self._unit = body, unit
         self._shared: list[Losses] = []  # computed at first use, for every epsilon
         self._rate, self._epsilon = rate, epsilon
@@ -87,11 +77,11 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
         return self._absolute(self._mean_offset())
 
     def _variance(self) -> float:
-        spread = self._weights.spread(self._offsets(), self._mean_offset())
-        return spread * self._scale * self._scale
+        w, offsets, mean = self._weights, self._offsets(), self._mean_offset()
+        return float(sum_squares(w.masses, offsets, mean, w.variance)) * self._scale * self._scale
 
     def _mean_offset(self) -> float:
-        return self._weights.mean(self._offsets())
+        return float(sum_products(self._weights.masses, self._offsets()))
 
     def _expected_errors(self, truth: AnyArray) -> FloatArray:
         place, distances = self._around(truth)

@@ -491,7 +491,7 @@ class NumberMechanism(GridMechanism):
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment; kernels for many of them are in subclasses."""
-        from ..grouped.shapes import ShapeDraws
+        from ..grouped.prices import ShapeDraws
 
         return ShapeDraws(self._shape, self.grid, segments, words, size)
 

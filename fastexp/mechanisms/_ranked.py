@@ -60,14 +60,14 @@ class DistanceMechanism(NumberMechanism):
     @cached_property
     def _has_table(self) -> bool:
         """Whether draws by group are by a table of weights, which not all have room for; public."""
-        from ..grouped.forms import has_table
+        from ..grouped.ranks import has_table
 
         return has_table(self._statistic)
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         if not self._has_table:
             return super()._draws(segments, words, size)
-        from ..grouped.distances import DistanceDraws
+        from ..grouped.ranks import DistanceDraws
 
         return DistanceDraws(self._statistic, segments, words, size)
 

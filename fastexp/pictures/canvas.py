@@ -56,7 +56,20 @@ def figure_for(
     check_matplotlib()
     rows, columns = shape
     if ax is None:
-        figure = _below_heading(title, notes, (WIDTH if columns == 1 else WIDE, height))
+        figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little of it
+        width = WIDTH if columns == 1 else WIDE
+        remarks = textwrap.wrap(" · ".join([*notes, PRIVATE]), int(LINE * width))
+        whole = height + TITLE + NOTE * len(remarks)
+        figure = figure_class(figsize=(width, whole), dpi=150, layout="constrained")
+        below = (0, 0, 1, height / whole)
+        figure.get_layout_engine().set(w_pad=EDGE, h_pad=0.1, rect=below)
+        x, top, second = EDGE / width, 1 - EDGE / whole, 1 - TITLE / whole
+        inks = inks_on(figure.get_facecolor())
+        for text in (
+            figure.text(x, top, title, fontsize=13, fontweight="bold", color=inks.mark),
+            figure.text(x, second, "\n".join(remarks), fontsize=9, color=inks.quiet),
+        ):
+            text.set(ha="left", va="top", parse_math=False)
         axes = list(figure.subplots(rows, columns, squeeze=False).flat)
         for drawn in (figure, *axes):
             drawn._repr_png_ = partial(_png, figure)
@@ -86,25 +99,6 @@ def _png(figure: Any) -> tuple[bytes, dict[str, float]]:
     page = io.BytesIO()
     save(figure, page)
     return page.getvalue(), {"width": PIXELS * figure.get_figwidth()}
-
-
-def _below_heading(title: str, notes: list[str], size: tuple[float, float]) -> Any:
-    """A new figure with its heading, and room for axes below."""
-    figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little of it
-    width, height = size
-    lines = textwrap.wrap(" · ".join([*notes, PRIVATE]), int(LINE * width))
-    head = TITLE + NOTE * len(lines)
-    whole = height + head
-    figure = figure_class(figsize=(width, whole), dpi=150, layout="constrained")
-    below = (0, 0, 1, height / whole)
-    figure.get_layout_engine().set(w_pad=EDGE, h_pad=0.1, rect=below)
-    x, top, second = EDGE / width, 1 - EDGE / whole, 1 - TITLE / whole
-    inks = inks_on(figure.get_facecolor())
-    heading = figure.text(x, top, title, fontsize=13, fontweight="bold", color=inks.mark)
-    remarks = figure.text(x, second, "\n".join(lines), fontsize=9, color=inks.quiet)
-    for text in (heading, remarks):
-        text.set(ha="left", va="top", parse_math=False)
-    return figure
 
 
 def undecorated(axes: Any, along: str) -> None:

@@ -52,15 +52,15 @@ class Laws:
         return [", ".join(map(str, label.values())) for label in self.labels]
 
     @property
-    def priced(self) -> bool:
-        """Whether the numbers are prices."""
-        return self.mechanism is not None and name_of(self.mechanism) == "price"
-
-    @property
     def truth_name(self) -> str:
         """What the true number is called."""
         name = "value" if self.mechanism is None else statistic_of(self.mechanism)
         return "best price" if self.priced else f"true {name}"
+
+    @property
+    def priced(self) -> bool:
+        """Whether the numbers are prices."""
+        return self.mechanism is not None and name_of(self.mechanism) == "price"
 
 
 class View(NamedTuple):

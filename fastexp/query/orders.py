@@ -146,8 +146,8 @@ class OfScores(Order):
 def _policies(nan: Any, pairs: dict[str, Any]) -> dict[str, str]:
     """What is done with missing records, by answer: never what tells of them."""
     counted = {  # whether the number of records must be the same in neighbouring data
-        name: mechanism.guarantee.neighbors == "replace"
-        and not isinstance(mechanism, CountingMechanism)
+        name: not isinstance(mechanism, CountingMechanism)
+        and mechanism.guarantee.neighbors == "replace"
         for name, (mechanism, _) in pairs.items()
     }
     policies = {name: "lower" if counted[name] else "drop" for name in counted}

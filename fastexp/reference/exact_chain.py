@@ -14,9 +14,8 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any, NamedTuple
 
-from .exact import draw_below, exp_bounds
+from .exact import Words, draw_below, exp_bounds
 
-Words = Callable[[], int]
 Way = tuple[Fraction, Fraction]  # a factor and an exponent: factor * exp(-exponent)
 
 

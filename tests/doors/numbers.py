@@ -18,7 +18,6 @@ from fastexp._numbers import (
     rank_rows,
     revenue,
     revenue_cells,
-    revenue_section,
     smooth,
 )
 from fastexp._numbers.distance import distance as rank_distance

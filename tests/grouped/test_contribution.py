@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.grouped import contribution, keep, release_choice, sample_choice
+from tests.doors.grouped import Limits, contribution, keep, release_choice, sample_choice
 from tests.doors.kernels import contribution as kernels
 from tests.doors.randomness import release_key
 from tests.support.each import each
@@ -27,10 +27,10 @@ class Rows:
         self.mapped = np.asarray(mapped, np.int64)
         self.people, self.names = np.asarray(people), np.asarray(names)
 
-    def kept(self, max_groups, max_rows, key=KEY, **how):
+    def kept(self, max_groups, max_rows, key=KEY):
         words = words_of(self.people, 1), words_of(self.names, 2)
-        limits = max_groups, max_rows
-        return keep(self.codes, self.persons, *words, self.mapped, *limits, key, **how)
+        limits = Limits(max_groups, max_rows)
+        return keep(self.codes, self.persons, *words, self.mapped, limits, key)
 
     def each(self, max_groups, max_rows, key=KEY):
         """What is kept of each person: how often each (name of a group, value)."""
@@ -162,11 +162,6 @@ def test_order_numbers_and_lists_do_not_matter(limits):
     persons = np.where(rows.persons >= 0, rows.people.size - 1 - rows.persons, -1)
     turned = Rows(codes, persons, rows.mapped, rows.people[::-1], names)
     assert turned.each(*limits) == before
-
-
-def test_threads_do_not_matter():
-    rows = some_rows(6, n=200_000, persons=5000)
-    assert (rows.kept(2, 2, threads=3) == rows.kept(2, 2)).all()
 
 
 def test_more_people_than_have_rows():

@@ -110,8 +110,8 @@ def test_a_chain_that_refuses_hands_over_to_sites_and_these_to_more_states():
     assert statistic.after(chain, quantiles.TRIES - 1) is chain
     assert isinstance(statistic.after(chain, quantiles.TRIES), quantile_sites.SiteChain)
     sites = quantile_sites.SiteChain(statistic, source, most=2)
-    assert sites.after(quantile_sites.TRIES - 1) is sites
-    more = sites.after(quantile_sites.TRIES)
+    assert statistic.after(sites, quantile_sites.TRIES - 1) is sites
+    more = statistic.after(sites, quantile_sites.TRIES)
     assert more.most == 4
-    assert more.after(10**6).most == len(TENTHS)
-    assert more.after(10**6).after(10**7).most == len(TENTHS)
+    most = statistic.after(more, 10**6)
+    assert most.most == statistic.after(most, 10**7).most == len(TENTHS)

@@ -7,7 +7,6 @@ import csv
 import datetime as dt
 import gzip
 import io
-import itertools
 import json
 import math
 import os
@@ -58,10 +57,10 @@ def listed(column: Any) -> list[Any]:
         return [None if np.isnat(x) else str(x) for x in column]
     (chunk,) = column.chunks()
     there = np.ones(chunk.length, bool) if chunk.valid is None else chunk.valid
-    if chunk.offsets is not None:
-        ends = chunk.offsets.tolist()
+    if chunk.ends is not None:
         data = chunk.values.tobytes()
-        values: list[Any] = [data[a:b].decode() for a, b in itertools.pairwise(ends)]
+        pairs = zip(chunk.offsets.tolist(), chunk.ends.tolist(), strict=True)
+        values: list[Any] = [data[a:b].decode() for a, b in pairs]
     else:
         values = chunk.values.tolist()
     return [x if known else None for x, known in zip(values, there.tolist(), strict=True)]

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import fastexp as fx
-from tests.doors.grouped import Draws, placed
+from tests.doors.grouped import Draws
 from tests.doors.query import output_file, perform
 from tests.messages import raises
 from tests.support.each import each
@@ -29,19 +29,13 @@ pytestmark = [pytest.mark.engines, pytest.mark.filterwarnings("ignore::fastexp.P
 class Firsts(Draws):
     """No draws: of each group the least records, or candidates, as often as there are draws."""
 
-    def __init__(self, mechanism, segments, size):
-        self.segments, self._mechanism, self._size = segments, mechanism, size
-        self.shape = (len(mechanism._entries),)
+    def __init__(self, mechanism, segments, words, size):
+        super().__init__(segments, words, size)
+        self.grid, self.shape = getattr(mechanism, "grid", None), (len(mechanism._entries),)
 
-    def chunk(self, first, last):
-        out = np.zeros((last - first, self._size, *self.shape), np.int64)
-        for g in range(first, last):
-            part = self.segments.some(g, g + 1)
-            grid = getattr(self._mechanism, "grid", None)
-            places = part.values if grid is None else placed(grid, part.values)
-            some = np.unique(places)[: self.shape[0]]
-            out[g - first, :, : some.size] = some
-        return out.reshape(-1, *self.shape)
+    def _exactly(self, _, points):
+        least = np.unique(points)[: self.shape[0]]
+        return lambda *_: np.pad(least, (0, self.shape[0] - least.size))
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,8 +48,8 @@ class Least(fx.Median):
 
     _ranks = None
 
-    def _draws(self, segments, _words, size):
-        return Firsts(self, segments, size)
+    def _draws(self, segments, words, size):
+        return Firsts(self, segments, words, size)
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,8 +60,8 @@ class Podium(fx.MostCommon):
     def _entries(self):
         return ("1", "2")
 
-    def _draws(self, segments, _words, size):
-        return Firsts(self, segments, size)
+    def _draws(self, segments, words, size):
+        return Firsts(self, segments, words, size)
 
     def _answer(self, index, released):
         numbers = np.asarray(index)

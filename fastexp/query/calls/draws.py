@@ -10,7 +10,7 @@ import numpy as np
 from ..._keys.group_names import Names
 from ..._numbers.rank import RankStatistic
 from ..._typing import AnyArray, IntArray
-from ...grouped.counted import Limits, Rows, bounded
+from ...grouped.contribution import Limits, Rows, bounded
 from ...grouped.segments import Segments, draw_together
 from .reader import Reader
 from .scope import Call

@@ -15,7 +15,7 @@ from ..._keys.group_names import KeyNames, Names
 from ..._keys.keys import Keys
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
-from ...grouped.counted import present
+from ...grouped.contribution import present
 from ..engines.frame import Column, Reading, Use, Uses, key_columns
 from .answers import Answer, naming
 from .parts import Part

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._keys.group_keys import Codes, numbered
-from ..._keys.group_names import Names, chosen
+from ..._keys.group_names import Names
 from ..._typing import AnyArray, IntArray
 from ...errors import FastexpError, ParameterError
-from ...grouped.counted import Rows, persons_of
+from ...grouped.contribution import Rows, persons_of
 from ...grouped.intake import grouped
 from ...grouped.segments import Segments
 from ..disk import spill
@@ -88,7 +88,7 @@ def beyond_memory(
         for part in parts:
             disk.add(part.of_groups())
         names, order = reader.numbering()
-        results = disk.draws(names if order is None else chosen(names, np.argsort(order)))
+        results = disk.draws(names if order is None else names.taken(np.argsort(order)))
     return names, results.answers(order)
 
 
@@ -169,7 +169,7 @@ class _Disk:
         """Answers for groups first..last - 1, of which these are all rows, in order."""
         if first == last:
             return
-        some = chosen(names, np.arange(first, last))
+        some = names.taken(np.arange(first, last))
         for reading, answers in together(self._call, self._reader):
             counts = part.counts >> answers[0] & 1 == 1
             sizes = np.bincount(part.codes[counts] - first, minlength=last - first)

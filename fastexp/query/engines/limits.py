@@ -107,9 +107,13 @@ def brought(rows: Callable[[], T]) -> T:
     try:
         return rows()
     except Exception as failure:
-        text = ""
-        with suppress(Exception):  # the text of Java's is in a process that may be gone
-            text = str(failure)
-        if not isinstance(failure, MemoryError) and not any(name in text for name in OF_SPARK):
+        if not _is_of_memory(failure):
             raise
     raise InvalidRecords(FULL)  # outside the handler: the error, which may hold data, is no context
+
+
+def _is_of_memory(failure: Exception) -> bool:  # its text is in no frame of what is raised
+    text = ""
+    with suppress(Exception):  # the text of Java's is in a process that may be gone
+        text = str(failure)
+    return isinstance(failure, MemoryError) or any(name in text for name in OF_SPARK)

@@ -15,7 +15,8 @@ def contribution(digest: Any) -> None:
     persons, codes = rng.integers(-1, 6, 150), rng.integers(-1, 5, 150)
     mapped, words = rng.integers(0, 4, 150), rng.integers(0, 2**64, (11, 4), dtype=np.uint64)
     for limits in ((2, 3), (9, 1), (1, 90), (90, 90)):
-        kept = _contribution.keep(codes, persons, words[:6], words[6:], mapped, *limits, bytes(32))
+        most = _contribution.Limits(*limits)
+        kept = _contribution.keep(codes, persons, words[:6], words[6:], mapped, most, bytes(32))
         digest.update(kept.tobytes())
     marks = np.array([3, 1, 1, 1, 2, 5, 4], np.uint64)
     _contribution.mark_smallest(marks, np.array([0, 5, 7]), 2, np.empty(5, np.uint64))

@@ -21,14 +21,15 @@ import fastexp as fx
 from tests.doors.grouped import (
     WORDS,
     FlipCountDraws,
+    Limits,
     PriceDraws,
     RankDraws,
     Segments,
     draw_all,
-    forms,
     gather,
     keep,
     pivots,
+    ranks,
     sample_choice,
     segments,
 )
@@ -104,6 +105,12 @@ def by_kernel(
     """Draws of all groups by kernels, of shape (groups, size)."""
     some = Segments(values, np.asarray(offsets, np.int64))
     return draw_all(RankDraws(statistic, some, words, size), size, threads)
+
+
+def exact_draws(draws: Any, size: int) -> Any:
+    """The same by the exact way: as if the kernel left all draws open."""
+    with changed((type(draws), "_fill", lambda *_: None)):
+        return draw_all(draws, size, 1)
 
 
 def weights_are_next_integers() -> None:
@@ -236,17 +243,6 @@ def rows_lie_between_their_edges() -> None:
         assert counts.tolist() == [9 + (number << 32) for number in under]
 
 
-def pivots_lie_at_the_edges_of_points() -> None:
-    """The least double of a point, and the one below it, by the grid."""
-    for mechanism in (MECHANISMS[0], MECHANISMS[2], fx.Median(1.0, (-1, 1), step=0.25)):
-        grid = mechanism.grid
-        points = np.array([1, grid.size // 2, grid.size // 2 + 1, grid.size - 1])
-        least = pivots._least(grid, points)
-        assert (grid.index(least) == points).all()
-        assert (grid.index(np.nextafter(least, -np.inf)) == points - 1).all()
-    assert pivots._least(grid, np.array([0, grid.size])).tolist() == [-np.inf, np.inf]
-
-
 def forms_are_those_of_each_length() -> None:
     """Forms and ranks that matter, of many numbers of records at once."""
     lengths = np.array([0, 1, 2, 3, 4, 7, 1_000, 1_001, 2**31])
@@ -256,9 +252,9 @@ def forms_are_those_of_each_length() -> None:
         fx.Quantile(0.3, 1.0, (0, 9)),
     ):
         statistic = mechanism._statistic
-        distances = forms.distances_of(statistic, lengths)
-        ranks = forms.ranks_of(distances, lengths, statistic.reach)
-        for n, numbers, pair in zip(lengths.tolist(), distances, ranks.tolist(), strict=True):
+        distances = ranks.distances_of(statistic, lengths)
+        that_matter = ranks.ranks_of(distances, lengths, statistic.reach).tolist()
+        for n, numbers, pair in zip(lengths.tolist(), distances, that_matter, strict=True):
             form, *both = statistic.ranks_that_matter(n)
             assert (form == numbers).all()
             assert both == pair
@@ -484,12 +480,12 @@ def the_twin_has_the_law() -> None:
 def words_are_those_of_the_stream() -> None:
     """Four words at first, then those of a substream of the draw's own."""
     words, size = GivenWords((0xABCDEF, 0x123456), 3), 6
-    some = words.round(1, 3, size)
+    early, later = words.round(1, 3, size)
     for g, draw in itertools.product(range(2), range(size)):
         first, more = words_of(words.stream(1 + g), draw)
         at = WORDS * (size * g + draw)
-        assert some.first[at : at + WORDS].tolist() == first
-        kernels_more = some.more(g, draw)
+        assert early[at : at + WORDS].tolist() == first
+        kernels_more = later(g, draw)
         assert [kernels_more() for _ in range(5)] == [more() for _ in range(5)]
 
 
@@ -526,7 +522,7 @@ def sums_and_bounds_are_met() -> None:
 
 def kernel_draw(mechanism: Any, values: Any, words: list[int]) -> int:
     """What the kernel makes of these words, -1 if it leaves the draw open."""
-    form, out = forms.forms_of(mechanism._statistic, np.array([values.size])), np.empty(1, np.int64)
+    form, out = ranks.forms_of(mechanism._statistic, np.array([values.size])), np.empty(1, np.int64)
     parts, size = np.array([0, values.size, 0, values.size, 0]), mechanism.grid.size
     arrays = values, parts, form.flat, size, form.most, form.weights, np.array(words, np.uint64)
     segment_ranks.ranks_draw(*arrays, out, np.empty(8 * form.most + 8, np.int64))
@@ -623,11 +619,7 @@ def counts_and_prices_are_the_twins() -> None:
     some = Segments(bids, np.array([0, 6, 9]))
     words = GivenWords(KEY, 2)
     drawn = draw_all(PriceDraws(price._prices, some, words, 30), 30, 1)
-    again = PriceDraws(price._prices, some, words, 30)
-    own_round = words.round(0, 2, 30)
-    for i in range(60):
-        part = np.clip(bids[:6] if i < 30 else bids[6:], 0, 9)
-        assert again._exactly(part, own_round, i) == drawn[i // 30, i % 30]
+    assert (exact_draws(PriceDraws(price._prices, some, words, 30), 30) == drawn).all()
     revenue = np.empty(10, np.int64)
     segment_prices.revenues_fill(np.clip(bids[:6], 0, 9), np.arange(10), SIGNED, revenue)
     assert revenue.tolist() == [
@@ -654,15 +646,14 @@ def uneven_prices_are_bounded() -> None:
         bids = rng.integers(0, k, 40)
         some = Segments(mechanism.grid.values(bids), offsets)
         draws = PriceDraws(prices, some, words, 8)
-        drawn, given = draw_all(draws, 8, 1), words.round(0, 3, 8)
+        drawn = draw_all(draws, 8, 1)
+        assert (exact_draws(draws, 8) == drawn).all()
         for g in range(3):
             own = bids[offsets[g] : offsets[g + 1]]
             bits = np.empty(k, np.int64)
             segment_prices.revenues_fill(own, draws._points, FLOAT, bits)
             paying = np.array([(own >= t).sum() for t in range(k)])
             assert np.array_equal(bits.view(np.float64), prices.bounds(paying, np.arange(k)))
-            exactly = [draws._exactly(own, given, i) for i in range(8 * g, 8 * g + 8)]
-            assert drawn[g].tolist() == exactly
         last = words_of(words.stream(2), 0)[0]
         for coin, index in ((0, drawn[2, 0]), (2**64 - 1, OPEN)):
             out, rate = np.empty(1, np.int64), prices.roughly
@@ -858,8 +849,8 @@ def kept_rows(values: Any, by: Any, person: Any, how: dict[str, Any]) -> Any:
     """Which rows count in a sample."""
     groups, people = names_of(how["groups"]), distinct(person, "person")
     words = people[1].name_words(), groups.name_words()
-    limits, key = (how["max_groups"], how["max_rows"]), sample_choice(make_key(how["rng"]))
-    return keep(codes_of(by, groups), people[0], *words, values.astype(np.int64), *limits, key)
+    limits, key = Limits(how["max_groups"], how["max_rows"]), sample_choice(make_key(how["rng"]))
+    return keep(codes_of(by, groups), people[0], *words, values.astype(np.int64), limits, key)
 
 
 def groups_are_answered_in_order() -> None:
@@ -894,7 +885,7 @@ def chunks_do_not_matter() -> None:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     values, words = rng.random(offsets[-1]) * 20, GivenWords(KEY, lengths.size)
     whole = by_kernel(mechanism._statistic, values, offsets, words, 2)
-    with changed((segments, "CHUNK", 30), (forms, "SHORT", 3)):
+    with changed((segments, "CHUNK", 30), (ranks, "SHORT", 3)):
         assert (by_kernel(mechanism._statistic, values, offsets, words, 2) == whole).all()
 
 
@@ -930,7 +921,6 @@ CHECKS: list[Callable[[], None]] = [
     a_record_that_is_no_number_is_refused,
     rows_lie_between_their_edges,
     rows_between_pivots_are_enough,
-    pivots_lie_at_the_edges_of_points,
     forms_are_those_of_each_length,
 ]
 

@@ -28,7 +28,7 @@ from tests.doors.numbers import (
     rank,
     rank_cells,
     revenue,
-    revenue_section,
+    revenue_cells,
     row_cells,
 )
 from tests.doors.numbers import cells as _cells
@@ -781,8 +781,8 @@ def draws_by_words_toss_coins(seeds: int = 40) -> None:
 
 SHALLOW = (
     (revenue, "BUCKETS", 5),
-    (revenue_section, "MANY", 1),
-    (revenue_section, "HOPELESS", 0.25),
+    (revenue_cells, "MANY", 1),
+    (revenue_cells, "HOPELESS", 0.25),
 )
 
 
@@ -792,8 +792,8 @@ def price_shapes(mechanism: Any, bids: Any) -> Iterator[Any]:
     every = _demand(source, mechanism.grid)
     weighting = prices.roughly
     sections = (
-        revenue_section.section_of(prices, source, weighting),
-        revenue_section.section_of_runs(prices, every, weighting),
+        revenue_cells.section_of(prices, source, weighting),
+        revenue_cells.section_of_runs(prices, every, weighting),
     )
     kind = Runs if mechanism.grid.points is None else Points
     shapes = [kind(prices, section, weighting) for section in sections]
