@@ -10,7 +10,7 @@ import contextlib
 import datetime as dt
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -140,8 +140,8 @@ def _of_array(keys: AnyArray, argument: str, names: KeyNames | None) -> Keys:
     plain = np.asarray(keys).view(np.ndarray)
     if plain.ndim != 1:
         raise not_keys(argument, f"an array of {plain.ndim} dimensions")
-    kind, size, width = plain.dtype.kind, plain.size, plain.dtype.itemsize
-    if size == 0 and kind == "f":  # of an empty list
+    kind, width = plain.dtype.kind, plain.dtype.itemsize
+    if plain.size == 0 and kind == "f":  # of an empty list
         return _nothing(0)
     if kind in "iub":
         return Keys("booleans" if kind == "b" else "integers", plain, valid)
@@ -153,7 +153,7 @@ def _of_array(keys: AnyArray, argument: str, names: KeyNames | None) -> Keys:
             raise not_keys(argument, f"an array of {plain.dtype.name}")
         return _instants(plain.view(np.int64), valid, unit)
     if kind == "U" and width:
-        return _of_points(plain.view(np.uint32), size, valid, names)
+        return _of_points(plain, valid, names)
     if kind in "OTU":
         return _of_objects(keys.tolist(), argument, names)
     raise not_keys(argument, f"floats ({plain.dtype})" if kind == "f" else described(plain.dtype))
@@ -273,25 +273,29 @@ def _of_texts(
     return Keys("text", codes, valid, texts=texts)
 
 
-def _of_points(points: AnyArray, size: int, valid: AnyArray | None, names: KeyNames | None) -> Keys:
+def _of_points(keys: AnyArray, valid: AnyArray | None, names: KeyNames | None) -> Keys:
     """Texts of fixed width: 32 bits a character, 0 behind."""
-    narrow = int(points.max(initial=0)) < ASCII
-    data = points.astype(np.uint8) if narrow else points.view(np.uint8)
-    ends = np.arange(size + 1) * (data.size // max(1, size))
-    table = TextTable(data, ends[:-1], ends[1:])
-    padded = table.texts("ascii" if narrow else "utf-32-le", "surrogatepass")
+    points, begins = keys.view(np.uint32), np.arange(keys.size) * (keys.dtype.itemsize // 4)
+    if int(points.max(initial=0)) < ASCII:
+        ends = begins + np.char.str_len(keys)
+        return _of_texts(points.astype(np.uint8), begins, ends, valid, names)
+    table = TextTable(keys.view(np.uint8), 4 * begins, 4 * begins + keys.dtype.itemsize)
+    padded = table.texts("utf-32-le", "surrogatepass")
     codes, texts = _of_strings([text.rstrip("\0") for text in padded], names)
     return Keys("text", codes[table.codes], valid, texts=texts)
 
 
 def _of_strings(items: list[Any], names: KeyNames | None) -> tuple[IntArray, Sequence[str]]:
     """(codes, texts) of strings; the code of None is -1."""
-    if names is None:
-        different = dict.fromkeys(items)
-        different.pop(None, None)
-        names = KeyNames("text", different)
-    codes = np.fromiter(map(names.place.get, items, repeat(-1)), np.int64, len(items))
-    return codes, names.texts
+    size = len(items)
+    if names is not None:
+        return np.fromiter(map(names.place.get, items, repeat(-1)), np.int64, size), names.texts
+    first: dict[Any, int] = {}  # the first row of each text
+    rows = np.fromiter(map(first.setdefault, items, count()), np.int64, size)
+    first.pop(None, None)
+    codes = np.full(size, -1)
+    codes[list(first.values())] = np.arange(len(first))
+    return codes[rows], tuple(first)
 
 
 def _described(part: arrow.Column) -> str:

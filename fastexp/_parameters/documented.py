@@ -3,9 +3,18 @@
 In a numpydoc section Parameters or Raises a line of names alone, without a type and a
 description, stands for their entries below. `documented` puts these in, so that ``help()`` is
 complete.
+"""
 
-Parameters
-----------
+from __future__ import annotations
+
+import re
+from functools import update_wrapper
+from types import FunctionType
+from typing import TypeVar
+
+Documented = TypeVar("Documented")
+
+PARAMETERS = """\
 epsilon : float
     Privacy parameter of each answer, in nats; in [1e-9, 1e6] unless `any_epsilon`.
 any_epsilon : bool
@@ -95,9 +104,9 @@ p : array_like
     Probabilities, in [0, 1].
 truth : array_like
     Finite numbers, possible as outputs or not; the true statistic.
+"""
 
-Raises
-------
+ERRORS = """\
 ParameterError, ParameterTypeError
     If a parameter is outside its range or of the wrong type.
 BudgetExceeded
@@ -109,15 +118,6 @@ BudgetError
 RandomnessError
     If the operating system gives no randomness.
 """
-
-from __future__ import annotations
-
-import re
-from functools import update_wrapper
-from types import FunctionType
-from typing import TypeVar
-
-Documented = TypeVar("Documented")
 
 ENTRY = re.compile(r"^(\S.*?)(?: :.*)?(?:\n .*)+", re.MULTILINE)
 SECTION = re.compile(r"^( *)(Parameters|Raises)\n\1-+\n((?:.*\S.*\n?)+)", re.MULTILINE)
@@ -166,8 +166,8 @@ def _completed(section: re.Match[str]) -> str:
     return section[0].removesuffix(body) + re.sub(bare, entries_of, body, flags=re.MULTILINE)
 
 
-# The lines of each entry above, by what stands before its type.
+# The lines of each entry, by what stands before its type.
 TABLES = {
-    section[2]: {entry[1]: entry[0].splitlines() for entry in ENTRY.finditer(section[3])}
-    for section in SECTION.finditer(__doc__ or "")
+    title: {entry[1]: entry[0].splitlines() for entry in ENTRY.finditer(text)}
+    for title, text in (("Parameters", PARAMETERS), ("Raises", ERRORS))
 }

@@ -563,7 +563,7 @@ class TestAttachedFrame:
             with raises("source that is not there"):
                 source_of(con, name)
         for path in ("mine.csv", "folder/mine", "t*", str(tmp_path)):
-            monkeypatch.setattr(attached, "frame_of", lambda path, **_: path)
+            monkeypatch.setattr(attached, "frame_of", lambda path, *_: path)
             assert source_of(con, path) == path
 
     def test_a_misspelt_table_is_told_the_one_that_it_is_like(self, con):
