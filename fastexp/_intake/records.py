@@ -49,7 +49,7 @@ class Records:
                     self.data = column
 
     @property
-    def many(self) -> bool:
+    def is_batch(self) -> bool:
         """Whether they are several data sets: the rows of a matrix, or lists."""
         if isinstance(self.data, np.ndarray):
             return self.data.ndim == 2
@@ -120,7 +120,7 @@ class Records:
 
         None where they are one data set.
         """
-        if not self.many:
+        if not self.is_batch:
             return self.data, None
         if isinstance(self.data, np.ndarray):
             rows, n = self.data.shape

@@ -1,6 +1,6 @@
 """A budget that releases charge before they draw, and that cannot be overspent.
 
-With `once`, the way of every release: it is the only one who may draw after a charge.
+With `charge_and_draw`, the way of every release: it is the only one who may draw after a charge.
 
 One class; half of the file is its documentation.
 """
@@ -416,7 +416,7 @@ only 0.2 remains; nothing was drawn or charged
         )
 
 
-def once(
+def charge_and_draw(
     budget: Budget | None,
     label: str | None,
     question: Question | Questions,
@@ -450,7 +450,9 @@ def once(
         ledger.charge(entry)
         return draw()
     digest = question.digest(question.promise(budget.neighbors))
-    return ledger.once(entry._replace(question=digest), label, question.width, draw, prepared)
+    return ledger.charge_and_draw(
+        entry._replace(question=digest), label, question.width, draw, prepared
+    )
 
 
 def file_of(budget: Budget | None) -> str | None:

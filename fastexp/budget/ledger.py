@@ -90,7 +90,7 @@ class Ledger(ABC):
             raise LabelError(f"{self.name} has no answers under the label {label!r}")
         return self._answers(charge)
 
-    def once(
+    def charge_and_draw(
         self,
         entry: Entry,
         label: str,

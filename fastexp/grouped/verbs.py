@@ -13,7 +13,7 @@ from .._parameters.foreign import agree, attribute
 from .._randomness.sampling import Sampling
 from .._randomness.streams import make_key
 from .._typing import IntArray
-from ..budget.budget import once
+from ..budget.budget import charge_and_draw
 from ..errors import ParameterError, PrivacyWarning, warn
 from .call_options import CallOptions
 from .contribution import release_choice, sample_choice
@@ -39,7 +39,7 @@ def release_groups(mechanism: GroupedMechanism, records: Records, options: CallO
     if is_from_data(options.groups):
         warn(TELLS, PrivacyWarning)
     draw = partial(drawn, mechanism, data, options)
-    answers = once(options.budget, options.label, question, draw, check)
+    answers = charge_and_draw(options.budget, options.label, question, draw, check)
     return tuple(answers) if is_from_data(options.groups) else answers
 
 

@@ -166,7 +166,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
         if not self._are_counts(data, options):
             check_type(data, self.candidates)
             records = Records(data, labels=True)
-            if records.many or options.is_of_persons:
+            if records.is_batch or options.is_of_persons:
                 return release_groups(self, records, options._replace(nan="drop"))
             data = records.data
         return super()._answered(data, options)
@@ -294,7 +294,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
         sampling = Sampling(size, rng, streams, options.threads, method)
         if not self._are_counts(data, options):
             records = Records(data, labels=True)
-            if records.many or options.is_grouped:
+            if records.is_batch or options.is_grouped:
                 return sample_groups(
                     self, records, options._replace(nan="drop"), sampling, with_labels
                 )

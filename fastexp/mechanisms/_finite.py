@@ -63,7 +63,7 @@ class FiniteMechanism(Mechanism):
     def _weigh(self, rate: Fraction) -> None:
         """Put in the rate of the weights, checked."""
         validate.rate(rate)
-        self._put(_rate=rate)
+        self._set_frozen(_rate=rate)
 
     @cached_property
     def _weighting(self) -> Weighting:
@@ -330,13 +330,13 @@ class UtilityMechanism(FiniteMechanism):
         return self.candidates
 
     def _check(self) -> None:
-        self._put(
+        self._set_frozen(
             sensitivity=validate.sensitivity(self.sensitivity),
             monotonic=validate.flag("monotonic", self.monotonic),
         )
         super()._check()
         if self.candidates is not None:
-            self._put(candidates=validate.candidates(self.candidates))
+            self._set_frozen(candidates=validate.candidates(self.candidates))
 
     def _weigh_epsilon(self, epsilon: float | Fraction) -> None:
         """Put in the rate of a selection that spends epsilon."""

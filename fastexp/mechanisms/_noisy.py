@@ -64,7 +64,7 @@ class NoisyMedian(Comparator):
         return float(self.bounds[0]), float(self.bounds[1])
 
     def _check(self) -> None:
-        self._put(epsilon=validate.epsilon(self.epsilon), bounds=plain_bounds(self.bounds))
+        self._set_frozen(epsilon=validate.epsilon(self.epsilon), bounds=plain_bounds(self.bounds))
 
     @overload
     def sample(

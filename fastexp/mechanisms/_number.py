@@ -72,7 +72,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         bounds: Any = self.bounds  # likewise
         grid = make_grid(bounds, self.step, points, rule=self._rule)
         super()._check()
-        self._put(
+        self._set_frozen(
             grid=grid,
             bounds=grid.ends if bounds is None else plain_bounds(bounds),
             step=self.step.item() if isinstance(self.step, np.generic) else self.step,
@@ -80,7 +80,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
 
     def _answered(self, data: Any, options: CallOptions) -> Any:
         records = Records(data)
-        if records.many or (options is not DEFAULTS and options.is_of_persons):
+        if records.is_batch or (options is not DEFAULTS and options.is_of_persons):
             from ..grouped.verbs import release_groups
 
             return release_groups(self, records, options)
@@ -344,7 +344,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         rows = None if options.is_grouped else data.matrix(self.grid)
         if rows is not None:
             return self._simulate_rows(rows, options, sampling)
-        if data.many or options.is_grouped:
+        if data.is_batch or options.is_grouped:
             from ..grouped.verbs import sample_groups
 
             return sample_groups(self, data, options, sampling)

@@ -158,7 +158,7 @@ class RankMechanism(DistanceMechanism):
     def _rank(self, form: distance.Forms, steps: int) -> None:
         """Put in the form of a distance of which one record changes so many `steps`."""
         rate = rank_rate(self.epsilon, steps)
-        self._put(_form=form, _rate=rate, _within=self._reach(self.widen))
+        self._set_frozen(_form=form, _rate=rate, _within=self._reach(self.widen))
 
 
 class QuantileMechanism(RankMechanism, promise="ε-DP and ε-bounded-range under `neighbors`."):
@@ -170,7 +170,7 @@ class QuantileMechanism(RankMechanism, promise="ε-DP and ε-bounded-range under
 
     def _check(self) -> None:
         super()._check()
-        self._put(neighbors=validate.neighbors(self.neighbors))
+        self._set_frozen(neighbors=validate.neighbors(self.neighbors))
         convention = distance.as_convention(self._q, self.convention)
         form = distance.QuantileForms(self._q, self.neighbors, convention)
         self._rank(form, distance.steps(self._q, self.neighbors, convention))

@@ -72,7 +72,7 @@ class QuantilesMechanism(GridMechanism):
             raise ParameterError("epsilon must be given")
         super()._check()
         exact = _quantiles(self.q, self.count, self._most)
-        self._put(
+        self._set_frozen(
             q=tuple(map(_written, exact)),
             count=None,
             neighbors=validate.neighbors(self.neighbors),
@@ -92,7 +92,7 @@ class QuantilesMechanism(GridMechanism):
                 neighbors=self.neighbors,
                 any_epsilon=True,
             )
-            self._put(_alone=alone)
+            self._set_frozen(_alone=alone)
 
     @property
     def _entries(self) -> tuple[str, ...]:

@@ -59,9 +59,9 @@ class Mechanism(ABC):
 
     def _check(self) -> None:
         """Validate the parameters, and put in exact values."""
-        self._put(any_epsilon=validate.flag("any_epsilon", self.any_epsilon))
+        self._set_frozen(any_epsilon=validate.flag("any_epsilon", self.any_epsilon))
         if getattr(self, "rho", None) is None:  # which `TopK` may have instead
-            self._put(epsilon=validate.epsilon(self.epsilon, self.any_epsilon))
+            self._set_frozen(epsilon=validate.epsilon(self.epsilon, self.any_epsilon))
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -250,7 +250,7 @@ class Mechanism(ABC):
         if options.budget is None:
             check()
             return draw()
-        charge_and_draw, question = _budget(), self._question(options, rows)
+        charge_and_draw, question = _charge_and_draw(), self._question(options, rows)
         return charge_and_draw(options.budget, options.label, question, draw, check)
 
     def _question(
@@ -263,7 +263,7 @@ class Mechanism(ABC):
 
         return question_of(options, self)
 
-    def _put(self, **values: object) -> None:
+    def _set_frozen(self, **values: object) -> None:
         """Set attributes while the mechanism is being built; it is immutable afterwards."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -301,10 +301,10 @@ def written(what: str, values: tuple[Any, ...] | list[Any]) -> str:
 
 
 @cache  # an import that is made already takes 1 us
-def _budget() -> Callable[..., Any]:
-    from ..budget.budget import once
+def _charge_and_draw() -> Callable[..., Any]:
+    from ..budget.budget import charge_and_draw
 
-    return once
+    return charge_and_draw
 
 
 class Comparator(Mechanism):

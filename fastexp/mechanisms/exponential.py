@@ -78,7 +78,7 @@ class Exponential(
         super()._check()
         if self.base is not None:
             k = None if self.candidates is None else len(self.candidates)
-            self._put(base=tuple(validate.base(self.base, k).tolist()))
+            self._set_frozen(base=tuple(validate.base(self.base, k).tolist()))
         self._weigh_epsilon(self.epsilon)
 
     @property
@@ -207,9 +207,9 @@ class ScoredExponential(Exponential):
     def _check(self) -> None:
         if not callable(self.score):
             raise ParameterTypeError(f"score must be callable, got {type(self.score).__name__}")
-        self._put(vectorized=validate.flag("vectorized", self.vectorized))
+        self._set_frozen(vectorized=validate.flag("vectorized", self.vectorized))
         given, labels = self.candidates, validate.candidates(self.candidates)
-        self._put(_given=validate.as_given(given, labels), candidates=labels)
+        self._set_frozen(_given=validate.as_given(given, labels), candidates=labels)
         super()._check()
 
     def _signed(self, law: Known) -> Known:

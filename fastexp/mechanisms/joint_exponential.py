@@ -85,7 +85,7 @@ class JointExponentialQuantiles(
 
     def _check(self) -> None:
         super()._check()
-        self._put(ties=validate.choice("ties", self.ties, ("spread", "left")))
+        self._set_frozen(ties=validate.choice("ties", self.ties, ("spread", "left")))
 
     @cached_property
     def _statistic(self) -> QuantilesStatistic:

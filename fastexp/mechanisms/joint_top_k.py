@@ -101,7 +101,7 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
     def _check(self) -> None:
         neighbors = validate.neighbors(self.neighbors)
         places = validate.counting("k", self.k, most=joint_top_k.MOST)
-        self._put(k=places, neighbors=neighbors, monotonic=neighbors == "add-remove")
+        self._set_frozen(k=places, neighbors=neighbors, monotonic=neighbors == "add-remove")
         super()._check()
         if self.candidates is not None and self.k > len(self.candidates):
             raise ParameterError(

@@ -122,16 +122,16 @@ class Laplace(
 
     def _check(self) -> None:
         super()._check()
-        self._put(
+        self._set_frozen(
             sensitivity=_positive("sensitivity", self.sensitivity),
             step=_positive("step", self.step),
         )
         validate.rate(Fraction(self.epsilon) / decimal(self.sensitivity))
         if self.bounds is None:
-            self._put(_grid=_multiples(self.step, self.sensitivity))
+            self._set_frozen(_grid=_multiples(self.step, self.sensitivity))
         else:
-            self._put(_grid=make_grid(self.bounds, self.step))
-            self._put(bounds=tuple(_number("bounds", end) for end in self.bounds))
+            self._set_frozen(_grid=make_grid(self.bounds, self.step))
+            self._set_frozen(bounds=tuple(_number("bounds", end) for end in self.bounds))
         rate = self._rate(self.epsilon)
         if self.bounds is None and rate * FINEST < 1:
             raise ParameterError(
@@ -142,7 +142,7 @@ class Laplace(
             raise ParameterError(
                 f"step must be at most sensitivity / epsilon * 2**900, got {self.step!r}"
             )
-        self._put(_weighting=Weighting(rate, None))
+        self._set_frozen(_weighting=Weighting(rate, None))
 
     def _rate(self, epsilon: float) -> Fraction:
         """The rate, a step, at any epsilon."""

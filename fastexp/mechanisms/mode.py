@@ -69,7 +69,7 @@ class Mode(DistanceMechanism, promise="ε-DP and ε-bounded-range under add-remo
 
     def _check(self) -> None:
         super()._check()
-        self._put(_within=self._reach(self.widen))
+        self._set_frozen(_within=self._reach(self.widen))
 
     @cached_property
     def _statistic(self) -> ModeStatistic:

@@ -112,7 +112,7 @@ class MostCommon(
 
     def _check(self) -> None:
         super()._check()
-        self._put(
+        self._set_frozen(
             candidates=validate.candidates(self.candidates),
             neighbors=validate.neighbors(self.neighbors),
             mechanism=validate.choice("mechanism", self.mechanism, (EXPONENTIAL, PERMUTE_AND_FLIP)),

@@ -56,7 +56,7 @@ class OrderStatistic(OrderMechanism):
     any_epsilon: bool = field(default=False, kw_only=True, compare=False)
 
     def _check(self) -> None:
-        self._put(r=validate.counting("r", self.r, most=(1 << 31) - 1))
+        self._set_frozen(r=validate.counting("r", self.r, most=(1 << 31) - 1))
         super()._check()
 
     @property

@@ -122,7 +122,7 @@ class Price(
             raise ParameterError("bounds of prices must be at most 1e288")
         if self.epsilon > validate.EPSILON_RANGE[1]:  # beyond, no coin passes below a bound
             raise ParameterError(f"epsilon of prices must be at most 1e6, got {self.epsilon!r}")
-        self._put(_prices=Prices(self.grid, self.epsilon, self.scaling))
+        self._set_frozen(_prices=Prices(self.grid, self.epsilon, self.scaling))
 
     def _promise(self) -> Guarantee:
         return selection_guarantee(price_epsilon(self.epsilon, self.scaling), "both", ASSUMES)

@@ -69,7 +69,7 @@ class Quantile(QuantileMechanism):
     _q: Fraction = field(init=False, compare=False)
 
     def _check(self) -> None:
-        self._put(_q=distance.as_quantile(self.q))
+        self._set_frozen(_q=distance.as_quantile(self.q))
         super()._check()
 
     @property

@@ -100,7 +100,7 @@ class RandomizedResponse(
     def _check(self) -> None:
         super()._check()
         rate = Fraction(self.epsilon)  # of the utility [r = bit]: its log-odds are epsilon
-        self._put(_weighting=Weighting(rate, None), _flips=Flips(rate))
+        self._set_frozen(_weighting=Weighting(rate, None), _flips=Flips(rate))
 
     def release(
         self,

@@ -83,7 +83,7 @@ class ReportNoisyMax(
         super()._check()
         validate.choice("noise", self.noise, tuple(NOISES))
         self._weigh_epsilon(self.epsilon)
-        self._put(_instead="Exponential" if self._has_bounded_range else "PermuteAndFlip")
+        self._set_frozen(_instead="Exponential" if self._has_bounded_range else "PermuteAndFlip")
 
     @property
     def _has_bounded_range(self) -> bool:

@@ -143,13 +143,13 @@ class SmoothSensitivityMedian(
         super()._check()
         validate.choice("noise", self.noise, NOISES)
         validate.choice("calibration", self.calibration, CALIBRATIONS)
-        self._put(
+        self._set_frozen(
             neighbors=validate.neighbors(self.neighbors),
             midpoint=validate.flag("midpoint", self.midpoint),
             delta=noise_delta(self.noise, self.delta),
         )
         scale = calibrate(self.noise, self.calibration, self.epsilon, self.delta)
-        self._put(_calibrated=scale)
+        self._set_frozen(_calibrated=scale)
         low, high = self._limits
         if not math.isfinite((high - low) / scale.alpha):
             raise ParameterError("bounds and epsilon must give a finite scale")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._parameters import validate
-from ..budget.budget import checked_note, once
+from ..budget.budget import charge_and_draw, checked_note
 from ..budget.question import Question, Questions
 from ..errors import ParameterError, ParameterTypeError, SessionError
 from ..grouped.call_options import CallOptions
@@ -127,7 +127,7 @@ class OfScores(Order):
         def check() -> None:
             frame.check_answers([name for name, *_ in draws], [])
 
-        values = once(
+        values = charge_and_draw(
             door.budget,
             label,
             Questions(tuple(questions)),

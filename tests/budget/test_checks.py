@@ -11,7 +11,7 @@ import pytest
 import fastexp as fx
 from fastexp import Budget, BudgetError
 from fastexp.errors import InvalidRecords
-from tests.doors.budget import Question, atomic_files, once
+from tests.doors.budget import Question, atomic_files, charge_and_draw
 from tests.messages import raises, says
 
 MEDIAN = fx.Median(0.1, bounds=(0, 9), step=1)
@@ -27,11 +27,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     budget = Budget.file(folder / FILE, epsilon=2.0, delta=1e-6)
     budget.charge(MEDIAN.guarantee, name="elsewhere", note="Jahrbuch ß")
     MEDIAN.release([1, 2, 3], budget=budget, label="ages")
-    once(budget, "long", QUESTION, lambda: list(range(180)))
+    charge_and_draw(budget, "long", QUESTION, lambda: list(range(180)))
     with pytest.raises(InvalidRecords):
         MEDIAN.release([None], budget=budget, label="failed")
     with pytest.raises(KeyboardInterrupt):
-        once(budget, "open", QUESTION, interrupted)
+        charge_and_draw(budget, "open", QUESTION, interrupted)
     MEDIAN.release([1, 2, 3], budget=budget)
     MEDIAN.release([1, 2, 3], budget=budget, label="last")
     return {path.name: path.read_bytes() for path in folder.iterdir()}

@@ -19,7 +19,7 @@ import pytest
 import fastexp as fx
 from fastexp import Budget, BudgetError, BudgetExceeded, release_key
 from fastexp.errors import InvalidRecords, InvalidUtilities, ParameterError, ParameterTypeError
-from tests.doors.budget import Question, atomic_files, file_of, ledger, once
+from tests.doors.budget import Question, atomic_files, charge_and_draw, file_of, ledger
 from tests.doors.intake import Records
 from tests.doors.selection import draw as _draw
 from tests.messages import raises, says
@@ -417,10 +417,10 @@ def test_an_open_label_is_no_other_questions(budget, monkeypatch):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        once(budget, "q", Question(MEDIAN), interrupted)
+        charge_and_draw(budget, "q", Question(MEDIAN), interrupted)
     with raises("label of another question"):
-        once(budget, "q", Question(fx.Median(0.2, bounds=(0, 100), step=1)), never)
-    assert once(budget, "q", Question(MEDIAN), lambda: 3) == 3
+        charge_and_draw(budget, "q", Question(fx.Median(0.2, bounds=(0, 100), step=1)), never)
+    assert charge_and_draw(budget, "q", Question(MEDIAN), lambda: 3) == 3
     assert budget.charges == 1
 
 
@@ -503,7 +503,7 @@ def test_threads_wait_and_get_the_same(budget):
 
     def ask(i):
         start.wait(timeout=60)
-        return once(budget if i % 2 else other, "q", Question(MEDIAN), draw)
+        return charge_and_draw(budget if i % 2 else other, "q", Question(MEDIAN), draw)
 
     with ThreadPoolExecutor(8) as pool:
         found = set(pool.map(ask, range(8)))
@@ -516,7 +516,7 @@ def test_while_one_draws_others_may_charge(budget):
         MEDIAN.release(AGES, budget=budget)
         return 7
 
-    assert once(budget, "q", Question(MEDIAN), draw) == 7
+    assert charge_and_draw(budget, "q", Question(MEDIAN), draw) == 7
     assert budget.charges == 3
 
 
@@ -524,7 +524,12 @@ def test_a_label_within_the_draw_of_another_is_refused(budget):
     question = Question(MEDIAN)
     for outer, inner in (("q", "q"), ("r", "s")):
         with raises("label within a draw"):
-            once(budget, outer, question, lambda name=inner: once(budget, name, question, never))
+            charge_and_draw(
+                budget,
+                outer,
+                question,
+                lambda name=inner: charge_and_draw(budget, name, question, never),
+            )
     MEDIAN.release(AGES, budget=budget, label="later")
 
 
@@ -546,15 +551,15 @@ def test_the_first_to_end_counts_also_without_a_common_lock(in_file, monkeypatch
             if first == "answers"
             else pytest.raises(InvalidRecords, match=says(re.compile("1 is")))
         ):
-            assert once(in_file, "q", question, lambda: outcome(first, 1)) == 1
+            assert charge_and_draw(in_file, "q", question, lambda: outcome(first, 1)) == 1
         return outcome(second, 2)
 
     if first == "answers":
-        assert once(in_file, "q", question, late) == 1
+        assert charge_and_draw(in_file, "q", question, late) == 1
     else:
         missing = re.compile("2 is missing") if second == "fails" else "'q': label used up"
         with pytest.raises((InvalidRecords, BudgetError), match=says(missing)):
-            once(in_file, "q", question, late)
+            charge_and_draw(in_file, "q", question, late)
     assert in_file.charges == 1
     assert len(in_file.log()) == 1
 

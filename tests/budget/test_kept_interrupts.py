@@ -19,7 +19,7 @@ import pytest
 import fastexp as fx
 from fastexp import Budget, BudgetError
 from fastexp.errors import InvalidRecords
-from tests.doors.budget import Question, atomic_files, ledger, once, terms
+from tests.doors.budget import Question, atomic_files, charge_and_draw, ledger, terms
 from tests.messages import raises
 
 fcntl = pytest.importorskip("fcntl", reason="locks of POSIX")
@@ -44,7 +44,7 @@ def draw() -> int:
 
 
 def release(path: Path, label: str | None) -> int:
-    answer: int = once(Budget.file(path), label, QUESTION, draw)
+    answer: int = charge_and_draw(Budget.file(path), label, QUESTION, draw)
     return answer
 
 
@@ -103,13 +103,13 @@ def test_at_every_line_of_a_release_from_memory(label: str | None) -> None:
         number += 1
         budget, drawn = Budget(1.0), []
         with contextlib.suppress(KeyboardInterrupt), interrupted_at(number, leaving=False) as lines:
-            once(budget, label, QUESTION, lambda seen=drawn: seen.append(1) or SECRET)
+            charge_and_draw(budget, label, QUESTION, lambda seen=drawn: seen.append(1) or SECRET)
         assert budget.charges == len(budget.log()) >= len(drawn), lines[-1]
         if len(lines) < number:
             break
-        assert once(budget, "another", QUESTION, draw) == SECRET, lines[-1]
+        assert charge_and_draw(budget, "another", QUESTION, draw) == SECRET, lines[-1]
         if label is not None:
-            assert once(budget, label, QUESTION, draw) == SECRET, lines[-1]
+            assert charge_and_draw(budget, label, QUESTION, draw) == SECRET, lines[-1]
             assert budget.charges == 2, lines[-1]
     assert number > 20
 
@@ -181,7 +181,7 @@ def test_many_that_could_not_be_kept(path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(os, "link", full)
     monkeypatch.setattr(atomic_files, "_publish", full)
     with raises("answers that could not be kept") as caught:
-        once(Budget.file(path), "q", QUESTION, lambda: [SECRET] * 1000)
+        charge_and_draw(Budget.file(path), "q", QUESTION, lambda: [SECRET] * 1000)
     assert not tells(caught.value)
 
 
@@ -209,7 +209,7 @@ def test_frames_of_other_errors_are_left_alone(path: Path, monkeypatch: pytest.M
     monkeypatch.undo()
     assert 3 in mine_in(caught.value)
     with pytest.raises(InvalidRecords) as caught_too:
-        once(Budget.file(path), "q", QUESTION, missing)
+        charge_and_draw(Budget.file(path), "q", QUESTION, missing)
     assert 4 in mine_in(caught_too.value)
 
 
@@ -222,7 +222,7 @@ def test_a_thread_beside_one_that_draws_may_have_a_label(path: Path) -> None:
         inner.join(60)
         return 3
 
-    assert once(Budget.file(path), "outer", QUESTION, outer) == 3
+    assert charge_and_draw(Budget.file(path), "outer", QUESTION, outer) == 3
     assert answers == [SECRET]
 
 
@@ -237,7 +237,7 @@ def test_that_a_lock_cannot_be_given_up_is_no_failure(
 
     budget = Budget.file(path)
     monkeypatch.setattr(atomic_files, "_unlock", refused)
-    assert once(budget, label, QUESTION, draw) == SECRET
+    assert charge_and_draw(budget, label, QUESTION, draw) == SECRET
     budget.charge(QUESTION.promise())
     monkeypatch.undo()
     assert budget.charges == 2

@@ -20,7 +20,7 @@ import pytest
 import fastexp as fx
 from fastexp import Budget, BudgetError
 from fastexp.errors import InvalidRecords
-from tests.doors.budget import Question, atomic_files, once
+from tests.doors.budget import Question, atomic_files, charge_and_draw
 from tests.messages import raises
 from tests.support import processes
 
@@ -52,7 +52,7 @@ def drawing(size: int) -> Callable[[], list[int]]:
 
 
 def ask(path: Path, draw: Callable[[], list[int]]) -> list[int]:
-    return once(Budget.file(path), "q", QUESTION, draw)
+    return charge_and_draw(Budget.file(path), "q", QUESTION, draw)
 
 
 def never():
@@ -191,7 +191,7 @@ def test_a_full_disk_at_every_step(path, draw, monkeypatch):
         seen = stepping(WRITING, step, full)
         told = ""
         try:
-            told = json.dumps(once(budget, "q", QUESTION, draw))
+            told = json.dumps(charge_and_draw(budget, "q", QUESTION, draw))
         except BudgetError as error:
             refusals.append((str(error), type(error.__context__)))
         finally:
@@ -244,7 +244,7 @@ def test_a_failure_that_cannot_be_written_is_not_told(path, monkeypatch, step):
     messages = []
     for draw in (missing, drawn):
         with raises("answers that could not be kept") as caught:
-            once(Budget.file(path), "q", QUESTION, draw)
+            charge_and_draw(Budget.file(path), "q", QUESTION, draw)
         monkeypatch.undo()
         messages.append(str(caught.value))
         linked = [caught.value.__context__, caught.value.__cause__]
@@ -267,7 +267,7 @@ def test_the_length_of_what_is_kept_tells_nothing_of_it(path, tmp_path):
         sizes = set()
         for place, answer in enumerate(answers):
             file = tmp_path / f"{number} {place}"
-            once(Budget.file(file, epsilon=1.0), "q", question, lambda kept=answer: kept)
+            charge_and_draw(Budget.file(file, epsilon=1.0), "q", question, lambda kept=answer: kept)
             sizes.add(file.stat().st_size)
         assert len(sizes) == 1
 
@@ -341,7 +341,9 @@ def test_twenty_processes_of_which_some_are_killed(path):
 
 def test_twenty_processes_with_labels_of_their_own(path):
     budget = Budget.file(path)
-    said = heard(started(lambda: once(budget, f"label {os.getpid() % 5}", QUESTION, slow(2)), 20))
+    said = heard(
+        started(lambda: charge_and_draw(budget, f"label {os.getpid() % 5}", QUESTION, slow(2)), 20)
+    )
     answers = {entry["label"]: budget.answers(entry["label"]) for entry in budget.log()}
     assert {json.dumps(answer) for answer in answers.values()} == set(said)
     assert budget.charges == len(answers)

@@ -14,7 +14,7 @@ import pytest
 import fastexp as fx
 from fastexp import Budget, BudgetExceeded, LabelError
 from fastexp.errors import ParameterError, ParameterTypeError
-from tests.doors.budget import Question, once
+from tests.doors.budget import Question, charge_and_draw
 from tests.messages import raises, says
 from tests.support import processes
 
@@ -187,9 +187,9 @@ def test_a_hostile_note_is_refused_before_anything(bad, budget, path):
 
 def test_whatever_releases_has_its_note_checked(budget):
     with raises("note: line of text"):
-        once(budget, None, Question(MEDIAN), never, note="a\nb")
+        charge_and_draw(budget, None, Question(MEDIAN), never, note="a\nb")
     with raises("note without budget"):
-        once(None, None, Question(MEDIAN), never, note="n")
+        charge_and_draw(None, None, Question(MEDIAN), never, note="n")
     assert budget.charges == 0
 
 

@@ -209,12 +209,12 @@ def test_what_was_drawn_is_not_lost(
     assert swallowed
 
     def late(*arguments: Any) -> Any:
-        answers = once(*arguments)
+        answers = charge_and_draw(*arguments)
         signal.raise_signal(signal.SIGINT)
         return answers
 
-    once = payment.once
-    monkeypatch.setattr(payment, "once", late)
+    charge_and_draw = payment.charge_and_draw
+    monkeypatch.setattr(payment, "charge_and_draw", late)
     monkeypatch.chdir(Path(budget).parent)
     ended = run(*QUESTIONS[name], "--budget", budget, *label)
     assert (ended.code, ended.out) == (130, "")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..._compiler import jit
 from ..._parameters.text import printable
 from ...budget import atomic_files
-from ...budget.budget import Budget, checked_note, once
+from ...budget.budget import Budget, charge_and_draw, checked_note
 from ...errors import BudgetError
 from ..terminal import interrupts
 from ..terminal.errors import UserMistake
@@ -85,7 +85,7 @@ class Payment:
     ) -> Any:
         """The ledger's answers, or those of `draw`, which reads the records, after a charge.
 
-        `draw` and `check` are as of `budget.once`.
+        `draw` and `check` are as of `budget.charge_and_draw`.
         """
         self._promise = self.promise(question)
 
@@ -102,7 +102,9 @@ class Payment:
 
         before = 0 if self.budget is None else self.budget.charges
         try:
-            return once(self.budget, self._label, question, draw_charged, check_last, self._note)
+            return charge_and_draw(
+                self.budget, self._label, question, draw_charged, check_last, self._note
+            )
         except BudgetError:  # says itself what is charged
             raise
         except BaseException as error:

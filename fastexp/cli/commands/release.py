@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..._parameters.descriptions import at_most, grid_text, name_of, title
 from ..._parameters.text import printable
-from ...budget.budget import once
+from ...budget.budget import charge_and_draw
 from ...errors import BudgetExceeded
 from ...query.output import output_file
 from ..ask import publication
@@ -140,7 +140,7 @@ def _state(call: PublicCall, public: PaidRelease, budget: Budget) -> str:
         raise _Stopped
 
     try:
-        once(budget, call.label, public.question, stop, stop)
+        charge_and_draw(budget, call.label, public.question, stop, stop)
     except _Stopped:
         return OPEN if call.label in [entry["label"] for entry in budget.log()] else NEW
     return ANSWERED

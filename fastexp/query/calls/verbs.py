@@ -13,7 +13,7 @@ from ..._parameters import validate
 from ..._randomness.release_key import ReleaseKey
 from ..._randomness.streams import make_key
 from ..._typing import WordArray
-from ...budget.budget import Budget, checked_note, once
+from ...budget.budget import Budget, charge_and_draw, checked_note
 from ...budget.question import Question, Questions, groups_in_words
 from ...errors import PrivacyWarning, warn
 from ...grouped import contribution
@@ -88,7 +88,9 @@ class ReleaseCall(DrawingCall):
 
     def settle(self, draw: Draw, check: Check) -> list[Any]:
         """Charged before a row is read."""
-        answers: list[Any] = once(self._budget, self._label, self.question, draw, check, self._note)
+        answers: list[Any] = charge_and_draw(
+            self._budget, self._label, self.question, draw, check, self._note
+        )
         return answers
 
     @cached_property
