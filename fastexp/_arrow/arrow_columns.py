@@ -244,8 +244,9 @@ def _list(
             part.malformed("lists of a fixed size that do not fit")
         offsets = np.arange(start, start + count + 1, dtype=np.int64) * width
     low, high = int(offsets[0]), int(offsets[-1])
-    child, sizes = read(inner, items, low, high - low), np.diff(offsets)
-    if valid is None or not sizes[~valid].any():
+    child = read(inner, items, low, high - low)
+    sizes = np.diff(offsets) if valid is not None else None
+    if valid is None or sizes is None or not sizes[~valid].any():
         return offsets - low if low else offsets, child
     index = np.flatnonzero(np.repeat(valid, sizes))  # null lists may have items
     return np.concatenate([[0], np.cumsum(np.where(valid, sizes, 0))]), _taken(child, index)
