@@ -96,6 +96,6 @@ class PrivacyWarning(UserWarning):
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the line of the caller's code that called fastexp."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] == "fastexp":
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == "fastexp":
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

@@ -84,13 +84,14 @@ class TextTable:
         least = min(DENSE, 4 * (size + group_codes.TOGETHER))
         self._secret, self._table = _filled(NO_WORDS, NO_WORDS, least=least)
         words = group_codes.TEXT * size + int(((ends - begins + 7) // 8).sum())
-        self._packed = np.empty(words, np.uint64)
+        self._packed = np.zeros(max(1, words), np.uint64)
         self.codes, progress = np.empty(size, np.int64), np.zeros(3, np.int64)  # of these texts
         self._code(values, begins, ends, self.codes, progress)
         while progress[group_codes.ROW] < size:
             self._table = _grown(self._secret, self._table)
             self._code(values, begins, ends, self.codes, progress)
-        self._packed = self._packed[: progress[group_codes.USED]].copy()
+        used = max(1, progress[group_codes.USED])  # a kernel reads the first word in any case
+        self._packed = self._packed[:used].copy()
 
     def texts(self, encoding: str, errors: str) -> list[str]:
         """The texts by code."""

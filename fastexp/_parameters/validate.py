@@ -285,12 +285,6 @@ def indices(name: str, value: object, most: int, count: int) -> list[int]:
     return numbers
 
 
-def parts(disjoint: object, membership: object) -> None:
-    """What a call says of rows and groups."""
-    flag("disjoint", disjoint)
-    choice("membership", membership, ("private", "public"))
-
-
 def method(value: object, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> str:
     """The kernel that a caller pins; the first of the allowed ones by default."""
     return allowed[0] if value is None else choice("method", value, allowed)

@@ -385,17 +385,20 @@ only 0.2 remains; nothing was drawn or charged
         return len(self._ledger.look().charges)
 
     def __repr__(self) -> str:
-        terms, names = self._ledger.terms, ["spent", "remaining"]
-        limits = f"{terms.unit}={terms.limit!r}"
-        if terms.delta > 0:
-            limits += f", delta={terms.delta!r}"
-            names += ["spent_delta", "remaining_delta"]
+        terms = self._ledger.terms
+        limits = f"{terms.unit}={terms.limit!r}" + f", delta={terms.delta!r}" * (terms.delta > 0)
         head = f"{self._ledger}{limits}, neighbors={terms.neighbors!r}"
         try:
-            facts = [f"{name}={getattr(self, name)!r}" for name in (*names, "charges")]
+            history = self._ledger.look()  # once: all figures are of one moment
         except BudgetError:
-            facts = ["unreadable"]
-        return f"{', '.join([head, *facts])})"
+            return f"{head}, unreadable)"
+        facts = [("", terms.limit, history.spent.amount)]
+        if terms.delta > 0:
+            facts.append(("_delta", terms.delta, history.spent.delta))
+        for part, limit, spent in facts:
+            head += f", spent{part}={amounts.up(Fraction(spent))!r}"
+            head += f", remaining{part}={rest(limit, spent)!r}"
+        return f"{head}, charges={len(history.charges)})"
 
     def _card(self) -> Card:
         facts: list[tuple[str, object]] = [(self.unit, repr(self.total))]

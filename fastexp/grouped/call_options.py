@@ -38,8 +38,9 @@ class CallOptions(NamedTuple):
 
     def checked(self) -> CallOptions:
         """Validate what is neither about groups nor about the mechanism; a label goes with both."""
-        validate.parts(self.disjoint, self.membership)
         return self._replace(
+            disjoint=validate.flag("disjoint", self.disjoint),
+            membership=validate.choice("membership", self.membership, ("private", "public")),
             threads=validate.threads(self.threads),
             assume_sorted=validate.flag("assume_sorted", self.assume_sorted),
         )

@@ -170,6 +170,8 @@ class FiniteMechanism(Mechanism):
     def _answered(self, data: Any, options: CallOptions) -> Any:
         if options.budget is None:
             bits, kind = self._utilities(data, options.nan)
+            if bits.shape[-1] == 1:
+                _refuse_one(1)
             return self._released(bits, kind, options.threads)
         read: Callable[[], tuple[WordArray, int]] = partial(self._utilities, data, options.nan)
         in_data = self._in_data(data)
@@ -188,8 +190,6 @@ class FiniteMechanism(Mechanism):
 
     def _released(self, bits: WordArray, kind: int, threads: int) -> Any:
         """One released candidate of each row."""
-        if bits.shape[-1] == 1:
-            _refuse_one(1)
         chosen = self._drawn(bits, kind, threads)
         return chosen if self._labels is None else self._labelled(chosen)
 

@@ -105,7 +105,8 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """Draws from each row of a matrix."""
         from ..grouped.verbs import sample_groups
 
-        return sample_groups(self, Records(rows), options, sampling)
+        alone = CallOptions(threads=options.threads, nan=options.nan)  # persons are of groups
+        return sample_groups(self, Records(rows), alone, sampling)
 
     @abstractmethod
     def _law_of(self, source: Source) -> GridLaw:

@@ -32,3 +32,11 @@ def test_it_names_the_callers_line(kind, call):
     with pytest.warns(kind) as record:
         call()
     assert [warning.filename for warning in record] == [__file__]
+
+
+def test_code_without_a_name_is_warned():
+    """As an embedded interpreter runs it: the globals of the caller have no `__name__`."""
+    names = {"call": SELECTION.release, "utilities": UTILITIES}
+    with pytest.warns(fx.SensitivityWarning):
+        exec("index = call(utilities)", names)  # noqa: S102
+    assert names["index"] in (0, 1)

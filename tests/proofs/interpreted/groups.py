@@ -68,6 +68,9 @@ def texts(digest: Any) -> None:
     group_codes.insert_keys(keys, places[::-1].copy(), secret, crowded)
     group_codes.insert_keys(keys[:3], places[:3], secret, crowded)
     code(crowded, packed[:23], 0, 7, 23)
+    full = np.zeros(16, np.uint64)  # but for one slot
+    group_codes.insert_keys(keys, places, secret, full)
+    code(full, packed[:23], 0, 7, 23)
 
 
 def moving(digest: Any) -> None:
