@@ -51,8 +51,10 @@ def shows(thing, depth=9, seen=None):
     seen.add(id(thing))
     if isinstance(thing, np.ndarray):
         return thing.dtype.kind in "iuf" and bool((thing == SECRET).any())
-    if isinstance(thing, (str, int)):
-        return "SECRET" in str(thing) or str(SECRET) in str(thing)
+    if isinstance(thing, int):
+        return thing == SECRET  # the number of a thread may have its digits
+    if isinstance(thing, str):
+        return "SECRET" in thing or str(SECRET) in thing
     if isinstance(thing, (list, tuple, set)):
         parts = list(thing)
     elif isinstance(thing, dict):
