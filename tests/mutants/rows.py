@@ -438,7 +438,7 @@ ROWS = {
         "coins of prices as if bounds were nearer": "kernels/groups:EXCESS:number=50:2",
         "an open price's coin is by the rate alone": "grouped:PriceDraws._exactly:left:2",
         "a group's bids stay for the next": "kernels/groups:fill_revenues:skip",
-        "answers in the data's order": "_keys:coding_of:minus:20",
+        "keys of the other sign": "_keys:LookedUp._fill:minus:4",
         "a retry is a second release": "grouped:KeyedWords.__init__:exchange:2",
         "words of the raw order": "grouped:sorted_points:skip:6",
         "the rule is no part of the question": "grouped:drawn:value='':32",
