@@ -1,7 +1,7 @@
 """The messages of the package, read from its source: what exceptions and warnings can say.
 
 A message is collected where its exception is made: that of a class of `fastexp.errors`, of
-`UserMistake`, `Failure` and refused values of the command line, `warnings.warn`, and a line of
+`UserMistake`, `Failure` and refused values of the command line, `errors.warn`, and a line of
 `Faults`, of which the errors of a study consist. Its text may come from constants, variables,
 results of functions, and what callers pass; what only a call knows is a name in braces, as in
 ``{name} must be True or False, got {type}``.
@@ -431,9 +431,7 @@ def _said(call: ast.Call, scope: Scope, package: Package) -> Iterator[tuple[str,
     func, module = call.func, scope.module
     if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
         owner = func.value.id
-        if (owner, func.attr) == ("warnings", "warn") and len(call.args) > 1:
-            yield _label(call.args[1]), call.args[0]
-        elif func.attr == "add" and len(call.args) == 2 and owner in ("faults", "self"):
+        if func.attr == "add" and len(call.args) == 2 and owner in ("faults", "self"):
             yield "ParameterError", call.args[1]
         elif func.attr == "error" and module.name == PARSER:
             yield "UserMistake", call.args[0]
@@ -444,6 +442,8 @@ def _said(call: ast.Call, scope: Scope, package: Package) -> Iterator[tuple[str,
         elif owner == "errors" and func.attr in package.public and call.args:
             yield func.attr, call.args[0]
     elif isinstance(func, ast.Name) and call.args:
+        if func.id == "warn" and len(call.args) == 2:
+            yield _label(call.args[1]), call.args[0]
         for kind in _classes(func.id, scope, package):
             yield kind, call.args[0]
 
