@@ -1,4 +1,4 @@
-"""The exceptions of fastexp. Messages name arguments and requirements, never data."""
+"""The exceptions and warnings of fastexp. Messages name arguments and requirements, never data."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class CallOptions(NamedTuple):
         return self.is_grouped or not limits_are_1 or self.key is not None
 
     def checked(self) -> CallOptions:
-        """Validate what is neither about groups nor about the mechanism; a label goes with both."""
+        """Validate the options that need neither the mechanism nor the list of groups."""
         return self._replace(
             disjoint=validate.flag("disjoint", self.disjoint),
             membership=validate.choice("membership", self.membership, ("private", "public")),

@@ -51,7 +51,7 @@ def rule_of(options: CallOptions) -> str:
 
 
 def checked_groups(options: CallOptions) -> CallOptions:
-    """Validate what is said of groups, persons, label and key; it must fit together."""
+    """Validate what is said of groups and persons; it must fit together."""
     readable(options.groups, "groups")
     readable(options.by, "by")
     if isinstance(options.by, str):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack, cast, overload
 
 import numpy as np
 
-from .._intake.arrays import canonical
+from .._intake.arrays import POLICIES, canonical
 from .._intake.record_sources import Source
 from .._intake.records import Records
 from .._numbers import noise
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ._options import NoisySimulation
 
 ASSUMES = "one person is one record; bounds and noise were chosen without looking at the data"
-POLICIES = ("raise", "drop", "lower", "upper")
 
 
 class NoisyMedian(Comparator):

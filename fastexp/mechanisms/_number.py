@@ -105,7 +105,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """Draws from each row of a matrix."""
         from ..grouped.verbs import sample_groups
 
-        alone = CallOptions(threads=options.threads, nan=options.nan)  # persons are of groups
+        alone = CallOptions(threads=options.threads, nan=options.nan)  # limits of persons say nothing of rows
         return sample_groups(self, Records(rows), alone, sampling)
 
     @abstractmethod
