@@ -105,7 +105,8 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """Draws from each row of a matrix."""
         from ..grouped.verbs import sample_groups
 
-        alone = CallOptions(threads=options.threads, nan=options.nan)  # limits of persons say nothing of rows
+        # Limits of persons say nothing of rows.
+        alone = CallOptions(threads=options.threads, nan=options.nan)
         return sample_groups(self, Records(rows), alone, sampling)
 
     @abstractmethod
