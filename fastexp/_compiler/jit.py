@@ -78,10 +78,10 @@ class Kernel:
     __slots__ = ("_entry", "function", "name", "signature")
 
     def __init__(self, function: Callable[..., Any], signature: Signature) -> None:
-        self.function = function
-        self.signature = signature
+        self.function: Callable[..., Any] = function
+        self.signature: Signature = signature
         module = function.__module__.rpartition(".kernels.")[2]  # folders are part of the name
-        self.name = f"{module}.{function.__name__}"
+        self.name: str = f"{module}.{function.__name__}"
         self._entry: Callable[..., Any] | None = None
 
     def __call__(self, *args: Any) -> Any:

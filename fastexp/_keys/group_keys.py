@@ -59,6 +59,8 @@ def codes_of(keys: object, names: Names, argument: str = "by", threads: int = 1)
 class Codes:
     """Codes of rows that are known."""
 
+    size: int
+
     def __init__(self, codes: IntArray) -> None:
         self._codes, self.size = codes, codes.size
 

@@ -40,6 +40,10 @@ class DistanceStatistic(ABC):
     point that are within it of each point.
     """
 
+    grid: Grid
+    near: tuple[IntArray, IntArray] | None
+    width: int
+
     def __init__(
         self,
         rate: Fraction,
@@ -48,7 +52,7 @@ class DistanceStatistic(ABC):
         near: tuple[IntArray, IntArray] | None = None,
     ) -> None:
         self.grid, self.width, self.near = grid, width, near
-        self.weighting = Weighting(rate, None)
+        self.weighting: Weighting = Weighting(rate, None)
         self._few: tuple[Few | None, ...] = ()
 
     @abstractmethod

@@ -65,12 +65,17 @@ class Truth:
     It lies `rest` / `under` steps above point `below`.
     """
 
+    endless: bool
+    grid: Grid
+    under: int
+    rest: int
+
     def __init__(self, f: Fraction, grid: Grid, *, endless: bool) -> None:
         self.grid, self.endless = grid, endless
         a, s, d = grid.unit
         over, self.under = f.numerator * d - a * f.denominator, s * f.denominator
         below, self.rest = divmod(over, self.under)
-        self.below = below if endless else min(max(below, 0), grid.size - 1)
+        self.below: int = below if endless else min(max(below, 0), grid.size - 1)
         if below != self.below or (not endless and below == grid.size - 1):
             self.rest = 0
 
@@ -114,9 +119,12 @@ class LaplaceSampler:
     substream j of its AGAIN stream.
     """
 
+    truth: Truth
+    weighting: Weighting
+
     def __init__(self, truth: Truth, weighting: Weighting) -> None:
         self.truth, self.weighting = truth, weighting
-        self.block = min(max(int(SHARE / weighting.rate_nats), 1), MOST_POINTS)
+        self.block: int = min(max(int(SHARE / weighting.rate_nats), 1), MOST_POINTS)
 
     def with_rate(self, rate: Fraction) -> Self:
         return type(self)(self.truth, self.weighting.with_rate(rate))

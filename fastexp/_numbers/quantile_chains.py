@@ -23,7 +23,7 @@ import numpy as np
 
 from .._intake.record_sources import NOTHING, Source, Window
 from .._parameters.grid import Grid
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import LN2
 from ..kernels.numbers import chain as _kernels
 from .rank import few_enough
@@ -50,20 +50,27 @@ class Underflow(Exception):
 class Weights:
     """The weights of joint quantiles: public. `lattice`: the step of totals, None: t = n."""
 
+    grid: Grid
+    lattice: int | None
+    q: tuple[Fraction, ...]
+    rate: Fraction
+
     def __init__(
         self, q: tuple[Fraction, ...], rate: Fraction, lattice: int | None, grid: Grid, ties: str
     ) -> None:
         self.q, self.rate, self.lattice, self.grid = q, rate, lattice, grid
-        self.left = int(ties == "left")
-        self.shares = [b - a for a, b in pairwise([Fraction(0), *q, Fraction(1)])]
+        self.left: int = int(ties == "left")
+        self.shares: list[Fraction] = [b - a for a, b in pairwise([Fraction(0), *q, Fraction(1)])]
         self._unit = math.lcm(*(x.denominator for x in q))
         self._units = np.array([int(x * self._unit) for x in [*q, *self.shares]], object)
-        self.inner = float(min(self.shares[1:-1], default=Fraction(0)) * rate)
+        self.inner: float = float(min(self.shares[1:-1], default=Fraction(0)) * rate)
         m, size = len(q), grid.size
         number = math.comb(size + m - 1, m) if self.left else size**m
         parts = 1 if self.left else math.factorial(m)
-        self.ways = Fraction(number, parts)  # the number of all answers, or their volume
-        self.log_ways = math.log(number) - math.log(parts)  # differences of lgamma lose all digits
+        # The number of all answers, or their volume.
+        self.ways: Fraction = Fraction(number, parts)
+        # Differences of lgamma lose all digits.
+        self.log_ways: float = math.log(number) - math.log(parts)
 
     def products(self, totals: list[int]) -> tuple[IntArray, FloatArray]:
         """Of each total the whole parts of q * t and of t * shares, and what is left of them."""
@@ -94,16 +101,35 @@ class Rows(NamedTuple):
 class Sums:
     """Cells, chains of totals, and their masses, of one data set."""
 
+    n: int
+    source: Source
+    weights: Weights
+    rate: float
+    step: int
+    extent: tuple[int, int]
+    cells: IntArray
+    lengths: FloatArray
+    bases: AnyArray
+    last: list[FloatArray]
+    whose: int
+    far: list[int]
+    room: int
+    widest: int
+    bounds: AnyArray
+    floats: AnyArray
+    ints: AnyArray
+    unit: int
+
     log_unit = Fraction(0)  # masses are in units of 2**unit * exp(log_unit)
 
     def __init__(self, weights: Weights, source: Source) -> None:
         self.weights, self.source, self.n = weights, source, few_enough(source.total())
         n, m, rate, step = self.n, len(weights.q), float(weights.rate), weights.lattice or 0
         self.rate, self.step = rate, step
-        self.dense = m if 0 < n < m * m and not weights.left else 0  # then all atoms are cells
+        self.dense: int = m if 0 < n < m * m and not weights.left else 0  # then all atoms are cells
         usual = 1.1 * max(m * math.log1p(n * rate / 2) - math.lgamma(m + 1), 0.0) + GUESS_NATS
         nearest = round(Fraction(n, step)) * step if step else n
-        self.reach = max(math.ceil(usual / rate), abs(n - nearest) + 1)
+        self.reach: int = max(math.ceil(usual / rate), abs(n - nearest) + 1)
         self._take(self.reach)
         self.extent, self.summed = (0, 0), dict[Node, tuple[float, IntArray, FloatArray]]()
         near, wide, shared, tries = math.ceil((NEAR_NATS + m / 2) / rate), 0.0, True, 0
@@ -155,7 +181,7 @@ class Sums:
         """Of the totals with |n - t| < reach: each one near n, and more and more together."""
         n, step = self.n, self.step
         if not step:
-            self.within = range(n, n + 1)
+            self.within: range = range(n, n + 1)
             return [Node(n, self.within)]
         first, last = max(-((self.reach - 1 - n) // step), 0), (n + self.reach - 1) // step
         self.within, nodes = range(first * step, last * step + 1, step), list[Node]()
@@ -192,8 +218,8 @@ class Sums:
         plain = min(totals) * self.weights.inner >= PLAIN_NATS
         wide = min(n, 3 * self.reach) + 3  # at least the widest row, whatever the nodes are
         most = min(m, max(PHASES, MANY // (m * wide)), ROOM // (m * wide))
-        self.most = 1 if plain else max(most, 2)
-        self.slack = 2.0**-40 + wide * 2.0**-49
+        self.most: int = 1 if plain else max(most, 2)
+        self.slack: float = 2.0**-40 + wide * 2.0**-49
         if self.extent != (self.reach, self.most):
             self.extent, self.summed = (self.reach, self.most), {}
         new = [k for k, node in enumerate(nodes) if node not in self.summed]
@@ -205,7 +231,7 @@ class Sums:
             self.summed.update(zip([nodes[k] for k in new], sums, strict=True))
         known = zip(*[self.summed[node] for node in nodes], strict=True)
         self.bounds, self.ints, self.floats = map(np.array, known)
-        self.exponents = self.ints[:, 3, m]
+        self.exponents: AnyArray = self.ints[:, 3, m]
 
     def _filled(self, ints: IntArray, floats: FloatArray, stays: bool) -> tuple[FloatArray, ...]:
         """The bounds of the sums of some chains, and B, phases and A of the last one."""
@@ -233,24 +259,24 @@ class Sums:
         nats = self.rate * np.array(self.far)
         powers = exponents + np.where(nats, np.ceil(nats / LN2 + 2.0**-20), 0).astype(np.int64)
         self.unit, numbers = int(powers.max()), [len(node.totals) for node in self.nodes]
-        self.rest_nats = self._rest() - self.unit * LN2
+        self.rest_nats: float = self._rest() - self.unit * LN2
         alone = bounds * np.ldexp(1.0, np.maximum(exponents - self.unit, -1000))
-        self.least = float((alone * numbers).sum())
+        self.least: float = float((alone * numbers).sum())
         scaled = (bounds * np.ldexp(1.0, np.maximum(powers - self.unit, -1000))).tolist()
         up = 1 + 2.0**-50
         masses = [
             max(x * (k * up if k > 1 else 1), LEAST) for x, k in zip(scaled, numbers, strict=True)
         ]
-        self.shared = sum(x for x, k in zip(masses, numbers, strict=True) if k > 1)
+        self.shared: float = sum(x for x, k in zip(masses, numbers, strict=True) if k > 1)
         masses.append(math.exp(min(max(self.rest_nats + 2.0**-20, -MOST_NATS), MOST_NATS)))
         self._add(masses)
 
     def _rest(self) -> float:
         """At least ln of the mass of the rest, of so many slots of totals."""
-        self.slots = len(self.within) + (4 if self.step else 0)
+        self.slots: int = len(self.within) + (4 if self.step else 0)
         return self.weights.log_ways + math.log(self.slots) - self.rate * self.reach
 
     def _add(self, masses: list[float]) -> None:
-        self.masses = np.array(masses)
-        self.ends = np.cumsum(self.masses)
-        self.bound = float(self.ends[-1]) * (1 + 2.0**-30)
+        self.masses: AnyArray = np.array(masses)
+        self.ends: AnyArray = np.cumsum(self.masses)
+        self.bound: float = float(self.ends[-1]) * (1 + 2.0**-30)

@@ -35,9 +35,12 @@ Fill = Callable[[int], WordArray]  # so many fresh words
 class QuantileTree:
     """The recursion for quantiles q, each of whose draws has this epsilon, under add-remove."""
 
+    grid: Grid
+    m: int
+
     def __init__(self, q: tuple[Fraction, ...], epsilon: Fraction, grid: Grid) -> None:
         self.grid, self.m = grid, len(q)
-        self.parts = min(1 << (MOST_POINTS // grid.size).bit_length() - 1, MOST_PARTS)
+        self.parts: int = min(1 << (MOST_POINTS // grid.size).bit_length() - 1, MOST_PARTS)
         self._forms: dict[int, tuple[distance.QuantileForms, Fraction]] = {}
 
         def add(first: int, last: int, low: Fraction, high: Fraction) -> None:

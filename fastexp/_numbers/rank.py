@@ -49,6 +49,9 @@ INCOMPLETE = "the window lacks ranks that matter: please report this"
 class RankStatistic(DistanceStatistic):
     """A statistic by rank distance: also its forms, and how many bits of weight matter."""
 
+    form: Forms
+    bits: int
+
     def __init__(
         self,
         form: Forms,
@@ -62,7 +65,7 @@ class RankStatistic(DistanceStatistic):
         self.form, self.bits = form, bits
         nats = (bits + grid.size.bit_length()) * math.log(2)
         growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
-        self.reach = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
+        self.reach: int = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
 
     def of_few(self, weights: WordArray) -> Few:
         plain = self.width == 0 and self.near is None
@@ -215,6 +218,13 @@ def few_enough(n: int) -> int:
 
 class RankShape(ExactCoins):
     """Cells of one data set; see `cells.Shape`."""
+
+    source: Source
+    statistic: RankStatistic
+    total: int
+    cells: Cells
+    form: IntArray
+    weighting: Weighting
 
     def __init__(
         self,

@@ -39,15 +39,20 @@ class Prices:
     the highest price of an evenly spaced grid, else 1.
     """
 
+    grid: Grid
+    highest: Fraction
+
     def __init__(self, grid: Grid, epsilon: float, scaling: str) -> None:
         self.grid, self.highest = grid, grid.exact(grid.size - 1)
-        self.tick = Fraction(1, grid.unit[2])
+        self.tick: Fraction = Fraction(1, grid.unit[2])
         ticks = self.highest / self.tick
         known = (grid.points is None or grid.whole) and ticks < MOST_TICKS
-        self.most = int(ticks) if known else 0
-        self.unit = self.highest if grid.points is None else Fraction(1)
-        self.roughly = Weighting(price_rate(epsilon, self.highest / self.unit, scaling), None)
-        self.exactly = self.roughly
+        self.most: int = int(ticks) if known else 0
+        self.unit: Fraction = self.highest if grid.points is None else Fraction(1)
+        self.roughly: Weighting = Weighting(
+            price_rate(epsilon, self.highest / self.unit, scaling), None
+        )
+        self.exactly: Weighting = self.roughly
         if known:
             self.exactly = Weighting(price_rate(epsilon, ticks, scaling), None)
 

@@ -21,11 +21,14 @@ class Weighting:
     logarithms of the base only steer certified bounds.
     """
 
+    log2_base: FloatArray
+    log_base: FloatArray
+
     def __init__(self, rate: Fraction, base: FloatArray | None) -> None:
         self.rate = rate
         validate.rate(rate)
-        self.rate_nats = float(rate)
-        self.rate_log2 = self.rate_nats * LOG2E
+        self.rate_nats: float = float(rate)
+        self.rate_log2: float = self.rate_nats * LOG2E
         self.base = base
         self.log_base = self.log2_base = NO_BASE
         if base is not None:

@@ -110,7 +110,7 @@ class Cells:
         doubles = np.concatenate([near, *(some.astype(np.float64) for some in numbers)])
         self._edges = _edges(doubles)
         self._ends = np.append(self._edges, np.nan)
-        self.numbers = 2 * self._edges.size + 1
+        self.numbers: int = 2 * self._edges.size + 1
         counts = Counter(labels)
         for some in numbers:
             if some.dtype == np.int64:  # integers that are no doubles
@@ -128,7 +128,7 @@ class Cells:
         integers = sorted(x for x in self._labels if type(x) is int and -LARGE <= x < LARGE)
         self._integers = np.array(integers, np.int64)
         self._integer_cells = np.array([self._labels[x] for x in integers], np.int64)
-        self.size = self.numbers + 1 + len(self._labels) + 1
+        self.size: int = self.numbers + 1 + len(self._labels) + 1
         self._low, self._high, table = 0, 0, None
         whole = self._edges.size and bool((self._edges == np.floor(self._edges)).all())
         small = whole and bool((np.abs(self._edges[[0, -1]]) < EXACT).all())

@@ -231,10 +231,13 @@ class Memory(Ledger):
 class File(Ledger):
     """A ledger for many processes. Each access reopens the file: forks and threads may use it."""
 
+    name: str
+    path: str
+
     def __init__(self, path: str) -> None:
         self.path, self.name = path, _name(path)
         self._known: Lines | None = None
-        self.terms = self._lines().terms
+        self.terms: Terms = self._lines().terms
 
     def look(self) -> History:
         """All steps so far."""

@@ -48,7 +48,7 @@ class FlipCountDraws(ExponentialCountDraws):
 
     def __init__(self, k: int, rate: Fraction, segments: Segments, words: Words, size: int) -> None:
         super().__init__(k, rate, segments, words, size)
-        self.words = flip_words(k)
+        self.words: int = flip_words(k)
 
     def _fill(self, _: int, some: Segments, points: Any, words: WordArray, out: IntArray) -> None:
         work, bits = np.empty(2 * self._k, np.int64), coin_bits(self._k)
@@ -69,8 +69,8 @@ class JointCountDraws(Draws):
     ) -> None:
         super().__init__(segments, words, size)
         self._k, self._places, self._weighting = k, places, Weighting(rate, None)
-        self.shape = (places,)
-        self.words = WORDS * (places // WORDS + 1)  # one for the slice, one a place
+        self.shape: tuple[int, ...] = (places,)
+        self.words: int = WORDS * (places // WORDS + 1)  # one for the slice, one a place
 
     def _exactly(self, _: int, points: Any) -> Exact:
         slices = Slices(np.bincount(points, minlength=self._k), self._places, self._weighting)

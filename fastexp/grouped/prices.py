@@ -36,6 +36,8 @@ def in_ticks(prices: Prices) -> bool:
 class PriceDraws(Draws):
     """Draws from grids that are `regular`: each price is a candidate."""
 
+    grid: Grid | None
+
     def __init__(self, prices: Prices, segments: Segments, words: Words, size: int) -> None:
         super().__init__(segments, words, size)
         self._prices, self.grid, t = prices, prices.grid, np.arange(prices.grid.size)
@@ -86,6 +88,8 @@ class ShapeDraws(Draws):
 
     For what has no kernel of its own: prices on fine grids. Keyed words are those of grid indices.
     """
+
+    grid: Grid | None
 
     def __init__(
         self,

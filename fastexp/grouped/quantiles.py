@@ -10,6 +10,7 @@ import numpy as np
 from .._intake.record_sources import Counted, runs
 from .._numbers.quantile_tree import QuantileTree
 from .._numbers.quantiles import QuantilesStatistic
+from .._parameters.grid import Grid
 from .._typing import IntArray, WordArray
 from .segments import Draws, Exact, Given, Segments
 from .words import WORDS, More, Words
@@ -17,6 +18,9 @@ from .words import WORDS, More, Words
 
 class QuantilesDraws(Draws):
     """Joint quantiles: m grid indices, and the total where there are m + 1 entries."""
+
+    grid: Grid | None
+    shape: tuple[int, ...]
 
     order = "sorted"
 
@@ -30,7 +34,7 @@ class QuantilesDraws(Draws):
     ) -> None:
         super().__init__(segments, words, size)
         self._statistic, self.grid, self.shape = statistic, statistic.grid, (entries,)
-        self.words = -(-statistic.words // WORDS) * WORDS
+        self.words: int = -(-statistic.words // WORDS) * WORDS
 
     def _exactly_all(self, _: int, points: Any, given: list[Given]) -> IntArray:
         statistic, count, more = self._statistic, self._statistic.words, [more for _, more in given]
@@ -48,6 +52,9 @@ class QuantilesDraws(Draws):
 
 class TreeDraws(Draws):
     """Quantiles by recursion: m grid indices."""
+
+    grid: Grid | None
+    shape: tuple[int, ...]
 
     order = "sorted"
 

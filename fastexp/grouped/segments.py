@@ -76,6 +76,7 @@ class Draws:
     order: Literal["any", "sorted", "narrowed"] = "any"
     words = WORDS  # of a draw at first: a multiple of WORDS
     shape: tuple[int, ...] = ()  # of a draw: (entries,) where it is a list
+    segments: Segments
 
     def __init__(self, segments: Segments, words: Words, size: int) -> None:
         self.segments, self._words, self._size = segments, words, size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,9 @@ CANDIDATES = 1 << 12  # of searches, at a time
 quiet = np.errstate(all="ignore")  # a warning would depend on the data
 
 
+Elementwise: TypeAlias = Callable[[AnyArray], FloatArray]
+
+
 def _filled(kernel: Any, x: AnyArray) -> FloatArray:
     numbers = np.ascontiguousarray(x, np.float64)
     out = np.empty(numbers.size)
@@ -23,9 +26,10 @@ def _filled(kernel: Any, x: AnyArray) -> FloatArray:
     return out.reshape(numbers.shape)
 
 
-exp = partial(_filled, exp_fill)  # 0 below -708
-log = partial(_filled, log_fill)  # of numbers >= 0
-expm1, log1p = partial(_filled, expm1_fill), partial(_filled, log1p_fill)
+exp: Elementwise = partial(_filled, exp_fill)  # 0 below -708
+log: Elementwise = partial(_filled, log_fill)  # of numbers >= 0
+expm1: Elementwise = partial(_filled, expm1_fill)
+log1p: Elementwise = partial(_filled, log1p_fill)
 
 
 def sums(x: AnyArray, *, back: bool = False) -> FloatArray:

@@ -32,6 +32,9 @@ class GridCells:
     the loss from one point to the next; None: none. `best` is the best utility.
     """
 
+    best: float
+    start: IntArray
+
     def __init__(
         self,
         grid: Grid,
@@ -54,7 +57,7 @@ class GridCells:
         gap = size
         if grid.points is not None:  # the last one counts as one
             gap = np.append(differences(grid.points[1:], grid.points[:-1]), 1.0)
-        self.pieces = Pieces(Points(), size, gap, at, steep, flip)
+        self.pieces: Pieces = Pieces(Points(), size, gap, at, steep, flip)
 
 
 class DistanceCells:

@@ -43,6 +43,8 @@ class SliceLevels(Levels):
     digits.
     """
 
+    losses: FloatArray
+
     exact: AnyArray
     log_masses: FloatArray
     log_within: FloatArray

@@ -34,7 +34,7 @@ class LossGroups(Levels):
         distinct, group = np.unique(_sortable(bits, kind), return_inverse=True)
         with np.errstate(over="ignore"):
             gaps = np.asarray(distinct[-1] - distinct, np.float64)
-        self.losses = np.minimum(gaps[::-1], LARGEST)
+        self.losses: FloatArray = np.minimum(gaps[::-1], LARGEST)
         self.masses = np.bincount(group, weights=base, minlength=gaps.size)[::-1].astype(np.float64)
         self._log_masses = log(self.masses)
 

@@ -43,6 +43,15 @@ class Losses:
     Independent of epsilon. `sloped`: pieces of more than one loss.
     """
 
+    pieces: Pieces
+    units: Units
+    by_high: IntArray
+    by_low: IntArray
+    highs: FloatArray
+    lows: FloatArray
+    high: FloatArray
+    low: FloatArray
+
     def __init__(self, pieces: Pieces, unit: Fraction) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             steep, extent = pieces.steep, pieces.shape.extent(pieces.size)
@@ -51,7 +60,7 @@ class Losses:
         self.pieces, self.units = pieces, Units(unit, float(finite.max(initial=1.0)))
         low, high = self.units.utility(pieces.loss), self.units.utility(most)
         self.by_low = self.by_high = np.argsort(low, kind="stable")
-        self.sloped = np.flatnonzero(high > low)
+        self.sloped: IntArray = np.flatnonzero(high > low)
         if self.sloped.size:
             self.by_high = np.argsort(high, kind="stable")
         self.lows, self.highs = low[self.by_low], high[self.by_high]

@@ -28,7 +28,7 @@ from statistics import NormalDist
 import numpy as np
 
 from .._typing import FloatArray
-from .elementary import quiet
+from .elementary import Elementwise, quiet
 
 MOST = 1e300  # a greater argument counts as this one: no closed form overflows
 SERIES = 0.25
@@ -207,12 +207,13 @@ def _second_gamma(r: FloatArray) -> FloatArray:
     return np.where(r < 1.0, close, 1.0 - (1.0 + np.minimum(r, 1e3)) * np.exp(-r))
 
 
-def _elementwise(function: Callable[[float], float]) -> Callable[[FloatArray], FloatArray]:
+def _elementwise(function: Callable[[float], float]) -> Elementwise:
     every = np.frompyfunc(function, 1, 1)
     return lambda x: np.asarray(every(x), np.float64)
 
 
-erf, erfc = _elementwise(math.erf), _elementwise(math.erfc)
+erf: Elementwise = _elementwise(math.erf)
+erfc: Elementwise = _elementwise(math.erfc)
 _inverse = _elementwise(NormalDist().inv_cdf)
 
 

@@ -78,6 +78,9 @@ class Distances(NamedTuple):
 class Weights:
     """Masses exp(-rate * loss) of pieces, normalised; sums from either end keep their digits."""
 
+    pieces: Pieces
+    rate: float
+
     def __init__(self, pieces: Pieces, rate: float) -> None:
         self.pieces, self.rate = pieces, rate
 

@@ -49,6 +49,12 @@ class Row(NamedTuple):
 class Chain:
     """The sums of one data set at one rate; `lattice` None: the total is n."""
 
+    lattice: int | None
+    line: Line
+    n: int
+    q: tuple[Fraction, ...]
+    rate: float
+
     def __init__(
         self,
         line: Line,
@@ -65,7 +71,7 @@ class Chain:
         grows = m - 1 if line.left else 0  # C(N + m - 1, m) <= (N + m - 1)**m / m!
         self._shares = [float(q) for q in q]
         self._parts = [b - a for a, b in pairwise([Fraction(0), *q, Fraction(1)])]
-        self.log_volume = m * log_of(size + grows) - lgamma(m + 1)
+        self.log_volume: float = m * log_of(size + grows) - lgamma(m + 1)
         self._mirror = line.mirrored(n)
         self._work = np.empty(2 * (n + 2))
         self._factors: dict[int, FloatArray] = {}

@@ -42,6 +42,9 @@ class PaidRelease(ReleaseCall):
     the file of answers was there with these very answers, and was left so.
     """
 
+    output: str | None
+    payment: Payment
+
     def __init__(self, call: PublicCall) -> None:
         self.call = call
         output = output_of(call.output, True, call.source.path, call.budget)
@@ -52,7 +55,7 @@ class PaidRelease(ReleaseCall):
         if is_taken and not call.force and not payment.is_settled:
             raise ParameterError(EXISTS.format(call.output))
         self._output = None if output is None else output._replace(force=call.force)
-        self.output_exists = False
+        self.output_exists: bool = False
         answers = answers_of(call.answers, call.query.by, call.nan, expand=True)
         place = call.origin or str(Path(call.source.path).absolute())
         origin = "file", place, call.source.delimiter or ""

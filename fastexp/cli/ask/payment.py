@@ -51,7 +51,7 @@ class Payment:
 
     def __init__(self, file: str | None, label: str | None, note: str | None) -> None:
         self._label = label
-        self.budget = None if file is None else budget_of(file)
+        self.budget: Budget | None = None if file is None else budget_of(file)
         self._note = checked_note(note, self.budget)
         self._state = self._state_of_label()
         self.drawn = False

@@ -152,6 +152,9 @@ class ScoreRelease:
     It has the face of `PaidRelease`.
     """
 
+    folders: list[str]
+    payment: Payment
+
     output = None
     breaks_promise = False
 

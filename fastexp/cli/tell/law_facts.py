@@ -26,6 +26,9 @@ TAIL = 0.95  # of draws have at most this error or loss
 class FirstPlace:
     """Of joint top-k: the chances of the first place, and the losses of the worst one."""
 
+    k: int
+    probabilities: FloatArray
+
     def __init__(self, law: JointTopKLaw) -> None:
         self.probabilities, self.k = law.first_place_probabilities, law._sizes()["candidates"]
         with np.errstate(divide="ignore"):

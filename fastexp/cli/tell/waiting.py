@@ -72,6 +72,9 @@ class ProgressBar:
     It always counts: `finished` and `tasks` are the arguments of the last call of `progress`.
     """
 
+    finished: int
+    tasks: int
+
     def __init__(self, quiet: bool, unit: str = "tasks") -> None:
         self.finished = self.tasks = 0
         self._bar = None if quiet or not _on_terminal() else _bar(unit)

@@ -36,7 +36,7 @@ class AccuracyCall(LawCall):
         threads: int,
     ) -> None:
         super().__init__(query, answers, None, rng, threads)
-        self.probability = validate.fraction("probability", probability)
+        self.probability: float = validate.fraction("probability", probability)
         for name in query.by:
             if name in COLUMNS:
                 taken = ", ".join(COLUMNS)

@@ -64,7 +64,7 @@ class Held:
     def __init__(self, none: Part, streamed: bool) -> None:
         self._none, self._streamed = none, streamed
         self.parts: list[Part] = []
-        self.bytes = 0
+        self.bytes: int = 0
 
     def add(self, part: Part) -> None:
         """Hold the rows of listed groups; of the first part all, as it may be the only one."""

@@ -68,9 +68,9 @@ class Reader:
         for answer, place in zip(call.answers, uses.records, strict=True):
             readings.append((place, answer.nan, answer.mechanism._read_as(answer.nan)))
             first.setdefault(readings[-1], answer)
-        self.of = [list(first).index(reading) for reading in readings]  # of each answer
+        self.of: list[int] = [list(first).index(reading) for reading in readings]  # of each answer
         self._first = [(reading[0], answer) for reading, answer in first.items()]
-        self.count = len(first)
+        self.count: int = len(first)
         self._threads = call.threads
         from_data = bool(call.query.by) and uses.groups is None
         self._of_data = GroupsOfData() if from_data else None

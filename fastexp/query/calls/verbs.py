@@ -40,6 +40,11 @@ class DrawingCall(Call, Protocol):
 class ReleaseCall(DrawingCall):
     """Charged, and drawn from the system's randomness or under a key."""
 
+    query: Scope
+    answers: tuple[Answer, ...]
+    threads: int
+    fresh: bool
+
     size = None
     released = True
 
@@ -108,6 +113,11 @@ class ReleaseCall(DrawingCall):
 
 class SampleCall(DrawingCall):
     """Drawn from a seed."""
+
+    query: Scope
+    answers: tuple[Answer, ...]
+    threads: int
+    size: int | None
 
     released = fresh = False
 

@@ -24,6 +24,8 @@ class Room:
     folder in which a private one is made; None: the system's.
     """
 
+    temp: object
+
     def __init__(self, memory: object, temp: object) -> None:
         self.temp, self._given = temp, None if memory is None else memory_of(memory)
 

@@ -56,7 +56,7 @@ class Spill:
 
     def __init__(self, folder: str, memory: int, readings: int, *, persons: bool) -> None:
         width = 2 + readings
-        self.row_bytes = 8 * (2 * width + 2 + (2 * NAME_WORDS + 1) * persons)
+        self.row_bytes: int = 8 * (2 * width + 2 + (2 * NAME_WORDS + 1) * persons)
         self._long: dict[int, Range] = {}
         # Room that is not written to takes no memory; the first has none left when rows are kept.
         self._rows = Runs(folder, NAME_WORDS + width, memory)

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from .frame import Column, Frame, Use, nested
-from .limits import DAYS32, PYTHON, Adapter
+from .limits import DAYS32, PYTHON, Adapter, Range
 
 TYPES: dict[str, Any] = {
     "integers": nw.Int64(),
@@ -34,7 +34,7 @@ class AnyFrame(Adapter):
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self._frame = frame
         self._like_pandas = frame.implementation.is_pandas_like()
-        self.days = PYTHON if self._like_pandas else DAYS32
+        self.days: Range = PYTHON if self._like_pandas else DAYS32
 
     def names(self) -> list[str]:
         present: list[Any] = self._frame.columns
@@ -57,7 +57,7 @@ class WrappedFrame:
 
     def __init__(self, frame: object, native: Frame) -> None:
         self._native = native
-        self.spills = native.spills
+        self.spills: bool = native.spills
         version = sys.modules[type(frame).__module__]  # narwhals.stable.v1, and the like
         self._wrapped = getattr(version, "from_native", narwhals.from_native)
         self.names, self.empty, self.parts = native.names, native.empty, native.parts

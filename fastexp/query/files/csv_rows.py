@@ -58,7 +58,7 @@ class Csv:
                 f"frame must be a file of at most {MOST_COLUMNS} columns, got more in "
                 f"{file.called}: take out those that are needed, or use Parquet"
             )
-        self.names = [name.strip() for name in header]
+        self.names: list[str] = [name.strip() for name in header]
 
     def _header(self) -> list[str] | None:
         with opened(self.file.path) as raw:

@@ -42,7 +42,7 @@ class Parquet:
         path = {"path": pattern(file.path)}
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($path) LIMIT $most"
         nodes = database.execute(query, {**path, "most": 8 * MOST_COLUMNS}).fetchall()
-        self.names, inside = [], 0
+        self.names, inside = list[str](), 0
         for name, children in nodes[1:]:  # the first is the whole; behind each are its children
             if not inside:
                 self.names.append(name)

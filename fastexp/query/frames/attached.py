@@ -56,7 +56,7 @@ class AttachedFrame:
             raise ParameterError(
                 f"name must not be that of a table or view of the connection, got {name!r}"
             )
-        self.spills = rows.spills
+        self.spills: bool = rows.spills
         self.names, self.empty, self.parts = rows.names, rows.empty, rows.parts
         self._con, self._name = con, name
 

@@ -173,12 +173,14 @@ class OutputFile:
     `check` took, is a link, the answers go to where that leads. `room` bytes are reserved.
     """
 
+    file: str
+
     def __init__(self, file: str, force: bool, room: int) -> None:
         self.file, self._force = file, force
         self._draft: str | None = None
         try:
             self._target = os.path.realpath(file)
-            self.folder = str(Path(self._target).parent)
+            self.folder: str = str(Path(self._target).parent)
             self._hidden = str(Path(self.folder) / f".fastexp-{secrets.token_hex(8)}")
             self._handle = self._opened()
         except OSError as error:

@@ -64,7 +64,7 @@ class StudyResults(Carded):
     def __init__(self, study: Design, totals: Totals, finished: int | None = None) -> None:
         check_rounding()
         self.study = study
-        self.finished = study.tasks if finished is None else finished
+        self.finished: int = study.tasks if finished is None else finished
         self.rows: list[dict[str, Any]] = rows_of(study, totals)
         self.columns = COLUMNS
 

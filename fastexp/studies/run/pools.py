@@ -76,7 +76,7 @@ class Pool:
         count = validate.threads(self._stated)
         self._make, self._ours = _maker(executor, count)
         self._pickles = executor == "processes" or isinstance(executor, ProcessPoolExecutor)
-        self.alone = executor in (None, "threads") and count == 1  # no pool is needed
+        self.alone: bool = executor in (None, "threads") and count == 1  # no pool is needed
         if not self._stated and isinstance(executor, GivesExecutor):
             self._stated = sum(executor.nthreads().values())
 

@@ -33,6 +33,11 @@ STUDY, TASKS, FORMAT = "study.json", "tasks.jsonl", 1
 class Progress:
     """Totals, and a bit for each task: memory does not grow with the data sets' results."""
 
+    study: Design
+    totals: Totals
+    finished: int
+    tasks: int
+
     def __init__(self, study: Design) -> None:
         self.study, self.totals = study, Totals(study)
         self.tasks, self.finished = study.tasks, 0

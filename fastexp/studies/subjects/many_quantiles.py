@@ -101,13 +101,16 @@ class Drawn(Studied[ManyQuantiles]):
     has a rank error of max(0, L - q·n, q·n - U).
     """
 
+    high: float
+    low: float
+
     figures: tuple[str, ...] = ("error", *MANY)
     closed = False
 
     def __init__(self, mechanism: ManyQuantiles, bounds: tuple[float, float]) -> None:
         super().__init__(mechanism)
         self.low, self.high = bounds
-        self.q = mechanism._q
+        self.q: tuple[Fraction, ...] = mechanism._q
 
     def _ends(self, block: Block) -> tuple[AnyArray, AnyArray]:
         """Between which records each true quantile lies: two arrays (rows, m)."""
@@ -175,7 +178,7 @@ class ByMarginals(Drawn):
 
     def __init__(self, mechanism: ManyQuantiles, bounds: tuple[float, float]) -> None:
         super().__init__(mechanism, bounds)
-        self.closed = len(self.q) <= MOST_EXACT  # of the worst answer there are no figures
+        self.closed: bool = len(self.q) <= MOST_EXACT  # of the worst answer there are no figures
 
     def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
         wanted = [f for f in figures if not f.startswith("worst")]

@@ -20,7 +20,7 @@ class Noisy(TrueNumber[NoisyMedian]):
 
     def __init__(self, mechanism: NoisyMedian, bounds: tuple[float, float]) -> None:
         super().__init__(mechanism, bounds)
-        self.closed = mechanism._noise is not None
+        self.closed: bool = mechanism._noise is not None
 
     @property
     def _noise(self) -> Noise:

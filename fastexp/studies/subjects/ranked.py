@@ -31,7 +31,7 @@ class Ranked(RecordsByLaw[RankMechanism]):
         statistic = mechanism._statistic
         plain = statistic.width == 0 and statistic.near is None
         if plain and statistic.grid.for_kernels is not None:  # else losses of draws are not known
-            self.figures = (*self.figures, "loss", "loss_quantile")
+            self.figures: tuple[str, ...] = (*self.figures, "loss", "loss_quantile")
         if isinstance(mechanism, Median) and _of_theorem_1(mechanism):
             self.figures = (*self.figures, "theorem_1")
 

@@ -125,7 +125,7 @@ class NoisyMax(Selection):
     def __init__(self, mechanism: Any) -> None:
         super().__init__(mechanism)
         if mechanism.noise == "laplace":
-            self.figures = ("error", "loss", "loss_quantile")
+            self.figures: tuple[str, ...] = ("error", "loss", "loss_quantile")
 
     def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
         if self.mechanism.noise != "laplace":

@@ -128,9 +128,9 @@ class UserNumber(ByLaw[AtEpsilon]):
         self, mechanism: AtEpsilon, bounds: tuple[float, float] | None, parts: tuple[str, ...]
     ) -> None:
         super().__init__(mechanism, (0.0, 0.0) if bounds is None else bounds)
-        self.closed = "law" in parts
+        self.closed: bool = "law" in parts
         self._true = "truth" in parts
-        self.figures = () if not parts else ("error", "bias")
+        self.figures: tuple[str, ...] = () if not parts else ("error", "bias")
         if bounds is not None and self.figures:  # they say how far bins of quantiles reach
             self.figures = (*self.figures, "error_quantile")
 
@@ -152,6 +152,9 @@ class UserNumber(ByLaw[AtEpsilon]):
 
 class UserSelection(Selection):
     """Answers that are indices of candidates."""
+
+    closed: bool
+    figures: tuple[str, ...]
 
     def __init__(self, mechanism: AtEpsilon, parts: tuple[str, ...]) -> None:
         super().__init__(mechanism)

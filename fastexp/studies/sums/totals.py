@@ -35,7 +35,7 @@ class ExactSum:
     __slots__ = ("units",)
 
     def __init__(self) -> None:
-        self.units = 0
+        self.units: int = 0
 
     def add(self, x: float) -> None:
         """Add a double, exactly."""
@@ -57,7 +57,7 @@ class ExactMoments:
     __slots__ = ("_between", "_total", "_within", "count")
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count: int = 0
         self._total, self._within = ExactSum(), ExactSum()
         self._between: dict[int, int] = {}  # by the size of groups: squares of their sums
 
@@ -123,7 +123,7 @@ class Figure:
     def __init__(self) -> None:
         self.moments: dict[str, ExactMoments] = defaultdict(ExactMoments)
         self.sums: dict[str, ExactSum] = defaultdict(ExactSum)
-        self.most = 0.0
+        self.most: float = 0.0
         self.bins: dict[str, Bins] = {}
 
     def add(self, part: FigureSums, rows: int) -> None:
@@ -146,7 +146,7 @@ class Totals:
         for index, cell in enumerate(design.cells):
             self.cells[cell.scenario].append(index)
         self.figures: list[dict[str, Figure]] = [{} for _ in design.cells]
-        self.rows = [0] * len(design.cells)
+        self.rows: list[int] = [0] * len(design.cells)
 
     def add(self, result: TaskResult, scenario: int) -> None:
         """Add the result of a task of a scenario."""
