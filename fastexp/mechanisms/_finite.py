@@ -168,11 +168,15 @@ class FiniteMechanism(Mechanism):
         return self._over_records
 
     def _answered(self, data: Any, options: CallOptions) -> Any:
-        if options.budget is None:
-            bits, kind = self._utilities(data, options.nan)
-            if bits.shape[-1] == 1:
-                _refuse_one(1)
-            return self._released(bits, kind, options.threads)
+        if options.budget is not None:
+            return self._paid(data, options)
+        bits, kind = self._utilities(data, options.nan)
+        if bits.shape[-1] == 1:
+            _refuse_one(1)
+        return self._released(bits, kind, options.threads)
+
+    def _paid(self, data: Any, options: CallOptions) -> Any:
+        """`_answered` with a budget. Apart: its closures cost a release without one 0.2 us."""
         read: Callable[[], tuple[WordArray, int]] = partial(self._utilities, data, options.nan)
         in_data = self._in_data(data)
         if not in_data and options.label is None:  # mistakes in the form cost nothing
