@@ -114,7 +114,7 @@ ROWS = {
         "a noise under another name": "mechanisms:NOISES:name=GUMBEL",
         "selected twice": "kernels/select:leave_out:value=0.0:3",
         "block not scanned again": "kernels/select:leave_out:skip:4",
-        "sums settled twice": "kernels/select:peel:skip:11",
+        "every block is the first": "kernels/select:peel:value=0:47",
         "peeled rounds share their words": "kernels/select:peel:right:2,drop:24",
         "the round before an exact test stays": "_selection:Peeling.take:skip:10",
         "selected ones in the sum": "laws:TopKLaw._log_probability:bare:4",
