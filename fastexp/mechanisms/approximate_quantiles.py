@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
@@ -89,11 +89,12 @@ class ApproximateQuantiles(
     q: Which = ABSENT
     epsilon: float = ABSENT
     bounds: Bounds = ABSENT
-    count: int | None = field(default=None, kw_only=True, compare=False)
-    step: Number | None = field(default=None, kw_only=True)
-    grid: Points = field(default=ABSENT, kw_only=True)
-    neighbors: Neighbors = field(default="add-remove", kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    count: int | None = field(default=None, compare=False)
+    step: Number | None = None
+    grid: Points = ABSENT
+    neighbors: Neighbors = "add-remove"
+    any_epsilon: bool = field(default=False, compare=False)
 
     def _check(self) -> None:
         super()._check()

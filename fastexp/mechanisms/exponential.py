@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -69,10 +69,11 @@ class Exponential(
 
     epsilon: float
     sensitivity: float
-    monotonic: bool = field(default=False, kw_only=True)
-    candidates: Candidates = field(default=ABSENT, kw_only=True)
-    base: Base = field(default=ABSENT, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    monotonic: bool = False
+    candidates: Candidates = ABSENT
+    base: Base = ABSENT
+    any_epsilon: bool = field(default=False, compare=False)
 
     def _check(self) -> None:
         super()._check()
@@ -201,8 +202,9 @@ class ScoredExponential(Exponential):
 
     _given: ClassVar[Any]  # candidates as they were given
 
-    score: Callable[..., Any] = field(kw_only=True)
-    vectorized: bool = field(default=False, kw_only=True, repr=False)
+    _: KW_ONLY
+    score: Callable[..., Any]
+    vectorized: bool = field(default=False, repr=False)
 
     def _check(self) -> None:
         if not callable(self.score):

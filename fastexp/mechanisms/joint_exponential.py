@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -76,11 +76,12 @@ class JointExponentialQuantiles(
     q: Which = ABSENT
     epsilon: float = ABSENT
     bounds: Bounds = ABSENT
-    count: int | None = field(default=None, kw_only=True, compare=False)
-    step: Number | None = field(default=None, kw_only=True)
-    grid: Points = field(default=ABSENT, kw_only=True)
-    ties: Ties = field(default="left", kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    count: int | None = field(default=None, compare=False)
+    step: Number | None = None
+    grid: Points = ABSENT
+    ties: Ties = "left"
+    any_epsilon: bool = field(default=False, compare=False)
     _instead = "Quantiles"
 
     def _check(self) -> None:

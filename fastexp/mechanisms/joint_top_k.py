@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -94,9 +94,10 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
     k: int
     epsilon: float
     sensitivity: float = 1.0
-    neighbors: Neighbors = field(default="add-remove", kw_only=True, metadata=ALWAYS)
-    candidates: Candidates = field(default=ABSENT, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    neighbors: Neighbors = field(default="add-remove", metadata=ALWAYS)
+    candidates: Candidates = ABSENT
+    any_epsilon: bool = field(default=False, compare=False)
 
     def _check(self) -> None:
         neighbors = validate.neighbors(self.neighbors)

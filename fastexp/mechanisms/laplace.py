@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -112,9 +112,10 @@ class Laplace(
 
     epsilon: float
     sensitivity: Number
-    step: Number = field(kw_only=True)
-    bounds: tuple[Number, Number] | None = field(default=None, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    step: Number
+    bounds: tuple[Number, Number] | None = None
+    any_epsilon: bool = field(default=False, compare=False)
     _has_bounded_range = False
     _assumes = ASSUMES
     _grid: Grid = field(init=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 from .._typing import ABSENT, Number
 from ._number import Bounds, Points
@@ -43,9 +43,10 @@ class Maximum(OrderMechanism):
 
     epsilon: float
     bounds: Bounds = ABSENT
-    step: Number | None = field(default=None, kw_only=True)
-    grid: Points = field(default=ABSENT, kw_only=True)
-    widen: Number = field(default=0, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    step: Number | None = None
+    grid: Points = ABSENT
+    widen: Number = 0
+    any_epsilon: bool = field(default=False, compare=False)
 
     _rank_from_top = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -61,10 +61,11 @@ class Mode(DistanceMechanism, promise="ε-DP and ε-bounded-range under add-remo
 
     epsilon: float
     bounds: Bounds = ABSENT
-    step: Number | None = field(default=None, kw_only=True)
-    grid: Points = field(default=ABSENT, kw_only=True)
-    widen: Number = field(default=0, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    step: Number | None = None
+    grid: Points = ABSENT
+    widen: Number = 0
+    any_epsilon: bool = field(default=False, compare=False)
     _relation = "add-remove"
 
     def _check(self) -> None:

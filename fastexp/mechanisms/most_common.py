@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._parameters import validate
@@ -93,9 +93,10 @@ class MostCommon(
 
     epsilon: float
     candidates: tuple[Any, ...]
-    neighbors: Neighbors = field(default="add-remove", kw_only=True, metadata=ALWAYS)
-    mechanism: Selecting = field(default=EXPONENTIAL, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    neighbors: Neighbors = field(default="add-remove", metadata=ALWAYS)
+    mechanism: Selecting = EXPONENTIAL
+    any_epsilon: bool = field(default=False, compare=False)
     _assumes = ASSUMES
 
     if TYPE_CHECKING:  # wider than the fields: a sequence becomes a tuple

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 from .._parameters import validate
 from .._typing import ABSENT, Number
@@ -50,10 +50,11 @@ class OrderStatistic(OrderMechanism):
     r: int
     epsilon: float
     bounds: Bounds = ABSENT
-    step: Number | None = field(default=None, kw_only=True)
-    grid: Points = field(default=ABSENT, kw_only=True)
-    widen: Number = field(default=0, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    step: Number | None = None
+    grid: Points = ABSENT
+    widen: Number = 0
+    any_epsilon: bool = field(default=False, compare=False)
 
     def _check(self) -> None:
         self._set_frozen(r=validate.counting("r", self.r, most=(1 << 31) - 1))

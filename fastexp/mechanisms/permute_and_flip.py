@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
 from .._selection import permute_flip
@@ -64,9 +64,10 @@ class PermuteAndFlip(
 
     epsilon: float
     sensitivity: float
-    monotonic: bool = field(default=False, kw_only=True)
-    candidates: Candidates = field(default=ABSENT, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    monotonic: bool = False
+    candidates: Candidates = ABSENT
+    any_epsilon: bool = field(default=False, compare=False)
     _has_bounded_range = False
 
     def _check(self) -> None:

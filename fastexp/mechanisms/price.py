@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -100,10 +100,11 @@ class Price(
 
     epsilon: float
     bounds: Bounds = ABSENT
-    step: Number | None = field(default=None, kw_only=True)
-    grid: Points = field(default=ABSENT, kw_only=True)
-    scaling: Literal["tight", "textbook"] = field(default="tight", kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    step: Number | None = None
+    grid: Points = ABSENT
+    scaling: Literal["tight", "textbook"] = "tight"
+    any_epsilon: bool = field(default=False, compare=False)
     _rule: ClassVar[Rule] = "below"
     _measure: ClassVar[Measure] = "loss"  # of revenue: prices of equal revenue are equally good
     _prices: Prices = field(init=False, compare=False)

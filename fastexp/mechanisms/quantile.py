@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 
@@ -60,12 +60,13 @@ class Quantile(QuantileMechanism):
     q: float | Decimal | Fraction
     epsilon: float
     bounds: Bounds = ABSENT
-    step: Number | None = field(default=None, kw_only=True)
-    grid: Points = field(default=ABSENT, kw_only=True)
-    neighbors: Neighbors = field(default="add-remove", kw_only=True)
-    convention: Convention = field(default="weak", kw_only=True)
-    widen: Number = field(default=0, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    step: Number | None = None
+    grid: Points = ABSENT
+    neighbors: Neighbors = "add-remove"
+    convention: Convention = "weak"
+    widen: Number = 0
+    any_epsilon: bool = field(default=False, compare=False)
     _q: Fraction = field(init=False, compare=False)
 
     def _check(self) -> None:

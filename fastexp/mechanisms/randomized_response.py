@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
@@ -89,7 +89,8 @@ class RandomizedResponse(
     """
 
     epsilon: float
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    any_epsilon: bool = field(default=False, compare=False)
     _has_bounded_range = False
     _relation = "replace"
     _assumes = ASSUMES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -75,9 +75,10 @@ class ReportNoisyMax(
 
     epsilon: float
     sensitivity: float
-    noise: Literal["exponential", "gumbel", "laplace"] = field(default="exponential", kw_only=True)
-    monotonic: bool = field(default=False, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    noise: Literal["exponential", "gumbel", "laplace"] = "exponential"
+    monotonic: bool = False
+    any_epsilon: bool = field(default=False, compare=False)
 
     def _check(self) -> None:
         super()._check()

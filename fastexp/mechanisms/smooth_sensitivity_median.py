@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -132,11 +132,12 @@ class SmoothSensitivityMedian(
 
     epsilon: float
     delta: float = 0.0
-    bounds: tuple[Number, Number] = field(kw_only=True)
-    noise: NoiseName = field(default="cauchy", kw_only=True)
-    calibration: Literal["paper", "tight"] = field(default="paper", kw_only=True)
-    neighbors: Neighbors = field(default="replace", kw_only=True)
-    midpoint: bool = field(default=False, kw_only=True)
+    _: KW_ONLY
+    bounds: tuple[Number, Number]
+    noise: NoiseName = "cauchy"
+    calibration: Literal["paper", "tight"] = "paper"
+    neighbors: Neighbors = "replace"
+    midpoint: bool = False
     _calibrated: Calibration = field(init=False, compare=False)
 
     def _check(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
@@ -83,11 +83,12 @@ class TopK(UtilityMechanism, promise="The total, for the relation for which Δ w
     k: int
     epsilon: float | None = None  # type: ignore[assignment]  # or rho
     sensitivity: float = ABSENT
-    delta: float = field(default=0.0, kw_only=True)
-    rho: float | None = field(default=None, kw_only=True)
-    monotonic: bool = field(default=False, kw_only=True)
-    candidates: Candidates = field(default=ABSENT, kw_only=True)
-    any_epsilon: bool = field(default=False, kw_only=True, compare=False)
+    _: KW_ONLY
+    delta: float = 0.0
+    rho: float | None = None
+    monotonic: bool = False
+    candidates: Candidates = ABSENT
+    any_epsilon: bool = field(default=False, compare=False)
     _round: Fraction = field(init=False, compare=False)
 
     def _check(self) -> None:
