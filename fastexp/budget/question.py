@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from .._parameters import validate
 from .._parameters.descriptions import encoded, encoded_mechanism
@@ -18,13 +18,14 @@ from .terms import Cost, Terms
 FORMAT = 1  # of the digest: it must change whenever equal questions could have other digests
 DOMAIN = b"fastexp.asked"
 MOST_ABOUT = 1000  # characters of a description
+Call: TypeAlias = tuple[int, bool, bool, Membership, int, int]  # as of `privacy.total`
 
 
 class Question(NamedTuple):
     """A mechanism, what a call makes of its promise, and how records are read."""
 
     mechanism: Any
-    rows: int = 1  # from here to `max_rows` as of `privacy.total`
+    rows: int = 1  # from here to `max_rows`: a `Call`
     disjoint: bool = False
     groups: bool = False
     membership: Membership = "private"
@@ -59,39 +60,19 @@ class Question(NamedTuple):
 
     def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
         """What the whole call promises."""
-        return total(
-            self.guarantee,
-            rows=self.rows,
-            disjoint=self.disjoint,
-            groups=self.groups,
-            membership=self.membership,
-            max_groups=self.max_groups,
-            max_rows=self.max_rows,
-            neighbors=neighbors,
-        )
+        return _total(self.guarantee, self[1:7], neighbors)
 
     def cost(self, terms: Terms) -> Cost:
         """What the whole call costs a budget."""
         promise = self.guarantee
         if not _is_plain(promise):  # written to: it is checked anew, and refused or read
             return terms.cost(self.promise(terms.neighbors))
-        return _cost(
-            terms,
-            promise,
-            self.rows,
-            self.disjoint,
-            self.groups,
-            self.membership,
-            self.max_groups,
-            self.max_rows,
-        )
+        return _cost(terms, promise, self[1:7])
 
     def digest(self, promise: Guarantee) -> str:
         """BLAKE2b-256 of all of it, and of the promise that is charged, as hexadecimal digits."""
         charged = promise.epsilon, promise.rho, promise.delta, promise.neighbors
-        call = self.rows, self.disjoint, self.groups, self.membership
-        limits = self.max_groups, self.max_rows
-        text = encoded("", (FORMAT, charged, call, limits)) + encoded("form", self.form)
+        text = encoded("", (FORMAT, charged, self[1:5], self[5:7])) + encoded("form", self.form)
         text += encoded_mechanism(self.mechanism)
         return hashlib.blake2b(text, digest_size=32, person=DOMAIN).hexdigest()
 
@@ -162,19 +143,10 @@ def _is_plain(promise: object) -> bool:
     return PLAIN_TYPES.issuperset(map(type, amounts + words))
 
 
-@lru_cache(maxsize=256, typed=True)  # of numbers and words alone: a loop asks the same again
-def _cost(
-    terms: Terms,
-    guarantee: Guarantee,
-    rows: int,
-    disjoint: bool,
-    groups: bool,
-    membership: Membership,
-    max_groups: int,
-    max_rows: int,
-) -> Cost:
-    """What a promise costs a budget, for a whole call."""
-    promise = total(
+def _total(guarantee: Guarantee, call: Call, neighbors: Neighbors | None) -> Guarantee:
+    """What a promise is for a whole call."""
+    rows, disjoint, groups, membership, max_groups, max_rows = call
+    return total(
         guarantee,
         rows=rows,
         disjoint=disjoint,
@@ -182,9 +154,14 @@ def _cost(
         membership=membership,
         max_groups=max_groups,
         max_rows=max_rows,
-        neighbors=terms.neighbors,
+        neighbors=neighbors,
     )
-    return terms.cost(promise)
+
+
+@lru_cache(maxsize=256)  # of numbers and words alone: a loop asks the same again
+def _cost(terms: Terms, guarantee: Guarantee, call: Call) -> Cost:
+    """What a promise costs a budget, for a whole call."""
+    return terms.cost(_total(guarantee, call, terms.neighbors))
 
 
 def groups_in_words(count: int) -> str:

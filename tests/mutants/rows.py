@@ -65,7 +65,7 @@ ROWS = {
         "rounds above rho": "privacy:_root:true",
         "budget to the last cent but one": "budget:Terms.check:edge",
         "budget never full": "budget:Terms.check:twice:12",
-        "rows are charged as one": "budget:Question.cost:value=1:19",
+        "rows are charged as one": "budget:_total:value=1:5",
         "sums of 28 digits": "budget:SUMS:number=28,drop:5",
         "budget of any relation": "budget:Terms.cost:bare",
         "block's coin accepted at the bound": "kernels/select:envelope_block:edge",
