@@ -41,7 +41,12 @@ if TYPE_CHECKING:
 class DistanceMechanism(NumberMechanism):
     """A number whose utility is minus a distance, of a `DistanceStatistic`."""
 
+    widen: Number
     _within: tuple[int, tuple[IntArray, IntArray] | None]
+
+    def _check(self) -> None:
+        super()._check()
+        self._set_frozen(_within=self._reach(self.widen))
 
     @property
     @abstractmethod
@@ -56,6 +61,17 @@ class DistanceMechanism(NumberMechanism):
 
     def _simulated(self, source: Source, sampling: Sampling) -> int | IntArray:
         return self._statistic.simulate(source, sampling)
+
+    @property
+    def _unit(self) -> Fraction:
+        """One integer of the distance, in units of the utility."""
+        return Fraction(1)
+
+    def _law_of(self, source: Source) -> GridLaw:
+        from ..laws.grid import distance_law
+
+        unit = self._unit
+        return distance_law(self.grid, self._statistic, source, unit, self.epsilon, self._truth)
 
     @cached_property
     def _has_table(self) -> bool:
@@ -75,20 +91,13 @@ class DistanceMechanism(NumberMechanism):
 class RankMechanism(DistanceMechanism):
     """A number whose utility is minus a distance of ranks, a `RankStatistic`."""
 
-    widen: Number
     _form: distance.Forms
     _rate: Fraction
 
     @cached_property
     def _statistic(self) -> RankStatistic:
         """What draws and laws need."""
-        width, near = self._within
-        return RankStatistic(self._form, self._rate, self.grid, width, near)
-
-    @property
-    def _unit(self) -> Fraction:
-        """One integer of the distance, in units of the utility."""
-        return Fraction(1)
+        return RankStatistic(self._form, self._rate, self.grid, *self._within)
 
     @abstractmethod
     def _true_ranks(self, n: int) -> tuple[int, int]:
@@ -119,12 +128,6 @@ class RankMechanism(DistanceMechanism):
 
         is_sorted = options.assume_sorted
         return rank_rows.simulate(self._statistic, rows, sampling, options.nan, is_sorted)
-
-    def _law_of(self, source: Source) -> GridLaw:
-        from ..laws.grid import distance_law
-
-        unit = self._unit
-        return distance_law(self.grid, self._statistic, source, unit, self.epsilon, self._truth)
 
     def _continuous_of(self, source: Source) -> ContinuousLaw:
         from ..laws.densities import median_density
@@ -158,7 +161,7 @@ class RankMechanism(DistanceMechanism):
     def _rank(self, form: distance.Forms, steps: int) -> None:
         """Put in the form of a distance of which one record changes so many `steps`."""
         rate = rank_rate(self.epsilon, steps)
-        self._set_frozen(_form=form, _rate=rate, _within=self._reach(self.widen))
+        self._set_frozen(_form=form, _rate=rate)
 
 
 class QuantileMechanism(RankMechanism, promise="ε-DP and ε-bounded-range under `neighbors`."):

@@ -16,7 +16,6 @@ from ._ranked import DistanceMechanism
 
 if TYPE_CHECKING:
     from ..laws.continuous import ContinuousLaw
-    from ..laws.grid import GridLaw
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,10 +67,6 @@ class Mode(DistanceMechanism, promise="ε-DP and ε-bounded-range under add-remo
     any_epsilon: bool = field(default=False, compare=False)
     _relation = "add-remove"
 
-    def _check(self) -> None:
-        super()._check()
-        self._set_frozen(_within=self._reach(self.widen))
-
     @cached_property
     def _statistic(self) -> ModeStatistic:
         return ModeStatistic(rank_rate(self.epsilon, 1), self.grid, *self._within)
@@ -80,11 +75,6 @@ class Mode(DistanceMechanism, promise="ε-DP and ε-bounded-range under add-remo
         """The lowest of the grid points that hold most records."""
         points, records = source.counts(self.grid)
         return self.grid.value(int(points[records.argmax()])) if points.size else None
-
-    def _law_of(self, source: Source) -> GridLaw:
-        from ..laws.grid import distance_law
-
-        return distance_law(self.grid, self._statistic, source, 1, self.epsilon, self._truth)
 
     def _continuous_of(self, source: Source) -> ContinuousLaw:  # noqa: ARG002  # of all numbers
         raise ParameterError("the mode has no density: single points carry it; use law")
