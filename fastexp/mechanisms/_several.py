@@ -24,6 +24,7 @@ from .._typing import (
 )
 from ..errors import ParameterError
 from ..grouped.call_options import CallOptions
+from ..privacy import amounts
 from ._number import GridMechanism
 from .quantile import Quantile
 
@@ -212,15 +213,8 @@ class JointMechanism(QuantilesMechanism):
 
     def _check(self) -> None:
         super()._check()
-        m = len(self.q)
-        if self.epsilon < (least := (m - 1) ** 2 / WORK):
-            raise ParameterError(
-                f"epsilon must be at least {least:g} for {m} quantiles, got {self.epsilon!r}"
-            )
-        if self.epsilon < LEAST:
-            raise ParameterError(f"epsilon must be at least {LEAST:g}, got {self.epsilon!r}")
-        if self.epsilon > GREATEST:
-            raise ParameterError(f"epsilon must be at most {GREATEST:g}, got {self.epsilon!r}")
+        least = max(LEAST, (len(self.q) - 1) ** 2 / WORK)
+        amounts.within("epsilon", self.epsilon, (least, GREATEST))
 
     def _several_draws(self, segments: Segments, words: Words, size: int) -> Draws:
         from ..grouped.quantiles import QuantilesDraws

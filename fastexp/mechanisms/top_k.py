@@ -95,24 +95,16 @@ class TopK(UtilityMechanism, promise="The total, for the relation for which Δ w
         self._set_frozen(k=validate.counting("k", self.k))
         if self.sensitivity is None:
             raise ParameterError("sensitivity must be given")
-        if (self.epsilon is None) == (self.rho is None):
-            raise ParameterError(
-                "either epsilon (the total of all rounds) or rho must be given, not both"
-            )
+        each = peeling_round(self.k, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
+        self._set_frozen(_round=each)
         super()._check()
         if self.candidates is not None and self.k > len(self.candidates):
             raise ParameterError(
                 f"k must be at most the number of candidates, {len(self.candidates)}, got {self.k}"
             )
         self._set_frozen(delta=validate.fraction("delta", self.delta))
-        if self.delta == 1.0:
-            raise ParameterError("delta must be in [0, 1), got 1.0")
         if self.rho is not None:
             self._set_frozen(rho=validate.positive("rho", self.rho))
-            if self.delta > 0.0:
-                raise ParameterError("delta must be 0 where the total is rho")
-        each = peeling_round(self.k, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
-        self._set_frozen(_round=Fraction(each))
         self._weigh_epsilon(self._round)
 
     @property

@@ -50,9 +50,7 @@ def down(amount: Fraction) -> float:
 
 def upward(name: str, amount: Any) -> float:
     """An amount >= 0 of any exact number as a float: itself, or the least that is not below it."""
-    if type(amount) is float:
-        number = amount
-    elif isinstance(amount, float):
+    if isinstance(amount, float):
         number = float.__pos__(amount)  # of a subclass, NumPy's too: the number that it holds
     else:
         number = validate.real(name, amount)

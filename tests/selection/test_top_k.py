@@ -274,10 +274,7 @@ BAD = {
     "k labels": (lambda: fx.TopK(3, 1.0, 1.0, candidates=["a", "b"]), "k at most the candidates"),
     "neither": (lambda: fx.TopK(2, sensitivity=1.0), "epsilon or rho"),
     "both": (lambda: fx.TopK(2, 1.0, 1.0, rho=0.1), "epsilon or rho"),
-    "delta, rho": (
-        lambda: fx.TopK(2, rho=0.1, sensitivity=1.0, delta=0.1),
-        "delta of a total in rho",
-    ),
+    "delta, rho": (lambda: fx.TopK(2, rho=0.1, sensitivity=1.0, delta=0.1), "epsilon or rho"),
     "delta 1": (lambda: fx.TopK(2, 1.0, 1.0, delta=1.0), "delta below 1"),
     "delta negative": (lambda: fx.TopK(2, 1.0, 1.0, delta=-0.1), "delta: from 0 to 1"),
     "delta nan": (lambda: fx.TopK(2, 1.0, 1.0, delta=math.nan), "delta: from 0 to 1"),
