@@ -340,6 +340,9 @@ class UtilityMechanism(FiniteMechanism):
         super()._check()
         if self.candidates is not None:
             self._set_frozen(candidates=validate.candidates(self.candidates))
+            most = len(self.candidates)
+            if (k := getattr(self, "k", 1)) > most:
+                raise ParameterError(f"k must be at most the number of candidates, {most}, got {k}")
 
     def _weigh_epsilon(self, epsilon: float | Fraction) -> None:
         """Put in the rate of a selection that spends epsilon."""

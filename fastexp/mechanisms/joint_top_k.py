@@ -14,7 +14,7 @@ from ..grouped.counts import ExponentialCountDraws, JointCountDraws
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
 from ..privacy.rates import places_rate
-from ._counts import CountsMechanism
+from ._counting import CountsMechanism
 from ._finite import Simulator
 from .base import ALWAYS
 
@@ -104,10 +104,6 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
         places = validate.counting("k", self.k, most=joint_top_k.MOST)
         self._set_frozen(k=places, neighbors=neighbors, monotonic=neighbors == "add-remove")
         super()._check()
-        if self.candidates is not None and self.k > len(self.candidates):
-            raise ParameterError(
-                f"k must be at most the number of candidates, {len(self.candidates)}, got {self.k}"
-            )
         self._weigh(places_rate(self.epsilon, self.sensitivity, self.k, self.neighbors))
         size = MILLION if self.candidates is None else len(self.candidates)
         if joint_top_k.takes_long(self.k, size, self._weighting.rate_nats):
@@ -133,7 +129,7 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         bits, kind = super()._utilities(data, nan)
         if bits.shape[-1] < self.k:
-            raise ParameterError(f"counts must be of at least k = {self.k} candidates")
+            raise ParameterError(f"data must have at least k = {self.k} candidates")
         return bits, kind
 
     def _drawn(self, bits: WordArray, kind: int, threads: int) -> IntArray:

@@ -98,10 +98,6 @@ class TopK(UtilityMechanism, promise="The total, for the relation for which Δ w
         each = peeling_round(self.k, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
         self._set_frozen(_round=each)
         super()._check()
-        if self.candidates is not None and self.k > len(self.candidates):
-            raise ParameterError(
-                f"k must be at most the number of candidates, {len(self.candidates)}, got {self.k}"
-            )
         self._set_frozen(delta=validate.fraction("delta", self.delta))
         if self.rho is not None:
             self._set_frozen(rho=validate.positive("rho", self.rho))
@@ -144,7 +140,7 @@ class TopK(UtilityMechanism, promise="The total, for the relation for which Δ w
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
         bits, kind = super()._utilities(data, nan)
         if bits.shape[-1] < self.k:
-            raise ParameterError(f"utilities must have at least k = {self.k} candidates")
+            raise ParameterError(f"data must have at least k = {self.k} candidates")
         return bits, kind
 
     def _drawn(self, bits: WordArray, kind: int, threads: int) -> IntArray:

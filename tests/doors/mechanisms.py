@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fastexp.mechanisms._counting import CountingMechanism
-from fastexp.mechanisms._counts import CountsMechanism
+from fastexp.mechanisms._counting import CountingMechanism, CountsMechanism
 from fastexp.mechanisms._finite import UtilityMechanism
 from fastexp.mechanisms._noisy import NoisyMedian
 from fastexp.mechanisms._number import GridMechanism

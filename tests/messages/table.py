@@ -369,9 +369,8 @@ MESSAGES = (
     Message("what goes with records", ParameterError, "by, groups, offsets, person, max_groups, max_rows and key go with records, got counts with labels", "a mechanism, in test_most_common"),
     # selections of several candidates
     Message("array of integers", ParameterTypeError, "{name} must be a one-dimensional array of integers", "TopK.log_probability"),
-    Message("at least k counts", ParameterError, "counts must be of at least k = {k} candidates",
+    Message("at least k candidates", ParameterError, "data must have at least k = {k} candidates", "a selection, in test_top_k",
         call(lambda: fx.JointTopK(4, 1.0).release([3, 2, 1]), k="4")),
-    Message("at least k utilities", ParameterError, "utilities must have at least k = {k} candidates", "a selection, in test_top_k"),
     Message("counts that are floats", ParameterTypeError, "counts must be integers, got floating-point numbers...", lambda: fx.JointTopK(2, 1.0).release([3.0, 2.0, 1.0])),
     Message("distinct indices", ParameterError, "{name} must hold between 1 and {most} distinct indices", "TopK.log_probability"),
     Message("indices of candidates", ParameterError, "{name} must hold indices of candidates",

@@ -286,14 +286,17 @@ BAD = {
     "rho 0": (lambda: fx.TopK(2, rho=0.0, sensitivity=1.0), "rho: finite and positive"),
     "rho inf": (lambda: fx.TopK(2, rho=math.inf, sensitivity=1.0), "rho: finite and positive"),
     "monotonic": (lambda: fx.TopK(2, 1.0, 1.0, monotonic=1), "monotonic: true or false"),
-    "too few": (lambda: fx.TopK(3, 1.0, 1.0).release([7341.5, 1.0]), "at least k utilities, got 3"),
+    "too few": (
+        lambda: fx.TopK(3, 1.0, 1.0).release([7341.5, 1.0]),
+        "at least k candidates, got 3",
+    ),
     "too few, rows": (
         lambda: fx.TopK(3, 1.0, 1.0).sample(np.zeros((9, 2))),
-        "at least k utilities, got 3",
+        "at least k candidates, got 3",
     ),
     "too few, law": (
         lambda: fx.TopK(3, 1.0, 1.0).law([7341.5, 1.0]),
-        "at least k utilities, got 3",
+        "at least k candidates, got 3",
     ),
     "method": (
         lambda: fx.TopK(1, 1.0, 1.0).sample([1.0], method="alias"),

@@ -11,7 +11,7 @@ from ..._parameters.descriptions import name_of
 from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
 from ...laws.loss_bounds import loss_bound
-from ...mechanisms._counts import CountsMechanism
+from ...mechanisms._counting import CountsMechanism
 from .laplace_max import noisy_max_losses
 from .subject import Block, Studied
 
