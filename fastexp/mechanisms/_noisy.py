@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Unpack, cast, overload
 
@@ -16,16 +17,25 @@ from .._parameters.grid import plain_bounds
 from .._typing import AnyArray, ArrayLike, FloatArray, Missing, Number, RNGLike, SeedLike
 from ..errors import ParameterError
 from ..grouped.call_options import CallOptions
+from ..laws.noises import ArsinhNormal, Cauchy, Laplace, Noise, ParetoTail, StudentT
+from ..privacy.smooth_noise import ARSINH_SIGMA
 from .base import Comparator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..laws.noise import NoiseLaw
-    from ..laws.noises import Noise
     from ._options import NoisySimulation
 
 ASSUMES = "one person is one record; bounds and noise were chosen without looking at the data"
+
+LAWS: dict[str, Noise] = {
+    "cauchy": Cauchy(),
+    "laplace": Laplace(),
+    "student-t": StudentT(),
+    "pareto-tail": ParetoTail(),
+    "arsinh-normal": ArsinhNormal(ARSINH_SIGMA),
+}
 
 
 class NoisyMedian(Comparator):
@@ -42,9 +52,9 @@ class NoisyMedian(Comparator):
         """The noise's name and its own parameter."""
 
     @property
-    @abstractmethod
     def _noise(self) -> Noise | None:
         """The noise's law; None if it has no closed form."""
+        return LAWS.get(self._kind[0])
 
     @abstractmethod
     def _centres_and_scales(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -64,6 +74,12 @@ class NoisyMedian(Comparator):
 
     def _check(self) -> None:
         self._set_frozen(epsilon=validate.epsilon(self.epsilon), bounds=plain_bounds(self.bounds))
+
+    def _check_scale(self, divisor: float) -> None:
+        """Refuse bounds that are too far apart for the noise."""
+        low, high = self._limits
+        if not math.isfinite((high - low) / divisor):
+            raise ParameterError("bounds and epsilon must give a finite scale")
 
     @overload
     def sample(
@@ -172,7 +188,7 @@ class NoisyMedian(Comparator):
         centres, scales = noise.over_rows(
             canonical(ordered), "raise", True, 1, self._centres_and_scales
         )
-        outputs = ClampedNoise(cast("Noise", self._noise), centres, scales, self._limits)
+        outputs = ClampedNoise(cast(Noise, self._noise), centres, scales, self._limits)
         return outputs.expected_error(truths)
 
     def _check_nan(self, nan: object) -> None:

@@ -36,11 +36,15 @@ class BitSimulation(Simulation, total=False):
     method: Literal["flips"] | None
 
 
-class NoisySimulation(Simulation, total=False):
-    """Options of a `sample` of a statistic with float noise."""
+class NumberReading(TypedDict, total=False):
+    """Options of how records that are numbers are read."""
 
     nan: Missing
     assume_sorted: bool
+
+
+class NoisySimulation(Simulation, NumberReading, total=False):
+    """Options of a `sample` of a statistic with float noise."""
 
 
 class Persons(TypedDict, total=False):
@@ -79,11 +83,8 @@ class CountSampleOptions(GroupedSample, total=False):
     nan: NaN
 
 
-class NumberReleaseOptions(GroupedRelease, total=False):
+class NumberReleaseOptions(GroupedRelease, NumberReading, total=False):
     """Options for records that are numbers."""
-
-    nan: Missing
-    assume_sorted: bool
 
 
 class LawReading(TypedDict, total=False):
@@ -93,8 +94,5 @@ class LawReading(TypedDict, total=False):
     assume_sorted: bool
 
 
-class NumberSampleOptions(GroupedSample, total=False):
+class NumberSampleOptions(GroupedSample, NumberReading, total=False):
     """Options for records that are numbers."""
-
-    nan: Missing
-    assume_sorted: bool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -14,8 +13,6 @@ from .._compiler.rounding import check_rounding
 from .._intake.record_sources import Source
 from .._numbers import noise
 from .._typing import FloatArray, Number
-from ..errors import ParameterError
-from ..laws.noises import Laplace
 from ._noisy import NoisyMedian
 
 
@@ -71,8 +68,7 @@ class LaplaceMedian(
 
     def _check(self) -> None:
         super()._check()
-        if not math.isfinite(self.scale):
-            raise ParameterError("bounds and epsilon must give a finite scale")
+        self._check_scale(self.epsilon)
 
     @property
     def scale(self) -> float:
@@ -84,10 +80,6 @@ class LaplaceMedian(
     @property
     def _kind(self) -> tuple[str, float]:
         return "laplace", 0.0
-
-    @property
-    def _noise(self) -> Laplace:
-        return Laplace()
 
     def _centres_and_scales(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
         low, high = self._limits

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
@@ -14,11 +13,8 @@ from .._numbers import smooth as _smooth
 from .._parameters import validate
 from .._parameters.grid import make_grid
 from .._typing import FloatArray, Neighbors, Number
-from ..errors import ParameterError
-from ..laws.noises import ArsinhNormal, Cauchy, Laplace, Noise, ParetoTail, StudentT
 from ..privacy import Guarantee
 from ..privacy.smooth_noise import (
-    ARSINH_SIGMA,
     CALIBRATIONS,
     CONCENTRATED,
     NOISES,
@@ -39,13 +35,6 @@ NoiseName: TypeAlias = Literal[
     "arsinh-normal",
 ]
 FINE = make_grid((0, 1), None)  # on which no records are counted instead of copied
-LAWS: dict[str, Noise] = {
-    "cauchy": Cauchy(),
-    "laplace": Laplace(),
-    "student-t": StudentT(),
-    "pareto-tail": ParetoTail(),
-    "arsinh-normal": ArsinhNormal(ARSINH_SIGMA),
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,9 +140,7 @@ class SmoothSensitivityMedian(
         )
         scale = calibrate(self.noise, self.calibration, self.epsilon, self.delta)
         self._set_frozen(_calibrated=scale)
-        low, high = self._limits
-        if not math.isfinite((high - low) / scale.alpha):
-            raise ParameterError("bounds and epsilon must give a finite scale")
+        self._check_scale(scale.alpha)
 
     @property
     def alpha(self) -> float:
@@ -176,10 +163,6 @@ class SmoothSensitivityMedian(
     @property
     def _kind(self) -> tuple[str, float]:
         return self.noise, self._calibrated.sigma
-
-    @property
-    def _noise(self) -> Noise | None:
-        return LAWS.get(self.noise)
 
     def _scales(self, source: Source) -> Callable[[float], float] | None:
         """Published pairs: alpha and beta rise with epsilon, and the scale falls with both.
