@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from .._threads import in_parts
 from .._typing import AnyArray, IntArray
 from ..kernels.groups import grouping
 
-LEAST = 1 << 16  # rows of a thread: fewer are not worth one
+LEAST = 1 << 16  # rows of a thread: fewer are not worth one, nor are fewer than its counts
 INT64 = np.dtype(np.int64)
 
 
@@ -23,7 +23,8 @@ def gather(
     Group g has the values from offsets[g] to offsets[g + 1], in the order of rows. Two passes over
     the codes, one over the values; 8 bytes a group and thread of scratch.
     """
-    parts = _ranges(codes.size, size, threads)
+    n, count = codes.size, max(1, min(threads, codes.size // max(LEAST, size)))
+    parts = [slice(n * i // count, n * (i + 1) // count) for i in range(count)]
     return gather_parts([(codes[part], values[part]) for part in parts], size)
 
 
@@ -36,10 +37,9 @@ def gather_parts(
     return moved.view(parts[0][1].dtype), offsets
 
 
-def order(codes: IntArray, size: int, threads: int = 1) -> tuple[IntArray, IntArray]:
+def order(codes: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """Number rows in the order of their groups: `gather` of 0, 1, ..., n - 1."""
-    parts = _ranges(codes.size, size, threads)
-    return _moved(grouping.move_rows, [(codes[part], part.start) for part in parts], size)
+    return _moved(grouping.move_rows, [(codes, 0)], size)
 
 
 def differing(columns: Sequence[IntArray]) -> AnyArray:
@@ -49,12 +49,6 @@ def differing(columns: Sequence[IntArray]) -> AnyArray:
     for column in columns:
         new[1:] |= column[1:] != column[:-1]
     return new
-
-
-def _ranges(rows: int, size: int, threads: int) -> Iterator[slice]:
-    # A range takes as long as its counts are, too.
-    parts = max(1, min(threads, rows // max(LEAST, size)))
-    return (slice(rows * i // parts, rows * (i + 1) // parts) for i in range(parts))
 
 
 def _moved(
