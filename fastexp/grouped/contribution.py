@@ -55,28 +55,13 @@ def persons_of(keys: Keys) -> tuple[IntArray, WordArray]:
     return numbers, people.name_words()
 
 
-def counted(
-    rows: Rows,
-    values: AnyArray,
-    missing: AnyArray | None,
-    nan: str,
-    limits: Limits,
-    mechanism: GroupedMechanism,
-    choice: Callable[[], bytes],
-) -> tuple[IntArray, AnyArray]:
-    """The group of each record that counts, -1 for others; and records without gaps.
-
-    Records that `nan` leaves out do not compete for what their person may have. `choice` is
-    the key of the choice among too many, and is made only where there are persons.
-    """
-    codes, values = present(rows.codes, values, missing, nan)
-    return bounded(rows, codes, values, limits, mechanism, choice), values
-
-
 def present(
     codes: IntArray, values: AnyArray, missing: AnyArray | None, nan: str
 ) -> tuple[IntArray, AnyArray]:
-    """The groups of the records that are there, -1 for others; and records without gaps."""
+    """The groups of the records that are there, -1 for others; and records without gaps.
+
+    Records that `nan` leaves out do not compete for what their person may have.
+    """
     if missing is None or not missing.any():
         return codes, values
     if nan == "raise" and bool((missing & (codes >= 0)).any()):
@@ -94,7 +79,10 @@ def bounded(
     mechanism: GroupedMechanism,
     choice: Callable[[], bytes],
 ) -> IntArray:
-    """The groups of `codes`, with -1 for what a person has beyond the limits."""
+    """The groups of `codes`, with -1 for what a person has beyond the limits.
+
+    `choice` is the key of the choice among too many, and is made only where there are persons.
+    """
     if rows.persons is None or rows.person_words is None:
         return codes
     of_groups, points = codes >= 0, np.zeros(codes.size, np.int64)

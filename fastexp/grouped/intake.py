@@ -15,7 +15,7 @@ from .._numbers.rank import RankStatistic
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError
 from .call_options import CallOptions
-from .contribution import Limits, Rows, counted, persons_of, present
+from .contribution import Limits, Rows, bounded, persons_of, present
 from .grouping import gather
 from .mechanism import GroupedMechanism
 from .pivots import windowed
@@ -31,7 +31,7 @@ def segments_of(
     options: CallOptions,
     choice: Callable[[], bytes],
     *,
-    whole: bool = True,
+    whole: bool,
 ) -> tuple[Segments, Names]:
     """Flat records by group, and the names of the groups in the order of the answers.
 
@@ -47,14 +47,11 @@ def segments_of(
         first, last = int(offsets[0]), int(offsets[-1])
         return Segments(np.ascontiguousarray(values[first:last]), offsets - first), names
     codes, names = _codes(options, values.size, threads)
-    if options.person is not None:
-        rows = Rows(codes.codes(threads), names, *_persons(options.person, values.size))
-        limits = Limits(options.max_groups, options.max_rows)
-        counts, values = counted(rows, values, missing, nan, limits, mechanism, choice)
-        codes = Codes(counts)
-    elif missing is not None:
+    if options.person is not None or missing is not None:
+        persons = () if options.person is None else _persons(options.person, values.size)
         counts, values = present(codes.codes(threads), values, missing, nan)
-        codes = Codes(counts)
+        rows, limits = Rows(counts, names, *persons), Limits(options.max_groups, options.max_rows)
+        codes = Codes(bounded(rows, counts, values, limits, mechanism, choice))
     ranks = None if whole else mechanism._ranks
     return grouped(ranks, values, codes, names.size, threads), names
 

@@ -119,12 +119,10 @@ def _by_value(records: object, candidates: tuple[Any, ...]) -> IntArray:
     numeric = all(isinstance(c, (int, float)) for c in candidates)
     number = {c: i for i, c in enumerate(candidates)}
     masked = isinstance(records, np.ma.MaskedArray)
-    if numeric and (masked or (arrow.is_arrow(records) and not isinstance(records, Iterable))):
-        numbers = _booleans(records) or read(records, "records")
-        if numbers is not None:
-            return _without(_by_value(numbers.values, candidates), numbers.missing)
-    if is_pandas(records) and attribute(attribute(records, "dtype"), "kind") == "f":
-        numbers = read(records, "records")  # of pandas, with its gaps
+    other = numeric and (masked or (arrow.is_arrow(records) and not isinstance(records, Iterable)))
+    floats = is_pandas(records) and attribute(attribute(records, "dtype"), "kind") == "f"
+    if other or floats:  # with their gaps
+        numbers = (_booleans(records) if other else None) or read(records, "records")
         if numbers is not None:
             return _without(_by_value(numbers.values, candidates), numbers.missing)
     labels = utilities.records(records, text, numeric)
