@@ -105,9 +105,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """Draws from each row of a matrix."""
         from ..grouped.verbs import sample_groups
 
-        # Limits of persons say nothing of rows.
-        alone = CallOptions(threads=options.threads, nan=options.nan)
-        return sample_groups(self, Records(rows), alone, sampling)
+        return sample_groups(self, Records(rows), options, sampling)
 
     @abstractmethod
     def _law_of(self, source: Source) -> GridLaw:

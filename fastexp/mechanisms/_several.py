@@ -29,8 +29,6 @@ from ._number import GridMechanism
 from .quantile import Quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from .._intake.record_sources import Source
     from .._numbers.quantile_tree import QuantileTree
     from .._numbers.quantiles import QuantilesStatistic
@@ -136,11 +134,6 @@ class QuantilesMechanism(GridMechanism):
     @property
     def _in_passes(self) -> bool:
         return True
-
-    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> Any:
-        if self._alone is not None:
-            return np.array([self._alone._streamed(records, threads)])
-        return super()._streamed(records, threads)
 
     def _answer(self, index: int | IntArray, released: bool) -> Any:
         """Numbers and perhaps the total in the last axis; of one released draw a list."""
