@@ -15,6 +15,8 @@ from .._intake import utilities
 from .._parameters import validate
 from .._randomness.sampling import Sampling
 from .._selection import draw as _draw
+from .._selection import permute_flip
+from .._selection.rows import Rows
 from .._selection.weighting import Weighting
 from .._typing import (
     ABSENT,
@@ -54,7 +56,10 @@ Simulator: TypeAlias = Callable[[WordArray, int, Weighting, Sampling], int | Int
 
 
 class FiniteMechanism(Mechanism):
-    """The three verbs over finitely many candidates. Subclasses say how data become utilities."""
+    """The three verbs over finitely many candidates. Subclasses say how data become utilities.
+
+    One of bounded range is the exponential mechanism, another one permute-and-flip.
+    """
 
     _rate: Fraction
     _measure: ClassVar[Measure] = "loss"
@@ -210,8 +215,12 @@ class FiniteMechanism(Mechanism):
 
     def _drawn(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
         """One draw of each row, from the operating system's randomness."""
-        release = _draw.release if bits.ndim == 1 else _draw.release_rows
-        return release(bits, kind, self._weighting, threads)
+        if self._has_bounded_range:
+            release = _draw.release if bits.ndim == 1 else _draw.release_rows
+            return release(bits, kind, self._weighting, threads)
+        if bits.ndim == 1:
+            return permute_flip.release_one(bits, kind, self._weighting)
+        return permute_flip.release(Rows(bits, kind, self._weighting), threads)
 
     def _labelled(self, chosen: int | IntArray) -> Any:
         """Indices, as numbers or arrays, to candidates, as one or as lists."""
@@ -294,7 +303,7 @@ class FiniteMechanism(Mechanism):
 
     def _simulator(self) -> Simulator:
         """What draws, from the arguments of `sample`."""
-        return _draw.simulate
+        return _draw.simulate if self._has_bounded_range else permute_flip.simulate
 
     def law(self, data: object, *, nan: NaN = "raise") -> FiniteLaw:
         """The exact law of `release` and `sample` on this data; keep it as private as the data.
@@ -317,8 +326,10 @@ class FiniteMechanism(Mechanism):
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
         from ..laws.finite import FiniteLaw
+        from ..laws.permute_flip import PermuteAndFlipLaw
 
-        return FiniteLaw(bits, kind, self._weighting, self.epsilon, self._labels)
+        law = FiniteLaw if self._has_bounded_range else PermuteAndFlipLaw
+        return law(bits, kind, self._weighting, self.epsilon, self._labels)
 
 
 class UtilityMechanism(FiniteMechanism):

@@ -7,18 +7,13 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._parameters import validate
-from .._selection import permute_flip
-from .._typing import IntArray, Neighbors, WordArray
+from .._typing import Neighbors
 from ..grouped.counts import ExponentialCountDraws, FlipCountDraws
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
 from ..privacy import count_rate
 from ._counting import CountingMechanism
-from ._finite import Simulator
 from .base import ALWAYS
-
-if TYPE_CHECKING:
-    from ..laws.finite import FiniteLaw
 
 Selecting: TypeAlias = Literal["exponential", "permute-and-flip"]
 EXPONENTIAL: Selecting = "exponential"
@@ -123,21 +118,6 @@ class MostCommon(
     @property
     def _has_bounded_range(self) -> bool:
         return self.mechanism == EXPONENTIAL
-
-    def _drawn(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
-        if self._has_bounded_range:
-            return super()._drawn(bits, kind, threads)
-        return permute_flip.release_one(bits, kind, self._weighting)
-
-    def _simulator(self) -> Simulator:
-        return super()._simulator() if self._has_bounded_range else permute_flip.simulate
-
-    def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
-        if self._has_bounded_range:
-            return super()._law(bits, kind)
-        from ..laws.permute_flip import PermuteAndFlipLaw
-
-        return PermuteAndFlipLaw(bits, kind, self._weighting, self.epsilon, self.candidates)
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment."""

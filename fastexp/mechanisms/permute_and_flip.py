@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING
 
-from .._selection import permute_flip
-from .._selection.rows import Rows
-from .._typing import ABSENT, Candidates, IntArray, WordArray
-from ._finite import Simulator, UtilityMechanism
-
-if TYPE_CHECKING:
-    from ..laws.permute_flip import PermuteAndFlipLaw
+from .._typing import ABSENT, Candidates
+from ._finite import UtilityMechanism
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,16 +67,3 @@ class PermuteAndFlip(
     def _check(self) -> None:
         super()._check()
         self._weigh_epsilon(self.epsilon)
-
-    def _drawn(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
-        if bits.ndim == 1:
-            return permute_flip.release_one(bits, kind, self._weighting)
-        return permute_flip.release(Rows(bits, kind, self._weighting), threads)
-
-    def _simulator(self) -> Simulator:
-        return permute_flip.simulate
-
-    def _law(self, bits: WordArray, kind: int) -> PermuteAndFlipLaw:
-        from ..laws.permute_flip import PermuteAndFlipLaw
-
-        return PermuteAndFlipLaw(bits, kind, self._weighting, self.epsilon, self.candidates)

@@ -95,13 +95,9 @@ class ReportNoisyMax(
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
         """With exponential noise permute-and-flip's, with Gumbel noise the exponential's."""
-        from ..laws.finite import FiniteLaw
-        from ..laws.permute_flip import PermuteAndFlipLaw
-
         if self.noise == "laplace":
             raise ParameterError("noise must be 'exponential' or 'gumbel' for a law, got 'laplace'")
-        law = PermuteAndFlipLaw if self.noise == "exponential" else FiniteLaw
-        return law(bits, kind, self._weighting, self.epsilon, None)
+        return super()._law(bits, kind)
 
 
 def _simulate(
