@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import ParameterTypeError
 
 NUMBER = 24  # characters of a float64 or int64 at most
-ARRAYS = ("int64", "float64", "bool")
+ARRAYS = {"int64": int, "float64": float, "bool": bool}
 
 
 def text(answers: object, width: int = NUMBER) -> str:
@@ -65,7 +65,7 @@ def value(parsed: object) -> Any:
         if parsed.keys() != {"array", "shape", "values"}:
             raise ValueError
         array, shape, values = parsed["array"], parsed["shape"], parsed["values"]
-        plain = {"int64": int, "float64": float, "bool": bool}[array]
+        plain = ARRAYS[array]
         if len(values) != math.prod(shape) or any(type(item) is not plain for item in values):
             raise ValueError
         return np.array(values, dtype=array).reshape(shape)
