@@ -29,9 +29,12 @@ from ..budget.budget import Budget
 from ..budget.question import Question
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.call_options import CallOptions
+from ..grouped.counts import ExponentialCountDraws, FlipCountDraws
 from ..grouped.labels import are_numbers, check_type, read_labels
 from ..grouped.mechanism import GroupedMechanism, Kind, Reading
+from ..grouped.segments import Draws, Segments
 from ..grouped.verbs import release_groups, sample_groups
+from ..grouped.words import Words
 from ._finite import FiniteMechanism, UtilityMechanism
 from ._options import CountReleaseOptions, CountSampleOptions
 
@@ -376,6 +379,11 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
     def _place(self, values: AnyArray) -> IntArray:
         """They are numbers already."""
         return values
+
+    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+        """Draws of each segment."""
+        draws = ExponentialCountDraws if self._has_bounded_range else FlipCountDraws
+        return draws(len(self.candidates), self._weighting.rate, segments, words, size)
 
     def _answer(self, index: int | IntArray, released: bool) -> Any:
         """Numbers to candidates; of samples they stay numbers."""

@@ -10,7 +10,7 @@ from .._parameters import validate
 from .._selection import joint_top_k
 from .._typing import ABSENT, Candidates, IntArray, NaN, Neighbors, WordArray
 from ..errors import ParameterError
-from ..grouped.counts import ExponentialCountDraws, JointCountDraws
+from ..grouped.counts import JointCountDraws
 from ..grouped.segments import Draws, Segments
 from ..grouped.words import Words
 from ..privacy.rates import places_rate
@@ -144,10 +144,10 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
 
     def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
         """Draws of each segment; of one place as `MostCommon` draws."""
-        count, rate = len(self._labels or ()), self._weighting.rate
         if self.k > 1:
+            count, rate = len(self._labels or ()), self._weighting.rate
             return JointCountDraws(count, self.k, rate, segments, words, size)
-        draws = ExponentialCountDraws(count, rate, segments, words, size)
+        draws = super()._draws(segments, words, size)
         draws.shape = (1,)
         return draws
 

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._parameters import validate
 from .._typing import Neighbors
-from ..grouped.counts import ExponentialCountDraws, FlipCountDraws
-from ..grouped.segments import Draws, Segments
-from ..grouped.words import Words
 from ..privacy import count_rate
 from ._counting import CountingMechanism
 from .base import ALWAYS
@@ -118,8 +115,3 @@ class MostCommon(
     @property
     def _has_bounded_range(self) -> bool:
         return self.mechanism == EXPONENTIAL
-
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
-        """Draws of each segment."""
-        draws = ExponentialCountDraws if self._has_bounded_range else FlipCountDraws
-        return draws(len(self.candidates), self._weighting.rate, segments, words, size)

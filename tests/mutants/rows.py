@@ -421,7 +421,7 @@ ROWS = {
         "short sorts of one less": "kernels/groups:sort_short:less:23",
         "merges forget the rest": "kernels/groups:merge:less:35",
         "candidates that nobody chose are best": "kernels/groups:fill_distances:skip:9",
-        "counts at twice the rate": "mechanisms:MostCommon._draws:twice:4",
+        "counts at twice the rate": "mechanisms:CountingMechanism._draws:twice:4",
         "coins at their upper bound": "kernels/groups:flip:left:10",
         "open coins fail": "kernels/groups:flip:false:7",
         "the best one tosses, too": "kernels/groups:flip:false",
