@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack
 
@@ -58,7 +59,6 @@ class QuantilesMechanism(GridMechanism):
     neighbors: Neighbors = "add-remove"
     with_total: bool = False
     _q: tuple[Fraction, ...]
-    _alone: Quantile | None
     _most: ClassVar[int] = MOST
 
     @property
@@ -76,22 +76,22 @@ class QuantilesMechanism(GridMechanism):
             count=None,
             neighbors=validate.neighbors(self.neighbors),
             _q=exact,
-            _alone=None,
         )
 
-    def _delegate(self) -> None:
-        """Let one quantile be that of `Quantile`."""
-        if len(self.q) == 1:
-            alone = Quantile(
-                self.q[0],  # type: ignore[arg-type]  # a float or a fraction
-                self.epsilon,
-                self.bounds,
-                step=self.step,
-                grid=self.grid.points,
-                neighbors=self.neighbors,
-                any_epsilon=True,
-            )
-            self._set_frozen(_alone=alone)
+    @cached_property
+    def _alone(self) -> Quantile | None:
+        """What draws one quantile; None for several."""
+        if len(self.q) > 1:
+            return None
+        return Quantile(
+            self.q[0],  # type: ignore[arg-type]  # a float or a fraction
+            self.epsilon,
+            self.bounds,
+            step=self.step,
+            grid=self.grid.points,
+            neighbors=self.neighbors,
+            any_epsilon=True,
+        )
 
     @property
     def _entries(self) -> tuple[str, ...]:

@@ -96,10 +96,6 @@ class ApproximateQuantiles(
     neighbors: Neighbors = "add-remove"
     any_epsilon: bool = field(default=False, compare=False)
 
-    def _check(self) -> None:
-        super()._check()
-        self._delegate()
-
     def _promise(self) -> Guarantee:
         if self._alone is not None:
             return super()._promise()

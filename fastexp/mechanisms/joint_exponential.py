@@ -88,6 +88,10 @@ class JointExponentialQuantiles(
         super()._check()
         self._set_frozen(ties=validate.choice("ties", self.ties, ("spread", "left")))
 
+    @property
+    def _alone(self) -> None:
+        """One quantile is drawn as several are."""
+
     @cached_property
     def _statistic(self) -> QuantilesStatistic:
         """What draws and laws need."""

@@ -115,7 +115,6 @@ class Quantiles(
                 'with_total needs neighbors="add-remove": under "replace" the number of records '
                 "is public"
             )
-        self._delegate()
 
     @cached_property
     def _statistic(self) -> QuantilesStatistic:
