@@ -199,7 +199,8 @@ class FiniteMechanism(Mechanism):
 
     def _released(self, bits: WordArray, kind: int, threads: int) -> Any:
         """One released candidate of each row."""
-        return self._labelled(self._drawn(bits, kind, threads))
+        chosen = self._drawn(bits, kind, threads)
+        return chosen if self._labels is None else self._labelled(chosen)
 
     def _question(self, options: CallOptions, rows: int | None) -> Question:
         """What a release asks; of a matrix with so many rows."""

@@ -113,6 +113,8 @@ def total(
         parts = f" in each of at most {several} groups" if several > 1 else ""
         text += f"; counted here: a person has at most {each} such records{parts}"
     one = _for_groups(base, steps)
+    if draws == 1 and (relation, text) == (one.neighbors, one.assumes):
+        return one
     return Guarantee(
         amounts.times(one.epsilon, draws),
         relation,
