@@ -8,15 +8,14 @@ gone. Messages say what form is required, and nothing about the data.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from .._parameters.foreign import has
-from .._typing import AnyArray
 from ..errors import ParameterError, ParameterTypeError
 from .arrow_columns import Column, checked, empty, kind_of, nulls, plain, read
 from .c_interface import Field, Part, opened
 
-__all__ = ["Chunks", "Column", "Opened", "column", "is_arrow", "is_frame", "table", "type_of"]
+__all__ = ["Column", "Opened", "column", "is_arrow", "table"]
 
 METHODS = ("__arrow_c_array__", "__arrow_c_stream__")
 
@@ -31,7 +30,7 @@ class Opened:
     __slots__ = ("_chunks", "_field", "_parts", "is_list")
 
     def __init__(self, data: object, argument: str) -> None:
-        self._field, self._parts = _opened(data, argument)
+        self._field, self._parts = opened(data, argument)
         self._chunks: list[Column] = []
         if plain(self._field) == "+s":
             raise ParameterTypeError(
@@ -41,11 +40,11 @@ class Opened:
         self.is_list = kind_of(self._field) == "list"  # whether its rows are lists
 
     @classmethod
-    def of(cls, chunk: Column) -> Opened:
-        """A column of which everything was read already."""
-        opened = cls.__new__(cls)
-        opened._chunks, opened.is_list = [chunk], chunk.kind == "list"
-        return opened
+    def of(cls, *chunks: Column) -> Opened:
+        """A column of which everything was read already: one chunk, or several of one type."""
+        column = cls.__new__(cls)
+        column._chunks, column.is_list = list(chunks), chunks[0].kind == "list"
+        return column
 
     def without_rows(self) -> Column:
         """A column of its type; of what was read already, a chunk."""
@@ -60,21 +59,9 @@ class Opened:
         return self._chunks
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Chunks:
-    """Chunks of an Arrow column that were read already."""
-
-    columns: list[Column]
-
-
 def is_arrow(data: object) -> bool:
     """Whether an object hands out Arrow data, or is a column of them that was opened."""
     return type(data) is Opened or any(has(type(data), method) for method in METHODS)
-
-
-def is_frame(data: object, argument: str = "data") -> bool:
-    """Whether Arrow data have columns, rather than being one; only their type is looked at."""
-    return not isinstance(data, Opened) and plain(_opened(data, argument)[0]) == "+s"
 
 
 def column(data: object, argument: str = "data") -> list[Column]:
@@ -83,11 +70,6 @@ def column(data: object, argument: str = "data") -> list[Column]:
     At least one, so that the type is always known; it is empty if there are no rows.
     """
     return (data if isinstance(data, Opened) else Opened(data, argument)).chunks()
-
-
-def type_of(data: object, argument: str = "data") -> Column:
-    """What `column` gives, without a look at rows: a column of its type."""
-    return (data if isinstance(data, Opened) else Opened(data, argument)).without_rows()
 
 
 def table(
@@ -99,20 +81,13 @@ def table(
     at a time may ask for the next batch. Closed, it lets go of the producer. Refused is what
     `Opened` refuses, but that it must be a frame, with one column of each name.
     """
-    field, parts = _opened(data, argument)
+    field, parts = opened(data, argument)
     if plain(field) != "+s":
         raise ParameterTypeError(f"{argument} must be a frame with columns, got one Arrow column")
     where = [_place(field, name, argument) for name in names]
     for i in where:
         checked(field.children[i], f"{argument}[{field.children[i].name!r}]")
     return _batches([field.children[i] for i in where], where, parts)
-
-
-def _opened(data: object, argument: str) -> tuple[Field, Iterator[Part]]:
-    if not is_arrow(data):
-        kind = type(data).__name__
-        raise ParameterTypeError(f"{argument} must be Arrow data, got an object of type {kind}")
-    return opened(data, argument)
 
 
 def _batches(
@@ -125,16 +100,12 @@ def _batches(
             read(field, part.child(i), part.offset, part.length)
             for field, i in zip(fields, where, strict=True)
         ]
-        yield [_masked(one, valid) for one in columns]
+        if valid is not None:  # a row of the frame may be null as a whole
+            both = (valid if one.valid is None else one.valid & valid for one in columns)
+            columns = [replace(one, valid=rows) for one, rows in zip(columns, both, strict=True)]
+        yield columns
     if not some:
         yield [empty(field) for field in fields]
-
-
-def _masked(column: Column, valid: AnyArray | None) -> Column:
-    """A column whose rows are null where the frame's are, too."""
-    if valid is None:
-        return column
-    return replace(column, valid=valid if column.valid is None else column.valid & valid)
 
 
 def _place(field: Field, name: str, argument: str) -> int:

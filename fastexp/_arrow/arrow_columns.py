@@ -32,7 +32,6 @@ OFFSETS = {"u": "i4", "U": "i8", "+l": "i4", "+L": "i8", "+vl": "i4", "+vL": "i8
 TEXTS, VIEWS = ("u", "U", "vu"), ("+vl", "+vL")
 FIXED, DECIMAL = "+w:", "d:"  # how formats begin
 SHORT = 12  # bytes of a text in a view: longer ones lie in buffers of their own
-BLOCK = 1 << 16  # offsets looked at at once: scratch stays in the cache
 WIDTHS, DIGITS = (32, 64, 128, 256), 76  # bits of decimals, and digits of the widest
 EXACT, POWERS = 1 << 53, 22  # integers up to here are doubles, and powers of ten up to this one
 
@@ -172,9 +171,7 @@ def _bits(part: Part, buffer: int, start: int, count: int) -> AnyArray:
 def _offsets(form: str, part: Part, start: int, count: int) -> IntArray:
     """Offsets of rows, which never fall."""
     offsets = part.buffer(1, OFFSETS[form], start, count + 1).astype(np.int64, copy=False)
-    blocks = (offsets[i : i + BLOCK + 1] for i in range(0, count, BLOCK))
-    falls = any(bool((block[1:] < block[:-1]).any()) for block in blocks)
-    if falls or int(offsets[0]) < 0:
+    if bool((offsets[1:] < offsets[:-1]).any()) or int(offsets[0]) < 0:
         part.malformed("offsets that fall or are negative")
     return offsets
 
@@ -231,42 +228,35 @@ def _codes(codes: AnyArray, valid: AnyArray | None, size: int, part: Part) -> An
 def _list(
     field: Field, part: Part, first: int, count: int, valid: AnyArray | None
 ) -> tuple[IntArray, Column]:
-    """Offsets from 0 on, and the items between the first row's and the last's."""
+    """Offsets from 0 on, and the items: copied where lists do not follow each other."""
     form, inner, items, start = field.format, field.children[0], part.child(0), part.offset + first
     if form in VIEWS:
-        return _list_views(form, part, start, count, valid, read(inner, items, 0, items.length))
-    if form in OFFSETS:
-        offsets = _offsets(form, part, start, count)
+        begins, sizes = (
+            part.buffer(i, OFFSETS[form], start, count).astype(np.int64) for i in (1, 2)
+        )
+        if valid is not None:
+            begins[~valid] = sizes[~valid] = 0
+        low, high = 0, items.length
+        if min(int(begins.min()), int(sizes.min())) < 0 or bool((begins > high - sizes).any()):
+            part.malformed("a list of a negative length or beyond its items")
     else:
-        digits = form[len(FIXED) :]
-        width = int(digits) if digits.isdecimal() else -1
-        if width < 0 or (start + count) * width > items.length:
-            part.malformed("lists of a fixed size that do not fit")
-        offsets = np.arange(start, start + count + 1, dtype=np.int64) * width
-    low, high = int(offsets[0]), int(offsets[-1])
-    child = read(inner, items, low, high - low)
-    sizes = np.diff(offsets) if valid is not None else None
-    if valid is None or sizes is None or not sizes[~valid].any():
-        return offsets - low if low else offsets, child
-    index = np.flatnonzero(np.repeat(valid, sizes))  # null lists may have items
-    return np.concatenate([[0], np.cumsum(np.where(valid, sizes, 0))]), _taken(child, index)
-
-
-def _list_views(
-    form: str, part: Part, start: int, count: int, valid: AnyArray | None, items: Column
-) -> tuple[IntArray, Column]:
-    """The same of lists that lie anywhere: copied to where they follow each other."""
-    starts = part.buffer(1, OFFSETS[form], start, count).astype(np.int64)
-    sizes = part.buffer(2, OFFSETS[form], start, count).astype(np.int64)
-    if valid is not None:
-        starts[~valid], sizes[~valid] = 0, 0
-    if min(int(starts.min()), int(sizes.min())) < 0:
-        part.malformed("a list of a negative length")
-    if bool((starts > items.length - sizes).any()):
-        part.malformed("a list beyond its items")
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    index = np.repeat(starts - offsets[:-1], sizes) + np.arange(int(offsets[-1]))
-    return offsets, _taken(items, index)
+        if form in OFFSETS:
+            around = _offsets(form, part, start, count)
+        else:
+            digits = form[len(FIXED) :]
+            width = int(digits) if digits.isdecimal() else -1
+            if width < 0 or (start + count) * width > items.length:
+                part.malformed("lists of a fixed size that do not fit")
+            around = np.arange(start, start + count + 1, dtype=np.int64) * width
+        low, high = int(around[0]), int(around[-1])
+        if valid is None:
+            return around - low if low else around, read(inner, items, low, high - low)
+        begins, sizes = around[:-1], np.diff(around) * valid  # null lists may have items
+    child, offsets = read(inner, items, low, high - low), np.concatenate([[0], np.cumsum(sizes)])
+    apart = begins - low - offsets[:-1]  # how far a list lies from where those before it end
+    if not apart[sizes > 0].any() and child.length == offsets[-1]:
+        return offsets, child
+    return offsets, _taken(child, np.repeat(apart, sizes) + np.arange(int(offsets[-1])))
 
 
 def _taken(column: Column, index: IntArray) -> Column:

@@ -89,8 +89,6 @@ def read(numbers: object, argument: str) -> Numbers | None:
             return of_array(np.asarray(filled), np.ma.getmaskarray(numbers), argument)
         if is_pandas(numbers):
             return _of_pandas(numbers, argument)
-        if isinstance(numbers, arrow.Chunks):
-            return joined(numbers.columns, argument)
         if is_column(numbers):
             return joined(arrow.column(numbers, argument), argument)
         array = exact_array(numbers)

@@ -40,7 +40,7 @@ class Records:
         self.data: Any = data
         if type(data) is not np.ndarray:
             readable(data, "records")
-            if attribute(data, "columns") is not None and type(data) is not arrow.Chunks:
+            if attribute(data, "columns") is not None:
                 raise ParameterTypeError(FRAME.format(type(data).__name__))
             is_open = isinstance(data, (np.ndarray, list, tuple, arrow.Opened))
             if not is_open and number_columns.is_column(data):
@@ -150,7 +150,7 @@ def _unordered(values: AnyArray) -> bool:
 
 def _of_lists(
     chunks: list[arrow.Column],
-) -> tuple[number_columns.Numbers | arrow.Chunks, IntArray]:
+) -> tuple[number_columns.Numbers | arrow.Opened, IntArray]:
     """What chunks of lists hold, numbers or labels, and offsets; a missing list is empty."""
     items: list[arrow.Column] = []
     lengths: list[AnyArray] = [np.zeros(1, np.int64)]
@@ -165,4 +165,4 @@ def _of_lists(
         for child in items
     ):
         return number_columns.joined(items, "records"), offsets
-    return arrow.Chunks(items), offsets
+    return arrow.Opened.of(*items), offsets

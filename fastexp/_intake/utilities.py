@@ -107,7 +107,7 @@ def _rows_of_numbers(values: object) -> AnyArray:
         raise ParameterTypeError(
             "utilities must not be a masked array: its hidden values would be used; fill it first"
         )
-    if number_columns.is_column(values) and not arrow.is_frame(values, "utilities"):
+    if number_columns.is_column(values) and attribute(values, "columns") is None:
         return _column(values)
     array = exact_array(values)
     if array is None:

@@ -119,8 +119,6 @@ def _recoded(keys: Keys, place: dict[str, int]) -> Keys:
 def _read(keys: object, argument: str, names: KeyNames | None) -> Keys:
     if isinstance(keys, np.ndarray):
         return _of_array(keys, argument, names)
-    if isinstance(keys, arrow.Chunks):
-        return _of_chunks(keys.columns, argument, names)
     if isinstance(keys, range):
         return _of_range(keys, argument)
     if isinstance(keys, (list, tuple)):

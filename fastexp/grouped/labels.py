@@ -84,7 +84,7 @@ def _type_of(records: Any) -> str | None:
         return "text"
     of_arrow = is_column(records) or has(dtype, "pyarrow_dtype")
     if of_arrow and isinstance(records, Iterable):  # others can be read only once, perhaps
-        return _held_by(arrow.type_of(records, "records"))
+        return _held_by(arrow.Opened(records, "records").without_rows())
     kind = attribute(dtype, "kind", "O")
     if kind in "iufO":
         return None if kind == "O" else "numbers"

@@ -357,7 +357,3 @@ class TestBrokenProducers:
     def test_the_structs_are_those_of_the_interface(self):
         sizes = [by_hand.ctypes.sizeof(kind) for kind in (Schema, Array, by_hand.Stream)]
         assert sizes == [72, 80, 40]
-
-    def test_messages_name_the_argument(self):
-        with raises("keys: not Arrow data"):
-            arrow.column("secret", "keys")

@@ -237,7 +237,6 @@ MESSAGES = (
     Message("failed Arrow producer", InvalidRecords, "{argument}: the Arrow producer failed; its message is withheld", "Arrow, in test_by_hand"),
     Message("lists of lists", ParameterTypeError, "{argument} must not hold lists of lists", "Arrow, in test_columns"),
     Message("malformed Arrow data", InvalidRecords, "{argument}: malformed Arrow data ({what})", "Arrow, in test_by_hand"),
-    Message("not Arrow data", ParameterTypeError, "{argument} must be Arrow data, got an object of type {type}", "Arrow, in test_columns"),
     Message("one column of a name", ParameterError, "{argument} must have one column of the name {name}, got {got}", "table of columns of Arrow"),
     # keys of groups
     Message("columns of keys of one length", ParameterError, "{argument} must have columns of one length", "release of keys of groups"),
