@@ -156,7 +156,8 @@ def _is_list(field: Field) -> bool:
 
 
 def _other(field: Field, length: int) -> Column:
-    form = f"{field.format} ({field.extension})" if field.extension else field.format
+    meaning = field.extension or ("dictionary" if field.dictionary is not None else "")
+    form = f"{field.format} ({meaning})" if meaning else field.format
     gaps = np.zeros(length, np.bool_) if plain(field) == "n" and length else None
     return Column("other", length, form, valid=gaps)
 

@@ -6,7 +6,6 @@ type, in a message that names the argument and that type, and nothing of what is
 
 from __future__ import annotations
 
-import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -21,48 +20,6 @@ from ..errors import InvalidRecords, ParameterError, ParameterTypeError
 
 LONGEST = 60  # characters of a type's format in a message
 NULLS = "n"  # the format of an Arrow column without a type
-TYPES = {  # of NumPy's kinds; None: as NumPy calls them
-    "O": ("objects", "object"),
-    "b": ("booleans", None),
-    "M": ("dates", None),
-    "m": ("durations", None),
-    "c": ("complex numbers", None),
-    "f": ("floats beyond float64", None),
-    "U": ("text", "str"),
-    "T": ("text", "str"),
-    "S": ("bytes", "bytes"),
-    "V": ("structures", "void"),
-}
-OBJECTS: tuple[tuple[str, tuple[type, ...]], ...] = (
-    ("booleans", (bool, np.bool_)),
-    ("text", (str,)),
-    ("bytes", (bytes, bytearray)),
-    ("dates", (dt.date, np.datetime64)),
-    ("times", (dt.time,)),
-    ("durations", (dt.timedelta, np.timedelta64)),
-    ("complex numbers", (complex, np.complexfloating)),
-    ("lists", (list, tuple, np.ndarray)),
-)
-FORMATS = {  # of Arrow; the first that a format begins with
-    "b": "booleans (bool)",
-    "tdD": "dates (date32)",
-    "tdm": "dates (date64)",
-    "ts": "dates (timestamp)",
-    "tt": "times (time)",
-    "tD": "durations (duration)",
-    "ti": "durations (interval)",
-    "u": "text (string)",
-    "U": "text (large_string)",
-    "vu": "text (string_view)",
-    "z": "bytes (binary)",
-    "Z": "bytes (large_binary)",
-    "vz": "bytes (binary_view)",
-    "w": "bytes (fixed_size_binary)",
-    "d": "decimals of more than 76 digits (decimal)",
-    "+": "lists or structures",
-    "_pli128": "integers of 128 bits (Int128)",
-    "_plu128": "integers of 128 bits (UInt128)",
-}
 
 
 class Numbers(NamedTuple):
@@ -122,7 +79,7 @@ def _of_pandas(column: Any, argument: str) -> Numbers | None:
     """A series, an index or an extension array."""
     kind, missing = getattr(column.dtype, "kind", "O"), np.asarray(column.isna(), dtype=bool)
     if kind in "bMm":
-        raise not_numbers(argument, f"{TYPES[kind][0]} ({column.dtype})")
+        raise not_numbers(argument, described(column.dtype))
     gaps = missing if missing.any() else None
     if gaps is not None and kind in "iuf":
         blank = np.nan if kind == "f" else 0
@@ -150,11 +107,10 @@ def _of_chunk(chunk: arrow.Column, argument: str) -> Numbers:
 
 
 def arrow_type(chunk: arrow.Column) -> str:
-    """What a column of Arrow data that holds no numbers does hold, and its type."""
-    if chunk.kind == "dictionary":
-        return "categories (dictionary)"
-    known = (name for form, name in FORMATS.items() if chunk.format.startswith(form))
-    return next(known, f"the Arrow type {chunk.format[:LONGEST]!r}")
+    """What a column of Arrow data holds, or its type."""
+    if chunk.kind == "other":
+        return f"the Arrow type {chunk.format[:LONGEST]!r}"
+    return "categories" if chunk.kind == "dictionary" else chunk.kind
 
 
 def _of_objects(items: list[Any], missing: AnyArray | None, argument: str) -> Numbers | None:
@@ -179,8 +135,7 @@ def _number(item: object, argument: str) -> int | float:
     plain = item.item() if isinstance(item, np.generic) and item.dtype.kind in "iuf" else item
     if isinstance(plain, (int, float)) and not isinstance(plain, bool):
         return plain
-    called = next((name for name, types in OBJECTS if isinstance(item, types)), "objects")
-    raise not_numbers(argument, f"{called} ({type(item).__name__})")
+    raise not_numbers(argument, f"an object of type {type(item).__name__}")
 
 
 def nearest(number: Decimal | Fraction) -> float:
@@ -193,11 +148,10 @@ def nearest(number: Decimal | Fraction) -> float:
         return np.inf if number > 0 else -np.inf
 
 
-def described(dtype: np.dtype[Any]) -> str:
-    """What a type of NumPy holds, and its name."""
-    called, name = TYPES.get(dtype.kind, ("another type", None))
-    called = "half floats" if dtype == np.float16 else called
-    return f"{called} ({name or dtype.name})"
+def described(dtype: Any) -> str:
+    """A type of NumPy or pandas by its name, which does not tell how long texts are."""
+    sized = isinstance(dtype, np.dtype) and dtype.kind in "USTVO"
+    return dtype.type.__name__.rstrip("_") if sized else str(dtype)
 
 
 def not_numbers(argument: str, got: str) -> ParameterTypeError:

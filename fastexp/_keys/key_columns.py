@@ -34,9 +34,6 @@ ASCII = 128  # code points are below it
 MAX_TYPE = 60  # characters of a type in a message
 MAX_RANGE = 1 << 32  # entries
 LARGE = 1 << 62  # ends of a range whose steps int64 holds
-DECIMALS = "d"
-CODES = frozenset("cCsSiIlL")  # of integers; columns of these that are not read are dictionaries
-ZONED = "ts"  # how formats of Arrow's timestamps begin; those that are read have no zone
 UNITS: dict[str, Unit] = {"tss:": "s", "tsm:": "ms", "tsu:": "us", "tsn:": "ns"}
 MILLISECONDS, DAY = "tdm", 86_400_000  # a format of dates, and how many of them are a day
 FLOATS, INTEGERS = (float, np.floating), (int, np.integer)
@@ -148,13 +145,13 @@ def _of_array(keys: AnyArray, argument: str, names: KeyNames | None) -> Keys:
     if kind == "M":
         unit, count = np.datetime_data(plain.dtype)
         if count != 1 or (unit != "D" and unit not in TICKS):
-            raise not_keys(argument, f"an array of {plain.dtype.name}")
+            raise not_keys(argument, described(plain.dtype))
         return _instants(plain.view(np.int64), valid, unit)
     if kind == "U" and width:
         return _of_points(plain, valid, names)
     if kind in "OTU":
         return _of_objects(keys.tolist(), argument, names)
-    raise not_keys(argument, f"floats ({plain.dtype})" if kind == "f" else described(plain.dtype))
+    raise not_keys(argument, described(plain.dtype))
 
 
 def _instants(values: AnyArray, valid: AnyArray | None, unit: str) -> Keys:
@@ -235,7 +232,7 @@ def _of_column(part: arrow.Column, argument: str, names: KeyNames | None) -> Key
     if part.kind == "other" and part.format == NULLS:
         return _nothing(part.length)
     if values is None or part.kind == "floats":
-        raise not_keys(argument, _described(part))
+        raise not_keys(argument, arrow_type(part))
     if part.offsets is not None and part.ends is not None:
         return _of_texts(values, part.offsets, part.ends, valid, names)
     if part.kind == "dictionary" and part.child is not None:
@@ -294,17 +291,6 @@ def _of_strings(items: list[Any], names: KeyNames | None) -> tuple[IntArray, Seq
     codes = np.full(size, -1)
     codes[list(first.values())] = np.arange(len(first))
     return codes[rows], tuple(first)
-
-
-def _described(part: arrow.Column) -> str:
-    """What a column of Arrow data that holds no keys does hold, by its type."""
-    if part.kind == "floats":
-        return "decimals" if part.format.startswith(DECIMALS) else "floats"
-    if part.format.startswith(ZONED):
-        return "timestamps with a zone"
-    if part.format in CODES:
-        return "categories of another type"
-    return arrow_type(part)
 
 
 def _nothing(size: int) -> Keys:

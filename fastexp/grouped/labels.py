@@ -10,7 +10,7 @@ import numpy as np
 
 from .._arrow import arrow
 from .._intake import utilities
-from .._intake.number_columns import NULLS, TYPES, Numbers, arrow_type, is_column, read
+from .._intake.number_columns import NULLS, Numbers, arrow_type, described, is_column, read
 from .._keys.group_keys import codes_of
 from .._keys.group_lists import names_of
 from .._parameters.foreign import attribute, has, is_pandas, readable
@@ -88,7 +88,7 @@ def _type_of(records: Any) -> str | None:
     kind = attribute(dtype, "kind", "O")
     if kind in "iufO":
         return None if kind == "O" else "numbers"
-    return "text" if kind in "UT" else f"{TYPES[kind][0]} ({dtype})"
+    return "text" if kind in "UT" else described(dtype)
 
 
 def _held_by(chunk: arrow.Column) -> str | None:

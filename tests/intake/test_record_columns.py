@@ -237,33 +237,33 @@ class TestDecimals:
 
 DAY = date(2024, 7, 31)
 WRONG = {
-    "numpy bool": (np.array([True]), "booleans (bool)"),
-    "list of bool": ([True, None], "booleans (bool)"),
-    "arrow bool": (pa.array([True, None]), "booleans (bool)"),
-    "capsule of bool": (Capsule([True]), "booleans (bool)"),
-    "polars bool": (pl.Series([True]), "booleans (bool)"),
-    "pandas bool": (pd.Series([True]), "booleans (bool)"),
-    "pandas nullable bool": (pd.Series([True, None], dtype="boolean"), "booleans (boolean)"),
-    "dates": ([DAY], "dates (date)"),
-    "numpy dates": (np.array([DAY], "datetime64[D]"), "dates (datetime64[D])"),
-    "arrow dates": (pa.array([DAY]), "dates (date32)"),
-    "arrow timestamps": (pa.array([datetime(2024, 7, 31)]), "dates (timestamp)"),
-    "polars dates": (pl.Series([DAY]), "dates (date32)"),
+    "numpy bool": (np.array([True]), "bool"),
+    "list of bool": ([True, None], "an object of type bool"),
+    "arrow bool": (pa.array([True, None]), "booleans"),
+    "capsule of bool": (Capsule([True]), "booleans"),
+    "polars bool": (pl.Series([True]), "booleans"),
+    "pandas bool": (pd.Series([True]), "bool"),
+    "pandas nullable bool": (pd.Series([True, None], dtype="boolean"), "boolean"),
+    "dates": ([DAY], "an object of type date"),
+    "numpy dates": (np.array([DAY], "datetime64[D]"), "datetime64[D]"),
+    "arrow dates": (pa.array([DAY]), "dates"),
+    "arrow timestamps": (pa.array([datetime(2024, 7, 31)]), "timestamps"),
+    "polars dates": (pl.Series([DAY]), "dates"),
     "pandas dates": (
         pd.Series(pd.to_datetime(["2024-07-31"]).as_unit("ns")),
-        "dates (datetime64[ns])",
+        "datetime64[ns]",
     ),
-    "spans": ([timedelta(1)], "durations (timedelta)"),
-    "polars spans": (pl.Series([timedelta(1)]), "durations (duration)"),
-    "arrow text": (pa.array(["7341"]), "text (string)"),
-    "capsule of text": (Capsule(["7341"]), "text (string)"),
-    "polars text": (pl.Series(["7341"]), "text (string_view)"),
-    "pandas text": (pd.Series(["7341"], dtype=object), "text (str)"),
-    "categories": (pa.array(["7341"]).dictionary_encode(), "categories (dictionary)"),
-    "bytes": (pa.array([b"7341"]), "bytes (binary)"),
-    "structures in a list": ([{"a": 7341}], "objects (dict)"),
-    "complex": (np.array([7341j]), "complex numbers (complex128)"),
-    "text among decimals": ([Decimal(7341), "x"], "text (str)"),
+    "spans": ([timedelta(1)], "an object of type timedelta"),
+    "polars spans": (pl.Series([timedelta(1)]), "the Arrow type 'tDu'"),
+    "arrow text": (pa.array(["7341"]), "text"),
+    "capsule of text": (Capsule(["7341"]), "text"),
+    "polars text": (pl.Series(["7341"]), "text"),
+    "pandas text": (pd.Series(["7341"], dtype=object), "an object of type str"),
+    "categories": (pa.array(["7341"]).dictionary_encode(), "categories"),
+    "bytes": (pa.array([b"7341"]), "the Arrow type 'z'"),
+    "structures in a list": ([{"a": 7341}], "an object of type dict"),
+    "complex": (np.array([7341j]), "complex128"),
+    "text among decimals": ([Decimal(7341), "x"], "an object of type str"),
 }
 
 
@@ -293,9 +293,9 @@ def test_a_frame_and_lists_of_text_are_refused_precisely():
     for call in (MEDIAN.release, MEDIAN.sample, MEDIAN.law):
         with raises("frame in place of records"):
             call(frame)
-    with raises("records: numbers of a type, got text (string)"):
+    with raises("records: numbers of a type, got text"):
         MEDIAN.release(pa.array([["a"]]))
-    with raises("records: numbers of a type, got lists or structures"):
+    with raises("records: numbers of a type, got list"):
         MEDIAN.law(pa.array([[1.0]]))
 
 
@@ -449,15 +449,15 @@ class TestUtilities:
             (pl.Series(MONEY), "decimals or fractions"),
             (pa.array(MONEY), "decimals or fractions"),
             (Capsule(pa.array(MONEY)), "decimals or fractions"),
-            (Capsule([True]), r"booleans \(bool\)"),
-            (pa.array([DAY]), r"dates \(date32\)"),
-            (pl.Series(["a"]), r"text \(string_view\)"),
-            (Capsule([[1.0]]), "lists or structures"),
-            (np.array([1.0], np.float16), r"half floats \(float16\)"),
-            (np.array([1.0], np.longdouble), r"floats beyond float64 \("),
-            (np.array([[1j]]), r"complex numbers \(complex128\)"),
-            (np.array(["a"]), r"text \(str\)"),
-            (np.array([DAY], "datetime64[D]"), r"dates \(datetime64\[D\]\)"),
+            (Capsule([True]), "booleans"),
+            (pa.array([DAY]), "dates"),
+            (pl.Series(["a"]), "text"),
+            (Capsule([[1.0]]), "list"),
+            (np.array([1.0], np.float16), "float16"),
+            (np.array([1.0], np.longdouble), str(np.dtype(np.longdouble))),
+            (np.array([[1j]]), "complex128"),
+            (np.array(["a"]), "str"),
+            (np.array([DAY], "datetime64[D]"), r"datetime64\[D\]"),
         ],
     )
     def test_what_is_no_utility_is_refused_by_its_type(self, utilities, got):

@@ -49,19 +49,6 @@ def test_the_dimensions_of_an_array_are_told(ndim):
         MEDIAN.release(np.zeros((2,) * ndim))
 
 
-@pytest.mark.engines
-@pytest.mark.parametrize("kind", ["Int128", "UInt128"])
-def test_integers_of_128_bits_are_named(kind):
-    if not hasattr(pl, kind):
-        pytest.skip("a later Polars has them")
-    column = pl.Series([1, 2]).cast(getattr(pl, kind))
-    with pytest.raises(
-        fx.ParameterTypeError,
-        match=says("numbers of a type", "array of records", got=f"integers of 128 bits ({kind})"),
-    ):
-        MEDIAN.release(column)
-
-
 def test_a_foreign_type_of_arrow_is_named_by_its_format():
     strange = OneArray(Type("_strange" + 100 * "e"), Rows(2, [None, np.array([1, 2])]))
     with raises("numbers of a type", got=re.compile("the Arrow type '_strangee{52}'")):

@@ -193,10 +193,10 @@ def test_a_column_that_cannot_be_copied():
         fx.Session({"x": [lambda: 1]}, budget=fx.Budget(1.0))
 
 
-@pytest.mark.parametrize(("dtype", "holds"), [(object, "text"), ("category", "categories")])
+@pytest.mark.parametrize(("dtype", "holds"), [(object, "str"), ("category", "categories")])
 def test_objects_of_pandas_that_are_no_numbers_are_refused_before_the_charge(dtype, holds):
     """Categories stay what they are, whatever objects they are of."""
-    items = ["a", "b", None] if holds == "text" else [1, 2, None]
+    items = ["a", "b", None] if holds == "str" else [1, 2, None]
     column = pd.Series(items * 20, dtype=object).astype(dtype)
     session = fx.Session(pd.DataFrame({"kind": column}), budget=fx.Budget(9.0))
     with pytest.raises(fx.ParameterTypeError, match=says("column of a type", name=f"{holds}...")):

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..._arrow import arrow
-from ..._intake.number_columns import NULLS, TYPES, arrow_type, described, is_column
+from ..._intake.number_columns import NULLS, arrow_type, described, is_column
 from ..._parameters.foreign import attribute, has, is_pandas
 from ...errors import ParameterTypeError
 from .frame import Use
@@ -94,8 +94,7 @@ def _type_of(column: object) -> Type:
     if kind == "O":
         objects = isinstance(dtype, np.dtype)  # extension types of pandas are not objects
         return Type("objects" if objects else "other", f"objects ({dtype})")
-    name = described(dtype) if isinstance(dtype, np.dtype) else f"{TYPES[kind][0]} ({dtype})"
-    return Type(HELD.get(kind, "other"), name)
+    return Type(HELD.get(kind, "other"), described(dtype))
 
 
 def _without_rows(column: object) -> Any:
