@@ -147,8 +147,11 @@ def _of_array(keys: AnyArray, argument: str, names: KeyNames | None) -> Keys:
         if count != 1 or (unit != "D" and unit not in TICKS):
             raise not_keys(argument, described(plain.dtype))
         return _instants(plain.view(np.int64), valid, unit)
-    if kind == "U" and width:
-        return _of_points(plain, valid, names)
+    points = plain.view(np.uint32) if kind == "U" and width else plain
+    if points is not plain and int(points.max(initial=0)) < ASCII:
+        begins = np.arange(plain.size) * (width // points.itemsize)
+        ends = begins + np.char.str_len(plain)
+        return _of_texts(points.astype(np.uint8), begins, ends, valid, names)
     if kind in "OTU":
         return _of_objects(keys.tolist(), argument, names)
     raise not_keys(argument, described(plain.dtype))
@@ -259,25 +262,13 @@ def _of_texts(
     texts: Sequence[str]
     if names is None:
         table = TextTable(values, begins, ends)
-        codes, texts = table.codes, table.texts("utf-8", "surrogateescape")
+        codes, texts = table.codes, table.texts()
     else:
         codes, texts = names.text_table.find(values, begins, ends), names.texts
     if valid is not None:
         some, codes = codes, np.full(valid.size, -1, np.int64)
         codes[valid] = some
     return Keys("text", codes, valid, texts=texts)
-
-
-def _of_points(keys: AnyArray, valid: AnyArray | None, names: KeyNames | None) -> Keys:
-    """Texts of fixed width: 32 bits a character, 0 behind."""
-    points, begins = keys.view(np.uint32), np.arange(keys.size) * (keys.dtype.itemsize // 4)
-    if int(points.max(initial=0)) < ASCII:
-        ends = begins + np.char.str_len(keys)
-        return _of_texts(points.astype(np.uint8), begins, ends, valid, names)
-    table = TextTable(keys.view(np.uint8), 4 * begins, 4 * begins + keys.dtype.itemsize)
-    padded = table.texts("utf-32-le", "surrogatepass")
-    codes, texts = _of_strings([text.rstrip("\0") for text in padded], names)
-    return Keys("text", codes[table.codes], valid, texts=texts)
 
 
 def _of_strings(items: list[Any], names: KeyNames | None) -> tuple[IntArray, Sequence[str]]:
@@ -320,7 +311,7 @@ def _of_objects(items: list[Any], argument: str, names: KeyNames | None) -> Keys
     if known == {"booleans"}:
         return Keys("booleans", np.array(items, np.bool_), valid)
     if known == {"integers"}:
-        return _of_integers(items, "integers", valid)
+        return _of_integers(items, valid)
     if any(types[kind] == "text" and kind is not str for kind in types):
         items = [None if x is None else str.__str__(x) for x in items]  # of classes of their own
     codes, texts = _of_strings(items, names)
@@ -348,56 +339,46 @@ def _type(kind: type) -> Type:
     return "other"
 
 
-def _of_integers(items: list[Any], kind: Kind, valid: AnyArray | None, unit: Unit = "") -> Keys:
+def _of_integers(items: list[Any], valid: AnyArray | None) -> Keys:
     """Integers of any size, None where they are not valid."""
     size, numbers = len(items), items
     if valid is not None:
         numbers = [0 if x is None else x for x in items]
     with contextlib.suppress(OverflowError):
-        return Keys(kind, np.fromiter(numbers, np.int64, size), valid, unit)
+        return Keys("integers", np.fromiter(numbers, np.int64, size), valid)
     whole = list(map(int, numbers))
     if min(whole) >= 0 and max(whole) < 1 << 64:
-        return Keys(kind, np.array(whole, np.uint64), valid, unit)
+        return Keys("integers", np.array(whole, np.uint64), valid)
     far = np.array([not LOWEST <= x <= HIGHEST for x in whole], np.bool_)
     near = np.array([x if LOWEST <= x <= HIGHEST else 0 for x in whole], np.int64)
-    return _without(Keys(kind, near, valid, unit), far)
+    return _without(Keys("integers", near, valid), far)
 
 
 def _of_moments(items: list[Any], argument: str) -> Keys:
     """Dates and timestamps of Python, NumPy and pandas, each of its own unit; None is missing."""
     moments = [None if x is None else _moment(x, argument) for x in items]
-    moments = [None if x is None or np.isnat(x) else x for x in moments]
-    units = {np.datetime_data(x.dtype) for x in moments if x is not None}
-    if not units:
-        return _nothing(len(items))
-    if ("D", 1) in units and len(units) > 1:
+    named = ["" if x is None else x.dtype.str[4:-1] for x in moments]
+    units = sorted({*named} - {""})
+    if "D" in units and len(units) > 1:
         raise not_keys(argument, "dates beside timestamps")
-    odd = sorted(
-        f"{count}{unit}" for unit, count in units if count != 1 or unit not in (*TICKS, "D")
-    )
+    odd = [unit for unit in units if unit not in ("D", *TICKS)]
     if odd:
         raise not_keys(argument, f"timestamps in units of {odd[0]}")
-    unit = finest([cast("Unit", unit) for unit, _ in units])
-    if len(units) == 1:
-        return _instants(np.array(moments, f"M8[{unit}]").view(np.int64), None, unit)
-    ticks = [None if x is None else _ticks(x, unit) for x in moments]
-    valid = np.array([x is not None for x in ticks], np.bool_)
-    return _of_integers(ticks, "timestamps", None if valid.all() else valid, unit)
+    parts = [_nothing(named.count(""))]
+    for unit in units:
+        some = [x for x, other in zip(moments, named, strict=True) if other == unit]
+        parts.append(_instants(np.array(some, f"M8[{unit}]").view(np.int64), None, unit))
+    place = np.argsort(np.argsort(named, kind="stable"))  # of each item, behind those of less units
+    return joined(parts, argument).taken(place)
 
 
-def _moment(item: Any, argument: str) -> np.datetime64:
-    """A date or timestamp as NumPy's, exactly."""
+def _moment(item: Any, argument: str) -> np.datetime64 | None:
+    """A date or timestamp as NumPy's, exactly; None if it is none."""
     if isinstance(item, np.datetime64):
-        return item
+        return None if np.isnat(item) else item
     if not isinstance(item, dt.datetime):
         return np.datetime64(item, "D")
     if attribute(item, "tzinfo", "one that fails") is not None:
         raise not_keys(argument, "timestamps with a zone")
     fine = attribute(item, "asm8")  # of pandas, which may have nanoseconds
     return fine if isinstance(fine, np.datetime64) else np.datetime64(item, "us")
-
-
-def _ticks(moment: np.datetime64, unit: Unit) -> int:
-    """A timestamp in a finer unit, of any size."""
-    coarser, _ = np.datetime_data(moment.dtype)
-    return int(moment.astype(np.int64)) * (TICKS[unit] // TICKS[coarser])

@@ -93,14 +93,14 @@ class TextTable:
         used = max(1, progress[group_codes.USED])  # a kernel reads the first word in any case
         self._packed = self._packed[:used].copy()
 
-    def texts(self, encoding: str, errors: str) -> list[str]:
-        """The texts by code."""
+    def texts(self) -> list[str]:
+        """The texts by code; bytes that are no UTF-8 become lone surrogates."""
         starts = np.sort(_meanings(self._table)).view(np.int64)
         begins = 8 * (starts + group_codes.TEXT)
         ends = begins + self._packed[starts + group_codes.LENGTH].view(np.int64)
         held = self._packed.tobytes()
         pairs = zip(begins.tolist(), ends.tolist(), strict=True)
-        return [str(held[a:b], encoding, errors) for a, b in pairs]
+        return [str(held[a:b], "utf-8", "surrogateescape") for a, b in pairs]
 
     def find(self, values: AnyArray, begins: IntArray, ends: IntArray) -> IntArray:
         """The codes of texts, -1 for others."""

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from .._parameters.validate import is_utf8
 from .._typing import AnyArray, IntArray
 from ..errors import FastexpError
 
@@ -61,12 +62,7 @@ class Keys:
 
     def numbers(self, argument: str, error: type[FastexpError]) -> IntArray:
         """The numbers of all rows; refused are keys that no number or no UTF-8 can stand for."""
-        fits = not self.beyond
-        try:
-            "".join(self.texts).encode()
-        except UnicodeError:
-            fits = False
-        if not fits:  # outside the handler: the first error may hold a key
+        if self.beyond or not is_utf8("".join(self.texts)):
             raise error(BEYOND.format(argument))
         return np.ascontiguousarray(self.values, dtype=np.int64)
 

@@ -472,7 +472,7 @@ ROWS = {
         "tuples are called without a domain": "_keys:SEVERAL:value=b'':6",
         "streams of digests are those of integers": "_keys:streams_of:left",
         "kinds do not matter": "_keys:_coded:false:3",
-        "zones do not matter": "_keys:_moment:false:3",
+        "zones do not matter": "_keys:_moment:false:4",
         "all units are read": "_keys:_of_array:false:15",
         "tuples may be there twice": "_keys:TupleNames.twice:false",
     },
