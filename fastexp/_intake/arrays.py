@@ -29,7 +29,7 @@ FLAT = (
     "column of lists of them, a matrix, a path to a .npy file or a callable that yields arrays"
 )
 LIST_RULE = (
-    "numbers in it must be integers that all fit into int64 or all into uint64, or such that "
+    "numbers in a list must be integers that all fit into int64 or all into uint64, or such that "
     "float64 holds every integer among them"
 )
 MISSING = "records must not be missing or NaN (see the argument nan)"
@@ -68,7 +68,8 @@ def apart(values: object, nan: str, grid: Grid | None = None) -> tuple[AnyArray,
         )
     numbers = number_columns.read(values, "records")
     if numbers is None or numbers.values.ndim != 1:
-        raise ParameterTypeError(f"{NUMBERS}, got {_form_of(values)}")
+        kind = type(values).__name__
+        raise ParameterTypeError(f"{NUMBERS}, got an object of type {kind}; {LIST_RULE}")
     if numbers.values.size == 0:
         return np.zeros(0), None
     plain, missing = canonical(numbers.values, grid), numbers.missing
@@ -76,16 +77,6 @@ def apart(values: object, nan: str, grid: Grid | None = None) -> tuple[AnyArray,
         nans = np.isnan(plain)
         missing = nans if missing is None else missing | nans
     return plain, missing
-
-
-def _form_of(values: object) -> str:
-    """What was given instead of records, by its form alone."""
-    if isinstance(values, (list, tuple)):
-        return f"a {type(values).__name__}: {LIST_RULE}"
-    if not isinstance(values, np.ndarray):
-        return f"an object of type {type(values).__name__}"
-    rule = f": {LIST_RULE}" if values.dtype.kind == "O" else ""
-    return f"an array with ndim={values.ndim}{rule}"
 
 
 def weighted_numbers(

@@ -85,7 +85,6 @@ class Unsorted(Source):
     ) -> None:
         self._again, self._threads, self._total = again, threads, total
         self._sample: AnyArray | None = None
-        self._checked = False
 
     def raw_parts(self) -> Iterator[AnyArray]:
         """The arrays as they are, of as many records as in each pass before."""
@@ -100,10 +99,9 @@ class Unsorted(Source):
     def parts(self) -> Iterator[AnyArray]:
         """The arrays, without NaN."""
         for part in self.raw_parts():
-            if part.dtype.kind == "f" and not self._checked:
+            if part.dtype.kind == "f":
                 _refuse_nan(part)
             yield part
-        self._checked = True
 
     def total(self) -> int:
         """How many records there are; a pass that counts takes the sample of `window` too."""
@@ -117,9 +115,7 @@ class Unsorted(Source):
             records = self.histogram(grid)
             points = records.nonzero()[0]
             return Counted(points, records[points], grid)
-        same = _of_array(_joined([part.copy() for part in self.parts()]))
-        same._checked = True
-        return same
+        return _of_array(_joined([part.copy() for part in self.parts()]))
 
     def window(self, grid: Grid, low: int, high: int) -> Window:
         middle = self.middle(grid, low, high)

@@ -6,7 +6,6 @@ length.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -16,7 +15,7 @@ import numpy as np
 
 from .._arrow import arrow
 from .._parameters import validate
-from .._parameters.foreign import attribute, has, length, readable
+from .._parameters.foreign import attribute, length, readable
 from .._parameters.validate import exact_array
 from .._typing import AnyArray, WordArray
 from ..errors import (
@@ -191,14 +190,6 @@ def records(values: object, text: bool, numeric: bool) -> Any:
         raise ParameterTypeError("records must not be a masked array: fill or drop its gaps first")
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise ParameterTypeError("records must be a one-dimensional sequence, one label a record")
-    if text and has(values, "to_list") and not _numeric_series(values):
-        # A Series of text: faster than by way of an array.
-        labels = None
-        with contextlib.suppress(Exception):
-            labels = attribute(values, "to_list")()
-        if not isinstance(labels, list):  # outside the block: that error is no context of ours
-            raise uncountable()
-        return labels
     if not isinstance(values, (list, tuple)):
         array = exact_array(values)
         if array is None:
@@ -215,16 +206,6 @@ def records(values: object, text: bool, numeric: bool) -> Any:
             return array
         return array.tolist()
     return values
-
-
-def _numeric_series(values: object) -> bool:
-    """Whether a pandas or Polars Series holds numbers, by its type alone."""
-    dtype = attribute(values, "dtype")
-    is_numeric = attribute(dtype, "is_numeric", bool)  # Polars has the method, pandas a kind
-    try:
-        return getattr(dtype, "kind", "O") in "iufb" or bool(is_numeric())
-    except Exception:  # its message may hold data
-        return False
 
 
 def uncountable() -> InvalidRecords:

@@ -53,7 +53,7 @@ def codes_of(keys: object, names: Names, argument: str = "by", threads: int = 1)
     dictionary's entries are looked up once each. Of several columns, the places of the keys in each
     make one number, which is looked up again.
     """
-    return coding_of(keys, names, argument, threads).codes(threads)
+    return coding_of(columns_of(keys, argument), names, argument, threads).codes(threads)
 
 
 class Codes:
@@ -110,9 +110,11 @@ class LookedUp(Codes):
         return out
 
 
-def coding_of(keys: object, names: Names, argument: str = "by", threads: int = 1) -> Codes:
-    """The same as `codes_of`, of ranges of rows where these have one column."""
-    columns, width = columns_of(keys, argument), len(names.kinds)
+def coding_of(
+    columns: Sequence[object], names: Names, argument: str = "by", threads: int = 1
+) -> Codes:
+    """The same as `codes_of`, of columns, and of ranges of rows where there is one."""
+    width = len(names.kinds)
     if len(columns) != width:
         wanted = "one column" if width == 1 else f"a list of {width} columns"
         raise ParameterError(f"{argument} must be {wanted}, as groups have so many")

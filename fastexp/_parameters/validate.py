@@ -230,24 +230,22 @@ def size(value: object) -> int | None:
 
 def reals(name: str, value: object) -> FloatArray:
     """Numbers of any shape as float64, without NaN."""
-    array = exact_array(value)
-    if array is None or array.dtype.kind not in "iuf":
-        raise ParameterTypeError(f"{name} must be a number or an array of numbers")
-    if bool(np.isnan(array).any()):
-        raise ParameterError(f"{name} must not be NaN")
-    return array.astype(np.float64)
+    return exact_reals(name, value, np.longdouble(0).itemsize).astype(np.float64)
 
 
-def exact_reals(name: str, value: object) -> AnyArray:
-    """Numbers of any shape, without NaN and not rounded: float64, int64 or uint64."""
+def exact_reals(name: str, value: object, widest: int = 8) -> AnyArray:
+    """Numbers of any shape, without NaN and not rounded: float64, int64 or uint64.
+
+    Longer floats are rounded, if `widest` admits so many bytes.
+    """
     array = exact_array(value)
-    if array is None or array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
+    if array is None or array.dtype.kind not in "iuf" or array.dtype.itemsize > widest:
         raise ParameterTypeError(
             f"{name} must be a number or an array of numbers of one type, of at most 64 bits"
         )
     if bool(np.isnan(array).any()):
         raise ParameterError(f"{name} must not be NaN")
-    return array.astype({"f": np.float64, "i": np.int64, "u": np.uint64}[array.dtype.kind])
+    return array.astype(f"{array.dtype.kind}8")
 
 
 def streams(value: object, rows: int) -> WordArray:

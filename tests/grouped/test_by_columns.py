@@ -190,7 +190,7 @@ REFUSED = [
     ({"by": [CITY, YEAR[1:]], "groups": GROUPS}, "by: columns of keys of one length"),
     ({"by": [CITY[1:], YEAR[1:]], "groups": GROUPS}, "by: one entry a record"),
     ({"by": [CITY, 7], "groups": GROUPS}, "by: keys as a list of columns"),
-    ({"by": [CITY, RENT], "groups": GROUPS}, "by: column of keys, got floats..."),
+    ({"by": [CITY, RENT], "groups": GROUPS}, "by: column of keys, got float64"),
 ]
 
 

@@ -27,7 +27,7 @@ TOP = 2**64 - 1
     ids=lambda records: type(records).__name__,
 )
 def test_the_type_is_named(verb, records):
-    told = says("array of records", got=f"an object of type {type(records).__name__}")
+    told = says("array of records", got=f"an object of type {type(records).__name__}...")
     with pytest.raises(fx.ParameterTypeError, match=says(told)):
         getattr(MEDIAN, verb)(records)
 
@@ -39,14 +39,6 @@ def test_a_frame_is_sent_to_a_query(library, verb):
     told = "frame in place of records, got DataFrame"
     with pytest.raises(fx.ParameterTypeError, match=says(told)):
         getattr(MEDIAN, verb)(library.DataFrame({"age": [1, 2]}))
-
-
-@pytest.mark.parametrize("ndim", [0, 3])
-def test_the_dimensions_of_an_array_are_told(ndim):
-    with pytest.raises(
-        fx.ParameterTypeError, match=says("array of records", got=f"an array with ndim={ndim}")
-    ):
-        MEDIAN.release(np.zeros((2,) * ndim))
 
 
 def test_a_foreign_type_of_arrow_is_named_by_its_format():
@@ -133,7 +125,7 @@ def test_utilities_in_lists_are_read_exactly():
 def test_other_lists_are_refused_by_the_rule(numbers):
     told = says(
         "array of records",
-        got="a list: numbers in it must be integers that all fit into int64 or all into uint64...",
+        got="an object of type list; numbers in a list must be integers that all fit into int64...",
     )
     with pytest.raises(fx.ParameterTypeError, match=says(told)) as caught:
         MEDIAN.release(numbers)

@@ -584,8 +584,8 @@ class TestFace:
     WRONG = (
         (ParameterError, lambda law: law.cdf(math.nan), "x: not NaN"),
         (ParameterError, lambda law: law.pdf([0, math.nan]), "x: not NaN"),
-        (ParameterTypeError, lambda law: law.cdf("1"), "x: number or array"),
-        (ParameterTypeError, lambda law: law.pdf([True]), "x: number or array"),
+        (ParameterTypeError, lambda law: law.cdf("1"), "x: numbers of one type"),
+        (ParameterTypeError, lambda law: law.pdf([True]), "x: numbers of one type"),
         (ParameterError, lambda law: law.ppf(1.5), "p from 0 to 1"),
         (ParameterError, lambda law: law.ppf([0.5, -1e-9]), "p from 0 to 1"),
         (ParameterError, lambda law: law.ppf(math.nan), "p: not NaN"),

@@ -523,7 +523,7 @@ class TestEdges:
         (ParameterError, lambda law: law.error_quantile(0.5, math.nan), "truth: not NaN"),
         (ParameterError, lambda law: law.expected_error(-math.inf), "truth that is finite"),
         (ParameterError, lambda law: law.loss_quantile(-0.1), "p from 0 to 1"),
-        (ParameterTypeError, lambda law: law.loss_cdf(None), "t: number or array"),
+        (ParameterTypeError, lambda law: law.loss_cdf(None), "t: numbers of one type"),
         (ParameterError, lambda law: law.with_epsilon(math.nan), "epsilon: finite and positive"),
     )
 

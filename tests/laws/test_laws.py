@@ -96,7 +96,7 @@ def test_questions_about_losses_take_numbers_and_arrays(make):
         with raises("p from 0 to 1"):
             law.loss_quantile(wrong)
     for wrong in ("0.5", [True], None):
-        with raises("p: number or array"):
+        with raises("p: numbers of one type"):
             law.loss_quantile(wrong)
 
 

@@ -251,7 +251,7 @@ def test_a_notebook_shows_a_new_figure():
 def test_what_are_no_draws_is_refused(name, draws, message):
     with pytest.raises(fx.ParameterError, match=says(message)):
         LAWS[name].plot(draws=draws)
-    with raises("draws: number or array"):
+    with raises("draws: numbers of one type"):
         LAWS[name].plot(draws=["a"])
 
 

@@ -424,8 +424,6 @@ MESSAGES = (
     Message("not NaN", ParameterError, "{name} must not be NaN",
         call(lambda: fx.Median(1.0, (0, 10), step=1).law([1, 2, 4, 7]).utility(np.nan), name="points")),
     Message("number of axes", ParameterError, "ax must be {rows} axes for this picture, got {axes}", "plot of a law"),
-    Message("number or array", ParameterTypeError, "{name} must be a number or an array of numbers",
-        call(lambda: fx.Exponential(1.0, 1.0).law([1, 2]).privacy_loss(fx.Exponential(1.0, 1.0).law([1, 2])).delta("a"), name="epsilon")),
     Message("numbers of one type", ParameterTypeError, "{name} must be a number or an array of numbers of one type, of at most 64 bits",
         call(lambda x: fx.Median(1.0, (0, 10), step=1).law([1, 2, 4, 7]).utility(x), "a", None, name="points")),
     Message("one finite truth", ParameterError, "truth must be one finite number", "epsilon_for"),
