@@ -1,43 +1,35 @@
-"""`Session`: data behind a door, which only finished answers leave."""
+"""`Session`: data that others query only through `release`, within a budget."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
-from threading import Thread
 from typing import Any, NoReturn
-from weakref import ref
+
+import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from ..budget.budget import Budget
-from ..errors import (
-    BudgetError,
-    FastexpError,
-    ParameterError,
-    ParameterTypeError,
-    SessionError,
-)
-from .calls.answers import column_name
+from ..budget.budget import Budget, charge_and_draw, checked_note
+from ..budget.question import Questions
+from ..errors import BudgetError, FastexpError, ParameterError, ParameterTypeError, SessionError
+from ..grouped.call_options import CallOptions
+from ..grouped.request import check_key
+from .calls.answers import answers_of, column_name
+from .calls.perform import as_column, perform
+from .calls.scope import Check, Draw
+from .calls.verbs import ReleaseCall
 from .disk.memory import Room
-from .door import Door, Files, check_person, scores_of, state_of
-from .engines.frame import Frame
-from .files.path_frame import PathFrame
+from .engines.frame import Column, Frame, Use
+from .engines.types import check_keys
+from .files.unchanged import UnchangedFiles
 from .frames.copies import copy_of
-from .orders import FAILED, OfMechanisms, OfScores, Order
 from .query import Query
-from .untrusted import is_exactly, mechanism_of, pairs_of, query_of
+from .rebuilt import answer_pairs, is_exactly, mechanism_of, plain, policies_of, query_of
+from .scores import arrays_of, scores_of
 
 UNREAD = "the release failed before a record was read"
-
-# Not an attribute of the session: nothing that shows an object, copies it or writes it down may
-# come to the records. No WeakKeyDictionary: `weakref.getweakrefs` leads from a key to it.
-_DOORS: dict[ref[Any], Door] = {}
-
-
-def _forget(session: ref[Any]) -> None:
-    _DOORS.pop(session, None)
+FAILED = "the release failed once it was charged; why is withheld, as it may depend on the records"
 
 
 class Session:
@@ -86,11 +78,11 @@ class Session:
     the time that it took. Names and types of columns are public; of objects (lists of Python, say)
     the type of what is held when the session begins: another question is refused before a charge.
 
-    **Guard rail**: nothing that the session has shows a record: no attribute, repr, copy, pickle
-    or traceback, whatever a release is given. But whoever runs Python code in the process can
-    reach all of its memory: by private names, the garbage collector, frames or tracing, by
-    replacing functions, or in memory that was freed (``numpy.empty``). Give strangers a service
-    that calls the session, not the session. Threads may share it.
+    **Guard rail**: nothing public of the session shows a record, and neither does its repr, a
+    pickle, or the traceback of an error. But it is no sandbox: whoever runs Python code in the
+    process can reach all of its memory, by private names, the garbage collector, frames, tracing
+    or replaced functions. Give strangers a service that calls the session, not the session.
+    Threads may share it.
 
     References
     ----------
@@ -115,7 +107,7 @@ class Session:
     (0.0, ['Exponential of revenue', 'Median of bid'])
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("_budget", "_limits", "_room", "_rows", "_scores")
 
     def __init__(
         self,
@@ -130,8 +122,6 @@ class Session:
         temp: object = None,
     ) -> None:
         check_rounding()
-        if ref(self) in _DOORS:
-            raise ParameterError("a session begins once: make a new one")
         if not isinstance(budget, Budget):
             raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
         whose = None if person is None else column_name("person", person)
@@ -142,19 +132,17 @@ class Session:
                 "max_groups needs person: without it max_rows says how many rows one person "
                 "has in all groups together"
             )
-        utilities = scores_of(scores)
-        room = Room(memory, temp)
-        held: Frame | Files
+        self._budget, self._limits = budget, (whose, groups, rows)
+        self._scores, self._room = scores_of(scores), Room(memory, temp)
+        self._rows: Frame | UnchangedFiles
         if isinstance(frame, (str, os.PathLike)):
-            if utilities:
+            if self._scores:
                 raise ParameterError("scores are for frames in memory, got a path: read it before")
-            path = os.path.abspath(os.fspath(frame))  # noqa: PTH100  # as `files_of` does
-            opened: Any = PathFrame(path, memory)
-            held = Files(path, memory, state_of(opened))
+            self._rows = UnchangedFiles(frame, memory)
+            _check_person(self._rows.opened(1), whose)
         else:
-            held = opened = copy_of(frame)
-        check_person(opened, whose)
-        _DOORS[ref(self, _forget)] = Door(held, room, budget, whose, groups, rows, utilities)
+            self._rows = copy_of(frame)
+            _check_person(self._rows, whose)
 
     def release(
         self,
@@ -214,8 +202,8 @@ class Session:
             If files have changed: nothing is read or charged. Or, always with the same text, if
             anything went wrong after the charge.
         KeyboardInterrupt
-            If the wait for the answers was interrupted: the release runs to its end, and keeps
-            its answers if it has a label.
+            If the release was interrupted. One that was charged under a label goes on under its
+            charge when it is called again.
 
         Notes
         -----
@@ -237,29 +225,29 @@ class Session:
         0.0
         """
         check_rounding()
-        # No local variable is the door: this frame is in the traceback of what is raised.
-        person, max_groups, max_rows = (
-            _door(self).person,
-            _door(self).max_groups,
-            _door(self).max_rows,
-        )
-        plain_query = query_of(query, person, max_groups, max_rows)
-        items = list(pairs_of(answers))
-        kind: type[Order] = OfScores
-        if not items or not all(is_exactly(item, str) for _, item, _ in items):
-            kind = OfMechanisms
-            items = [(name, mechanism_of(name, item), column) for name, item, column in items]
-        order = kind(plain_query, items, label, note, nan, threads, expand)
-        # In a thread: an interrupt, or what a handler of signals raises, comes to the main thread,
-        # and so to no frame that holds a row.
-        outcomes: list[Any] = []
-        thread = Thread(target=_answer, args=(self, order, outcomes))
-        thread.start()
-        thread.join()
-        outcome = outcomes[0] if outcomes else SessionError(FAILED if order.has_read else UNREAD)
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
+        reading = _Reading()
+        error: BaseException
+        try:
+            for argument, text in (("label", label), ("note", note)):
+                if text is not None and not is_exactly(text, str):
+                    raise ParameterTypeError(f"{argument} must be text (no subclass of str)")
+            if not is_exactly(threads, int):
+                raise ParameterTypeError("threads must be an int (no subclass)")
+            options = CallOptions(label=label, budget=self._budget, threads=threads).checked()
+            pairs = answer_pairs(answers)
+            plain_query = query_of(query, *self._limits)
+            if pairs and all(is_exactly(item, str) for item, _ in pairs.values()):
+                return self._selected(reading, plain_query, pairs, options, note, nan)
+            return self._answered(reading, plain_query, pairs, options, note, nan, expand)
+        except BudgetError as failure:  # its text is the same, whatever was drawn
+            error = type(failure)(*failure.args)
+        except KeyboardInterrupt:
+            error = KeyboardInterrupt()
+        except BaseException as failure:
+            is_mistake = isinstance(failure, FastexpError) and not reading.has_begun
+            text = FAILED if reading.has_begun else UNREAD
+            error = type(failure)(*failure.args) if is_mistake else SessionError(text)
+        raise error  # outside the handler: no context and no frame of it holds a record
 
     def log(self) -> list[dict[str, Any]]:
         """The charges of the budget and what each was for, as `Budget.log` gives them.
@@ -268,55 +256,133 @@ class Session:
         -------
         list of dict
         """
-        return _door(self).budget.log()
+        return self._budget.log()
 
     @property
     def remaining(self) -> float:
         """What is left of the budget's epsilon, or rho; rounded down."""
-        return _door(self).budget.remaining
+        return self._budget.remaining
 
     def __repr__(self) -> str:
-        door = _opened(self)
-        if door is None:
-            return "Session(<closed>)"
-        parts = [f"budget={door.budget!r}"]
-        parts += [f"person={door.person!r}"] * (door.person is not None)
-        parts += [f"max_groups={door.max_groups}"] * (door.max_groups > 1)
-        parts += [f"max_rows={door.max_rows}"] * (door.max_rows > 1)
-        parts += [f"scores={list(door.scores)}"] * bool(door.scores)
+        person, max_groups, max_rows = self._limits
+        parts = [f"budget={self._budget!r}"]
+        parts += [f"person={person!r}"] * (person is not None)
+        parts += [f"max_groups={max_groups}"] * (max_groups > 1)
+        parts += [f"max_rows={max_rows}"] * (max_rows > 1)
+        parts += [f"scores={list(self._scores)}"] * bool(self._scores)
         return f"Session(<hidden>, {', '.join(parts)})"
-
-    def __init_subclass__(cls, **_named: object) -> None:
-        raise ParameterTypeError("Session cannot be subclassed")
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:  # copy, deepcopy and pickle
         raise SessionError("a session cannot be copied or pickled: it would take the records along")
 
+    def _answered(
+        self,
+        reading: _Reading,
+        query: Query,
+        pairs: dict[str, tuple[Any, Any]],
+        options: CallOptions,
+        note: str | None,
+        nan: object,
+        expand: bool,
+    ) -> Any:
+        """Answers of mechanisms, by one call of a query."""
+        mechanisms = {name: mechanism_of(name, item) for name, (item, _) in pairs.items()}
+        columns = {name: (mechanisms[name], column) for name, (_, column) in pairs.items()}
+        checked = answers_of(columns, query.by, policies_of(nan, mechanisms), expand)
+        call = _SessionCall(
+            query, checked, None, options.label, self._budget, options.threads, note
+        )
+        call.reading = reading
+        return perform(call, self._frame(options.threads), self._room)
 
-def _answer(session: Session, order: Order, outcomes: list[Any]) -> None:
-    """Add the answers, or what is to be raised; nothing if there is no memory even for that."""
-    with suppress(BaseException):
-        outcomes.append(_attempted(session, order))
+    def _selected(
+        self,
+        reading: _Reading,
+        query: Query,
+        pairs: dict[str, tuple[Any, Any]],
+        options: CallOptions,
+        note: str | None,
+        nan: object,
+    ) -> Any:
+        """Selections by scores of all rows together: one charge, and a draw for each."""
+        if query.by:
+            raise ParameterError("query must be None for scores, which are of all rows together")
+        if nan is not None:
+            raise ParameterError("nan must be None for scores: NaN is the lowest utility")
+        questions, draws = [], []
+        for name, (called, epsilon) in pairs.items():
+            if called not in self._scores:
+                names = ", ".join(map(repr, self._scores)) or "none"
+                raise ParameterError(
+                    f"answer {name!r} must name a score of the session ({names}), got {called!r}"
+                )
+            score = self._scores[called]
+            mechanism = score.mechanism(plain("epsilon", epsilon))
+            questions.append(score.question(mechanism, called, name))
+            draws.append((name, score, mechanism.epsilon))
+        frame = self._frame(options.threads)
+
+        def draw() -> list[Any]:
+            return [
+                score.selected(arrays_of(frame), epsilon, options.threads)
+                for _, score, epsilon in draws
+            ]
+
+        def check() -> None:
+            frame.check_answers([name for name, *_ in draws], [])
+
+        selected = charge_and_draw(
+            self._budget,
+            check_key(options),
+            Questions(tuple(questions)),
+            lambda: reading.of(draw),
+            check,
+            checked_note(note, self._budget),
+        )
+        return frame.finished(
+            [
+                Column(name, score.kind, as_column([candidate], score.kind))
+                for (name, score, _), candidate in zip(draws, selected, strict=True)
+            ]
+        )
+
+    def _frame(self, threads: int) -> Frame:
+        rows = self._rows
+        return rows.opened(threads) if isinstance(rows, UnchangedFiles) else rows
 
 
-def _attempted(session: Session, order: Order) -> Any:
-    try:
-        return order.answers(_door(session))
-    except BudgetError as error:  # its text is the same, whatever was drawn
-        return type(error)(*error.args)
-    except FastexpError as error:
-        return SessionError(FAILED) if order.has_read else type(error)(*error.args)
-    except BaseException:
-        return SessionError(FAILED if order.has_read else UNREAD)
+class _Reading:
+    """Whether records may have been read."""
+
+    has_begun = False
+
+    def of(self, draw: Draw) -> list[Any]:
+        """What `draw` returns; NumPy warns of no record meanwhile, and failures are alike."""
+        self.has_begun = True
+        try:
+            with np.errstate(all="ignore"):
+                return draw()
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            raise SessionError(FAILED) from None
 
 
-def _door(session: Session) -> Door:
-    door = _opened(session)
-    if door is None:
-        raise SessionError("the session holds no data")
-    return door
+class _SessionCall(ReleaseCall):
+    """A release that says when it reads."""
+
+    reading: _Reading
+
+    def settle(self, draw: Draw, check: Check) -> list[Any]:
+        return super().settle(lambda: self.reading.of(draw), check)
 
 
-def _opened(session: Session) -> Door | None:
-    """None where there is none; only a session is looked for, as others may equal all."""
-    return _DOORS.get(ref(session)) if type(session) is Session else None
+def _check_person(frame: Frame, person: str | None) -> None:
+    """Refuse a frame that has no column of persons, where one is named."""
+    if person is None:
+        return
+    if (frame.names() or []).count(person) != 1:
+        raise ParameterError(f"person must be a column of the frame, got {person!r}")
+    use = Use(person, "keys")
+    for column in frame.empty([use]) or ():
+        check_keys("person", use, column)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fastexp.query import session
 from fastexp.query.calls import frame_columns, perform, reading, verbs
 from fastexp.query.calls.accuracy import FIGURES
 from fastexp.query.calls.answers import Answer, answers_of, label_of
@@ -31,4 +30,4 @@ from fastexp.query.frames.attached import AttachedFrame, source_of
 from fastexp.query.frames.find import frame_of
 from fastexp.query.output import output_file
 from fastexp.query.output.output_file import SUFFIXES, OutputFile
-from fastexp.query.untrusted import mechanism_of, query_of
+from fastexp.query.rebuilt import mechanism_of, query_of

@@ -1,27 +1,20 @@
-"""What a session holds behind its door: rows, budget, limits, and scores that answers name."""
+"""Scores of a session: utilities that the curator states, and that answers name."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._parameters import validate
 from .._typing import AnyArray
-from ..budget.budget import Budget
-from ..errors import FastexpError, ParameterError, ParameterTypeError, SessionError
+from ..budget.question import Question
+from ..errors import ParameterTypeError
 from ..mechanisms.exponential import Exponential
 from ..mechanisms.most_common import MostCommon
 from .calls.answers import column_name
-from .disk.memory import Room
 from .engines.frame import Frame, Kind, Use
-from .engines.types import check_keys
-from .files.path_frame import PathFrame
-
-CHANGED = "the files of the session changed since it began: nothing was read or charged"
 
 FORM = (
     "scores must be a dict from names to (score, candidates, sensitivity): score(columns, "
@@ -39,10 +32,15 @@ class Score(NamedTuple):
     kind: Kind  # of the candidates
 
     def mechanism(self, epsilon: Any) -> Exponential:
-        """What draws among the candidates."""
+        """What selects one of the candidates."""
         return Exponential(epsilon, self.sensitivity, candidates=self.candidates)
 
-    def drawn(self, columns: dict[str, AnyArray], epsilon: float, threads: int) -> Any:
+    def question(self, mechanism: Exponential, called: str, answer: str) -> Question:
+        """What an answer asks of the score that is called so."""
+        form = "score", called, column_name("the names of answers", answer)
+        return Question(mechanism, form=form, column=called)
+
+    def selected(self, columns: dict[str, AnyArray], epsilon: float, threads: int) -> Any:
         """A candidate; NaN is the lowest utility."""
         scored = Exponential.from_score(
             self.function,
@@ -52,63 +50,6 @@ class Score(NamedTuple):
             vectorized=True,
         )
         return scored.release(columns, nan="lowest", threads=threads)
-
-
-class Files(NamedTuple):
-    """Where rows are that memory does not hold, and what their files were at the start."""
-
-    path: str
-    memory: int | str | None
-    state: list[Any]
-
-    def frame(self, threads: int) -> Any:
-        """The same files, opened anew."""
-        frame = PathFrame(self.path, self.memory, threads)
-        try:
-            same = state_of(frame) == self.state
-        except (FastexpError, OSError):
-            same = False
-        if not same:
-            raise SessionError(CHANGED)
-        return frame
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class Door:
-    """What a session holds."""
-
-    rows: Frame | Files
-    room: Room
-    budget: Budget
-    person: str | None
-    max_groups: int
-    max_rows: int
-    scores: dict[str, Score]
-
-    def frame(self, threads: int) -> Frame:
-        """The rows."""
-        opened: Frame = self.rows.frame(threads) if isinstance(self.rows, Files) else self.rows
-        return opened
-
-
-def state_of(frame: PathFrame) -> list[Any]:
-    """What the file system says of the files of a path."""
-    return [
-        (file, os.stat(file.path).st_ctime_ns)  # noqa: PTH116  # paths are text here
-        for file in frame.files
-    ]
-
-
-def check_person(frame: Frame, person: str | None) -> None:
-    """Refuse a frame that has no column of persons, where one is named."""
-    names = frame.names() or []
-    if person is None:
-        return
-    if names.count(person) != 1:
-        raise ParameterError(f"person must be a column of the frame, got {person!r}")
-    use = Use(person, "keys")
-    for column in frame.empty([use]) or ():
-        check_keys("person", use, column)
 
 
 def scores_of(scores: object) -> dict[str, Score]:

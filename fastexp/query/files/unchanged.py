@@ -1,0 +1,36 @@
+"""The files of a path, which must stay what they were at the start of a session."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from ...errors import FastexpError, SessionError
+from .path_frame import PathFrame
+
+CHANGED = "the files of the session changed since it began: nothing was read or charged"
+
+
+class UnchangedFiles:
+    """Files, and what the file system said of them when the session began."""
+
+    def __init__(self, path: str | os.PathLike[str], memory: int | str | None) -> None:
+        self._path = os.path.abspath(os.fspath(path))  # noqa: PTH100  # as `files_of` does
+        self._memory = memory
+        self._state = _state_of(PathFrame(self._path, memory))
+
+    def opened(self, threads: int) -> PathFrame:
+        """The same files, opened anew; SessionError if one has changed."""
+        frame = PathFrame(self._path, self._memory, threads)
+        try:
+            is_same = _state_of(frame) == self._state
+        except (FastexpError, OSError):
+            is_same = False
+        if not is_same:
+            raise SessionError(CHANGED)
+        return frame
+
+
+def _state_of(frame: PathFrame) -> list[Any]:
+    return [(file, Path(file.path).stat().st_ctime_ns) for file in frame.files]
