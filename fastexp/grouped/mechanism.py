@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .words import Words
 
 Kind: TypeAlias = Literal["integers", "floats", "text", "booleans"]
-Reading: TypeAlias = Literal["numbers", "integers", "booleans", "text"]
+Reading: TypeAlias = Literal["doubles", "numbers", "integers", "booleans", "text"]
 
 
 class GroupedMechanism(Protocol):
@@ -48,7 +48,7 @@ class GroupedMechanism(Protocol):
         ...
 
     def _reading(self) -> Reading:
-        """What a file without types is read as; "numbers" are integers and floats."""
+        """What a file without types is read as; see `Use` of queries."""
         ...
 
     def _read_as(self, nan: str) -> Hashable:

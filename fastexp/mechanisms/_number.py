@@ -18,7 +18,7 @@ from .._numbers import cells
 from .._numbers.cells import Shape
 from .._numbers.distance_statistic import within
 from .._parameters import validate
-from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
+from .._parameters.grid import EXACT, Grid, Rule, decimal, make_grid, plain_bounds
 from .._randomness.sampling import Sampling
 from .._typing import (
     AnyArray,
@@ -384,8 +384,8 @@ class GridMechanism(Mechanism, GroupedMechanism):
         self._policy(nan)
 
     def _reading(self) -> Reading:
-        """Files without types hold their numbers as text."""
-        return "numbers"
+        """As doubles where records are clamped to numbers that doubles hold exactly."""
+        return "doubles" if max(map(abs, self.grid.ends)) <= EXACT else "numbers"
 
     def _read_as(self, nan: str) -> Hashable:
         """The grid says what becomes of integers beyond int64."""

@@ -68,10 +68,11 @@ class Query(Scope):
 
     **Engines**: frames of Polars (eager, lazy), pandas, PyArrow (table, stream, dataset), DuckDB
     (relation), Dask, Spark, anything that narwhals wraps or that exports Arrow data, a dict of
-    arrays, or a path (CSV, TSV, Parquet, JSON lines; a glob or a folder of them). The same key,
-    label and rows give the same answers in all of them. Answers are drawn in this process, to which
-    the rows of listed groups come: those of Spark all at once to its driver, whose memory must hold
-    them; those of Dask partition by partition. Larger ones: write Parquet, and give its path.
+    arrays, or a path (CSV, TSV, JSON lines, Parquet, Arrow IPC; a glob, a folder or a list of
+    them). The same key, label and rows give the same answers in all of them. Answers are drawn in
+    this process, to which the rows of listed groups come: those of Spark all at once to its driver,
+    whose memory must hold them; those of Dask partition by partition. Larger ones: write Parquet,
+    and give its path. Files of a store (``s3://``): a dataset of PyArrow over fsspec.
 
     Examples
     --------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -22,6 +21,7 @@ from .calls.verbs import ReleaseCall
 from .disk.memory import Room
 from .engines.frame import Column, Frame, Use
 from .engines.types import check_keys
+from .files.paths import is_path
 from .files.unchanged import UnchangedFiles
 from .frames.copies import copy_of
 from .query import Query
@@ -135,7 +135,7 @@ class Session:
         self._budget, self._limits = budget, (whose, groups, rows)
         self._scores, self._room = scores_of(scores), Room(memory, temp)
         self._rows: Frame | UnchangedFiles
-        if isinstance(frame, (str, os.PathLike)):
+        if is_path(frame):
             if self._scores:
                 raise ParameterError("scores are for frames in memory, got a path: read it before")
             self._rows = UnchangedFiles(frame, memory)

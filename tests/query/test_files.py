@@ -10,12 +10,12 @@ import io
 import json
 import math
 import os
-import re
 import resource
 import subprocess
 import sys
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -33,16 +33,18 @@ from tests.doors.query import (
     connect,
     csv_rows,
     number,
-    parquet_rows,
     quoted,
     row_file,
     text_cells,
+    typed_rows,
 )
 from tests.messages import raises, says
+from tests.support.each import each
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+feather = pytest.importorskip("pyarrow.feather")
 
 MARKER = "SECRET-7341"
 
@@ -122,6 +124,24 @@ def test_texts_that_are_no_numbers_are_refused_unseen(tmp_path: Path, text: str)
         read(path, ("x", "numbers"))
     assert str(caught.value) == str(text_cells.no_numbers(f"column 'x' of {str(path)!r}"))
     assert caught.value.__context__ is None
+
+
+def test_doubles_are_enough_between_bounds_that_are_doubles(tmp_path: Path) -> None:
+    """The nearest double of a larger number counts at the same bound."""
+    path = written(tmp_path, "x,y\n9007199254740993,0\n1.5,0\n,0\n")
+    assert read(path, ("x", "doubles")) == [[2.0**53, 1.5, None]]
+    few, more = fx.Median(50.0, (0, 2**53), step=4), fx.Median(50.0, (0, 2**54), step=8)
+    assert fx.Query().release(path, {"m": (few, "x")}, nan="drop").num_rows == 1
+    with raises("large integers beside decimals"):
+        fx.Query().release(path, {"m": (more, "x")}, nan="drop")
+
+
+def test_a_blank_line_of_one_column_is_a_missing_number(tmp_path: Path) -> None:
+    for content in ("x\n1\n\n2\n", 'x\n"1"\n\n2\n', "x\r\n1\r\n\r\n2\r\n"):
+        path = written(tmp_path, content)
+        for reading in ("doubles", "numbers"):
+            assert read(path, ("x", reading)) == [[1, None, 2]]
+    assert read(written(tmp_path, "x,y\n1,2\n\n3,4\n"), ("x", "numbers")) == [[1, 3]]
 
 
 @pytest.mark.slow
@@ -219,7 +239,7 @@ GOOD: list[tuple[bytes, str, list[str]]] = [
     ("c,d\nÄ日,2\n".encode(), "f.csv", ["Ä日"]),
     (b"c,d\n", "f.csv", []),
     (b"c,d", "f.csv", []),
-    (b'c\n1\n\n""\n2\n\n', "f.csv", ["1", "", "2"]),  # one column: blank lines are no rows
+    (b'c\n1\n\n""\n2\n\n', "f.csv", ["1", "", "", "2", ""]),  # one column: blank lines are rows
     (b"c,d\nx\0y,2\n", "f.csv", ["x\0y"]),
     (b"c,d\n#1,2\nNULL,2\n", "f.csv", ["#1", "NULL"]),
     (gzip.compress(b"c,d\n1,2\n", mtime=0), "f.csv.gz", ["1"]),
@@ -286,7 +306,7 @@ def test_files_without_quotes_are_read_as_those_with_quotes(
             for known in (True, False):
                 with monkeypatch.context() as patch:
                     if not known:
-                        patch.setattr(csv_rows, "plain", lambda *_: None)
+                        patch.setattr(csv_rows, "plain", lambda *_, **_named: None)
                     try:
                         found.append(repr(read(path, ("y", reading))))
                     except InvalidRecords as error:
@@ -297,22 +317,22 @@ def test_files_without_quotes_are_read_as_those_with_quotes(
 
 
 @pytest.mark.slow
-def test_bytes_tell_rows_and_wide_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_tell_how_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = Random(4)  # noqa: S311
     for _ in range(500):
         monkeypatch.setattr(row_file, "CHUNK", rng.randint(1, 40))
-        cells_ = []
-        for _ in range(rng.randrange(6)):
-            digits = "".join(rng.choices("0123456789", k=rng.choice([0, 0, 5, 15, 16, 17, 24])))
-            cells_.append(rng.choice(["", "-", "0.", "x", "."]) + digits)
+        cells_ = ["7" * rng.choice([0, 0, 5, 24]) for _ in range(rng.randrange(6))]
         text = "head" + "".join(f"\n{cell}" for cell in cells_) + rng.choice(["", "\n"])
-        found = row_file.plain(str(written(tmp_path, text)), 4)
-        wide = any(re.fullmatch("-?[0-9]{16,}|x[0-9]{16,}", cell) for cell in cells_)
-        assert found == row_file.Plain(len([cell for cell in cells_ if cell]), wide, False), text
+        blank_is_row = bool(rng.randrange(2))
+        found = row_file.plain(str(written(tmp_path, text)), 4, blank_is_row=blank_is_row)
+        lines = text.removesuffix("\n").split("\n")[1:]
+        rows = len([line for line in lines if line or blank_is_row])
+        assert found == row_file.Plain(rows, False), text
+    plain = partial(row_file.plain, blank_is_row=False)
     for byte in '"\r\0':
-        assert row_file.plain(str(written(tmp_path, f"head\n1\n{byte}")), 4) is None
+        assert plain(str(written(tmp_path, f"head\n1\n{byte}")), 4) is None
     for byte in "_+\v\f":
-        assert row_file.plain(str(written(tmp_path, f"h_\n1\n{byte}")), 2) == (2, False, True)
+        assert plain(str(written(tmp_path, f"h_\n1\n{byte}")), 2) == (2, True)
 
 
 def test_rows_that_a_reader_loses_are_missed(
@@ -544,10 +564,10 @@ def test_damaged_rows_of_parquet_are_refused(tmp_path: Path) -> None:
 def test_wide_schemas_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "f.parquet"
     pq.write_table(pa.table({f"c{i}": [1] for i in range(30)}), path)
-    monkeypatch.setattr(parquet_rows, "MOST_COLUMNS", 29)
+    monkeypatch.setattr(typed_rows, "MOST_COLUMNS", 29)
     with raises("29: number of columns of a file"):
         PathFrame(path).names()
-    monkeypatch.setattr(parquet_rows, "FOOTER", 100)
+    monkeypatch.setattr(typed_rows, "FOOTER", 100)
     with raises("schema of a Parquet file, got 100"):
         PathFrame(path).names()
 
@@ -644,6 +664,39 @@ def test_what_is_no_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
         PathFrame(b"f.csv").names()
 
 
+def test_what_is_no_list_of_paths(tmp_path: Path) -> None:
+    path, other = written(tmp_path, "c\n1\n"), written(tmp_path, '{"c": 1}', "f.jsonl")
+    for paths, message in (
+        ([path, str(path)], "different files"),
+        ([path, other], "files of one format"),
+    ):
+        with raises(message):
+            PathFrame(paths).names()
+    assert PathFrame([str(path)]).names() == ["c"]
+
+
+@each("address", ["s3://bucket/f.csv", "https://host/f.parquet", "gs://a/*.csv", "file:///f.csv"])
+def test_what_is_elsewhere_is_read_by_a_dataset(address: str) -> None:
+    """It would be taken for a path of this machine."""
+    with raises("path elsewhere", path=repr(address), scheme=repr(address.partition(":")[0])):
+        fx.Query().release(address, {"m": (fx.Median(1.0, (0, 9)), "c")})
+
+
+def test_damaged_files_of_arrow_are_refused(tmp_path: Path) -> None:
+    table = pa.table({"c": [MARKER] * 2_000, "d": range(2_000)})
+    whole = put(table, tmp_path, ".arrow").read_bytes()
+    for damaged, error in (
+        (whole[:100], ParameterError),
+        (b"ARROW1" + MARKER.encode(), ParameterError),
+        (whole[:300] + b"\0" * 900 + whole[1200:], FastexpError),
+    ):
+        path = written(tmp_path, damaged, "g.arrow")
+        with pytest.raises(error) as caught:
+            read(path, ("c", "text"), ("d", "numbers"))
+        assert MARKER not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
 @pytest.mark.parametrize("change", ["more", "other"])
 def test_a_file_that_changes_is_refused(tmp_path: Path, change: str) -> None:
     path = written(tmp_path, "c,d\n" + "1,2\n" * 5)
@@ -660,6 +713,8 @@ def test_a_file_that_changes_is_refused(tmp_path: Path, change: str) -> None:
 
 # ---- queries ----
 
+FORMS = [".csv", ".csv.gz", ".csv.zst", ".tsv", ".jsonl", ".parquet", "/", ".arrow", ".feather"]
+FORMS += ["list"]
 CITIES = ["Rome", "São Paulo", "O'Hare", "none"]
 
 
@@ -679,11 +734,17 @@ def table_of_rents() -> Any:
     )
 
 
-def put(table: Any, folder: Path, form: str) -> Path:
-    """A table in a file, by its own writers."""
+def put(table: Any, folder: Path, form: str) -> Any:
+    """A table in a file, or a list of two, by its own writers."""
     path = folder / f"f{form}"
+    if form == "list":
+        halves = enumerate([table.slice(0, 2000), table.slice(2000)])
+        return [put(half, folder, f"{i}.csv") for i, half in halves]
     if form == ".parquet":
         pq.write_table(table, path, row_group_size=700)
+    elif form in (".arrow", ".feather"):
+        compression = "uncompressed" if form == ".arrow" else "lz4"
+        feather.write_feather(table, path, compression=compression, chunksize=700)
     elif form == "/":
         pads = pytest.importorskip("pyarrow.dataset")
         part = pads.partitioning(pa.schema([("year", pa.int64())]), flavor="hive")
@@ -706,7 +767,7 @@ def put(table: Any, folder: Path, form: str) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", [".csv", ".csv.gz", ".csv.zst", ".tsv", ".jsonl", ".parquet", "/"])
+@pytest.mark.parametrize("form", FORMS)
 def test_answers_are_those_of_rows_in_memory(tmp_path: Path, form: str) -> None:
     table, key = table_of_rents(), fx.release_key()
     path = put(table, tmp_path, form)

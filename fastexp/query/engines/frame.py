@@ -12,7 +12,7 @@ from ..._typing import AnyArray
 
 T = TypeVar("T")
 Reading: TypeAlias = Literal[
-    "numbers", "integers", "text", "booleans", "dates", "timestamps", "keys"
+    "doubles", "numbers", "integers", "text", "booleans", "dates", "timestamps", "keys"
 ]
 Kind: TypeAlias = Literal["integers", "floats", "text", "booleans", "dates", "timestamps"]
 
@@ -21,8 +21,9 @@ class Use(NamedTuple):
     """A column that a call reads, and as what: files of text hold nothing but text.
 
     Engines whose columns have types give the column as it is, whatever `reading` says.
-    "numbers" are records of a number mechanism; "keys" are persons and groups without a list,
-    of which only the data know whether they are integers or text.
+    "doubles" are records between bounds within 2**53, so that the nearest double counts as they
+    do; "numbers" may be beyond. "keys" are persons and groups without a list, of which only the
+    data know whether they are integers or text.
 
     `longest`: characters of the longest text that is listed, where "text" is read: longer ones
     are all alike. None: not known.

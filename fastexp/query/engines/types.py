@@ -13,8 +13,10 @@ from ...errors import ParameterTypeError
 from .frame import Use
 
 Held = Literal["numbers", "text", "booleans", "nulls", "objects", "other"]
+NUMBERS = "integers, floats or decimals", ("numbers",)
 WANTED = {
-    "numbers": ("integers, floats or decimals", ("numbers",)),
+    "doubles": NUMBERS,
+    "numbers": NUMBERS,
     "integers": ("integers, floats or decimals, as candidates are integers", ("numbers",)),
     "text": ("text, as candidates are text", ("text",)),
     "booleans": ("booleans, as candidates are booleans", ("booleans",)),
@@ -41,7 +43,7 @@ def check_records(argument: str, use: Use, column: object) -> None:
     """
     wanted, fitting = WANTED[use.reading]
     kind = type_of(column)
-    if kind.held not in (*fitting, *UNKNOWN) or (kind.coded and use.reading == "numbers"):
+    if kind.held not in (*fitting, *UNKNOWN) or (kind.coded and WANTED[use.reading] is NUMBERS):
         raise ParameterTypeError(
             f"{argument} must be a column of {wanted}, got {use.column!r}, which holds {kind.name}"
         )

@@ -2,6 +2,8 @@
 
 Blanks behind delimiters count for nothing where they are behind all those of the header, as in
 ``a, b``: DuckDB does not tell cells with quotes, whose blanks would count, from others.
+
+A blank line is no row, but in a file of one column, where it is an empty cell: a missing number.
 """
 
 from __future__ import annotations
@@ -83,7 +85,7 @@ class Csv:
         """None if the file is compressed, or lines need not be rows."""
         if self.file.path.lower().endswith(COMPRESSED):
             return None
-        return plain(self.file.path, self._start)
+        return plain(self.file.path, self._start, blank_is_row=len(self.names) == 1)
 
     def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
         # DuckDB reads in parallel and one after the other by different ways, each of which loses
@@ -100,8 +102,6 @@ class Csv:
             f"delim = $delimiter, quote = '\"', escape = '\"', parallel = {parallel}, "
             f"columns = {{{columns}}})"
         )
-        if len(self.names) == 1:  # then a blank line is not a row, and "" is an empty cell
-            table += " WHERE c0 IS NOT NULL"
         parameters = {"path": pattern(self.file.path), "delimiter": self._delimiter}
         return SqlTable(f"({table})", parameters)
 

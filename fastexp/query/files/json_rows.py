@@ -21,9 +21,10 @@ CHECKED = "CASE WHEN json_type(json) = 'OBJECT' THEN json ELSE error('') END"
 STRING = "CASE WHEN json_type({0}) = 'VARCHAR' THEN {0} ->> '$' END"
 NUMBERS = "json_type({0}) IN ('UBIGINT', 'BIGINT', 'DOUBLE')"
 CELLS = {  # cells of text; NULL where a value is of another kind, and so of no group
-    "numbers": (
+    **dict.fromkeys(
+        ("doubles", "numbers"),
         f"CASE WHEN {NUMBERS} THEN CAST({{0}} AS VARCHAR) "
-        "WHEN json_type({0}) <> 'NULL' THEN '?' END"
+        "WHEN json_type({0}) <> 'NULL' THEN '?' END",
     ),
     "integers": f"CASE WHEN {NUMBERS} THEN CAST({{0}} AS VARCHAR) END",
     "booleans": "CASE WHEN json_type({0}) = 'BOOLEAN' THEN CAST({0} AS VARCHAR) END",

@@ -16,15 +16,19 @@ from ..engines.frame import Use
 from . import text_cells
 from .csv_rows import csv_of
 from .json_rows import Json
-from .parquet_rows import Parquet
 from .paths import File, files_of, pattern
 from .row_file import RowFile, attempted
+from .typed_rows import Arrow, Parquet
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 T = TypeVar("T")
-FORMATS: dict[str, type[Json] | type[Parquet]] = {"JSON lines": Json, "Parquet": Parquet}
+FORMATS: dict[str, type[Json] | type[Parquet] | type[Arrow]] = {
+    "JSON lines": Json,
+    "Parquet": Parquet,
+    "Arrow": Arrow,
+}
 BATCH = 1 << 16  # rows at a time
 LONG_BATCH = 1 << 11  # where texts of any length are read
 LEAST = 64 << 20  # bytes that DuckDB may need for a file
@@ -41,10 +45,11 @@ SETTINGS = {
     "arrow_large_buffer_size": True,  # texts of a batch may have more than 2**31 bytes
 }
 NEEDED = ("duckdb", "pyarrow")  # packages
+SURVEYED = ("keys", "numbers")  # only all cells together tell their types
 
 
 class PathFrame(ArrowAnswers):
-    """A file, the files of a pattern, or those of a folder; not looked at before a method needs it.
+    """A file, the files of a pattern, a folder or a list; not looked at before a method needs it.
 
     Reading takes half of `memory` at most, but 64 MB if it needs them; `delimiter` is of CSV and
     TSV, by default a comma, a tab. Methods raise ParameterError or ParameterTypeError if there are
@@ -154,9 +159,7 @@ class PathFrame(ArrowAnswers):
         if (
             plain is not None
             and not source.file.partitions
-            and not any(
-                use.reading == "keys" or (use.reading == "numbers" and plain.wide) for use in uses
-            )
+            and not any(use.reading in SURVEYED for use in uses)
         ):
             return plain.rows, nothing
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import gzip
 import os
+import re
 import stat
 from collections.abc import Iterator
 from importlib import import_module
@@ -21,15 +22,25 @@ FORMATS = {
     ".pq": "Parquet",
     ".jsonl": "JSON lines",
     ".ndjson": "JSON lines",
+    ".arrow": "Arrow",
+    ".feather": "Arrow",
+    ".ipc": "Arrow",
 }
-COMPRESSED = (".gz", ".zst")  # not Parquet, which compresses what is inside
+COMPRESSED = (".gz", ".zst")
+OF_TEXT = ("CSV", "TSV", "JSON lines")  # others compress what is inside
 MAGIC = "*?["  # what makes a path a pattern
 NULL = "__HIVE_DEFAULT_PARTITION__"
 HIDDEN = (".", "_")  # what names of files begin with that others put beside their data
 MOST_FILES = 100_000
 WANTED = (
-    "frame must be a path that ends in .csv, .tsv, .parquet, .pq, .jsonl or .ndjson (.gz or .zst "
-    "behind all but Parquet), a pattern of such names, or a folder of such files, got {!r}"
+    "frame must be a path that ends in .csv, .tsv, .jsonl or .ndjson (also with .gz or .zst), "
+    ".parquet, .pq, .arrow, .feather or .ipc, a pattern of such names, or a folder of such files, "
+    "got {!r}"
+)
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+REMOTE = (
+    "frame must be a local path, got {!r}: files elsewhere are read by a dataset of pyarrow over "
+    "fsspec, as pyarrow.dataset.dataset(path, filesystem=fsspec.filesystem({!r}))"
 )
 
 
@@ -79,27 +90,44 @@ def opened(path: str) -> IO[bytes]:
     return Path(path).open("rb")
 
 
+def is_path(frame: object) -> bool:
+    """Whether a frame is a path, or a list of paths."""
+    several = frame if isinstance(frame, (list, tuple)) and frame else [frame]
+    return all(isinstance(path, (str, os.PathLike)) for path in several)
+
+
 def files_of(path: Any) -> list[File]:
-    """The files that a path means, in the order of their names; all of one format.
+    """The files that a path, or each path of a list, means, in the order of their names.
 
     A file; where there is none of this very name, a pattern with ``*``, ``?``, ``[...]`` or ``**``;
-    or a folder, whose files are read in all of its folders.
+    or a folder, whose files are read in all of its folders. All are of one format, and none is
+    there twice.
     """
+    paths = path if isinstance(path, (list, tuple)) else [path]
+    files = [file for one in paths for file in _files_of(one)]
+    shown = paths[0] if len(paths) == 1 else list(map(os.fspath, paths[:3]))
+    if len({file.path for file in files}) < len(files):
+        raise ParameterError(f"frame must be paths of different files, got one twice in {shown!r}")
+    if len({file.format for file in files}) > 1:
+        raise ParameterError(f"frame must be files of one format, got several in {shown!r}")
+    if len({tuple(file.partitions) for file in files}) > 1:
+        raise ParameterError(
+            f"frame must be files in folders of the same names, as in year=2020, got others in "
+            f"{shown!r}"
+        )
+    return files
+
+
+def _files_of(path: Any) -> list[File]:
     text = os.fspath(path)
     if not isinstance(text, str):
         raise ParameterTypeError("frame must be a path of text, got one of bytes")
     if "\0" in text or not text:
         raise ParameterError(f"frame must be a path, got {text!r}")
+    if SCHEME.match(text):
+        raise ParameterError(REMOTE.format(text, text.partition(":")[0]))
     full = os.path.abspath(text)  # noqa: PTH100  # resolve would follow links, whose names count
-    files = [_checked(file, text, parts) for file, parts in _paths(full, text)]
-    if len({file.format for file in files}) > 1:
-        raise ParameterError(f"frame must be files of one format, got several in {text!r}")
-    if len({tuple(file.partitions) for file in files}) > 1:
-        raise ParameterError(
-            f"frame must be files in folders of the same names, as in year=2020, got others in "
-            f"{text!r}"
-        )
-    return files
+    return [_checked(file, text, parts) for file, parts in _paths(full, text)]
 
 
 def _paths(full: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -138,7 +166,7 @@ def _checked(file: str, text: str, parts: tuple[str, ...]) -> File:
         raise ParameterError(
             f"frame must be a path without a backslash beside any of {MAGIC}, got {file!r}"
         )
-    if kind is None or (kind == "Parquet" and file.lower().endswith(COMPRESSED)):
+    if kind is None or (kind not in OF_TEXT and file.lower().endswith(COMPRESSED)):
         raise ParameterError(WANTED.format(given))
     named = [part.partition("=") for part in parts if "=" in part]
     partitions = {

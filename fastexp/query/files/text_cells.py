@@ -36,6 +36,7 @@ WRITTEN_DECIMAL = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)
 LONGEST = 400  # characters; no number that people mean has more, and int() has a limit
 INT64 = range(-(2**63), 2**63)
 EXACT = 1 << 53
+NUMBERS = ("doubles", "numbers")
 MOST_TEXT = 1 << 14  # bytes of a key
 GAP = "lower(trim({0}, ' ' || chr(9))) IN ('', 'nan', 'na', 'null')"
 INTEGER = "regexp_full_match({0}, '[ \\t]*[+-]?[0-9]+[ \\t]*')"
@@ -109,12 +110,14 @@ def kind_of(use: Use, findings: Sequence[bool]) -> Kind:
     """What the surveys of all files tell together."""
     if use.reading == "numbers":
         return "integers" if any(findings) else "floats"
+    if use.reading == "doubles":
+        return "floats"
     return "integers" if all(findings) else "text"
 
 
 def expressions(use: Use, survey: Survey, cell: str) -> list[str]:
     """What is read of a cell; `column` makes the column of it."""
-    if use.reading == "numbers":
+    if use.reading in NUMBERS:
         if survey.kind == "integers":
             number = WHOLE.format(cell)
             return [number, OTHER.format(cell, f"{number} IS NOT NULL")]
@@ -139,9 +142,9 @@ def cut(use: Use, text: str) -> str:
 
 def column(use: Use, survey: Survey, read: Sequence[arrow.Column]) -> Any:
     """The column, of what the expressions give."""
-    if use.reading == "numbers":
+    if use.reading in NUMBERS:
         numbers, others = read
-        return _numbers(survey, numbers, others)
+        return _numbers(survey, numbers, others, is_exact=use.reading == "numbers")
     if use.reading == "timestamps":
         return _timestamps(survey, *read)
     if use.reading == "keys":
@@ -152,7 +155,7 @@ def column(use: Use, survey: Survey, read: Sequence[arrow.Column]) -> Any:
 def empty(use: Use) -> Any:
     """The column without rows: of numbers and keys only the rows tell of what type it is."""
     known: dict[str, AnyArray] = {
-        "numbers": np.zeros(0),
+        **dict.fromkeys(NUMBERS, np.zeros(0)),
         "integers": np.zeros(0, np.int64),
         "booleans": np.zeros(0, np.bool_),
         "dates": np.zeros(0, "datetime64[D]"),
@@ -176,7 +179,9 @@ def no_numbers(called: str) -> InvalidRecords:
     )
 
 
-def _numbers(survey: Survey, numbers: arrow.Column, others: arrow.Column) -> Numbers:
+def _numbers(
+    survey: Survey, numbers: arrow.Column, others: arrow.Column, *, is_exact: bool
+) -> Numbers:
     """Doubles with NaN for gaps; or integers, of which some are beyond 2**53."""
     begins, ends = others.offsets, others.ends
     if numbers.values is None or others.values is None or begins is None or ends is None:
@@ -197,7 +202,8 @@ def _numbers(survey: Survey, numbers: arrow.Column, others: arrow.Column) -> Num
             rounded = not known.all()
             more, missing[rest] = np.where(are_whole, whole, 0), ~are_whole
         else:
-            rounded = bool((np.abs(whole[are_whole].astype(np.float64)) > EXACT).any())
+            beyond = np.abs(whole[are_whole].astype(np.float64)) > EXACT
+            rounded = is_exact and bool(beyond.any())
             more = np.where(are_whole, whole.astype(np.float64), decimals)
         if rounded:
             raise InvalidRecords(

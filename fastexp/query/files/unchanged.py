@@ -8,6 +8,7 @@ from typing import Any
 
 from ...errors import FastexpError, SessionError
 from .path_frame import PathFrame
+from .paths import files_of
 
 CHANGED = "the files of the session changed since it began: nothing was read or charged"
 
@@ -15,8 +16,10 @@ CHANGED = "the files of the session changed since it began: nothing was read or 
 class UnchangedFiles:
     """Files, and what the file system said of them when the session began."""
 
-    def __init__(self, path: str | os.PathLike[str], memory: int | str | None) -> None:
-        self._path = os.path.abspath(os.fspath(path))  # noqa: PTH100  # as `files_of` does
+    def __init__(self, path: Any, memory: int | str | None) -> None:
+        files_of(path)  # or it is refused
+        paths = path if isinstance(path, (list, tuple)) else [path]
+        self._path = [os.path.abspath(one) for one in paths]  # noqa: PTH100  # as `files_of` does
         self._memory = memory
         self._state = _state_of(PathFrame(self._path, memory))
 

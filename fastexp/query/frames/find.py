@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,11 +11,12 @@ from ..._arrow.arrow import is_arrow
 from ..._parameters.foreign import attribute, readable
 from ...errors import ParameterTypeError
 from ..engines.frame import Frame
+from ..files.paths import is_path
 
 FRAMES = (
     "frame must be a frame of Polars, pandas, PyArrow, DuckDB (a relation), Spark, Dask or of "
-    "another library that narwhals knows, an Arrow stream of columns, a dict of columns or a path, "
-    "got {}"
+    "another library that narwhals knows, an Arrow stream of columns, a dict of columns, a path or "
+    "a list of paths, got {}"
 )
 CONNECTION = "{}, a connection: give a relation of it, as connection.table(name)"
 SERIES = "{}, which has no columns with names: give the frame, or a dict of columns"
@@ -39,11 +39,11 @@ def frame_of(frame: Any, memory: int | str | None = None, threads: int = 1) -> F
 
     Of Polars (eager or lazy), pandas, PyArrow (also a batch, a stream or a dataset), Spark or Dask;
     a relation of DuckDB; one of these in the hands of narwhals, or an eager frame of another kind
-    that it knows; whatever else hands out columns as Arrow data; a dict of columns; or a path,
-    which is read in so much memory by so many threads.
+    that it knows; whatever else hands out columns as Arrow data; a dict of columns; or a path or a
+    list of paths, which are read in so much memory by so many threads.
     """
     readable(frame, "frame")
-    if isinstance(frame, (str, os.PathLike)):
+    if is_path(frame):
         from ..files.path_frame import PathFrame
 
         return PathFrame(frame, memory, threads)

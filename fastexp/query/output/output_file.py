@@ -21,7 +21,7 @@ from ..._parameters import validate
 from ...budget import atomic_files
 from ...errors import OutputError, ParameterError, ParameterTypeError
 from ..engines.frame import Column
-from ..files.paths import files_of
+from ..files.paths import files_of, is_path
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 NAMELESS: int = getattr(os, "O_TMPFILE", 0)
@@ -138,7 +138,7 @@ def output_of(output: object, force: bool, source: object, ledger: str | None) -
     if output is None:
         return None
     file = check(output, replaces)
-    if isinstance(source, (str, os.PathLike)) and is_of(file, source):
+    if is_path(source) and is_of(file, source):
         raise ParameterError(f"output must be another file than the frame's, got {file!r}")
     if ledger is not None and is_same(file, ledger):
         raise ParameterError(f"output must be another file than the budget's, got {file!r}")
@@ -147,8 +147,8 @@ def output_of(output: object, force: bool, source: object, ledger: str | None) -
     return Output(file, replaces)
 
 
-def is_of(file: str, source: str | os.PathLike[str]) -> bool:
-    """Whether a file is one of those that a path means."""
+def is_of(file: str, source: object) -> bool:
+    """Whether a file is one of those that a path, or a list of paths, means."""
     if not os.path.lexists(file):
         return False
     try:

@@ -1,0 +1,106 @@
+"""Files whose columns have types, which are looked at before any row: Parquet and Arrow."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ParameterError, ParameterTypeError
+from ..engines.frame import Use
+from ..engines.limits import quoted
+from .paths import File, pattern
+from .row_file import SqlTable
+from .text_cells import cut
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MOST_COLUMNS = 10_000
+FOOTER = 1 << 26  # bytes of what says where columns are
+TABLE = "read_parquet($path, hive_partitioning = false)"
+MISREAD = ("uuid", "bit", "bignum", "time_ns")  # as Arrow they look like something else
+
+
+class _TypedFile:
+    """One file, of which the schema was read: its columns as DuckDB calls them, and their types."""
+
+    form: str
+    typed = True
+    plain = None
+
+    def __init__(self, database: DuckDBPyConnection, file: File, names: list[str]) -> None:
+        self.file, self.names = file, names
+        if len(names) > MOST_COLUMNS:
+            raise ParameterError(
+                f"frame must be a file of at most {MOST_COLUMNS} columns, got more in {file.called}"
+            )
+        table, parameters = self._table()
+        relation = database.sql(f"FROM {table}", params=parameters)
+        self._columns, self._types = relation.columns, relation.types
+
+    def _table(self) -> tuple[str, dict[str, Any]]:
+        raise NotImplementedError
+
+    def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
+        table, parameters = self._table()
+        columns = ", ".join(f"{self._column(use)} AS r{i}" for i, use in enumerate(uses))
+        return SqlTable(f"(SELECT {columns or 1} FROM {table})", parameters)
+
+    def _column(self, use: Use) -> str:
+        place = self.names.index(use.column)
+        name, kind = quoted(self._columns[place]), self._types[place]
+        if kind.id in MISREAD:
+            raise ParameterTypeError(
+                f"column {use.column!r} of {self.file.called} must be of a type that is read as "
+                f"it is, got {kind}"
+            )
+        return cut(use, name) if kind.id == "varchar" else name
+
+
+class Parquet(_TypedFile):
+    """ParameterError if the schema is too large."""
+
+    form = "Parquet that is whole"
+
+    def __init__(self, database: DuckDBPyConnection, file: File) -> None:
+        with open(file.path, "rb") as raw:  # noqa: PTH123  # read by its end
+            size = raw.seek(0, 2)
+            raw.seek(max(size - 8, 0))
+            length = int.from_bytes(raw.read(8)[:4], "little")
+        if FOOTER < length <= size:  # a schema that takes much memory before it is looked at
+            raise ParameterError(
+                f"frame must be a file whose schema takes at most {FOOTER} bytes, got more in "
+                f"{file.path!r}"
+            )
+        self._parameters = {"path": pattern(file.path)}
+        query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($path) LIMIT $most"
+        most = 8 * MOST_COLUMNS
+        nodes = database.execute(query, {**self._parameters, "most": most}).fetchall()
+        names, inside = list[str](), 0
+        for name, children in nodes[1:]:  # the first is the whole; behind each are its children
+            if not inside:
+                names.append(name)
+            inside = max(inside - 1, 0) + children
+        if len(nodes) == most:
+            names *= MOST_COLUMNS + 1  # not all of them are known
+        super().__init__(database, file, names)
+
+    def _table(self) -> tuple[str, dict[str, Any]]:
+        return TABLE, self._parameters
+
+
+class Arrow(_TypedFile):
+    """Arrow IPC, which is Feather of version 2, by a dataset of pyarrow that DuckDB scans."""
+
+    form = "an Arrow IPC file (Feather of version 2) that is whole"
+
+    def __init__(self, database: DuckDBPyConnection, file: File) -> None:
+        dataset = import_module("pyarrow.dataset").dataset(file.path, format="ipc")
+        self._view = f"arrow_{secrets.token_hex(8)}"
+        database.register(self._view, dataset)
+        super().__init__(database, file, dataset.schema.names)
+
+    def _table(self) -> tuple[str, dict[str, Any]]:
+        return self._view, {}
