@@ -12,7 +12,7 @@ import numpy as np
 from ._compiler.rounding import check_rounding
 from ._parameters import validate
 from ._parameters.descriptions import at_most, name_of, parameters
-from ._parameters.text import readable
+from ._parameters.text import error_text, readable
 from .errors import ParameterError, ParameterTypeError, PrecisionError
 from .laws.accuracy import MEANINGS, Accuracy, Measure, accuracy_of
 from .laws.joint_top_k import JointTopKLaw
@@ -128,8 +128,8 @@ class Comparison(Printed):
                 "neighbors": promise.neighbors or STATED,
                 "rho": "-" if promise.rho is None else at_most(promise.rho, 4),
                 "truth": readable(accuracy.truth),
-                self.measure: readable(accuracy.expected, 4),
-                f"{readable(100 * level)}%": readable(accuracy.quantiles[level], 4),
+                self.measure: error_text(accuracy.expected, 4),
+                f"{readable(100 * level)}%": error_text(accuracy.quantiles[level], 4),
                 "best": readable(accuracy.best, 4),
                 **{f"ε of {i}": readable(x, 4) for i, x in enumerate(row.needs, 1)},
             }

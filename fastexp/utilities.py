@@ -12,7 +12,10 @@ from ._typing import IntArray
 from .errors import InvalidRecords
 from .grouped.labels import read_labels
 
-NOT_COUNTS = "counts by label must be integers >= 0 that add up to less than 2**63"
+NOT_COUNTS = (
+    "counts by label must be integers >= 0 that add up to less than 2**63 (a dict of columns is a "
+    "frame, which fastexp.Query takes)"
+)
 
 
 def counts(data: Any, candidates: tuple[Any, ...]) -> IntArray:

@@ -45,7 +45,10 @@ def from_file(path: Any) -> AnyArray:
     except (OSError, ValueError, EOFError):
         array = None
     if not isinstance(array, np.ndarray):
-        raise ParameterError("records: the path cannot be read as a .npy file of numbers")
+        raise ParameterError(
+            "records: the path cannot be read as a .npy file of numbers (a column is named in a "
+            "query: fastexp.Query().release(frame, {name: (mechanism, column)}))"
+        )
     return array.view(np.ndarray)
 
 

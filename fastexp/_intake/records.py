@@ -21,8 +21,8 @@ from .unsorted import Unsorted
 
 FLOAT64 = np.dtype(np.float64)
 FRAME = (
-    'records must be one column, as frame["age"], got a frame ({}): fastexp.Query takes frames and '
-    "the names of their columns"
+    'records must be one column, as frame["age"], got {}: fastexp.Query takes frames and '
+    "the names of their columns, as Query().release(frame, {{'median': (mechanism, 'age')}})"
 )
 
 
@@ -40,7 +40,7 @@ class Records:
         self.data: Any = data
         if type(data) is not np.ndarray:
             readable(data, "records")
-            if attribute(data, "columns") is not None:
+            if attribute(data, "columns") is not None or _is_frame(data, labels):
                 raise ParameterTypeError(FRAME.format(type(data).__name__))
             is_open = isinstance(data, (np.ndarray, list, tuple, arrow.Opened))
             if not is_open and number_columns.is_column(data):
@@ -126,6 +126,11 @@ class Records:
             rows, n = self.data.shape
             return self.data.reshape(-1), np.arange(rows + 1) * n
         return _of_lists(self.data.chunks())
+
+
+def _is_frame(data: object, labels: bool) -> bool:
+    """Whether a dict is a frame or text names a column; counts of labels and paths are none."""
+    return isinstance(data, str if labels else dict)
 
 
 def _plain(data: object) -> bool:

@@ -33,6 +33,11 @@ def readable(x: float | None, digits: int = 6) -> str:
     return f"{x:,.0f}" if 1 <= abs(x) < LARGEST else f"{text}e{int(power)}"
 
 
+def error_text(x: float | None, digits: int = 6) -> str:
+    """An error, a loss or a deviation; below a millionth its digits mean nothing."""
+    return "< 1e-6" if x is not None and 0 < x < 1e-6 else readable(x, digits)
+
+
 def width(text: str) -> int:
     """Columns on a terminal: wide East Asian characters take two, combining ones none."""
     if text.isascii():

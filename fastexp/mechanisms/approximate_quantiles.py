@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
@@ -13,6 +13,7 @@ from ..privacy import Guarantee, amounts
 from ..privacy.rates import tree_epsilon
 from ._number import ASSUMES, Bounds, Points
 from ._several import QuantilesMechanism, Which
+from .base import frozen
 
 if TYPE_CHECKING:
     from .._intake.record_sources import Source
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..grouped.words import Words
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class ApproximateQuantiles(
     QuantilesMechanism,
     promise="ε-DP under `neighbors`, of all answers together; of several no bounded range.",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import MISSING, fields
-from functools import cache, cached_property
+from dataclasses import MISSING, dataclass, fields
+from functools import cache, cached_property, wraps
+from inspect import signature
 from operator import is_
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, Unpack, dataclass_transform
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
@@ -27,8 +28,34 @@ if TYPE_CHECKING:
     from ._options import LawReading
 
 Known = TypeVar("Known", bound="Law[Any, Any]")
+Built = TypeVar("Built")
 WRITTEN = 8  # candidates or points in a repr
 ALWAYS = {"repr": "always"}  # metadata of a field that a repr shows also where it is the default
+
+
+@dataclass_transform(frozen_default=True)
+def frozen(cls: type[Built]) -> type[Built]:
+    """Make a frozen dataclass, which names the parameter that an unknown one is like."""
+    built = dataclass(frozen=True, repr=False)(cls)
+    init: Any = built.__init__
+
+    @wraps(init)
+    def checked_init(self: Any, *arguments: Any, **named: Any) -> None:
+        try:
+            init(self, *arguments, **named)
+        except TypeError:
+            from difflib import get_close_matches
+
+            known = signature(init).parameters
+            for name in named.keys() - known:
+                for alike in get_close_matches(name, known, 1):
+                    raise TypeError(
+                        f"{cls.__name__} has no parameter {name!r}: did you mean {alike!r}?"
+                    ) from None
+            raise
+
+    built.__init__ = checked_init  # type: ignore[method-assign]  # what all of its callers call
+    return built
 
 
 class Mechanism(ABC):

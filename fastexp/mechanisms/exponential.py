@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import KW_ONLY, field, fields
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -14,12 +14,12 @@ from .._typing import ABSENT, ArrayLike, Candidates, Converted, FloatArray, NaN,
 from ..errors import ParameterTypeError, ScoreError
 from ..privacy.rates import range_sensitivity
 from ._finite import UtilityMechanism
-from .base import Known
+from .base import Known, frozen
 
 Base: TypeAlias = Converted[ArrayLike | None, tuple[float, ...] | None]
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class Exponential(
     UtilityMechanism,
     promise="ε-DP and ε-bounded-range, for the relation for which Δ was stated.",
@@ -190,7 +190,7 @@ class Exponential(
         return None if self.base is None else len(self.base)
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class ScoredExponential(Exponential):
     """The exponential mechanism of `Exponential.from_score`: utilities are score(data, r).
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -13,10 +13,10 @@ from .._typing import ABSENT, Number, Ties
 from ..privacy.rates import joint_exponential_rate
 from ._number import Bounds, Points
 from ._several import JointMechanism, Which
-from .base import Comparator
+from .base import Comparator, frozen
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class JointExponentialQuantiles(
     Comparator,
     JointMechanism,

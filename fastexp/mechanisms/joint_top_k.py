@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from ..grouped.words import Words
 from ..privacy.rates import places_rate
 from ._counting import CountsMechanism
 from ._finite import Simulator
-from .base import ALWAYS
+from .base import ALWAYS, frozen
 
 if TYPE_CHECKING:
     from ..laws.joint_top_k import JointTopKLaw
@@ -26,7 +26,7 @@ MILLION = 1_000_000  # candidates, where their number is not known: their logari
 COMES = "; who comes lowers no count, and who leaves raises none"
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `neighbors`."):
     """The k most frequent candidates in order, in one draw of an exponential mechanism.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -19,7 +19,7 @@ from ..errors import ParameterError
 from ..grouped.call_options import DEFAULTS, CallOptions
 from ..privacy.bounded_laplace import continuous_laplace_rate
 from ..privacy.rates import laplace_rate
-from .base import Mechanism
+from .base import Mechanism, frozen
 
 if TYPE_CHECKING:
     from ..budget.budget import Budget
@@ -35,7 +35,7 @@ ASSUMES = (
 WIDEST = 320  # characters of an answer: of 2**1000 and more
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class Laplace(
     Mechanism,
     promise="ε-DP for the neighbours for which the sensitivity was stated; not ε-bounded-range.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from operator import truediv
 
@@ -14,9 +13,10 @@ from .._intake.record_sources import Source
 from .._numbers import noise
 from .._typing import FloatArray, Number
 from ._noisy import NoisyMedian
+from .base import frozen
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class LaplaceMedian(
     NoisyMedian, promise="ε-DP of the ideal mechanism, for both neighbour relations."
 ):

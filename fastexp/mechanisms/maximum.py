@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 
 from .._typing import ABSENT, Number
 from ._number import Bounds, Points
 from ._ranked import OrderMechanism
+from .base import frozen
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class Maximum(OrderMechanism):
     """The largest record on a public grid: ``OrderStatistic(1, ...)``.
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from fractions import Fraction
 
 from .._numbers.distance import HALF
 from .._typing import ABSENT, Convention, Neighbors, Number
 from ._number import Bounds, Points
 from ._ranked import QuantileMechanism
+from .base import frozen
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class Median(QuantileMechanism):
     """The median on a public grid: r with probability ∝ exp(-ε·d(r)/2), d its Duff distance.
 

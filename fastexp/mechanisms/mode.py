@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,13 @@ from ..errors import ParameterError
 from ..privacy import rank_rate
 from ._number import Bounds, Points
 from ._ranked import DistanceMechanism
+from .base import frozen
 
 if TYPE_CHECKING:
     from ..laws.continuous import ContinuousLaw
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class Mode(DistanceMechanism, promise="ε-DP and ε-bounded-range under add-remove."):
     """The most frequent grid point: r with probability ∝ exp(-ε·d(r)/2), d its Duff distance.
 

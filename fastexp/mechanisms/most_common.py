@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._parameters import validate
 from .._typing import Neighbors
 from ..privacy import count_rate
 from ._counting import CountingMechanism
-from .base import ALWAYS
+from .base import ALWAYS, frozen
 
 Selecting: TypeAlias = Literal["exponential", "permute-and-flip"]
 EXPONENTIAL: Selecting = "exponential"
@@ -18,7 +18,7 @@ PERMUTE_AND_FLIP: Selecting = "permute-and-flip"
 ASSUMES = "one person is one record; the candidates were chosen without looking at the data"
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class MostCommon(
     CountingMechanism,
     promise="ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, too.",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 
 from .._parameters import validate
 from .._typing import ABSENT, Number
 from ._number import Bounds, Points
 from ._ranked import OrderMechanism
+from .base import frozen
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class OrderStatistic(OrderMechanism):
     """The r-th largest record on a public grid: probability ∝ exp(-ε·d/2), d its Duff distance.
 

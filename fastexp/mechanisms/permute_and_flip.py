@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 
 from .._typing import ABSENT, Candidates
 from ._finite import UtilityMechanism
+from .base import frozen
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class PermuteAndFlip(
     UtilityMechanism, promise="ε-DP, for the relation for which Δ was stated; no bounded range."
 ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -21,6 +21,7 @@ from ..grouped.words import Words
 from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import price_epsilon
 from ._number import ASSUMES, Bounds, NumberMechanism, Points
+from .base import frozen
 
 HIGHEST = 10**288  # the revenue of 2**32 bids is then a double
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..laws.grid import GridLaw
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class Price(
     NumberMechanism,
     promise="ε-DP and ε-bounded-range under both relations; ε/2 for the textbook's scaling.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,9 +10,10 @@ from .._numbers import distance
 from .._typing import ABSENT, Convention, Neighbors, Number
 from ._number import Bounds, Points
 from ._ranked import QuantileMechanism
+from .base import frozen
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class Quantile(QuantileMechanism):
     """The q-quantile on a public grid: r with probability ∝ exp(-ε·d(r)/(2Δ)).
 

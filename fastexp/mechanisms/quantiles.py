@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -15,12 +15,13 @@ from ..errors import ParameterError
 from ..privacy.rates import joint_rate, lattice_step
 from ._number import Bounds, Points
 from ._several import JointMechanism, Which
+from .base import frozen
 
 if TYPE_CHECKING:
     from ._options import NumberReleaseOptions, NumberSampleOptions
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class Quantiles(
     JointMechanism,
     promise="ε-DP and ε-bounded-range under `neighbors`, of all answers together.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
@@ -20,7 +20,7 @@ from ..errors import ParameterTypeError
 from ..grouped.call_options import DEFAULTS, CallOptions
 from ..kernels.bits.heights import SIGNED
 from ..laws.finite import FiniteLaw
-from .base import Mechanism
+from .base import Mechanism, frozen
 
 if TYPE_CHECKING:
     from ..budget.budget import Budget
@@ -34,7 +34,7 @@ ASSUMES = (
 )
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class RandomizedResponse(
     Mechanism,
     promise="ε-DP for a change of one bit, not ε-bounded-range; of a whole call, on any shape.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -14,7 +14,7 @@ from .._typing import IntArray, WordArray
 from ..errors import ParameterError
 from ..kernels.select import gumbel
 from ._finite import Simulator, UtilityMechanism
-from .base import Comparator
+from .base import Comparator, frozen
 
 if TYPE_CHECKING:
     from ..laws.finite import FiniteLaw
@@ -26,7 +26,7 @@ NOISES = {
 }
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class ReportNoisyMax(
     Comparator,
     UtilityMechanism,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, field, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -24,6 +24,7 @@ from ..privacy.smooth_noise import (
     smooth_guarantee,
 )
 from ._noisy import ASSUMES, NoisyMedian
+from .base import frozen
 
 NoiseName: TypeAlias = Literal[
     "cauchy",
@@ -37,7 +38,7 @@ NoiseName: TypeAlias = Literal[
 FINE = make_grid((0, 1), None)  # on which no records are counted instead of copied
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class SmoothSensitivityMedian(
     NoisyMedian, promise="What one draw of the ideal mechanism promises; see `delta`."
 ):

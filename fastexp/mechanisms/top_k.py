@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
@@ -22,12 +22,13 @@ from ..errors import ParameterError
 from ..privacy import Guarantee, peeling_guarantee, peeling_round
 from ._finite import Simulator, UtilityMechanism
 from ._options import UtilitySimulation
+from .base import frozen
 
 if TYPE_CHECKING:
     from ..laws.top_k import TopKLaw
 
 
-@dataclass(frozen=True, repr=False)
+@frozen
 class TopK(UtilityMechanism, promise="The total, for the relation for which Δ was stated."):
     """The k best candidates in order, peeled off one after the other.
 

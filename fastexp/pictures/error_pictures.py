@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from .._parameters.text import readable
+from .._parameters.text import error_text, readable
 from . import canvas
 from .inks import DASHES, inks_of
 
@@ -34,7 +34,7 @@ def error_curve(
     for i, (name, value) in enumerate(marks.items()):
         if isfinite(value):
             color, dashes = inks.truth if i == 0 else inks.quiet, DASHES[i % len(DASHES)]
-            text = f"{name}: {readable(value, 4)}"
+            text = f"{name}: {error_text(value, 4)}"
             axes.axvline(value, color=color, linestyle=dashes, label=text)
     seen = [quantiles[-2], *marks.values()]  # one draw in a hundred may lie beyond
     right = 1.04 * max((x for x in seen if isfinite(x)), default=0.0) or 1.0
@@ -70,7 +70,7 @@ def comparison_bars(
         axes.barh(place, expected if isfinite(expected) else 0.0, height=0.6, color=inks.bar)
         if isfinite(quantile):
             axes.plot(quantile, place, marker="D", color=inks.truth, markersize=6, clip_on=False)
-        text, at = f"{readable(expected, 3)}; {readable(quantile, 3)}", max(seen, default=0.0)
+        text, at = f"{error_text(expected, 3)}; {error_text(quantile, 3)}", max(seen, default=0.0)
         look = {"textcoords": "offset points", "va": "center", "fontsize": 9, "color": inks.mark}
         axes.annotate(text, (at, place), xytext=(8, 0), **look)
     axes.set_yticks(places, [canvas.label(name, 36) for name in names], parse_math=False)

@@ -75,6 +75,14 @@ def test_the_price_example_as_a_finite_selection():
     assert law.loss_cdf(0.0) == pytest.approx(law.probabilities[0], rel=1e-14)
 
 
+@each("name", ["neighbours", "neighbor"])
+def test_a_misspelt_parameter_is_suggested(name):
+    with pytest.raises(TypeError, match="Median has no parameter .*: did you mean 'neighbors'"):
+        fx.Median(1.0, (0, 9), **{name: "replace"})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'xyz'"):
+        fx.Median(1.0, (0, 9), xyz=1)
+
+
 @each("leader", [0, 1, 500, 999])
 def test_a_leader_by_a_million_nats_wins(leader):
     u = np.zeros(1000)

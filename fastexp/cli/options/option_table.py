@@ -227,7 +227,7 @@ FOLDER  the --out of the run
 --threads N <0..65536 default=1>  how many threads (default: 1; 0: all)
 
 [options: the program]
---version  print the version
+-V --version  print the version
 --print-completion bash|zsh  print a script for tab completion. Use it by: eval "$(fastexp
     --print-completion bash)"
 

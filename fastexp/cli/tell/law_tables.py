@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._parameters.descriptions import grid_text, name_of, parameters, title
-from ..._parameters.text import readable
+from ..._parameters.text import error_text, readable
 from ...laws.accuracy import MEANINGS
 from ...pictures.canvas import save
 from ...pictures.law_panels import draw
@@ -108,7 +108,8 @@ def _print_number(subject: LawFacts, facts: dict[str, Any]) -> None:
                 cells = (readable(column[key][p]) for column in columns)
                 lines.append([text.format(f"{float(p):.0%}"), *cells])
         elif key in columns[0]:
-            lines.append([text.format(subject.unit), *(readable(c[key]) for c in columns)])
+            write = readable if key == "mean" else error_text
+            lines.append([text.format(subject.unit), *(write(c[key]) for c in columns)])
     print()
     tables.table(("output", *["observed"][: len(columns) - 1], "exact law"), lines)
 
@@ -116,8 +117,9 @@ def _print_number(subject: LawFacts, facts: dict[str, Any]) -> None:
 def _print_candidates(subject: LawFacts, facts: dict[str, Any]) -> None:
     if subject.draws is None:
         print(
-            f"expected loss {facts['expected_loss']:.6g}, at most {facts['loss_95']:.6g} in "
-            f"{TAIL:.0%} of draws (loss: {subject.loss}, in {subject.unit})"
+            f"expected loss {error_text(facts['expected_loss'])}, at most "
+            f"{error_text(facts['loss_95'])} in {TAIL:.0%} of draws (loss: {subject.loss}, in "
+            f"{subject.unit})"
         )
     print()
     rows = subject.rows(0)
@@ -137,7 +139,7 @@ def _print_groups(subject: LawFacts, groups: list[dict[str, Any]]) -> None:
         for g, facts in enumerate(groups):
             best = subject.rows(g)[0]
             texts = [CELLS[field](best[field]) for field in fields]
-            cells.append([*names[g], *texts, readable(facts["expected_loss"], 4)])
+            cells.append([*names[g], *texts, error_text(facts["expected_loss"], 4)])
         print(f"\nloss: the expected {MEANINGS['loss']}, in {subject.unit}")
     else:
         last = "loss" if subject.unit == "revenue" and not has_draws else "error"
@@ -156,9 +158,9 @@ def _print_groups(subject: LawFacts, groups: list[dict[str, Any]]) -> None:
 
 def _cells(facts: dict[str, Any], last: str) -> list[str]:
     quantiles = [facts["quantiles"][p] for p in SHORT]
-    return [
-        readable(x, 4) for x in (facts["mean"], facts["sd"], *quantiles, facts[f"expected_{last}"])
-    ]
+    mean, *points = (readable(x, 4) for x in (facts["mean"], *quantiles))
+    sd, error = (error_text(facts[name], 4) for name in ("sd", f"expected_{last}"))
+    return [mean, sd, *points, error]
 
 
 def accuracy(call: PublicCall, columns: Sequence[Column], *, as_json: bool) -> None:
@@ -204,7 +206,9 @@ def accuracy_table(rows: Sequence[dict[str, Any]]) -> None:
             *map(str, row["group"].values()),
             *(row[name] for name in varied),
             f"{row['n']:,}",
-            *(readable(row[name], 4) for name in (*figures, "expected", "quantile", *best)),
+            *(readable(row[name], 4) for name in figures),
+            *(error_text(row[name], 4) for name in ("expected", "quantile")),
+            *(readable(row[name], 4) for name in best),
         ]
         for row in rows
     ]

@@ -105,15 +105,15 @@ def files_of(path: Any) -> list[File]:
     """
     paths = path if isinstance(path, (list, tuple)) else [path]
     files = [file for one in paths for file in _files_of(one)]
-    shown = paths[0] if len(paths) == 1 else list(map(os.fspath, paths[:3]))
+    given = paths[0] if len(paths) == 1 else list(map(os.fspath, paths[:3]))
     if len({file.path for file in files}) < len(files):
-        raise ParameterError(f"frame must be paths of different files, got one twice in {shown!r}")
+        raise ParameterError(f"frame must be paths of different files, got one twice in {given!r}")
     if len({file.format for file in files}) > 1:
-        raise ParameterError(f"frame must be files of one format, got several in {shown!r}")
+        raise ParameterError(f"frame must be files of one format, got several in {given!r}")
     if len({tuple(file.partitions) for file in files}) > 1:
         raise ParameterError(
             f"frame must be files in folders of the same names, as in year=2020, got others in "
-            f"{shown!r}"
+            f"{given!r}"
         )
     return files
 
