@@ -244,6 +244,34 @@ def test_output_files(run: Run, folder) -> None:
     assert Path("one.csv").read_text().startswith("rent\n")
 
 
+def test_names_that_are_no_formulas(run: Run, folder) -> None:
+    """An apostrophe, which spreadsheets do not show, keeps them from being computed."""
+    names = ["=1+1", "+1", "-x", "@x", "plain"]
+    Path("f.csv").write_text("g,v\n" + "".join(f"{name},1\n" for name in names))
+    Path("g.txt").write_text("\n".join(names))
+    given = ["median", "f.csv", "--column", "v", "--by", "g", "--groups", "g.txt"]
+    given += [
+        "--epsilon",
+        "50",
+        "--bounds",
+        "0",
+        "1",
+        "--step",
+        "1",
+        "--output",
+        "o.csv",
+        "--force",
+    ]
+    for more, mark in ((["--quote-formulas"], "'"), ([], "")):
+        assert run(*given, *more).code == 0
+        lines = Path("o.csv").read_text().splitlines()[1:]
+        assert [line.rpartition(",")[0] for line in lines] == [
+            *[mark + n for n in names[:4]],
+            "plain",
+        ]
+    assert "--quote-formulas needs --output" in run(*given[:-3], "--quote-formulas").err
+
+
 def test_other_keys_are_refused_without_showing_them(run: Run, folder) -> None:
     bad = Path("bad.key")
     bad.write_text(Path("a.key").read_text()[:-3] + "zz\n")

@@ -60,6 +60,25 @@ def test_a_release_is_all_of_stdout(run: Run, ages) -> None:
     assert run("median", *ages, *CERTAIN, "--quiet") == (0, "37\n", "")
 
 
+def test_a_fine_grid_between_integers_is_told(run: Run, ages) -> None:
+    bounded, hint = ages[:-2], "answers lie on 2^40 points between the bounds"
+    for more in ([], ["--law"]):
+        assert run("median", *bounded, *CERTAIN, *more).err.startswith(hint)
+        assert hint not in run("median", *bounded, *CERTAIN, *more, "--quiet").err
+    for more in (["--step", "1"], ["--grid", "0,9"]):
+        assert hint not in run("median", *bounded, *CERTAIN, *more).err
+    assert hint not in run("median", *bounded[:-2], "0", "120.5", *CERTAIN).err
+
+
+def test_the_promise_follows_all_checks(run: Run, ages) -> None:
+    """What is refused promises nothing."""
+    for file, column in (("none.csv", "age"), (ages[0], "none")):
+        given = ["median", file, "--column", column, *ages[3:], *CERTAIN]
+        code, out, err = run(*given)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "promises" not in err
+
+
 def test_numbers_count_at_the_nearest_point(run: Run, tmp_path: Path) -> None:
     """49.5 at 50 on a grid of 25s, of a file and of groups; as a bid, at 25."""
     path = tmp_path / "numbers.csv"

@@ -239,12 +239,13 @@ def test_compiling_is_announced_on_a_terminal_only(
     monkeypatch.setenv("FASTEXP_CACHE_DIR", chosen)
     monkeypatch.setenv("XDG_CACHE_HOME", chosen)
     monkeypatch.setattr(waiting, "SOON", 0.0)
-    waiting.announce_compilation()
+    waiting.announce_compilation(number=9)
     jit.Kernel(logexp.exp_fill.function, logexp.exp_fill.signature).build()
     once = "once on this machine (see fastexp warmup)"
     when = once if folder == "fresh" else "in every process (see fastexp info)"
-    said = f"compiling kernel 1, {when} ...\n"
-    assert capsys.readouterr().err == ("" if jit.interpreted() else said)
+    said = f"compiling kernel 1 of 9, {when} ..."
+    shown = f"\r\r{said}\r{' ' * len(said)}\r"  # and nothing of it stays
+    assert capsys.readouterr().err == ("" if jit.interpreted() else shown)
 
 
 def test_short_compilations_are_not_worth_a_word(
@@ -258,7 +259,7 @@ def test_short_compilations_are_not_worth_a_word(
     monkeypatch.setattr(waiting, "SOON", 0.04)  # which the first one has used up
     with notes.kernel():
         time.sleep(0.05)
-    assert capsys.readouterr().err.startswith("compiling kernel 2,")
+    assert capsys.readouterr().err.startswith("\r\rcompiling kernel 2,")
 
 
 def test_cpu_has_a_name_where_proc_is_not(monkeypatch: pytest.MonkeyPatch) -> None:

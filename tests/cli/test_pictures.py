@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from tests.doors.cli import law_tables
 from tests.doors.pictures import canvas, law_painters
 from tests.support.each import each
 
@@ -206,6 +207,26 @@ def test_of_many_groups_the_first_are_drawn(run, tmp_path, figures):
 
 
 @pytest.mark.slow
+def test_accuracies_are_bars_of_groups(run, ages, figures, tmp_path, monkeypatch):
+    quantiles = ["quantiles", *ages, *GRID, "--q", "0.25,0.75"]
+    for call, names in (
+        (["median", *ages, *GRID, *BY], ["a", "b & c", "a long name of a town", "nobody"]),
+        (["median", *ages, *GRID], ["all rows"]),
+        (quantiles, ["age_0.25", "age_0.75"]),
+    ):
+        code, _, err = run(*call, "--accuracy", "--plot", tmp_path / "a.png")
+        assert (code, err.splitlines()[-1]) == (0, f"picture: {tmp_path / 'a.png'}")
+        (axes,) = figures.pop().axes
+        shown = [label.get_text() for label in axes.get_yticklabels()]
+        rows = json.loads(run(*call, "--accuracy", "--json").out)["rows"]
+        assert shown == names
+        assert [bar.get_width() for bar in axes.patches] == [row["expected"] or 0 for row in rows]
+    monkeypatch.setattr(law_tables, "MOST_BARS", 3)
+    err = run("median", *ages, *GRID, *BY, "--accuracy", "--plot", tmp_path / "a.png").err
+    assert "the picture has the first 3 of 4 rows" in err
+    assert len(figures.pop().axes[0].patches) == 3
+
+
 def test_prices_are_drawn_at_three_epsilons(run, ages, figures, tmp_path):
     call = ["price", *ages, "--bounds", 0, 100, "--step", 1, "--epsilon", 0.02, "--law"]
     assert run(*call, "--plot", tmp_path / "p.png").code == 0
@@ -290,8 +311,7 @@ def test_a_picture_needs_matplotlib(run, ages, tmp_path, monkeypatch):
     [
         (["--law", "--plot", "a.doc"], ".png, .svg, .pdf"),
         (["--law", "--plot", "/no/a.png"], "folder that exists"),
-        (["--plot", "a.png"], "--plot needs --law or --draws"),
-        (["--accuracy", "--plot", "a.png"], "--plot needs --law or --draws"),
+        (["--plot", "a.png"], "--plot needs --law, --draws or --accuracy"),
     ],
 )
 def test_what_is_no_picture_is_refused_before_the_file_is_read(run, options, message):

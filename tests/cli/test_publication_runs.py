@@ -492,17 +492,16 @@ def test_a_check_draws_nothing(place: Path, run: Run, monkeypatch: pytest.Monkey
     assert run("release", "p.toml", "--check").code == 0
 
 
-@pytest.mark.parametrize("more", [["--check"], []])
-def test_the_promise_is_told_before_a_long_list_is_digested(
-    place: Path, run: Run, monkeypatch: pytest.MonkeyPatch, more: list[str]
+def test_a_check_tells_the_promise_before_a_long_list_is_digested(
+    place: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def digest(_: object) -> str:
         raise fx.FastexpError("digested")
 
     monkeypatch.setattr(verbs, "list_digest", digest)
-    ended = run("release", "p.toml", *more)
+    ended = run("release", "p.toml", "--check")
     assert ended.code == 1
-    assert "promises 0.75-differential privacy" in ended.out + ended.err
+    assert "promises 0.75-differential privacy" in ended.out
     assert budget().charges == 0
 
 

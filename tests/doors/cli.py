@@ -17,6 +17,6 @@ from fastexp.cli.commands.compile_kernels import FIRST_CALLS
 from fastexp.cli.options import completion, option_table, parser
 from fastexp.cli.options.command_table import COMMANDS, below
 from fastexp.cli.run import _silence as silence
-from fastexp.cli.tell import sentences, waiting
+from fastexp.cli.tell import law_tables, sentences, waiting
 from fastexp.cli.terminal import errors, interrupts, printing, tables
 from fastexp.cli.terminal.errors import SUBJECTS, TERMS, Failure, UserMistake, in_terms

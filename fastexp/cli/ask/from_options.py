@@ -78,6 +78,7 @@ def call_of(options: Namespace, command: str) -> PublicCall:
         key=options.key,
         output=options.output,
         force=options.force,
+        quotes_formulas=options.quote_formulas,
         threads=options.threads,
         memory=options.memory,
         temp=options.temp,
@@ -115,9 +116,10 @@ def _check_analysis(options: Namespace) -> None:
     is_analysis = options.law or is_simulated or options.accuracy
     if options.seed is not None and not is_simulated:
         raise UserMistake("--seed needs --draws")
-    if options.plot is not None and not (options.law or is_simulated):
+    if options.plot is not None and not is_analysis:
         raise UserMistake(
-            "--plot needs --law or --draws, which are not private: a release has no picture"
+            "--plot needs --law, --draws or --accuracy, which are not private: a release has no "
+            "picture"
         )
     for name in (*PAID, "output"):
         if is_analysis and getattr(options, name) is not None:
@@ -132,8 +134,9 @@ def _check_output(options: Namespace) -> None:
     """Refuse answers in the place of what is read."""
     output: str | None = options.output
     if output is None:
-        if options.force:
-            raise UserMistake("--force needs --output")
+        for name in ("force", "quote_formulas"):
+            if getattr(options, name):
+                raise UserMistake(f"{option(name)} needs --output")
         return
     for name in READ:
         text: str = getattr(options, name) or ""

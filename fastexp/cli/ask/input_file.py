@@ -65,6 +65,7 @@ class PublicCall:
     key: str | None = None  # its file
     output: str | None = None  # a file of answers
     force: bool = False  # whether that is replaced if it exists
+    quotes_formulas: bool = False  # as of `Output`
     threads: int = 1
     memory: int | None = None  # bytes
     temp: str | None = None

@@ -54,7 +54,9 @@ class PaidRelease(ReleaseCall):
         key = None if call.key is None or payment.is_settled else read_key(call.key)
         if is_taken and not call.force and not payment.is_settled:
             raise ParameterError(EXISTS.format(call.output))
-        self._output = None if output is None else output._replace(force=call.force)
+        if output is not None:
+            output = output._replace(force=call.force, quotes_formulas=call.quotes_formulas)
+        self._output = output
         self.output_exists: bool = False
         answers = answers_of(call.answers, call.query.by, call.nan, expand=True)
         place = call.origin or str(Path(call.source.path).absolute())
@@ -132,7 +134,7 @@ class PaidRelease(ReleaseCall):
             if error.answers is None:
                 raise
             columns = error.answers  # they are paid for
-            if output is None or not holds(output.file, columns):
+            if output is None or not holds(output, columns):
                 self.payment.rescue(lambda: {"rows": rows_of(columns)}, self.folders)
                 raise
             self.output_exists = True  # by an equal call at the same time

@@ -46,8 +46,11 @@ def budget_of(file: str) -> Budget:
 class Payment:
     """What a release costs, and to whom; `note` are the user's words on it.
 
-    `drawn`: whether this call drew: it did not if the ledger had the answers.
+    `drawn`: whether this call drew: it did not if the ledger had the answers. `announce` is called
+    once nothing but the charge is left to do, or the answers were kept.
     """
+
+    announce: Callable[[], None] | None = None
 
     def __init__(self, file: str | None, label: str | None, note: str | None) -> None:
         self._label = label
@@ -92,6 +95,7 @@ class Payment:
         def check_last() -> None:
             jit.ready()  # its import may swallow an interrupt, which the next line raises
             check()
+            self._announce()
             interrupts.check()
 
         def draw_charged() -> Any:
@@ -102,7 +106,7 @@ class Payment:
 
         before = 0 if self.budget is None else self.budget.charges
         try:
-            return charge_and_draw(
+            answers = charge_and_draw(
                 self.budget, self._label, question, draw_charged, check_last, self._note
             )
         except BudgetError:  # says itself what is charged
@@ -112,6 +116,13 @@ class Payment:
             if state is not None:
                 note(self._without_answers(state, isinstance(error, Exception)))
             raise
+        self._announce()
+        return answers
+
+    def _announce(self) -> None:
+        announce, self.announce = self.announce, None
+        if announce is not None:
+            announce()
 
     def _state_since(self, before: int, name: str) -> str | None:
         """What became of this call's charge, by the ledger itself; None: there is none.

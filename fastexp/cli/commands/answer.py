@@ -25,12 +25,15 @@ def answer(options: Namespace) -> None:
     call = call_of(options, options.command)
     for name in from_data(options):
         note(sentences.FROM_DATA.format(what=f"the {name}"))
+    hint = _hint_of_step(options)
     if not _is_analysis(options):
-        carry_out(PaidRelease(call), as_json=options.json, quiet=options.quiet)
+        carry_out(PaidRelease(call), as_json=options.json, quiet=options.quiet, hint=hint)
         return
     from . import not_private
 
     if not options.quiet:
+        if hint:
+            note(hint)
         waiting.announce_compilation()
     not_private.analyse(call, options)
 
@@ -48,6 +51,14 @@ def _select_by_scores(options: Namespace) -> None:
         if not options.quiet:
             waiting.announce_compilation()
         not_private.analyse_scores(mechanism, scores.read(), options)
+
+
+def _hint_of_step(options: Namespace) -> str:
+    """What is said where the bounds are integers and the grid is the fine one between them."""
+    is_whole = options.bounds is not None and all(isinstance(x, int) for x in options.bounds)
+    if is_whole and options.step is None and options.grid is None:
+        return "answers lie on 2^40 points between the bounds: for whole numbers add --step 1"
+    return ""
 
 
 def _is_analysis(options: Namespace) -> bool:

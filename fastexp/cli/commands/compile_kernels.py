@@ -32,13 +32,16 @@ def warmup(options: Namespace) -> None:
     import fastexp
 
     from ..._compiler import cache, jit
+    from ..._compiler.warmup import import_kernels
 
+    if not options.only:
+        import_kernels()
     place = cache.public(Path(options.into)) if options.into else None
     place = cache.image() if options.image else place
     if not options.json:
         what = ", ".join(options.only or ["all kernels"])
         printing.note(f"{what}: from the cache, or compiled, which takes a minute or two ...")
-        waiting.announce_compilation(place)
+        waiting.announce_compilation(place, None if options.only else len(jit.KERNELS))
     start = time.perf_counter()
     try:
         with jit.kept_in(place) if place else nullcontext():

@@ -31,7 +31,8 @@ def analyse(call: PublicCall, options: Namespace) -> None:
     if options.plot is not None:
         canvas.check(options.plot)
     if options.accuracy:
-        law_tables.accuracy(call, figures(call, options.seed), as_json=options.json)
+        columns = figures(call, options.seed)
+        law_tables.accuracy(call, columns, as_json=options.json, plot=options.plot)
         return
     with open_rows(call.source, call.memory, call.threads, call.temp) as frame:
         laws = laws_of(

@@ -43,6 +43,7 @@ def release(options: Namespace) -> None:
         raise UserMistake("--like needs --check")
     call = replace(
         publication.read(options.publication, force=options.force),
+        quotes_formulas=options.quote_formulas,
         threads=options.threads,
         memory=options.memory,
         temp=options.temp,

@@ -153,7 +153,7 @@ NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compa
 --draws N <count either=kind>  N simulated draws beside the exact law
 --seed S <seed>  with --draws: the same draws again
 --accuracy <either=kind>  a table of the exact expected error of the answers, of each group
---plot PNG  with --law or --draws: a picture (.png, .svg, .pdf)
+--plot PNG  with --law, --draws or --accuracy: a picture (.png, .svg, .pdf)
 
 [a publication: release]
 PUBLICATION  a .toml file: source, query, answers, budget, label ...
@@ -213,6 +213,8 @@ FOLDER  the --out of the run
 
 [output and machine: answers, release]
 --force  replace the output file if it exists
+--quote-formulas  in a .csv or .tsv output, put an apostrophe before text that a spreadsheet would
+    take for a formula, as =A1
 
 [output and machine: answers, release, epsilon, study run, study resume]
 -q --quiet  nothing on stderr but warnings and errors

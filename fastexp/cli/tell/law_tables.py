@@ -9,6 +9,7 @@ from ..._parameters.descriptions import grid_text, name_of, parameters, title
 from ..._parameters.text import error_text, readable
 from ...laws.accuracy import MEANINGS
 from ...pictures.canvas import save
+from ...pictures.error_pictures import comparison_bars
 from ...pictures.law_panels import draw
 from ...query.calls.accuracy import COLUMNS
 from ..ask.paid_release import rows_of
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ..ask.input_file import PublicCall
 
 MOST_ABSENT = 5
+MOST_BARS = 200  # of a picture
 SHORT = ("0.05", "0.5", "0.95")  # quantiles of a group
 FACTS = {
     "mean": "mean",
@@ -163,9 +165,13 @@ def _cells(facts: dict[str, Any], last: str) -> list[str]:
     return [mean, sd, *points, error]
 
 
-def accuracy(call: PublicCall, columns: Sequence[Column], *, as_json: bool) -> None:
-    """Print the figures of `Query.accuracy`: `columns`."""
+def accuracy(
+    call: PublicCall, columns: Sequence[Column], *, as_json: bool, plot: str | None = None
+) -> None:
+    """Print the figures of `Query.accuracy`: `columns`; draw a picture of them."""
     rows = accuracy_rows(columns)
+    if plot is not None and rows:
+        _accuracy_picture(rows, plot)
     if as_json:
         answers = {
             name: {"column": column, **parameters(mechanism)}
@@ -178,6 +184,23 @@ def accuracy(call: PublicCall, columns: Sequence[Column], *, as_json: bool) -> N
     for mechanism, _ in call.answers.values():
         print(title(name_of(mechanism), mechanism))
     accuracy_table(rows)
+    if plot is not None and rows:
+        printing.note(f"picture: {plot}")
+
+
+def _accuracy_picture(rows: Sequence[dict[str, Any]], plot: str) -> None:
+    """A bar for each group and answer, of the first `MOST_BARS`."""
+    several = len({row["answer"] for row in rows}) > 1
+    names = [
+        " ".join(map(str, [*row["group"].values(), *([row["answer"]] if several else [])]))
+        or "all rows"
+        for row in rows[:MOST_BARS]
+    ]
+    bars = [(row["expected"], row["quantile"]) for row in rows[:MOST_BARS]]
+    axes = comparison_bars(names, bars, rows[0]["measure"], TAIL, None)
+    save(axes.figure, plot)
+    if len(rows) > MOST_BARS:
+        printing.note(f"the picture has the first {MOST_BARS} of {len(rows):,} rows")
 
 
 def accuracy_rows(columns: Sequence[Column]) -> list[dict[str, Any]]:

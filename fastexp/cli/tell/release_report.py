@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     Release: TypeAlias = PaidRelease | ScoreRelease
 
 
-def carry_out(release: Release, *, as_json: bool, quiet: bool) -> None:
+def carry_out(release: Release, *, as_json: bool, quiet: bool, hint: str = "") -> None:
     """Charge, read, draw and print: the answers, or one JSON object.
 
-    quiet: nothing on stderr about what was promised and charged.
+    quiet: nothing on stderr about what was promised and charged; hint: what is said beside it.
     """
     payment = release.payment
-    if not quiet:  # before a record is read, so that something is seen at once
-        printing.note(promise_sentence(release))
+    if not quiet:
+        notes = "\n".join(filter(None, (hint, promise_sentence(release))))
+        payment.announce = partial(printing.note, notes)
         if not payment.is_settled:
             waiting.announce_compilation()
     columns = release.columns()

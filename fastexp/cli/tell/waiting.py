@@ -18,34 +18,35 @@ if TYPE_CHECKING:
 SOON = 0.5  # seconds of compiling that are not worth a word
 
 
-def announce_compilation(place: Place | None = None) -> None:
+def announce_compilation(place: Place | None = None, number: int | None = None) -> None:
     """On a terminal, say from now on which kernel is compiled, once that takes its time.
 
-    Kernels are kept in `place`, if it is given; else in the folders of the cache.
+    Kernels are kept in `place`, if it is given; else in the folders of the cache. `number`: how
+    many there are, if that is known.
     """
     if _on_terminal():
         from ..._compiler import cache, jit
 
-        jit.watch(CompilerNotes([place] if place else cache.places()).kernel)
+        jit.watch(CompilerNotes([place] if place else cache.places(), number).kernel)
 
 
 class CompilerNotes:
-    """A line on stderr for each kernel that is compiled after half a second of compiling.
+    """One line on stderr, which is rewritten for each kernel after half a second of compiling.
 
-    places: the folders that could keep it.
+    places: the folders that could keep it; number: of all kernels, None: not known.
     """
 
-    def __init__(self, places: list[Place]) -> None:
-        self._places = places
-        self._number = 0
+    def __init__(self, places: list[Place], number: int | None = None) -> None:
+        self._places, self._all = places, f" of {number}" * (number is not None)
+        self._number, self._length = 0, 0
         self._spent = 0.0
 
     @contextmanager
     def kernel(self) -> Iterator[None]:
         """While one is compiled."""
         self._number += 1
-        text = f"compiling kernel {self._number}, {self._when} ..."
-        timer = threading.Timer(max(0.0, SOON - self._spent), printing.note, (text,))
+        text = f"compiling kernel {self._number}{self._all}, {self._when} ..."
+        timer = threading.Timer(max(0.0, SOON - self._spent), self._show, (text,))
         timer.daemon = True
         start = time.perf_counter()
         timer.start()
@@ -53,7 +54,14 @@ class CompilerNotes:
             yield
         finally:
             timer.cancel()
+            timer.join()
+            if self._length:
+                self._show("")
             self._spent += time.perf_counter() - start
+
+    def _show(self, text: str) -> None:
+        blank, self._length = " " * self._length, len(text)
+        printing.rewritten(f"\r{blank}\r{text}")
 
     @cached_property
     def _when(self) -> str:

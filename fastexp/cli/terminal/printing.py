@@ -18,6 +18,13 @@ def note(text: str) -> None:
             print(*map(printable, text.split("\n")), sep="\n", file=sys.stderr, flush=True)
 
 
+def rewritten(text: str) -> None:
+    """Print on stderr what stays on its line."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            print(text, end="", file=sys.stderr, flush=True)
+
+
 def line(text: str) -> None:
     """Print one line on stdout, of text that may be anybody's: a label, a path."""
     print(printable(text))

@@ -52,9 +52,9 @@ def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) 
         for answer, kind, results in zip(answers, kinds, values, strict=True):
             columns += _columns(answer, kind, results)
         finished = frame.finished(columns)
-        if place is not None:
+        if place is not None and output is not None:
             try:
-                place.write(content(columns, place.file))
+                place.write(content(columns, output))
             except OutputError as error:
                 error.answers = finished  # they are paid for
                 raise

@@ -10,6 +10,7 @@ import secrets
 import stat
 from collections.abc import Sequence
 from contextlib import closing, suppress
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +29,7 @@ NAMELESS: int = getattr(os, "O_TMPFILE", 0)
 HANDLES = "/proc/self/fd"  # what an open file can be given a name by
 FRAME, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
 ODD = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes text for that begins so
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXISTS = (
     "output {!r} exists, and may hold answers that were paid for: take another name, or pass "
@@ -55,9 +57,9 @@ def room_of(groups: Sequence[Column], widths: Sequence[int], names: Sequence[str
     return FRAME + 6 * (rows * (each + 4 * len(names)) + keys)
 
 
-def content(columns: Sequence[Column], file: str) -> bytes:
+def content(columns: Sequence[Column], output: Output) -> bytes:
     """Answers as the bytes of a file, whose name says in which format."""
-    ending = suffix(file)
+    ending = suffix(output.file)
     if ending == ".parquet":
         from ..engines.arrow import table_of
 
@@ -71,7 +73,8 @@ def content(columns: Sequence[Column], file: str) -> bytes:
         lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
     else:
         mark = "\t" if ending == ".tsv" else ","
-        lines = [mark.join(map(_cell, row)) for row in [tuple(names), *rows]]
+        cell = partial(_cell, quotes_formulas=output.quotes_formulas)
+        lines = [mark.join(map(cell, row)) for row in [tuple(names), *rows]]
     return "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -85,11 +88,13 @@ def values_of(column: Column) -> list[Any]:
     return values
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, quotes_formulas: bool) -> str:
     if isinstance(value, list):
         value = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, str):
         return str(value).lower() if isinstance(value, bool) else repr(value)
+    if quotes_formulas and value.startswith(FORMULAS):
+        value = f"'{value}"
     plain = value.strip() == value != "" and not any(mark in value for mark in ODD)
     return value if plain else '"' + value.replace('"', '""') + '"'
 
@@ -123,10 +128,15 @@ def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> st
 
 
 class Output(NamedTuple):
-    """Where the answers of a release go as well: a file that `check` took."""
+    """Where the answers of a release go as well: a file that `check` took.
+
+    quotes_formulas: whether text of CSV that a spreadsheet would take for a formula gets an
+    apostrophe in front.
+    """
 
     file: str
     force: bool
+    quotes_formulas: bool = False
 
 
 def output_of(output: object, force: bool, source: object, ledger: str | None) -> Output | None:
@@ -266,23 +276,23 @@ def repeated(columns: Sequence[Column], output: Output) -> bool:
 
     A file of other content is replaced only by force. An `OutputError` has the answers.
     """
-    if holds(output.file, columns):
+    if holds(output, columns):
         return True
     check(output.file, output.force)
     try:
         with closing(OutputFile(output.file, output.force, 0)) as place:
-            place.write(content(columns, output.file))
+            place.write(content(columns, output))
     except OutputError as error:
         error.answers = columns
         raise
     return False
 
 
-def holds(file: str, columns: Sequence[Column]) -> bool:
+def holds(output: Output, columns: Sequence[Column]) -> bool:
     """Whether a file is the one that a release would make of these answers, byte for byte."""
-    wanted = content(columns, file)
+    wanted, file = content(columns, output), Path(output.file)
     try:
-        with Path(file).open("rb") if Path(file).is_file() else io.BytesIO() as raw:
+        with file.open("rb") if file.is_file() else io.BytesIO() as raw:
             return raw.read(len(wanted) + 1) == wanted
     except OSError:
         return False
