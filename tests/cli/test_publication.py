@@ -93,7 +93,7 @@ def test_paths_are_relative_to_its_own_folder(
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     call = publication.read("../rents.toml")
-    assert call.source == ("../rents.csv", ";")
+    assert call.source == ("../rents.csv", ";", True)
     assert (call.budget, call.key) == ("../survey.budget", "../r.key")
     assert call.output == "../out/r.csv"
     assert call.note == "for the book"
@@ -135,6 +135,42 @@ def test_groups_can_be_a_file(place: Path, tmp_path: Path) -> None:
     (tmp_path / "cities.csv").write_text("year,city\n2024,Rome\n2024,Oslo\n")
     lines = QUERY.replace('[["Rome", 2024], ["Oslo", 2024]]', '"cities.csv"')
     assert read(place, TOP + lines + MEDIAN).query == read(place, WHOLE).query
+
+
+def answer(word: str, key: str, text: str) -> str:
+    """A publication of one answer."""
+    return f'{TOP}[answers.m]\nmechanism = "{word}"\ncolumn = "c"\nepsilon = 1\n{key} = "{text}"\n'
+
+
+@pytest.mark.engines
+def test_lists_are_read_as_those_of_options(place: Path, tmp_path: Path) -> None:
+    """From a file of lines, a column of a table, or as they are typed, in its own folder."""
+    pytest.importorskip("duckdb")
+    (tmp_path / "cities.txt").write_text("Rome\nOslo\n")
+    (tmp_path / "list.csv").write_text("n,town\n1,Rome\n2,Oslo\n")
+    (tmp_path / "alone.csv").write_text("whatever\nRome\nOslo\n")
+    (tmp_path / "points.txt").write_text("0, 5\n10")
+    query = fx.Query(by="city", groups=["Rome", "Oslo"])
+    for text in ("cities.txt", "list.csv:town", "alone.csv", "Rome,Oslo"):
+        lines = f'[query]\nby = "city"\ngroups = "{text}"\n'
+        assert read(place, TOP + lines + MEDIAN).query == query
+        ((mechanism, _),) = read(place, answer("most-common", "candidates", text)).answers.values()
+        assert mechanism == fx.MostCommon(1, ["Rome", "Oslo"])
+    combined = '[query]\nby = ["city", "year"]\ngroups = "city=Rome,Oslo;year=2023,2024"\n'
+    every = fx.product(city=["Rome", "Oslo"], year=[2023, 2024])
+    assert read(place, TOP + combined + MEDIAN).query == fx.Query(["city", "year"], every)
+    for text in ("points.txt", "0,5,10"):
+        ((mechanism, _),) = read(place, answer("median", "grid", text)).answers.values()
+        assert mechanism == fx.Median(1, grid=[0, 5, 10])
+    for text, message in {
+        "none.txt": "[query] groups: there is no file 'none.txt'",
+        "rents.csv": "[query] groups: 'rents.csv' is FILE",
+        "list.csv": "[query] groups: 'list.csv' must have one column 'city'",
+        "Rome,Rome": "[query] groups: entry 2 of the command line ('Rome') is there already",
+    }.items():
+        (tmp_path / "rents.csv").write_text("city,rent\nRome,1\n")
+        lines = f'[query]\nby = "city"\ngroups = "{text}"\n'
+        assert message in refused(place, TOP + lines + MEDIAN).replace(f"{tmp_path}/", "")
 
 
 def test_without_a_query_all_rows_are_one_group(place: Path) -> None:

@@ -44,11 +44,13 @@ NOTHING = "nothing was drawn or charged"
 class InputFile(NamedTuple):
     """A file of rows: a path as `Query` takes it, one of ``.npy``, or ``-`` for CSV from stdin.
 
-    The delimiter is that of CSV; None: a comma, of TSV a tab.
+    The delimiter is that of CSV; None: a comma, of TSV a tab. `is_open`: whether types of its
+    columns may be looked at before it is read.
     """
 
     path: str
     delimiter: str | None = None
+    is_open: bool = True
 
 
 @dataclass(frozen=True)

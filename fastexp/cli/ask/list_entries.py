@@ -48,13 +48,14 @@ def entries_of(option: str, text: str, by: Sequence[str], source: InputFile) -> 
     same = is_same if is_npy(source.path) else is_of
     for path in [text, *([file] if has_column else [])]:
         if source.path != STDIN and same(path, source.path):
+            other = f", or {option} from-data (with its warning)" * option.startswith("-")
             raise UserMistake(
                 f"{option}: {text!r} is FILE, and what its records have is private: use a public "
-                f"list, or {option} from-data (with its warning)"
+                f"list{other}"
             )
     if has_column:
-        return _table(option, file, [column], source)
-    if format_of(text) is not None and ("," not in text or _is_file(text)):
+        return _table(option, file, [column], source, is_named=True)
+    if format_of(text) is not None and ("," not in text or is_file(text)):
         return _table(option, text, by, source)
     if len(by) > 1:
         raise UserMistake(
@@ -62,7 +63,7 @@ def entries_of(option: str, text: str, by: Sequence[str], source: InputFile) -> 
             f"{option} groups.csv, or all combinations, as in "
             f"{option} '{combinations(by)}'"
         )
-    if _is_file(text):
+    if is_file(text):
         return [_lines(option, text, by[0])]
     if "," not in text:
         raise UserMistake(
@@ -128,10 +129,15 @@ def _lines(option: str, file: str, column: str) -> Entries:
     return entries
 
 
-def _table(option: str, file: str, columns: Sequence[str], source: InputFile) -> list[Entries]:
+def _table(
+    option: str, file: str, columns: Sequence[str], source: InputFile, *, is_named: bool = False
+) -> list[Entries]:
+    """The columns of a file; the only one there is may have any name."""
     frame = FileRows(file, delimiter=source.delimiter)
     try:
         present = frame.names()
+        if len(columns) == len(present) == 1 and not is_named:
+            columns = present
         for column in columns:
             if present.count(column) != 1:
                 raise UserMistake(
@@ -160,7 +166,8 @@ def _table(option: str, file: str, columns: Sequence[str], source: InputFile) ->
     return lists
 
 
-def _is_file(text: str) -> bool:
+def is_file(text: str) -> bool:
+    """Whether a text is the path of a file."""
     try:
         return Path(text).is_file()
     except (OSError, ValueError):  # a list that is too long for a path, or cannot be one

@@ -6,6 +6,7 @@ Their entries are integers or text as the column of FILE is.
 from __future__ import annotations
 
 import datetime as dt
+import os
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -14,10 +15,11 @@ from ..._keys.key_columns import read
 from ...errors import FastexpError
 from ...grouped.request import FROM_DATA
 from ...query.engines.frame import Use
+from ...query.files.paths import format_of
 from ..options.values import written
 from ..terminal.errors import UserMistake
 from .input_file import STDIN, VALUE, FileRows, InputFile, is_npy, open_rows
-from .list_entries import Entries, combinations, content, entries_of, split
+from .list_entries import Entries, combinations, content, entries_of, is_file, split
 
 INT64 = range(-(1 << 63), 1 << 63)
 KINDS = ("integers", "text", "booleans")  # of candidates
@@ -32,7 +34,7 @@ do:    take it from a register or a standard, without looking at FILE, as in
 else:  for data that is public anyway there is --groups from-data"""
 
 
-def groups(text: str, by: Sequence[str], source: InputFile) -> Any:
+def groups(text: str, by: Sequence[str], source: InputFile, option: str = "--groups") -> Any:
     """What ``--groups`` names, as `Query` takes it; the kinds are those of FILE's columns `by`.
 
     from-data; ``A,B,C``; a file with one a line; a table with these columns, or ``table:column``;
@@ -41,7 +43,7 @@ def groups(text: str, by: Sequence[str], source: InputFile) -> Any:
     """
     if text == FROM_DATA:
         return FROM_DATA
-    option, combined = "--groups", _combined(text, by)
+    combined = _combined(text, by, option)
     columns = combined or entries_of(option, text, by, source)
     keys = [
         typed(option, entries, kind_of_column(source, column), column)
@@ -58,14 +60,15 @@ def groups(text: str, by: Sequence[str], source: InputFile) -> Any:
     return rows
 
 
-def candidates(text: str, column: str, source: InputFile) -> tuple[Any, ...]:
+def candidates(
+    text: str, column: str, source: InputFile, option: str = "--candidates"
+) -> tuple[Any, ...]:
     """What ``--candidates`` names, of the kind of FILE's column; see `groups`.
 
     For from-data FILE is read.
     """
     if text == FROM_DATA:
         return _occurring(column, source)
-    option = "--candidates"
     (entries,) = entries_of(option, text, [column], source)
     kind = kind_of_column(source, column)
     keys = typed(option, entries, kind if kind in KINDS else None, column)
@@ -73,31 +76,40 @@ def candidates(text: str, column: str, source: InputFile) -> tuple[Any, ...]:
     return tuple(keys)
 
 
-def points(text: str) -> list[int | float]:
+def points(text: str, option: str = "--grid") -> list[int | float]:
     """The points of ``--grid``: numbers, or those of a file, of text or .npy."""
     numbers = [written(part) for part in text.split(",")]
     if numbers[0] is None and is_npy(text):
-        return _array(text)
+        return _array(text, option)
     if numbers[0] is None:
-        lines = content("--grid", text, MOST_GRID)
+        lines = content(option, text, MOST_GRID)
         numbers = [written(part) for part in lines.replace(",", " ").split()]
     if not numbers or None in numbers:
         raise UserMistake(
-            f"--grid must be numbers separated by commas, or a file of numbers, got {text!r}"
+            f"{option} must be numbers separated by commas, or a file of numbers, got {text!r}"
         )
     return [x if isinstance(x, int) else float(x) for x in numbers]
 
 
-def _array(path: str) -> list[int | float]:
+def in_folder(folder: str, text: str) -> str:
+    """A list of a publication, whose files are looked for in its own folder."""
+    file, colon, column = text.rpartition(":")
+    if colon and format_of(file) is not None:
+        return f"{os.path.join(folder, file)}:{column}"  # noqa: PTH118  # one from the root stays
+    path = os.path.join(folder, text)  # noqa: PTH118  # likewise
+    return path if is_file(path) or format_of(text) is not None or is_npy(text) else text
+
+
+def _array(path: str, option: str) -> list[int | float]:
     try:
         with open_rows(InputFile(path)) as frame:
             parts = frame.parts([Use(VALUE, "numbers")])
             return [x for (part,) in parts for x in part.tolist()]
     except FastexpError as error:
-        raise UserMistake(f"--grid: {str(error).removeprefix('frame ')}") from None
+        raise UserMistake(f"{option}: {str(error).removeprefix('frame ')}") from None
 
 
-def _combined(text: str, by: Sequence[str]) -> list[Entries]:
+def _combined(text: str, by: Sequence[str], option: str) -> list[Entries]:
     """The entries of each column in ``city=A,B;year=2023,2024``; none of any other text."""
     parts = [part.strip().partition("=") for part in text.split(";")]
     if len(by) < 2 or not all(equals for _, equals, _ in parts):
@@ -105,10 +117,10 @@ def _combined(text: str, by: Sequence[str]) -> list[Entries]:
     lists = {column.strip(): entries for column, _, entries in parts}
     if sorted(lists) != sorted(by) or len(parts) != len(by):
         raise UserMistake(
-            f"--groups must have a list of each of the columns {', '.join(by)}, once, as in "
+            f"{option} must have a list of each of the columns {', '.join(by)}, once, as in "
             f"{combinations(by)}"
         )
-    return [Entries(split("--groups", lists[column]), True, f"{column}=", "entry") for column in by]
+    return [Entries(split(option, lists[column]), True, f"{column}=", "entry") for column in by]
 
 
 def _check(option: str, entries: Entries, keys: Sequence[Hashable]) -> None:
@@ -140,7 +152,7 @@ def _occurring(column: str, source: InputFile) -> tuple[Any, ...]:
 
 def kind_of_column(source: InputFile, column: str) -> str | None:
     """What a column of FILE holds; None where only its rows show it, or it cannot be read."""
-    if source.path == STDIN or is_npy(source.path):
+    if source.path == STDIN or is_npy(source.path) or not source.is_open:
         return None
     frame = FileRows(source.path, delimiter=source.delimiter)
     try:

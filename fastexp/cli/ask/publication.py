@@ -12,12 +12,13 @@ import stat
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..._parameters import toml_text
 from ...grouped.request import FROM_DATA
 from ...mechanisms.table import DEFAULT, TABLE, Row
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
+from . import public_lists
 from .input_file import STDIN, InputFile, PublicCall
 
 if TYPE_CHECKING:
@@ -100,23 +101,21 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> PublicCall:
         raise UserMistake("source must be a file, not stdin")
     folder = os.path.dirname(file)  # noqa: PTH120  # joined as text, below
     paths = {key: _path(key, folder, parsed[key]) for key in PATHS if key in parsed}
-    table = parsed.get("query", {})
-    groups = table.get("groups")
-    if isinstance(groups, str) and groups != FROM_DATA:
-        paths["groups"] = groups = _path("groups", folder, groups)
-    if "output" in paths:
-        others = [file, *(path for key, path in paths.items() if key != "output")]
-        if os.path.realpath(paths["output"]) in map(os.path.realpath, others):
-            raise UserMistake("output must be a file of its own")
-    query = _query({**table, "groups": groups})
-    pairs = {name: _answer(name, table, query) for name, table in parsed["answers"].items()}
+    source = InputFile(paths["source"], parsed.get("delimiter"), is_open=False)
+    lists = Lists(folder, source, files=[])
+    query = _query(parsed.get("query", {}), lists)
+    pairs = {name: _answer(name, table, query, lists) for name, table in parsed["answers"].items()}
     answers = {name: answer for name, (answer, _) in pairs.items()}
     _attempt("answers", lambda: query.total(answers))
+    if "output" in paths:
+        others = [file, *(path for key, path in paths.items() if key != "output"), *lists.files]
+        if os.path.realpath(paths["output"]) in map(os.path.realpath, others):
+            raise UserMistake("output must be a file of its own")
     return PublicCall(
         query,
         answers,
         {name: nan for name, (_, nan) in pairs.items()},
-        InputFile(paths["source"], parsed.get("delimiter")),
+        source._replace(is_open=True),
         budget=paths["budget"],
         label=parsed["label"],
         note=parsed.get("note"),
@@ -128,9 +127,13 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> PublicCall:
 
 
 def _path(key: str, folder: str, text: str) -> str:
+    return os.path.join(folder, _printable(key, text))  # noqa: PTH118  # one from the root stays
+
+
+def _printable(key: str, text: str) -> str:
     if not text or not text.isprintable():
         raise UserMistake(f"{key} must be a path of printable characters")
-    return os.path.join(folder, text)  # noqa: PTH118  # one from the root stays as it is
+    return text
 
 
 def _origin(source: str, budget: str) -> str:
@@ -144,11 +147,38 @@ def _origin(source: str, budget: str) -> str:
         return source
 
 
-def _query(table: dict[str, Any]) -> Query:
+class Lists(NamedTuple):
+    """Public lists that a publication names by a text, which is read as that of an option is."""
+
+    folder: str
+    source: InputFile
+    files: list[str]  # that were read
+
+    def _text(self, key: str, text: str) -> str:
+        path = public_lists.in_folder(self.folder, _printable(key, text))
+        self.files.append(path.rpartition(":")[0] or path)
+        return path
+
+    def groups(self, text: str, by: object) -> Any:
+        """What ``groups`` is, of the columns `by`."""
+        columns = [by] if isinstance(by, str) else list(by) if isinstance(by, list) else []
+        return public_lists.groups(self._text("groups", text), columns, self.source, "groups")
+
+    def candidates(self, text: str, column: object) -> tuple[Any, ...]:
+        """What ``candidates`` is, of this column."""
+        path = self._text("candidates", text)
+        return public_lists.candidates(path, str(column), self.source, "candidates")
+
+    def grid(self, text: str) -> list[int | float]:
+        """What ``grid`` is."""
+        return public_lists.points(self._text("grid", text), "grid")
+
+
+def _query(table: dict[str, Any], lists: Lists) -> Query:
     """Which groups are answered, and how much of a person counts."""
     from ... import Query, product
 
-    where, groups = "query", table["groups"]
+    where, groups = "query", table.get("groups")
     _check_keys(where, table, list(inspect.signature(Query).parameters))
     if not isinstance(table.get("by", ""), (str, list)):
         raise _mistake(where, "by must be a column or a list of columns")
@@ -165,6 +195,8 @@ def _query(table: dict[str, Any]) -> Query:
         )
 
     def checked() -> Query:
+        if isinstance(groups, str) and "by" in table:
+            return Query(**{**table, "groups": lists.groups(groups, table["by"])})
         if isinstance(groups, dict):
             return Query(**{**table, "groups": product(**groups)})
         if isinstance(groups, list):
@@ -178,7 +210,9 @@ def _query(table: dict[str, Any]) -> Query:
     return query
 
 
-def _answer(name: str, table: object, query: Query) -> tuple[tuple[GroupedMechanism, str], str]:
+def _answer(
+    name: str, table: object, query: Query, lists: Lists
+) -> tuple[tuple[GroupedMechanism, str], str]:
     """A mechanism with its column, and what is done with missing records."""
     from ...query.calls.answers import answers_of
 
@@ -205,6 +239,10 @@ def _answer(name: str, table: object, query: Query) -> tuple[tuple[GroupedMechan
     column, nan = table["column"], table.get("nan", "raise")
 
     def checked() -> GroupedMechanism:
+        if isinstance(arguments.get("candidates"), str):
+            arguments["candidates"] = lists.candidates(arguments["candidates"], column)
+        if isinstance(arguments.get("grid"), str):
+            arguments["grid"] = lists.grid(arguments["grid"])
         mechanism: GroupedMechanism = build(**arguments, **settings)
         answers_of({name: (mechanism, column)}, query.by, {name: nan})
         mechanism._kind(released=True)  # refuses candidates that no column can have
@@ -232,6 +270,8 @@ def _attempt(where: str, make: Callable[[], T]) -> T:
 
     try:
         return make()
+    except UserMistake as mistake:
+        raise _mistake(where, str(mistake)) from None
     except FastexpError as error:
         raise _mistake(where, in_terms(str(error), publication=True)) from None
 

@@ -71,7 +71,7 @@ is an error.
 
   [query]                         # without it all rows are one group
   by = ["city", "year"]
-  groups = "cities.csv"           # with these columns; or [["Rome", 2024], ...]
+  groups = "cities.csv"           # as --groups; or [["Rome", 2024], ...]
   person = "tenant"               # or every combination, as in
   max_groups = 1                  #   {city = ["Rome", "Oslo"], year = [2024]}
   max_rows = 3

@@ -62,6 +62,8 @@ def _frame(groups: object) -> Frame | None:
 
 def _of_frame(frame: Frame, by: Sequence[str]) -> Names:
     present = frame.names()
+    if present is not None and len(by) == len(present) == 1:
+        by = present  # the only column there is may have any name
     for name in by:
         if present is not None and present.count(name) != 1:
             got = "several" if name in present else "none"
