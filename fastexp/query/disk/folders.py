@@ -54,10 +54,15 @@ def private_folder(temp: object = None) -> Iterator[str]:
         _remove(folder)
 
 
-def check_temp(temp: object) -> None:
+def check_temp(temp: Any) -> None:
     """Refuse what `private_folder` cannot use, before anything is charged or read."""
-    with private_folder(temp):
-        pass
+    folder = _parent(temp)
+    try:
+        is_usable = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+    except ValueError:  # a NUL in the path
+        is_usable = False
+    if not is_usable:
+        raise ParameterError(NO_FOLDER.format(str(folder) if temp is None else os.fspath(temp)))
 
 
 def left_overs() -> list[LeftOver]:
