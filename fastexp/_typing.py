@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,12 @@ Convention: TypeAlias = Literal["weak", "lower", "upper", "strict"]
 Ties: TypeAlias = Literal["spread", "left"]
 NumberArray: TypeAlias = IntArray | FloatArray
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as WithDefault  # of Python itself from 3.13 on
+
+    Label = WithDefault("Label", default=Any)  # what candidates are
+else:
+    Label = TypeVar("Label")
 Argument = TypeVar("Argument")
 Attribute = TypeVar("Attribute")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from numbers import Number
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Unpack, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from .._typing import (
     AnyArray,
     ArrayLike,
     IntArray,
+    Label,
     Membership,
     Method,
     NaN,
@@ -47,7 +48,7 @@ UNCLEAR = (
 )
 
 
-class CountingMechanism(FiniteMechanism, GroupedMechanism):
+class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
     """The verbs over records of candidates, or over counts of them."""
 
     _over_records: ClassVar[bool] = True
@@ -77,7 +78,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
         by: None = None,
         groups: object = None,
         **options: Unpack[CountReleaseOptions],
-    ) -> Any: ...
+    ) -> Label: ...
     @overload
     def release(  # type: ignore[overload-overlap]  # which are also objects
         self,
@@ -86,11 +87,11 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism):
         by: object,
         groups: Literal["from-data"],
         **options: Unpack[CountReleaseOptions],
-    ) -> tuple[list[Any], list[Any]]: ...
+    ) -> tuple[list[Any], list[Label]]: ...
     @overload
     def release(
         self, data: object, *, by: object, groups: object, **options: Unpack[CountReleaseOptions]
-    ) -> list[Any]: ...
+    ) -> list[Label]: ...
     def release(
         self,
         data: object,

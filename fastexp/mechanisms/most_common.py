@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._parameters import validate
-from .._typing import Neighbors
+from .._typing import Label, Neighbors
 from ..privacy import count_rate
 from ._counting import CountingMechanism
 from .base import ALWAYS, frozen
@@ -20,7 +20,7 @@ ASSUMES = "one person is one record; the candidates were chosen without looking 
 
 @frozen
 class MostCommon(
-    CountingMechanism,
+    CountingMechanism[Label],
     promise="ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, too.",
 ):
     """The most common of public candidates: r with probability ∝ exp(ε·count(r)).
@@ -96,7 +96,7 @@ class MostCommon(
         def __init__(
             self,
             epsilon: float,
-            candidates: Iterable[Any],
+            candidates: Iterable[Label],
             *,
             neighbors: Neighbors = "add-remove",
             mechanism: Selecting = EXPONENTIAL,

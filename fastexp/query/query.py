@@ -6,13 +6,15 @@ One class; two thirds of the file are its documentation.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, overload
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._randomness.release_key import ReleaseKey
 from .._typing import Neighbors, RNGLike, SeedLike
 from ..budget.budget import Budget, file_of
+from ..grouped.mechanism import GroupedMechanism
+from ..mechanisms.base import Mechanism
 from ..privacy import Guarantee
 from .calls.answers import answers_of
 from .calls.scope import Scope
@@ -20,12 +22,17 @@ from .disk.memory import Room
 from .output.output_file import output_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
+    import pyarrow as pa
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
+    from .._typing import Membership
+    from .typed import AccuracyOptions, FrameT, ReleaseOptions, Rows, SampleOptions, Stream
+
 # From the name of each answer to its mechanism and the column of its records.
-Answers: TypeAlias = Mapping[str, tuple[object, str]]
+Answers: TypeAlias = Mapping[str, tuple[Mechanism | GroupedMechanism, str]]
 
 
 class Query(Scope):
@@ -95,6 +102,18 @@ class Query(Scope):
     (['Rome', 'Oslo'], [600, 900], ['gas', 'oil'])
     """
 
+    if TYPE_CHECKING:  # narrower than what is checked
+
+        def __init__(
+            self,
+            by: str | Sequence[str] | None = None,
+            groups: object = None,
+            person: str | None = None,
+            max_groups: int = 1,
+            max_rows: int = 1,
+            membership: Membership = "private",
+        ) -> None: ...
+
     def total(self, answers: Answers, *, neighbors: Neighbors | None = None) -> Guarantee:
         """What a whole call promises: the sum of the totals of its answers.
 
@@ -128,6 +147,22 @@ class Query(Scope):
         relation = None if neighbors is None else validate.neighbors(neighbors)
         return questions_of(self, answers_of(answers, self.by, "raise")).promise(relation)
 
+    @overload
+    def release(
+        self, frame: Rows, answers: Answers, **options: Unpack[ReleaseOptions]
+    ) -> pa.Table: ...
+    @overload
+    def release(
+        self, frame: dict[str, Any], answers: Answers, **options: Unpack[ReleaseOptions]
+    ) -> dict[str, Any]: ...
+    @overload
+    def release(
+        self, frame: FrameT, answers: Answers, **options: Unpack[ReleaseOptions]
+    ) -> FrameT: ...
+    @overload
+    def release(
+        self, frame: Stream, answers: Answers, **options: Unpack[ReleaseOptions]
+    ) -> pa.Table: ...
     def release(
         self,
         frame: object,
@@ -307,6 +342,22 @@ class Query(Scope):
         table: DuckDBPyRelation = perform(call, AttachedFrame(con, name, rows), room)
         return table
 
+    @overload
+    def sample(
+        self, frame: Rows, answers: Answers, **options: Unpack[SampleOptions]
+    ) -> pa.Table: ...
+    @overload
+    def sample(
+        self, frame: dict[str, Any], answers: Answers, **options: Unpack[SampleOptions]
+    ) -> dict[str, Any]: ...
+    @overload
+    def sample(
+        self, frame: FrameT, answers: Answers, **options: Unpack[SampleOptions]
+    ) -> FrameT: ...
+    @overload
+    def sample(
+        self, frame: Stream, answers: Answers, **options: Unpack[SampleOptions]
+    ) -> pa.Table: ...
     def sample(
         self,
         frame: object,
@@ -362,6 +413,22 @@ class Query(Scope):
         room = Room(memory, temp)
         return perform(call, frame_of(frame, memory, call.threads), room)
 
+    @overload
+    def accuracy(
+        self, frame: Rows, answers: Answers, **options: Unpack[AccuracyOptions]
+    ) -> pa.Table: ...
+    @overload
+    def accuracy(
+        self, frame: dict[str, Any], answers: Answers, **options: Unpack[AccuracyOptions]
+    ) -> dict[str, Any]: ...
+    @overload
+    def accuracy(
+        self, frame: FrameT, answers: Answers, **options: Unpack[AccuracyOptions]
+    ) -> FrameT: ...
+    @overload
+    def accuracy(
+        self, frame: Stream, answers: Answers, **options: Unpack[AccuracyOptions]
+    ) -> pa.Table: ...
     def accuracy(
         self,
         frame: object,

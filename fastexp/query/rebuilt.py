@@ -137,7 +137,8 @@ def plain(name: str, value: Any) -> Any:
         if is_exactly(over, int) and is_exactly(under, int) and under > 0:
             return Fraction(over, under)
     if is_exactly(value, np.int64, np.float64):
-        return value.item()
+        number: Any = value
+        return number.item()
     if type(value) is tuple:
         return tuple(plain(name, item) for item in value)
     if type(value) is Grid:  # an evenly spaced one follows from bounds and step
