@@ -71,8 +71,8 @@ class GroupedMechanism(Protocol):
         """The exact law of a draw for records that `_read` gave."""
         ...
 
-    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> Any:
-        """One released draw for records that `_read` gave, in parts, anew at each call.
+    def _streamed(self, records: AnyArray | Callable[[], Iterator[AnyArray]], threads: int) -> Any:
+        """One released draw for records that `_read` gave, or in parts, anew at each call.
 
         None: there is no way but to hold all of them.
         """

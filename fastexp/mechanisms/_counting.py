@@ -335,9 +335,10 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         """The numbers of the same candidates."""
         return "candidates", tuple((type(label), label) for label in self.candidates)
 
-    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> Any:
-        """One released draw for records that are read in parts."""
-        return self._drawn(*self._counted(records()), threads)
+    def _streamed(self, records: AnyArray | Callable[[], Iterator[AnyArray]], threads: int) -> Any:
+        """One released draw for records, also that are read in parts."""
+        parts = [records] if isinstance(records, np.ndarray) else records()
+        return self._drawn(*self._counted(parts), threads)
 
     def _exact(self, values: AnyArray) -> FiniteLaw:
         """The exact law of a draw for these numbers of candidates."""

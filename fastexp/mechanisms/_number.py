@@ -414,8 +414,8 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """Whether a draw can go through the records in parts, holding few of them."""
         return False
 
-    def _streamed(self, records: Callable[[], Iterator[AnyArray]], threads: int) -> Any:
-        """One released draw for records that are read anew in each pass, where that can be."""
+    def _streamed(self, records: AnyArray | Callable[[], Iterator[AnyArray]], threads: int) -> Any:
+        """One released draw for records, also that are read anew in each pass, where it can be."""
         if not self._in_passes:
             return None
         source = Records(records).source(grid=self.grid, threads=threads)

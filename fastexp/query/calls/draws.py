@@ -43,8 +43,9 @@ class Indices:
         return self._call.answers[which[0]].mechanism._ranks if alone else None
 
     def put(self, which: int, group: int, index: Any) -> None:
-        """A draw that was made elsewhere."""
-        self._drawn[which][group] = index
+        """A draw that was made elsewhere; of several values those that are asked for."""
+        drawn = self._drawn[which]
+        drawn[group] = index if drawn.ndim == 2 else index[: drawn.shape[-1]]
 
     def answers(self, order: IntArray | None) -> list[Any]:
         """What mechanisms call them, by group in order."""
