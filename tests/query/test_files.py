@@ -112,7 +112,8 @@ def test_numbers_are_those_that_python_reads(tmp_path: Path) -> None:
         assert value is None or repr(value) == repr(float(exact)) or value == exact == 0, text
 
 
-NO_NUMBERS = ["1_000", "+-1", "--1", "1e400", "-1e400", "0x10", "1 000", '"1,5"', "true", "1.2.3"]
+NO_NUMBERS = ['"\v7"', '"\f7"', '"\n7"', '"7\r"', "\v7", "7\f"]
+NO_NUMBERS += ["1_000", "+-1", "--1", "1e400", "-1e400", "0x10", "1 000", '"1,5"', "true", "1.2.3"]
 NO_NUMBERS += ["1e", "x", "٣", "1" * 401, "$5", "1%", "NULLS", "infinit"]
 
 

@@ -47,7 +47,7 @@ DECIMAL = (
 DOUBLE = "TRY_CAST({0} AS DOUBLE)"
 # Whether a number is surely the same to DuckDB, be it written as an integer or as a decimal.
 SMALL = f"abs({DOUBLE}) < {EXACT}"
-SURE = f"({SMALL} AND NOT contains({{0}}, '_') AND NOT contains({{0}}, '+-'))"
+SURE = f"({SMALL} AND NOT regexp_matches({{0}}, '[_\\v\\f\\r\\n]|[+]-'))"
 WHOLE = f"CASE WHEN {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) END"
 WIDE = f"CASE WHEN abs({DOUBLE}) >= {EXACT} THEN abs(CAST({WHOLE} AS HUGEINT)) > {EXACT} END"
 OTHER = (  # for `number`, unless `{1}`; the longest number has 400 characters
