@@ -14,7 +14,6 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import OutputError, ParameterError
-from tests.doors.query import output_file
 from tests.messages import raises
 from tests.support.command_line import Run
 
@@ -73,14 +72,12 @@ class Faults:
         if isinstance(argument, int):
             return argument in self._handles
         text = os.fspath(argument) if isinstance(argument, (str, os.PathLike)) else ""
-        return isinstance(text, str) and (FOLDER in text or text == output_file.HANDLES)
+        return isinstance(text, str) and FOLDER in text
 
 
-@pytest.fixture(params=["nameless", "hidden"])
-def file(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Where answers go, by both kinds of files; below the folder that the process is in."""
-    if request.param == "hidden":
-        monkeypatch.setattr(output_file, "NAMELESS", 0)
+@pytest.fixture
+def file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where answers go, below the folder that the process is in."""
     monkeypatch.chdir(tmp_path)
     Path(FOLDER).mkdir()
     return Path(FOLDER, "answers")

@@ -25,8 +25,6 @@ from ..engines.frame import Column
 from ..files.paths import files_of, is_path
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
-NAMELESS: int = getattr(os, "O_TMPFILE", 0)
-HANDLES = "/proc/self/fd"  # what an open file can be given a name by
 FRAME, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
 ODD = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes text for that begins so
@@ -177,22 +175,19 @@ def is_same(file: str, other: str | os.PathLike[str]) -> bool:
 
 
 class OutputFile:
-    """A file beside the place of the answers: without a name, so that a killed process leaves none.
+    """A hidden file beside the place of the answers, in which they are written and then renamed.
 
-    Where the system or the file system has no such files, its name is hidden. Where `file`, which
-    `check` took, is a link, the answers go to where that leads. `room` bytes are reserved.
+    Where `file`, which `check` took, is a link, the answers go to where that leads. `room` bytes
+    are reserved.
     """
-
-    file: str
 
     def __init__(self, file: str, force: bool, room: int) -> None:
         self.file, self._force = file, force
-        self._draft: str | None = None
         try:
-            self._target = os.path.realpath(file)
-            self.folder: str = str(Path(self._target).parent)
-            self._hidden = str(Path(self.folder) / f".fastexp-{secrets.token_hex(8)}")
-            self._handle = self._opened()
+            self._target = Path(os.path.realpath(file))
+            self._draft = self._target.parent / f".fastexp-{secrets.token_hex(8)}"
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | atomic_files.BINARY
+            self._handle = os.open(self._draft, flags, 0o666)  # as any file that is made
         except OSError as error:
             raise _refused(file, error.strerror) from None
         try:
@@ -200,14 +195,6 @@ class OutputFile:
         except BaseException:
             self.close()
             raise
-
-    def _opened(self) -> int:
-        flags, mode = os.O_WRONLY | atomic_files.BINARY, 0o666  # as any file that is made
-        if NAMELESS and Path(HANDLES).exists():
-            with suppress(OSError):
-                return os.open(self.folder, flags | NAMELESS, mode)
-        self._draft = self._hidden
-        return os.open(self._draft, flags | os.O_CREAT | os.O_EXCL, mode)
 
     def _reserve(self, room: int) -> None:
         if room and hasattr(os, "posix_fallocate"):
@@ -225,46 +212,35 @@ class OutputFile:
         try:
             if self._force:
                 with suppress(FileNotFoundError):
-                    mode = os.stat(self._target).st_mode  # noqa: PTH116  # a name, not a Path
-                    draft = self._draft or self._handle
-                    os.chmod(draft, stat.S_IMODE(mode))  # noqa: PTH101  # a handle has no Path
+                    self._draft.chmod(stat.S_IMODE(self._target.stat().st_mode))
             os.ftruncate(self._handle, len(content))  # keeps what is reserved of it
             atomic_files.write(self._handle, content)
-            self._publish()
-            atomic_files.sync_folder(self.folder)
             self._close_handle()
+            self._publish()
+            atomic_files.sync_folder(str(self._target.parent))
         except OSError as error:
             reason = error.strerror or "system error"
             raise OutputError(f"cannot write output {self.file!r}: {reason}") from None
 
     def _publish(self) -> None:
-        if self._draft is None:
-            name = self._hidden if self._force else self._target
-            # The place in HANDLES is a link: to follow it takes linkat, which a folder stands for.
-            handle = f"{HANDLES}/{self._handle}"
-            os.link(handle, name, src_dir_fd=self._handle, follow_symlinks=True)
-            if not self._force:
+        if not self._force:
+            try:
+                self._target.hardlink_to(self._draft)  # fails where there is a file by now
+            except FileExistsError:
+                raise
+            except (OSError, NotImplementedError):  # a file system without links
+                if os.path.lexists(self._target):
+                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+            else:
                 return
-            self._draft = self._hidden
-        if self._force:
-            os.replace(self._draft, self._target)  # noqa: PTH105  # beside link
-            return
-        try:
-            os.link(self._draft, self._target)  # fails where there is a file by now
-        except FileExistsError:
-            raise
-        except (OSError, NotImplementedError):  # a file system without links
-            if os.path.lexists(self._target):
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
-            os.replace(self._draft, self._target)  # noqa: PTH105  # beside link
+        self._draft.replace(self._target)
 
     def close(self) -> None:
         """Leave nothing but the answers, if they are there."""
         with suppress(OSError):
             self._close_handle()
-        if self._draft is not None:
-            with suppress(OSError):
-                Path(self._draft).unlink(missing_ok=True)
+        with suppress(OSError):
+            self._draft.unlink(missing_ok=True)
 
     def _close_handle(self) -> None:
         handle, self._handle = self._handle, -1  # once: it is gone even where this fails
