@@ -50,7 +50,8 @@ def frozen(cls: type[Built]) -> type[Built]:
             for name in named.keys() - known:
                 for alike in get_close_matches(name, known, 1):
                     raise TypeError(
-                        f"{cls.__name__} has no parameter {name!r}: did you mean {alike!r}?"
+                        f"{cls.__name__}.__init__() got an unexpected keyword argument {name!r}: "
+                        f"did you mean {alike!r}?"
                     ) from None
             raise
 

@@ -162,7 +162,7 @@ def test_bad_utilities(run: Run, content: bytes, message: str) -> None:
 DEEP = "[" * 300_000
 OTHERS: dict[str, tuple[str | bytes, str]] = {
     "f.txt": ("c\n1\n", "CSV of another name can be given by stdin: - < FILE"),
-    "f.json": ('{"c": 1}', "must be a path that ends in .csv, .tsv, .parquet"),
+    "f.json": ('{"c": 1}', "must be a path that ends in .csv, .tsv, .jsonl"),
     "f.parquet": (MARKER * 100, "'f.parquet' must be Parquet that is whole"),
     "g.parquet": (
         b"PAR1" + b"\xff" * 60 + b"\xff\xff\xff\x00PAR1",

@@ -10,7 +10,8 @@ import pytest
 
 import fastexp as fx
 from fastexp import errors
-from tests.doors.query import perform, verbs
+from tests.doors.cli import payment
+from tests.doors.query import perform
 from tests.support.command_line import Run
 from tests.support.each import each
 
@@ -149,7 +150,7 @@ def test_what_is_not_private_draws_no_release(run: Run, colours, kind, monkeypat
     def forbidden(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(verbs.ReleaseCall, "words", forbidden)
+    monkeypatch.setattr(payment, "charge_and_draw", forbidden)
     ended = run(*count(colours, CERTAIN, *kind))
     assert (ended.code, ended.out.startswith("NOT PRIVATE")) == (0, True)
     assert run(*count(colours, CERTAIN)).code == 1  # the patch does forbid it

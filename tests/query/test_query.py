@@ -128,6 +128,7 @@ class TestOneCallIsSeveral:
 
 
 @pytest.mark.slow
+@pytest.mark.statistical
 def test_all_rows_are_drawn_for_by_the_law():
     """They have a way of their own, without the kernels of groups; some mechanisms have none."""
     rng = np.random.default_rng(8)

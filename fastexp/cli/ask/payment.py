@@ -93,9 +93,9 @@ class Payment:
         self._promise = self.promise(question)
 
         def check_last() -> None:
-            jit.ready()  # its import may swallow an interrupt, which the next line raises
             check()
-            self._announce()
+            self._announce()  # before the compiler is imported, which takes its time
+            jit.ready()  # its import may swallow an interrupt, which the next line raises
             interrupts.check()
 
         def draw_charged() -> Any:
