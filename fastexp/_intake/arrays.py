@@ -71,8 +71,10 @@ def apart(values: object, nan: str, grid: Grid | None = None) -> tuple[AnyArray,
         )
     numbers = number_columns.read(values, "records")
     if numbers is None or numbers.values.ndim != 1:
-        kind = type(values).__name__
-        raise ParameterTypeError(f"{NUMBERS}, got an object of type {kind}; {LIST_RULE}")
+        got = f"an object of type {type(values).__name__}"
+        if isinstance(values, np.ndarray):
+            got = f"an array with ndim={values.ndim}"
+        raise ParameterTypeError(f"{NUMBERS}, got {got}; {LIST_RULE}")
     if numbers.values.size == 0:
         return np.zeros(0), None
     plain, missing = canonical(numbers.values, grid), numbers.missing

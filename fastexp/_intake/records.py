@@ -129,7 +129,7 @@ class Records:
 
 
 def _is_frame(data: object, labels: bool) -> bool:
-    """Whether a dict is a frame or text names a column; counts of labels and paths are none."""
+    """Whether data is a dict of columns, or (where labels are wanted) the name of a column."""
     return isinstance(data, str if labels else dict)
 
 

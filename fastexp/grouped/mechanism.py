@@ -72,9 +72,9 @@ class GroupedMechanism(Protocol):
         ...
 
     def _streamed(self, records: AnyArray | Callable[[], Iterator[AnyArray]], threads: int) -> Any:
-        """One released draw for records that `_read` gave, or in parts, anew at each call.
+        """Draw once for all records that `_read` gave: an array, or what gives parts anew.
 
-        None: there is no way but to hold all of them.
+        None: this mechanism draws by group only, and so needs all of them in memory.
         """
         ...
 

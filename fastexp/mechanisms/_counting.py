@@ -336,7 +336,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         return "candidates", tuple((type(label), label) for label in self.candidates)
 
     def _streamed(self, records: AnyArray | Callable[[], Iterator[AnyArray]], threads: int) -> Any:
-        """One released draw for records, also that are read in parts."""
+        """Draw once for an array of records, or for parts of them."""
         parts = [records] if isinstance(records, np.ndarray) else records()
         return self._drawn(*self._counted(parts), threads)
 

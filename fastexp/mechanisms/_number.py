@@ -415,7 +415,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         return False
 
     def _streamed(self, records: AnyArray | Callable[[], Iterator[AnyArray]], threads: int) -> Any:
-        """One released draw for records, also that are read anew in each pass, where it can be."""
+        """Draw once for an array, or for records that each pass reads anew; None: by group only."""
         if not self._in_passes:
             return None
         source = Records(records).source(grid=self.grid, threads=threads)

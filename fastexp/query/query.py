@@ -49,7 +49,8 @@ class Query(Scope):
         None: all rows are one group.
     groups : optional
         With `by`: the public list of groups, each once: a sequence (of tuples, for several
-        columns), a `fastexp.product`, a frame or a path of a file with the columns `by`.
+        columns), a `fastexp.product`, a frame or a path of a file with the columns `by`. Of one
+        column of groups, the only column of the frame or file may have any name.
         ``"from-data"`` takes the groups that occur in the data. Which ones do is private:
         each release gives a `PrivacyWarning`.
     person : str, optional

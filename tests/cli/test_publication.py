@@ -333,6 +333,17 @@ def test_the_output_replaces_nothing_that_the_publication_needs(
         assert refused(place, text) == "output must be a file of its own"
 
 
+@pytest.mark.engines
+def test_nor_a_list_that_it_names(tmp_path: Path) -> None:
+    folder = tmp_path / "a:b"  # no column stands behind this colon
+    folder.mkdir()
+    (folder / "cities.csv").write_text("city\nRome\n")
+    lines = '[query]\nby = "city"\ngroups = "{}"\n'
+    for text in ("cities.csv", "cities.csv:city"):
+        whole = 'output = "cities.csv"\n' + TOP + lines.format(text) + MEDIAN
+        assert refused(folder / "rents.toml", whole) == "output must be a file of its own"
+
+
 def values() -> list[str]:
     """Values of every type that TOML has."""
     more = ["-1", "0", "1e-300", "true", '"x"', '"from-data"', "2024-01-01", "07:32:00"]

@@ -137,6 +137,40 @@ def test_doubles_are_enough_between_bounds_that_are_doubles(tmp_path: Path) -> N
         fx.Query().release(path, {"m": (more, "x")}, nan="drop")
 
 
+# What DuckDB does with a cell whose type is stated, and what is read: None is missing, an error
+# a refusal.
+SILENT: list[tuple[str, Any, list[Any] | None]] = [
+    ("1.5,9007199254740993", "numbers", None),  # rounded to 2**53 beside a decimal
+    ("1.5", "integers", [None]),  # 2
+    ("0x10", "numbers", None),  # 16
+    ("0x10", "integers", [None]),
+    ("1_000", "numbers", None),  # 1000
+    ("1_000", "integers", [None]),
+    ("+-1", "numbers", None),  # -1
+    ("1e400", "numbers", None),  # infinite
+    ("inf,-Infinity", "numbers", [math.inf, -math.inf]),
+    (",''", "text", ["", ""]),  # missing
+    ("007,7", "keys", ["007", "7"]),  # one person
+    ("01/02/2020", "dates", [None]),  # a date of a format that was guessed
+    ("2020-01-02", "dates", [18263]),  # days since 1970
+]
+
+
+@each(("cells", "reading", "wanted"), SILENT)
+def test_where_typed_reading_errs_silently(
+    tmp_path: Path, cells: str, reading: Any, wanted: Any
+) -> None:
+    rows = "".join(f"{cell},0\n" for cell in cells.replace("'", '"').split(","))
+    path = written(tmp_path, f"x,y\n{rows}")
+    if wanted is None:
+        with pytest.raises(InvalidRecords) as caught:
+            read(path, ("x", reading))
+        assert caught.value.__context__ is None
+        assert not any(cell in str(caught.value) for cell in cells.split(","))
+    else:
+        assert read(path, ("x", reading)) == [wanted]
+
+
 def test_a_blank_line_of_one_column_is_a_missing_number(tmp_path: Path) -> None:
     for content in ("x\n1\n\n2\n", 'x\n"1"\n\n2\n', "x\r\n1\r\n\r\n2\r\n"):
         path = written(tmp_path, content)

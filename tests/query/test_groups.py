@@ -74,6 +74,8 @@ class TestFrames:
     def test_one_column_of_a_frame(self):
         cities = pl.DataFrame({"city": ["Rome", "Oslo"], "n": [1.5, 2.5]})
         assert groups_of(cities, ("city",)).labels() == ["Rome", "Oslo"]
+        alone = cities.select(town="city")  # the only column may have any name
+        assert groups_of(alone, ("city",)).labels() == ["Rome", "Oslo"]
         with raises("groups['n']: column of keys"):
             groups_of(cities, ("n",))
         with raises("groups: missing names"):

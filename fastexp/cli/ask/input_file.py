@@ -44,13 +44,13 @@ NOTHING = "nothing was drawn or charged"
 class InputFile(NamedTuple):
     """A file of rows: a path as `Query` takes it, one of ``.npy``, or ``-`` for CSV from stdin.
 
-    The delimiter is that of CSV; None: a comma, of TSV a tab. `is_open`: whether types of its
-    columns may be looked at before it is read.
+    The delimiter is that of CSV; None: a comma, of TSV a tab. `has_public_types`: whether the types
+    of its columns may be looked at before the charge.
     """
 
     path: str
     delimiter: str | None = None
-    is_open: bool = True
+    has_public_types: bool = True
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ def _lines(option: str, file: str, column: str) -> Entries:
 def _table(
     option: str, file: str, columns: Sequence[str], source: InputFile, *, is_named: bool = False
 ) -> list[Entries]:
-    """The columns of a file; the only one there is may have any name."""
+    """The columns of a file. If it has only one, that may have any name."""
     frame = FileRows(file, delimiter=source.delimiter)
     try:
         present = frame.names()

@@ -152,7 +152,7 @@ def _occurring(column: str, source: InputFile) -> tuple[Any, ...]:
 
 def kind_of_column(source: InputFile, column: str) -> str | None:
     """What a column of FILE holds; None where only its rows show it, or it cannot be read."""
-    if source.path == STDIN or is_npy(source.path) or not source.is_open:
+    if source.path == STDIN or is_npy(source.path) or not source.has_public_types:
         return None
     frame = FileRows(source.path, delimiter=source.delimiter)
     try:

@@ -101,7 +101,7 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> PublicCall:
         raise UserMistake("source must be a file, not stdin")
     folder = os.path.dirname(file)  # noqa: PTH120  # joined as text, below
     paths = {key: _path(key, folder, parsed[key]) for key in PATHS if key in parsed}
-    source = InputFile(paths["source"], parsed.get("delimiter"), is_open=False)
+    source = InputFile(paths["source"], parsed.get("delimiter"), has_public_types=False)
     lists = Lists(folder, source, files=[])
     query = _query(parsed.get("query", {}), lists)
     pairs = {name: _answer(name, table, query, lists) for name, table in parsed["answers"].items()}
@@ -115,7 +115,7 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> PublicCall:
         query,
         answers,
         {name: nan for name, (_, nan) in pairs.items()},
-        source._replace(is_open=True),
+        source._replace(has_public_types=True),
         budget=paths["budget"],
         label=parsed["label"],
         note=parsed.get("note"),
@@ -152,11 +152,11 @@ class Lists(NamedTuple):
 
     folder: str
     source: InputFile
-    files: list[str]  # that were read
+    files: list[str]  # paths that may have been read
 
     def _text(self, key: str, text: str) -> str:
         path = public_lists.in_folder(self.folder, _printable(key, text))
-        self.files.append(path.rpartition(":")[0] or path)
+        self.files.extend((path, path.rpartition(":")[0]))  # FILE:COLUMN, or a path with a colon
         return path
 
     def groups(self, text: str, by: object) -> Any:

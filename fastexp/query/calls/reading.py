@@ -80,9 +80,9 @@ def read_and_draw(
 def _not_drawn_alone(
     call: Call, results: Results, which: list[int], values: AnyArray, missing: AnyArray | None
 ) -> list[int]:
-    """Draw answers of all rows as their mechanisms do, and return those that have no such way.
+    """Draw answers as their mechanisms draw without groups; return those that cannot be drawn so.
 
-    It needs fewer kernels than draws by group.
+    Fewer kernels are compiled for such a draw than for draws by group.
     """
     records, others = values if missing is None else values[~missing], []
     for answer in which:

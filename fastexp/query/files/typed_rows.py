@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import ParameterError, ParameterTypeError
 from ..engines.frame import Use
@@ -30,21 +30,19 @@ class _TypedFile:
     typed = True
     plain = None
 
-    def __init__(self, database: DuckDBPyConnection, file: File, names: list[str]) -> None:
-        self.file, self.names = file, names
+    def __init__(
+        self, database: DuckDBPyConnection, file: File, names: list[str], table: SqlTable
+    ) -> None:
+        self.file, self.names, self._table = file, names, table
         if len(names) > MOST_COLUMNS:
             raise ParameterError(
                 f"frame must be a file of at most {MOST_COLUMNS} columns, got more in {file.called}"
             )
-        table, parameters = self._table()
-        relation = database.sql(f"FROM {table}", params=parameters)
+        relation = database.sql(f"FROM {table.table}", params=table.parameters)
         self._columns, self._types = relation.columns, relation.types
 
-    def _table(self) -> tuple[str, dict[str, Any]]:
-        raise NotImplementedError
-
     def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
-        table, parameters = self._table()
+        table, parameters = self._table
         columns = ", ".join(f"{self._column(use)} AS r{i}" for i, use in enumerate(uses))
         return SqlTable(f"(SELECT {columns or 1} FROM {table})", parameters)
 
@@ -74,10 +72,10 @@ class Parquet(_TypedFile):
                 f"frame must be a file whose schema takes at most {FOOTER} bytes, got more in "
                 f"{file.path!r}"
             )
-        self._parameters = {"path": pattern(file.path)}
+        path = {"path": pattern(file.path)}
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($path) LIMIT $most"
         most = 8 * MOST_COLUMNS
-        nodes = database.execute(query, {**self._parameters, "most": most}).fetchall()
+        nodes = database.execute(query, {**path, "most": most}).fetchall()
         names, inside = list[str](), 0
         for name, children in nodes[1:]:  # the first is the whole; behind each are its children
             if not inside:
@@ -85,10 +83,7 @@ class Parquet(_TypedFile):
             inside = max(inside - 1, 0) + children
         if len(nodes) == most:
             names *= MOST_COLUMNS + 1  # not all of them are known
-        super().__init__(database, file, names)
-
-    def _table(self) -> tuple[str, dict[str, Any]]:
-        return TABLE, self._parameters
+        super().__init__(database, file, names, SqlTable(TABLE, path))
 
 
 class Arrow(_TypedFile):
@@ -98,9 +93,6 @@ class Arrow(_TypedFile):
 
     def __init__(self, database: DuckDBPyConnection, file: File) -> None:
         dataset = import_module("pyarrow.dataset").dataset(file.path, format="ipc")
-        self._view = f"arrow_{secrets.token_hex(8)}"
-        database.register(self._view, dataset)
-        super().__init__(database, file, dataset.schema.names)
-
-    def _table(self) -> tuple[str, dict[str, Any]]:
-        return self._view, {}
+        view = f"arrow_{secrets.token_hex(8)}"
+        database.register(view, dataset)
+        super().__init__(database, file, dataset.schema.names, SqlTable(view, {}))

@@ -27,7 +27,7 @@ from ..files.paths import files_of, is_path
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 FRAME, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
 ODD = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes text for that begins so
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet computes text that begins so
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXISTS = (
     "output {!r} exists, and may hold answers that were paid for: take another name, or pass "
