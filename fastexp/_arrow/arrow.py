@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
-from .._parameters.foreign import has
 from ..errors import ParameterError, ParameterTypeError
+from . import c_interface
 from .arrow_columns import Column, checked, empty, kind_of, nulls, plain, read
 from .c_interface import Field, Part, opened
 
 __all__ = ["Column", "Opened", "column", "is_arrow", "table"]
-
-METHODS = ("__arrow_c_array__", "__arrow_c_stream__")
 
 
 class Opened:
@@ -61,7 +59,7 @@ class Opened:
 
 def is_arrow(data: object) -> bool:
     """Whether an object hands out Arrow data, or is a column of them that was opened."""
-    return type(data) is Opened or any(has(type(data), method) for method in METHODS)
+    return type(data) is Opened or c_interface.is_arrow(data)
 
 
 def column(data: object, argument: str = "data") -> list[Column]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from .._parameters.foreign import has, is_interrupt
+from .._parameters.foreign import attribute, has, is_interrupt
 from .._typing import AnyArray
 from ..errors import InvalidRecords, ParameterTypeError
 
@@ -183,8 +183,22 @@ class _Loan:
     __array_interface__: dict[str, Any]
 
 
+def is_arrow(data: object) -> bool:
+    """Whether an object hands out Arrow data; a series of pandas 2 does by its array."""
+    methods = "__arrow_c_array__", "__arrow_c_stream__"
+    return any(has(type(data), method) for method in methods) or _is_pandas_2(data)
+
+
+def _is_pandas_2(data: object) -> bool:
+    """Whether it is of pandas 2, over arrays of pyarrow: pandas 3 has a method of its own."""
+    lacks_method = not has(type(data), "__arrow_c_stream__")
+    return lacks_method and has(attribute(data, "dtype"), "pyarrow_dtype")
+
+
 def opened(data: Any, argument: str) -> tuple[Field, Iterator[Part]]:
-    """The type of an object with one of the two methods, and its arrays."""
+    """The type of an object that `is_arrow`, and its arrays."""
+    if _is_pandas_2(data):
+        data = _returned(attribute(data, "array", data), "__arrow_array__", argument)
     if has(type(data), "__arrow_c_array__"):
         capsules = _returned(data, "__arrow_c_array__", argument)
         if type(capsules) is not tuple or len(capsules) != 2:

@@ -65,6 +65,19 @@ class TestProducers:
         assert read(pd.Series([1.0, np.nan])) == [1.0, None]
         assert read(pd.Series(np.arange(5), dtype="uint8")) == [0, 1, 2, 3, 4]
 
+    @each("kind", ["int64[pyarrow]", "string[pyarrow]", "large_string[pyarrow]"])
+    def test_pandas_2_by_the_array_behind_a_series(self, kind):
+        """Its series of pyarrow's types have no method of Arrow's interface."""
+
+        class SeriesOfPandas2:
+            def __init__(self, series):
+                self.array, self.dtype = series.array, pd.ArrowDtype(series.array._pa_array.type)
+
+        values = self.VALUES if kind.startswith("int") else ["a", None, "b"]
+        series = SeriesOfPandas2(pd.Series(values, dtype=kind))
+        assert arrow.is_arrow(series)
+        assert read(series) == values
+
     def test_duckdb_relations(self):
         con = duckdb.connect()
         query = (
