@@ -24,7 +24,7 @@ EXPORTED = re.compile(r"fastexp-key-1-([0-9a-f]{64})-([0-9a-f]{8})", re.ASCII)
 QUERY, CHECK = b"fastexp.query", b"fastexp.check"  # domains of BLAKE2b
 # Of what a draw does with its words. With another number all answers are drawn afresh: it must
 # change whenever equal words could give another answer to an equal query.
-FORMAT = 2
+FORMAT = 3
 NO_KEY = np.zeros(0, np.uint64)
 
 
@@ -195,18 +195,20 @@ def secret_words(key: ReleaseKey) -> WordArray:
     return np.frombuffer(key._secret, UINT64)
 
 
-def group_keys(
-    secret: WordArray, query: WordArray, names: WordArray, digests: WordArray
-) -> WordArray:
-    """Each group's own key, 4 words: keyed BLAKE2b-256 of query, name and digest.
+def question_key(key: ReleaseKey, question: WordArray) -> WordArray:
+    """The key of one question, 4 words: keyed BLAKE2b-256 of its digest (`query_digest`).
+
+    An engine's workers get this one: it answers no other question, and does not tell the key.
+    """
+    return digests_of(question.reshape(1, 4), secret_words(key))
+
+
+def group_keys(secret: WordArray, names: WordArray, digests: WordArray) -> WordArray:
+    """Each group's own key, 4 words: BLAKE2b-256 of name and digest under the key of a question.
 
     names, digests: 4 words a group.
     """
-    groups = names.size // 4
-    message = np.empty((groups, 12), np.uint64)
-    message[:, :4] = query
-    message[:, 4:8] = names.reshape(groups, 4)
-    message[:, 8:] = digests.reshape(groups, 4)
+    message = np.hstack([names.reshape(-1, 4), digests.reshape(-1, 4)])
     return digests_of(message, secret)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Hashable
 
+    from .._intake.record_sources import Source
     from .._numbers.rank import RankStatistic
     from .._typing import AnyArray, IntArray
     from ..privacy import Guarantee
@@ -59,6 +60,16 @@ class GroupedMechanism(Protocol):
         """Records as float64 or int64, and which of them are missing."""
         ...
 
+    @property
+    def _in_passes(self) -> bool:
+        """Whether a release can go through the records in parts, holding few of them."""
+        ...
+
+    @property
+    def _places(self) -> int:
+        """How many points or candidates there are."""
+        ...
+
     def _place(self, values: AnyArray) -> IntArray:
         """The grid point or candidate of each of them."""
         ...
@@ -71,8 +82,8 @@ class GroupedMechanism(Protocol):
         """The exact law of a draw for records that `_read` gave."""
         ...
 
-    def _streamed(self, records: AnyArray | Callable[[], Iterator[AnyArray]], threads: int) -> Any:
-        """Draw once for all records that `_read` gave: an array, or what gives parts anew.
+    def _streamed(self, records: AnyArray | Source, threads: int) -> Any:
+        """Draw once for all records that `_read` gave: an array, parts in passes, or counts.
 
         None: this mechanism draws by group only, and so needs all of them in memory.
         """

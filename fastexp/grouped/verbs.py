@@ -10,6 +10,7 @@ from .._keys.group_keys import columns_of
 from .._keys.group_names import Names
 from .._parameters import validate
 from .._parameters.foreign import agree, attribute
+from .._randomness.release_key import query_digest, question_key
 from .._randomness.sampling import Sampling
 from .._randomness.streams import make_key
 from .._typing import IntArray
@@ -50,7 +51,8 @@ def drawn(mechanism: GroupedMechanism, records: object, options: CallOptions) ->
     segments, names = segments_of(mechanism, records, options, choice, whole=key is not None)
     words: Words = FreshWords()
     if key is not None:
-        words = KeyedWords(key, mechanism, label, rule_of(options), names)
+        question = query_digest(mechanism, label, rule_of(options))
+        words = KeyedWords(question_key(key, question), names)
     indices = draw_all(mechanism._draws(segments, words, 1), 1, options.threads)
     return _answers(mechanism, names, indices[:, 0], options, released=True)
 

@@ -15,13 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._keys.group_names import Names
-from .._randomness.release_key import (
-    ReleaseKey,
-    group_keys,
-    query_digest,
-    secret_words,
-    segment_digests,
-)
+from .._randomness.release_key import group_keys, segment_digests
 from .._randomness.streams import Spare, os_word, os_words
 from .._typing import IntArray, WordArray
 from ..kernels.groups import chacha20
@@ -61,15 +55,15 @@ class SimulatedWords:
 
 
 class KeyedWords:
-    """BLAKE2b of key, query, group and records, expanded by ChaCha20: a retry repeats them."""
+    """BLAKE2b of a question's key, group and records, expanded by ChaCha20: a retry repeats them.
+
+    The key is of `question_key`.
+    """
 
     keyed = True  # they depend on the records
 
-    def __init__(
-        self, key: ReleaseKey, mechanism: object, label: str, rule: str, names: Names
-    ) -> None:
-        self._secret, self._query = secret_words(key), query_digest(mechanism, label, rule)
-        self._names = names.name_words()
+    def __init__(self, key: WordArray, names: Names) -> None:
+        self._key, self._names = key, names.name_words()
 
     def round(self, first: int, last: int, size: int, points: Any, offsets: IntArray) -> Round:
         """The words of groups first..last - 1, whose sorted grid indices these are.
@@ -77,7 +71,7 @@ class KeyedWords:
         A release draws once, whatever number of words it takes.
         """
         digests = segment_digests(points, offsets)
-        keys = group_keys(self._secret, self._query, self._names[first:last].reshape(-1), digests)
+        keys = group_keys(self._key, self._names[first:last], digests)
         block, rest = divmod(WORDS * size, BLOCK_WORDS)
         per = BLOCK_WORDS * (block + (rest > 0))
         words, work = np.empty(per * (last - first), np.uint64), np.empty(chacha20.WORK, np.uint64)

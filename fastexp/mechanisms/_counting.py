@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable
 from numbers import Number
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Unpack, overload
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import utilities
 from .._intake import utilities as _data
+from .._intake.record_sources import Counted, Source
 from .._intake.records import Records
 from .._parameters import validate
 from .._randomness.release_key import ReleaseKey
@@ -335,9 +336,13 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         """The numbers of the same candidates."""
         return "candidates", tuple((type(label), label) for label in self.candidates)
 
-    def _streamed(self, records: AnyArray | Callable[[], Iterator[AnyArray]], threads: int) -> Any:
-        """Draw once for an array of records, or for parts of them."""
-        parts = [records] if isinstance(records, np.ndarray) else records()
+    def _streamed(self, records: AnyArray | Source, threads: int) -> Any:
+        """Draw once for an array of numbers of candidates, for parts of them, or counted."""
+        if isinstance(records, Counted):
+            counts = np.zeros(len(self.candidates), np.int64)
+            counts[records.numbers] = records.often
+            return self._drawn(*_data.utilities(counts, None, "raise"), threads)
+        parts = records.parts() if isinstance(records, Source) else [records]
         return self._drawn(*self._counted(parts), threads)
 
     def _exact(self, values: AnyArray) -> FiniteLaw:
@@ -377,6 +382,16 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
     ) -> tuple[AnyArray, AnyArray | None]:
         """Records by group as numbers of candidates."""
         return read_labels(records, self.candidates)
+
+    @property
+    def _in_passes(self) -> bool:
+        """Counting holds no records."""
+        return True
+
+    @property
+    def _places(self) -> int:
+        """How many candidates there are."""
+        return len(self.candidates)
 
     def _place(self, values: AnyArray) -> IntArray:
         """They are numbers already."""

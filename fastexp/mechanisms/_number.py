@@ -6,13 +6,14 @@ One class; nearly half of the file is its documentation and the overloads of its
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
 import numpy as np
 
 from .._intake.arrays import canonical
+from .._intake.record_sources import Counted, Source
 from .._intake.records import Records
 from .._numbers import cells
 from .._numbers.cells import Shape
@@ -40,7 +41,6 @@ from ..grouped.mechanism import GroupedMechanism, Kind, Reading
 from .base import Mechanism, written
 
 if TYPE_CHECKING:
-    from .._intake.record_sources import Source
     from .._randomness.release_key import ReleaseKey
     from ..budget.budget import Budget
     from ..grouped.segments import Draws, Segments
@@ -395,6 +395,11 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """Records by group as numbers, and which are missing."""
         return Records(records).numbers(nan, self.grid)
 
+    @property
+    def _places(self) -> int:
+        """How many points the grid has."""
+        return self.grid.size
+
     def _place(self, values: AnyArray) -> IntArray:
         """The grid index of each record."""
         from ..grouped.segments import placed
@@ -414,12 +419,13 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """Whether a draw can go through the records in parts, holding few of them."""
         return False
 
-    def _streamed(self, records: AnyArray | Callable[[], Iterator[AnyArray]], threads: int) -> Any:
-        """Draw once for an array, or for records that each pass reads anew; None: by group only."""
-        if not self._in_passes:
+    def _streamed(self, records: AnyArray | Source, threads: int) -> Any:
+        """Draw once for an array, or for records in passes or counted; None: by group only."""
+        if not (self._in_passes or isinstance(records, Counted)):
             return None
-        source = Records(records).source(grid=self.grid, threads=threads)
-        return self._released(source)
+        if not isinstance(records, Source):
+            records = Records(records).source(grid=self.grid, threads=threads)
+        return self._released(records)
 
     def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of `GroupedMechanism`
         """All points of a grid are of one kind."""

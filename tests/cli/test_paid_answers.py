@@ -327,7 +327,7 @@ def test_an_interrupt_while_the_charge_is_synced_is_told(run: Run, data, monkeyp
 
 
 def test_an_interrupt_is_no_failure_of_the_data(run: Run, data, monkeypatch) -> None:
-    monkeypatch.setattr(perform, "read_and_draw", interrupted)
+    monkeypatch.setattr(perform, "answered", interrupted)
     code, out, err = run(*ask("median"))
     assert (code, out, charges()) == (130, "", 1)
     assert err.splitlines()[-2:] == [f"{NEVERTHELESS} remains", "fastexp: interrupted"]

@@ -523,7 +523,7 @@ def test_a_check_of_a_run_that_was_killed(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(perform, "read_and_draw", killed)
+        patched.setattr(perform, "answered", killed)
         assert run("release", "p.toml").code == 130
     assert (budget().charges, budget().log()[0]["state"]) == (1, "open")
     assert "is charged: a run goes on, at no cost" in run("release", "p.toml", "--check").out

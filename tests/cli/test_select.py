@@ -266,7 +266,7 @@ def test_every_error_has_its_exit_code(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(perform, "read_and_draw", fail)
+    monkeypatch.setattr(perform, "answered", fail)
     ended = run(*count(colours, CERTAIN, "--quiet"))
     assert (ended.code, ended.out) == (code, "")
     assert message in ended.err

@@ -68,7 +68,7 @@ def auction(score=revenue, frame=None, epsilon=1000.0):
 @pytest.fixture
 def unread(monkeypatch):
     """Rows that cannot be read."""
-    monkeypatch.setattr(perform, "read_and_draw", lambda *_: 1 // 0)
+    monkeypatch.setattr(perform, "answered", lambda *_: 1 // 0)
 
 
 class TestAnswers:
@@ -555,12 +555,12 @@ class TestFiles:
     def test_a_change_while_they_are_read_is_an_error_like_all_others(self, path, monkeypatch):
         from tests.doors.query import perform
 
-        def changing(*arguments, real=perform.read_and_draw):
+        def changing(*arguments, real=perform.answered):
             path.write_text("x,who\n" + "3,b\n" * 99)
             return real(*arguments)
 
         one = session(path)
-        monkeypatch.setattr(perform, "read_and_draw", changing)
+        monkeypatch.setattr(perform, "answered", changing)
         with raises("failed release"):
             one.release(None, {"x": (MEDIAN_9, "x")})
 

@@ -156,10 +156,10 @@ class TestNothingShows:
         ids=str,
     )
     def test_no_error_of_any_kind_while_it_reads(self, kind, wanted, tmp_path, monkeypatch):
-        def failing(way, uses, parts, room):
-            raise kind(*next(parts))
+        def failing(call, frame, uses, room):
+            raise kind(*next(frame.parts(uses)))
 
-        monkeypatch.setattr(perform, "read_and_draw", failing)
+        monkeypatch.setattr(perform, "answered", failing)
         for budget in (fx.Budget(3.0), fx.Budget.file(tmp_path / "a.budget", epsilon=3.0)):
             for label in (None, "label"):
                 one = session(budget=budget)

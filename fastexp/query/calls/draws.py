@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -13,13 +14,13 @@ from ..._typing import AnyArray, IntArray
 from ...grouped.contribution import Limits, Rows, bounded
 from ...grouped.segments import Segments, draw_together
 from .reader import Reader
-from .scope import Call
+from .scope import CoreCall
 
 
 class Indices:
     """Draws of each answer for all groups: grid points or candidates by number."""
 
-    def __init__(self, call: Call, groups: int) -> None:
+    def __init__(self, call: CoreCall, groups: int) -> None:
         self._call, self._size = call, 1 if call.size is None else call.size
         self._drawn = [
             np.empty((groups, self._size, *([len(entries)] if entries else [])), np.int64)
@@ -47,6 +48,22 @@ class Indices:
         drawn = self._drawn[which]
         drawn[group] = index if drawn.ndim == 2 else index[: drawn.shape[-1]]
 
+    @property
+    def width(self) -> int:
+        """How many numbers a group has."""
+        return sum(math.prod(drawn.shape[1:]) for drawn in self._drawn)
+
+    def columns(self) -> list[IntArray]:
+        """All draws; a column for each draw and entry of an answer."""
+        return [column for drawn in self._drawn for column in drawn.reshape(len(drawn), -1).T]
+
+    def put_columns(self, groups: IntArray, columns: list[IntArray]) -> None:
+        """Draws of these groups, as `columns` gave them."""
+        rest = iter(columns)
+        for drawn in self._drawn:
+            for column in drawn.reshape(len(drawn), -1).T:
+                column[groups] = next(rest)
+
     def answers(self, order: IntArray | None) -> list[Any]:
         """What mechanisms call them, by group in order."""
         call, answers = self._call, []
@@ -57,7 +74,7 @@ class Indices:
         return answers
 
 
-def together(call: Call, reader: Reader) -> list[tuple[int, list[int]]]:
+def together(call: CoreCall, reader: Reader) -> list[tuple[int, list[int]]]:
     """Each reading, and the answers that count the same records of it.
 
     Where there are persons, each answer chooses among their records by itself.
@@ -70,7 +87,7 @@ def together(call: Call, reader: Reader) -> list[tuple[int, list[int]]]:
     ]
 
 
-def counted(call: Call, which: int, rows: Rows, codes: IntArray, values: AnyArray) -> IntArray:
+def counted(call: CoreCall, which: int, rows: Rows, codes: IntArray, values: AnyArray) -> IntArray:
     """The groups of `codes`, with -1 for what an answer leaves out of a person's rows."""
     answer, limits = call.answers[which], Limits(call.query.max_groups, call.query.max_rows)
     return bounded(rows, codes, values, limits, answer.mechanism, partial(call.choice, answer))

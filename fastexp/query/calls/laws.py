@@ -7,7 +7,6 @@ public, simulated or one's own to look at, and never for publication.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +21,9 @@ from ..disk.memory import Room
 from ..engines.frame import Column, Frame, key_columns
 from .answers import Answer, answers_of
 from .draws import Indices
-from .frame_columns import fit, parts_of
+from .frame_columns import fit
+from .on_workers import answered
 from .reader import uses_of
-from .reading import read_and_draw
 from .scope import Scope
 from .verbs import SampleCall
 
@@ -92,8 +91,7 @@ def analyses_of(call: LawCall, frame: Frame, room: Room) -> tuple[Names, list[An
     """The groups in order, and an analysis an answer, in one pass."""
     uses = uses_of(call.query, call.answers)
     fit(call, frame, uses)
-    with closing(parts_of(call, frame, uses)) as parts:
-        return read_and_draw(call, uses, parts, room if frame.spills else None)
+    return answered(call, frame, uses, room)
 
 
 class Laws(NamedTuple):

@@ -12,12 +12,12 @@ from ..._keys.group_names import KeyColumn
 from ...errors import OutputError
 from ..disk.folders import check_temp
 from ..disk.memory import Room
-from ..engines.frame import Column, Frame, Kind
+from ..engines.frame import Column, Frame, Kind, Workers
 from ..output.output_file import Output, OutputFile, content, room_of
 from .answers import Answer
-from .frame_columns import fit, parts_of
+from .frame_columns import fit
+from .on_workers import answered, check_workers
 from .reader import group_columns, uses_of
-from .reading import read_and_draw
 from .scope import Call
 
 DTYPES: dict[str, Any] = {
@@ -35,14 +35,15 @@ def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) 
     kinds: list[Kind] = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
 
     def draw() -> list[Any]:
-        with closing(parts_of(call, frame, uses)) as parts:
-            names, values = read_and_draw(call, uses, parts, room if frame.spills else None)
+        names, values = answered(call, frame, uses, room)
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
 
     def check() -> None:
         fit(call, frame, uses)
-        if frame.spills:
+        if isinstance(frame, Workers):
+            check_workers(frame)
+        elif frame.spills:
             check_temp(room.temp)
 
     with _place(call, output) as place:

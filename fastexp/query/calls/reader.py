@@ -19,7 +19,7 @@ from ...grouped.contribution import present
 from ..engines.frame import Column, Reading, Use, Uses, key_columns
 from .answers import Answer, naming
 from .parts import Part
-from .scope import Call, Scope
+from .scope import CoreCall, Scope
 
 LENGTHS = "columns must have one entry for each row"
 
@@ -61,7 +61,7 @@ def group_columns(query: Scope) -> list[Column]:
 class Reader:
     """How the columns of a call become parts: answers share what they read alike."""
 
-    def __init__(self, call: Call, uses: Uses) -> None:
+    def __init__(self, call: CoreCall, uses: Uses) -> None:
         self._uses = uses
         first: dict[Any, Answer] = {}
         readings = []

@@ -14,21 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._keys.group_keys import Codes, numbered
+from ..._intake.unsorted import Unsorted
+from ..._keys.group_keys import Codes
 from ..._keys.group_names import Names
-from ..._typing import AnyArray, IntArray
-from ...errors import FastexpError, ParameterError
+from ..._typing import AnyArray
+from ...errors import ParameterError
 from ...grouped.contribution import Rows, persons_of
 from ...grouped.intake import grouped
-from ...grouped.segments import Segments
 from ..disk import spill
 from ..disk.folders import private_folder
 from ..engines.frame import Uses
 from .answers import naming
 from .draws import counted, together
-from .parts import Held, Part, as_floats
+from .parts import Held, Part
 from .reader import Reader
 from .scope import Call, Results
+from .steps import Steps
 
 if TYPE_CHECKING:
     from ..disk.memory import Room
@@ -123,94 +124,48 @@ class _Disk:
     """
 
     def __init__(self, call: Call, reader: Reader, folder: str, memory: int) -> None:
-        self._call, self._reader = call, reader
-        self._floats: list[bool] = []  # of each reading
+        self._call, self._steps = call, Steps(call, reader)
         persons = call.query.person is not None
         self._spill = spill.Spill(folder, memory // 3, reader.count, persons=persons)
         self._most = max(1, memory // 3 // self._spill.row_bytes)
+        self._nothing = spill.Part(NONE, NONE, [NONE] * reader.count)
 
     def close(self) -> None:
         self._spill.close()
 
     def add(self, part: Part) -> None:
-        if not part.codes.size:  # an empty part has no type: later ones may be integers
-            return
-        if not self._floats:
-            self._floats = [values.dtype.kind == "f" for values in part.records]
-        counts = np.zeros(part.codes.size, np.int64)
-        for answer, reading in enumerate(self._reader.of):
-            missing = part.missing[reading]
-            counts |= 1 << answer if missing is None else np.where(missing, 0, 1 << answer)
-        records = [
-            as_floats(values).view(np.int64) if floats else values
-            for values, floats in zip(part.records, self._floats, strict=True)
-        ]
-        persons = None
-        if part.persons is not None:
-            ids, people = numbered([part.persons], "person")
-            persons = spill.Persons(ids, people.name_words())
-        self._spill.add(spill.Part(part.codes, counts, records, persons))
+        if part.codes.size:
+            self._spill.add(self._steps.numbered(part))
 
     def draws(self, names: Names) -> Results:
         if self._call.query.person is not None:
             for part in self._spill.by_person(self._most):
-                self._spill.keep(part._replace(counts=self._bounded(part, names)))
+                self._spill.keep(self._steps.bounded(part, names))
         results, first, long = self._call.results(names.size), 0, []
         for rows in self._spill.by_group(self._most):
             if isinstance(rows, spill.LongGroup):
                 long.append(rows.code)
                 continue
             last = int(rows.codes[-1]) + 1
-            self._draw(results, rows, names, first, last)
+            self._steps.draw(results, rows, names, range(first, last))
             first = last
-        nothing = spill.Part(NONE, NONE, [NONE] * self._reader.count)
-        self._draw(results, nothing, names, first, names.size)
+        self._steps.draw(results, self._nothing, names, range(first, names.size))
         for code in long:
             for answer in range(len(self._call.answers)):
                 results.put(answer, code, self._in_passes(answer, code))
         return results
 
-    def _bounded(self, part: spill.Part, names: Names) -> IntArray:
-        if part.persons is None:
-            raise FastexpError("rows without persons where persons are bounded: please report this")
-        rows = Rows(part.codes, names, part.persons.ids, part.persons.words)
-        counts = np.zeros_like(part.counts)
-        for answer, reading in enumerate(self._reader.of):
-            codes = np.where(part.counts >> answer & 1 == 1, part.codes, -1)
-            with naming(self._call.answers[answer].column):
-                codes = counted(self._call, answer, rows, codes, self._records(part, reading))
-            counts |= np.where(codes >= 0, 1 << answer, 0)
-        return counts
-
-    def _records(self, part: spill.Part, reading: int) -> AnyArray:
-        values = part.values[reading]
-        return values.view(np.float64) if self._floats and self._floats[reading] else values
-
-    def _draw(
-        self, results: Results, part: spill.Part, names: Names, first: int, last: int
-    ) -> None:
-        """Answers for groups first..last - 1, of which these are all rows, in order."""
-        if first == last:
-            return
-        some = names.taken(np.arange(first, last))
-        for reading, answers in together(self._call, self._reader):
-            counts = part.counts >> answers[0] & 1 == 1
-            sizes = np.bincount(part.codes[counts] - first, minlength=last - first)
-            offsets = np.concatenate([[0], np.cumsum(sizes)])
-            values = np.ascontiguousarray(self._records(part, reading)[counts])
-            with naming(self._call.answers[answers[0]].column):
-                results.draw(answers, Segments(values, offsets), some, first)
-
     def _in_passes(self, answer: int, code: int) -> Any:
-        call, reading = self._call, self._reader.of[answer]
+        call, reading = self._call, self._steps.reader.of[answer]
         mechanism = call.answers[answer].mechanism
 
         def records() -> Iterator[AnyArray]:
             for values in self._spill.group(code, reading, answer):
-                yield values.view(np.float64) if self._floats[reading] else values
+                yield self._steps.of_bits(values, reading)
 
         with naming(call.answers[answer].column):
-            index = mechanism._streamed(records, call.threads) if call.fresh else None
+            source = Unsorted(records, call.threads)
+            index = mechanism._streamed(source, call.threads) if call.fresh else None
         if index is None:
             name = repr(mechanism) if call.fresh else "a key, a sample, a law or accuracy"
             raise ParameterError(LARGE.format(name))

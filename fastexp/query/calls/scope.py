@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -68,6 +69,12 @@ class Scope(Carded):
 
     __init__.__qualname__ = "Query.__init__"  # what a TypeError of a call says
 
+    def of_groups(self, groups: Names) -> Scope:
+        """The same, of these groups."""
+        scope = copy(self)
+        object.__setattr__(scope, "groups", groups)
+        return scope
+
     def __repr__(self) -> str:
         parts = []
         if self.by:
@@ -117,8 +124,25 @@ class Results(Protocol):
         ...
 
 
-class Call(Protocol):
-    """What a release and a sample differ in."""
+class SentResults(Results, Protocol):
+    """Results that workers send: `width` columns of 64 bits, with an entry a group."""
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        ...
+
+    def columns(self) -> list[IntArray]:
+        """All of it."""
+        ...
+
+    def put_columns(self, groups: IntArray, columns: list[IntArray]) -> None:
+        """Take what `columns` gave of these groups."""
+        ...
+
+
+class CoreCall(Protocol):
+    """What is asked of a call wherever its rows are, also on an engine's workers."""
 
     query: Scope
     answers: tuple[Answer, ...]
@@ -139,8 +163,16 @@ class Call(Protocol):
         """Where draws go, of so many groups."""
         ...
 
+
+class Call(CoreCall, Protocol):
+    """What a release and a sample differ in."""
+
     def settle(self, draw: Draw, check: Check) -> list[Any]:
         """What `draw` returns, or what is kept of it; `check` refuses mistakes beforehand."""
+        ...
+
+    def sent(self, query: Scope) -> CoreCall:
+        """The call as an engine's workers get it, of the same query with the groups of `query`."""
         ...
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from copy import copy
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ..._keys.group_names import Names
 from ..._parameters import validate
-from ..._randomness.release_key import ReleaseKey
+from ..._randomness.release_key import ReleaseKey, query_digest, question_key, release_key
 from ..._randomness.streams import make_key
 from ..._typing import WordArray
 from ...budget.budget import Budget, charge_and_draw, checked_note
@@ -24,12 +25,12 @@ from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from ...mechanisms.base import Comparator
 from .answers import Answer, label_of
 from .draws import Indices
-from .scope import Call, Check, Draw, Results, Scope
+from .scope import Call, Check, CoreCall, Draw, Results, Scope
 
 ANSWER = b"fastexp.answer"  # the domain of the seeds of several answers
 
 
-class DrawingCall(Call, Protocol):
+class DrawingCall(CoreCall, Protocol):
     """A call whose results are draws."""
 
     def results(self, groups: int) -> Results:
@@ -37,7 +38,7 @@ class DrawingCall(Call, Protocol):
         return Indices(self, groups)
 
 
-class ReleaseCall(DrawingCall):
+class ReleaseCall(DrawingCall, Call):
     """Charged, and drawn from the system's randomness or under a key."""
 
     query: Scope
@@ -83,13 +84,32 @@ class ReleaseCall(DrawingCall):
         """Words of the system, or of the key, the query, the group and its records."""
         if self._key is None or self._line is None:
             return FreshWords()
-        label, rule = label_of(answer, self.answers, self._line), self._rules[answer.nan]
-        return KeyedWords(self._key, answer.mechanism, label, rule, names)
+        return KeyedWords(self._question_key(self._key, answer), names)
 
     def choice(self, answer: Answer) -> bytes:
         """Fresh without a key."""
-        label = "" if self._line is None else label_of(answer, self.answers, self._line)
-        return contribution.release_choice(self._key, answer.mechanism, label)
+        return contribution.release_choice(self._key, answer.mechanism, self._label_of(answer))
+
+    def sent(self, query: Scope) -> SentCall:
+        """The call as workers get it; without a key a fresh one stands behind it.
+
+        So a task that runs again draws the same, and there is nothing to choose among its runs.
+        """
+        key = release_key() if self._key is None else self._key
+        labels = [(answer, self._label_of(answer)) for answer in self.answers]
+        return SentCall(
+            query,
+            self.answers,
+            [self._question_key(key, answer) for answer in self.answers],
+            [contribution.release_choice(key, a.mechanism, label) for a, label in labels],
+        )
+
+    def _label_of(self, answer: Answer) -> str:
+        return label_of(answer, self.answers, self._line or "")
+
+    def _question_key(self, key: ReleaseKey, answer: Answer) -> WordArray:
+        rule = self._rules[answer.nan]
+        return question_key(key, query_digest(answer.mechanism, self._label_of(answer), rule))
 
     def settle(self, draw: Draw, check: Check) -> list[Any]:
         """Charged before a row is read."""
@@ -111,7 +131,36 @@ class ReleaseCall(DrawingCall):
         return {nan: rule_of(options._replace(nan=nan)) for nan in policies}
 
 
-class SampleCall(DrawingCall):
+class SentCall(DrawingCall):
+    """A release on an engine's workers: of its key they have what its own questions need."""
+
+    query: Scope
+    answers: tuple[Answer, ...]
+    threads: int
+
+    size = None
+    released, fresh = True, False
+
+    def __init__(
+        self,
+        query: Scope,
+        answers: tuple[Answer, ...],
+        keys: list[WordArray],
+        choices: list[bytes],
+    ) -> None:
+        self.query, self.answers, self.threads = query, answers, 1
+        self._keys, self._choices = keys, choices
+
+    def words(self, answer: Answer, names: Names) -> Words:
+        """Words of the question's key, the group and its records."""
+        return KeyedWords(self._keys[self.answers.index(answer)], names)
+
+    def choice(self, answer: Answer) -> bytes:
+        """As it was made for all workers."""
+        return self._choices[self.answers.index(answer)]
+
+
+class SampleCall(DrawingCall, Call):
     """Drawn from a seed."""
 
     query: Scope
@@ -139,6 +188,12 @@ class SampleCall(DrawingCall):
         """Nothing is charged."""
         check()
         return draw()
+
+    def sent(self, query: Scope) -> CoreCall:
+        """The call as workers get it."""
+        call = copy(self)
+        call.query, call.threads = query, 1
+        return call
 
     def _seed_of(self, answer: Answer) -> WordArray:
         """The call's seed; of several answers one for each, or all would have the same words."""

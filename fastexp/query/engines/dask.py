@@ -1,32 +1,35 @@
-"""Frames of Dask: rows of listed groups are brought here, partition by partition, each once.
+"""Frames of Dask, whose workers draw: `run` sends them the work, in a graph that nobody keeps.
 
-Workers only leave rows out. Answers are drawn in this process, so that a task that runs twice
-draws nothing, and no graph holds what an answer is drawn with.
+In a session, rows of listed groups are brought here, partition by partition, each once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import dask.base
 import dask.config
 import dask.dataframe as dd
 import dask.optimization
+import numpy as np
 import pandas as pd
+from dask.delayed import delayed
 
 from ..._keys.group_keys import codes_of
 from ..._keys.group_names import Names
+from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
-from .frame import Column, Use, Uses
+from .frame import Column, Task, Use, Uses, Workers
 from .limits import brought
 from .pandas import PandasFrame, columns_of
 
 
-class DaskFrame:
-    """A `Frame` of a DataFrame; it is computed once, at `parts`."""
+class DaskFrame(Workers):
+    """A `Frame` of a DataFrame."""
 
     spills = True
+    calls = 64
 
     def __init__(self, frame: dd.DataFrame) -> None:
         self._frame, self._types = frame, PandasFrame(frame._meta)
@@ -55,6 +58,29 @@ class DaskFrame:
         while partitions:
             yield columns_of(brought(partitions.pop(0).compute), uses)
 
+    def run(self, work: Any, uses: Uses, tasks: Sequence[Task]) -> list[IntArray]:
+        rows = self._frame[list(dict.fromkeys(use.column for use in uses))]
+        concat: Any = dd.concat  # it has no types, and so has
+        from_pandas: Any = dd.from_pandas
+        sent = delayed(work, pure=False, traverse=False)
+        for number, task in enumerate(tasks):
+            if len(task.added):
+                rows = concat([rows, from_pandas(_integers(task.added), npartitions=1)])
+            if task.by is not None:
+                rows = rows.shuffle(f"x{task.by}", npartitions=task.calls, **_shuffle())
+            meta = _integers([np.zeros(0, np.int64)] * task.columns)
+            chosen = uses if number == 0 else None
+            rows = rows.map_partitions(_applied, sent, task, chosen, meta=meta)
+        answers: Any = brought(rows.compute)
+        return [answers[name].to_numpy() for name in answers]
+
+    def distinct(self, uses: Sequence[Use]) -> list[pd.Series]:
+        keys = self._frame[[use.column for use in uses]].drop_duplicates()
+        return columns_of(brought(keys.compute), uses)
+
+    def asked(self, question: Callable[[], str]) -> str:
+        return str(delayed(question, pure=False)().compute())
+
     def finished(self, columns: Sequence[Column]) -> dd.DataFrame:
         """Also in one partition, so that they keep their order."""
         answers = self._types.finished(columns)
@@ -62,6 +88,23 @@ class DaskFrame:
             from_pandas: Any = dd.from_pandas  # it has no types
             finished: dd.DataFrame = from_pandas(answers, npartitions=1, sort=False)
         return finished
+
+
+def _applied(rows: pd.DataFrame, work: Any, task: Task, uses: Uses | None) -> pd.DataFrame:
+    """A task on a worker, of one partition."""
+    columns = [rows[name].to_numpy() for name in rows] if uses is None else columns_of(rows, uses)
+    parts = [_integers(part) for part in work.done(task.method, iter([columns]), task.arguments)]
+    return pd.concat([_integers([np.zeros(0, np.int64)] * task.columns), *parts])
+
+
+def _integers(columns: Sequence[AnyArray]) -> pd.DataFrame:
+    return pd.DataFrame({f"x{i}": column for i, column in enumerate(columns)})
+
+
+def _shuffle() -> dict[str, Any]:
+    """Without a cluster no disk is used, and no process besides."""
+    scheduler_of: Any = dask.base.get_scheduler
+    return {} if hasattr(scheduler_of(), "__self__") else {"shuffle_method": "tasks"}
 
 
 def _are_apart(partitions: Sequence[Any]) -> bool:

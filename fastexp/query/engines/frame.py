@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
 from ..._keys.group_names import Names
-from ..._typing import AnyArray
+from ..._typing import AnyArray, IntArray
 
 T = TypeVar("T")
 Reading: TypeAlias = Literal[
@@ -78,6 +79,59 @@ def key_columns(names: Sequence[str], keys: Names) -> list[Column]:
     """The columns of a list of groups, called by names of columns."""
     pairs = zip(names, keys.columns(), strict=True)
     return [Column(name, column.kind, column.values) for name, column in pairs]
+
+
+class Task(NamedTuple):
+    """What workers do with rows, all of which are columns of 64-bit integers.
+
+    Attributes
+    ----------
+    method : str
+        Of the work: from an iterator of parts, each a list of columns, to another one.
+    columns : int
+        How many columns it gives.
+    arguments : tuple
+        What the method takes besides.
+    by : int, optional
+        A column: rows that are equal in it are in one of `calls` calls, which gets all of its rows.
+        None: the rows of a call are any, and the first task's parts are the columns of the uses.
+    calls : int
+        How many there are at most, where rows come together: public.
+    added : list of arrays
+        Public rows, which come to those of the task before.
+    """
+
+    method: str
+    columns: int
+    arguments: tuple[Any, ...] = ()
+    by: int | None = None
+    calls: int = 1
+    added: Sequence[IntArray] = ()
+
+
+class Workers(ABC):
+    """What frames have besides, whose engine has workers that draw where the rows are.
+
+    `calls` is to how many the rows of many groups or persons come together: a public setting.
+    """
+
+    calls: int
+
+    @abstractmethod
+    def run(self, work: Any, uses: Uses, tasks: Sequence[Task]) -> list[IntArray]:
+        """The columns that the last of some tasks gives, of all its calls.
+
+        Where `work` goes, its secrets go, too: it must not outlive the run, and no text shows it.
+        A task may be run again, and calls of it at the same time.
+        """
+
+    @abstractmethod
+    def distinct(self, uses: Sequence[Use]) -> Sequence[Any]:
+        """These columns of the distinct rows, as of `Frame.parts`."""
+
+    @abstractmethod
+    def asked(self, question: Callable[[], str]) -> str:
+        """What a worker answers."""
 
 
 class Frame(Protocol):

@@ -1,22 +1,24 @@
-"""Frames of Spark: rows of listed groups are brought here, once, by one job.
+"""Frames of Spark, whose executors draw: `run` sends them the work, which no plan holds.
 
-Executors only leave rows out. Answers are drawn in this process, so that a task that runs twice
-draws nothing, and no plan holds what an answer is drawn with.
+In a session, rows of listed groups are brought here, once, by one job.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.core.broadcast import Broadcast
 from pyspark.sql import DataFrame, SparkSession, types
 from pyspark.sql import functions as sql
 
+from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
-from .frame import Column, Use, Uses, key_columns, nested
+from .frame import Column, Task, Use, Uses, Workers, key_columns, nested
 from .limits import PYTHON, brought, check_case, check_dates
 
 READ = (
@@ -43,7 +45,7 @@ TYPES: dict[str, types.DataType] = {
 }
 
 
-class SparkFrame:
+class SparkFrame(Workers):
     """A `Frame` of a DataFrame that is not a stream."""
 
     spills = False
@@ -54,6 +56,7 @@ class SparkFrame:
                 "frame must not be a stream: each batch would be a release of its own"
             )
         self._frame, self._spark = frame, frame.sparkSession
+        self.calls = int(str(self._spark.conf.get("spark.sql.shuffle.partitions")))
 
     def names(self) -> list[str]:
         return list(self._frame.columns)
@@ -93,6 +96,32 @@ class SparkFrame:
             rows = rows.join(sql.broadcast(groups_listed), same, "left_semi")
         yield brought(rows.toArrow).columns
 
+    def run(self, work: Any, uses: Uses, tasks: Sequence[Task]) -> list[IntArray]:
+        context = self._spark.sparkContext
+        sent = context.broadcast(work)
+        try:
+            rows = self._chosen(uses)
+            for number, task in enumerate(tasks):
+                if len(task.added):
+                    rows = rows.union(self._spark.createDataFrame(_integers(task.added)))
+                if task.by is not None:
+                    rows = rows.repartition(task.calls, f"x{task.by}")
+                schema = _integers([np.zeros(0, np.int64)] * task.columns).schema
+                kinds = self._spark.createDataFrame(schema.empty_table()).schema
+                rows = rows.mapInArrow(partial(_applied, sent, task, number == 0), kinds)
+            columns = brought(rows.toArrow).columns
+        finally:
+            sent.destroy()
+        return [column.to_numpy() for column in columns]
+
+    def distinct(self, uses: Sequence[Use]) -> list[pa.ChunkedArray]:
+        columns: list[pa.ChunkedArray] = self._chosen(uses).distinct().toArrow().columns
+        return columns
+
+    def asked(self, question: Callable[[], str]) -> str:
+        text = self._spark.range(1).mapInArrow(partial(_told, question), "text string")
+        return str(text.toArrow()["text"][0].as_py())
+
     def finished(self, columns: Sequence[Column]) -> DataFrame:
         """Also in one partition, so that they keep their order."""
         return _frame(self._spark, columns).coalesce(1)
@@ -110,6 +139,30 @@ class SparkFrame:
             text = isinstance(kind, types.StringType)
             columns.append((column.cast(types.StringType()) if text else column).alias(f"c{i}"))
         return plain.select(*columns)
+
+
+def _applied(
+    sent: Broadcast[Any], task: Task, is_first: bool, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """A task on an executor; each call has the rows of one partition."""
+    parts = (
+        batch.columns if is_first else [column.to_numpy() for column in batch.columns]
+        for batch in batches
+    )
+    for columns in sent.value.done(task.method, parts, task.arguments):
+        yield from _integers(columns).to_batches()
+
+
+def _told(
+    question: Callable[[], str], batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for _ in batches:
+        yield pa.RecordBatch.from_pydict({"text": [question()]})
+
+
+def _integers(columns: Sequence[AnyArray]) -> pa.Table:
+    arrays = [pa.array(np.ascontiguousarray(column), pa.int64()) for column in columns]
+    return pa.table(arrays, [f"x{i}" for i in range(len(arrays))])
 
 
 def _frame(spark: SparkSession, columns: Sequence[Column]) -> DataFrame:

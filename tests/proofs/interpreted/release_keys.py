@@ -16,9 +16,9 @@ def release_keys(digest: Any) -> None:
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     mapped = np.arange(offsets[-1]) * (1 << 40) - 9
     digests = release_key.segment_digests(mapped, offsets)
-    secret, query = np.arange(4, dtype=np.uint64), np.arange(5, 9, dtype=np.uint64)
+    secret = np.arange(4, dtype=np.uint64)
     names = np.arange(4 * sizes.size, dtype=np.uint64)
-    keys = release_key.group_keys(secret, query, names, digests)
+    keys = release_key.group_keys(secret, names, digests)
     per = 16
     out, work = np.empty(per * sizes.size, np.uint64), np.empty(chacha20.WORK, np.uint64)
     chacha20.chacha_words(keys, per, out, work)

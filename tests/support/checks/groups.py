@@ -766,7 +766,8 @@ def keyed_flips_go_on_in_their_stream() -> None:
     number = np.bincount(labels, minlength=k)
     for bits, label in itertools.product((32, 2), ("rent", "heating", "size", "floor")):
         question = query_digest(mechanism, label, "nan=drop").tobytes()
-        own = hashlib.blake2b(question + names + records, digest_size=32, key=SECRET).digest()
+        inner = hashlib.blake2b(question, digest_size=32, key=SECRET).digest()
+        own = hashlib.blake2b(names + records, digest_size=32, key=inner).digest()
         with changed(*coins_of(bits)):
             count = flip_words(k)
             how = {"by": ["b"] * 6, "groups": ["a", "b"], "key": key, "label": label}
@@ -812,7 +813,8 @@ def keyed_words_are_the_standards() -> None:
     for name, mapped, answer in (("b", [600, 900], found[0]), ("a", [6, 17, 18], found[1])):
         told = hashlib.blake2b(name.encode(), digest_size=32, person=b"fastexp.name").digest()
         records = hashlib.blake2b(np.array(mapped, "<i8").tobytes(), digest_size=32).digest()
-        own = hashlib.blake2b(question + told + records, digest_size=32, key=SECRET).digest()
+        inner = hashlib.blake2b(question, digest_size=32, key=SECRET).digest()
+        own = hashlib.blake2b(told + records, digest_size=32, key=inner).digest()
         words = (word for block in range(9) for word in chacha_words(own, block))
         first = [next(words) for _ in range(4)]
         shape = median._shape(Records(np.array(mapped)).source())

@@ -1,0 +1,213 @@
+"""A call of a frame whose engine has workers: answers are drawn there, and only they come here.
+
+The secret of a release is made after its charge. Of rows without groups in a release without a
+key, counts come here instead, which are drawn from once: on each point of the grid or, of a finer
+grid, between pivots, and then the records around the ranks that matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..._intake.record_sources import NOTHING, Counted
+from ..._intake.unsorted import MOST_COUNTED, SAMPLE, Gathered, Unsorted, edges_at, gathered
+from ..._keys.group_names import Names
+from ..._typing import AnyArray, IntArray
+from ...errors import FastexpError, InvalidRecords, ParameterError
+from ..disk.spill import NAME_WORDS
+from ..engines.frame import Frame, Task, Uses, Workers
+from ..engines.types import UNKNOWN, type_of
+from .draws import together
+from .frame_columns import parts_of
+from .reader import GroupsOfData, Reader, uses_of
+from .reading import read_and_draw
+from .scope import Call, Results, SentResults
+from .work import HEAD, SEEN, VALUE, Work, version
+
+if TYPE_CHECKING:
+    from ..disk.memory import Room
+
+UNFIT = (
+    "frame must be of workers that have {}, got another version, or workers that cannot be asked"
+)
+FAILED = (
+    "records: the engine's workers failed, of whom one may be lost: read the rows without fastexp "
+    "to see why. If that works, a record is missing (see the argument nan), or a person or a group "
+    "has more rows than the memory of a task holds: give tasks more of it"
+)
+AGAIN = "records: the frame must give the same rows whenever it is read"
+LOST = "records: the workers did not answer each group once; see the engine's own log"
+
+
+def check_workers(frame: Workers) -> None:
+    """Refuse workers of another version: before the charge, by a task that reads no rows."""
+    try:
+        there = frame.asked(version)
+    except Exception:  # of an engine; its message may hold anything
+        there = ""
+    if there != version():
+        raise ParameterError(UNFIT.format(version()))
+
+
+def answered(call: Call, frame: Frame, uses: Uses, room: Room) -> tuple[Names, list[Any]]:
+    """The groups in order, and each answer for all of them; drawn here or by workers."""
+    if isinstance(frame, Workers):
+        return _by_workers(call, frame, frame, uses)
+    with closing(parts_of(call, frame, uses)) as parts:
+        return read_and_draw(call, uses, parts, room if frame.spills else None)
+
+
+def _by_workers(call: Call, frame: Frame, workers: Workers, uses: Uses) -> tuple[Names, list[Any]]:
+    names = _names(call, workers, uses)
+    query = call.query.of_groups(names) if call.query.by else call.query
+    sent = call.sent(query)
+    uses = uses_of(query, sent.answers)
+    results = call.results(names.size)
+    alone = (
+        call.released
+        and call.fresh
+        and not query.by
+        and all(
+            one.mechanism._places <= MOST_COUNTED or one.mechanism._in_passes
+            for one in call.answers
+        )
+    )
+    tasks = workers.calls if alone else max(1, min(workers.calls, names.size))
+    work = Work(sent, uses, _floats(call, frame, uses), names, tasks)
+    run = _Run(work, uses, workers, tasks, released=call.released)
+    if alone:
+        _draw_alone(call, run, results)
+    elif names.size:
+        _draw_there(run, cast("SentResults", results), names.size)
+    return names, results.answers(None)
+
+
+def _names(call: Call, workers: Workers, uses: Uses) -> Names:
+    """The list; of groups of the data what the workers find."""
+    if not call.query.by or uses.groups is not None:
+        return Reader(call, uses).numbering()[0]
+    groups = GroupsOfData()
+    groups.codes(list(workers.distinct([uses[i] for i in uses.by])))
+    return groups.numbering()[0]
+
+
+def _floats(call: Call, frame: Frame, uses: Uses) -> list[bool]:
+    """Of each reading, whether its records are floats: columns of objects may hold some."""
+    empty = frame.empty(uses)
+    if empty is None:
+        raise FastexpError("a frame on workers without types: please report this")
+    reader = Reader(call, uses)
+    floats = [False] * reader.count
+    for answer, reading, place in zip(call.answers, reader.of, uses.records, strict=True):
+        kind = type_of(empty[place])
+        are_numbers = not answer.mechanism._labels  # others are numbers of candidates
+        floats[reading] = are_numbers and (kind.floats or kind.held in UNKNOWN)
+    return floats
+
+
+class _Run:
+    """Tasks of one call, of which `tasks` answer groups."""
+
+    def __init__(
+        self, work: Work, uses: Uses, workers: Workers, tasks: int, *, released: bool
+    ) -> None:
+        self.work, self.tasks, self._released = work, tasks, released
+        self._uses, self._workers = uses, workers
+        self.width: int = HEAD + work.steps.reader.count
+
+    def columns(self, *last: Task) -> list[IntArray]:
+        """What the last tasks give, of rows that are numbered and, if need be, bounded."""
+        tasks = [Task("numbered", self.width)]
+        if self._uses.person is not None:
+            calls = self._workers.calls
+            tasks = [Task("numbered", self.width + NAME_WORDS)]
+            tasks += [Task("bounded", self.width, by=self.width, calls=calls)]
+        try:
+            return self._workers.run(self.work, self._uses, [*tasks, *last])
+        except (FastexpError, MemoryError):
+            raise
+        except Exception as failure:  # of an engine: its message may hold data
+            if not self._released:
+                raise InvalidRecords(FAILED) from failure
+        raise InvalidRecords(FAILED)  # outside the handler: the error is no context of ours
+
+
+def _draw_there(run: _Run, results: SentResults, groups: int) -> None:
+    """Workers draw; each group must come once."""
+    numbers, nothing = np.arange(run.tasks), np.zeros(run.tasks, np.int64)
+    marks = [numbers, np.full(run.tasks, -1), *([nothing] * (run.width - 2))]
+    drawn = Task("drawn", 1 + results.width, by=0, calls=run.tasks, added=marks)
+    answered, *columns = run.columns(drawn)
+    if not np.array_equal(np.sort(answered), np.arange(groups)):
+        raise InvalidRecords(LOST)
+    results.put_columns(answered, columns)
+
+
+def _draw_alone(call: Call, run: _Run, results: Results) -> None:
+    """All rows are one group, whose counts come here; each answer is drawn once."""
+    few = [i for i, answer in enumerate(call.answers) if answer.mechanism._places <= MOST_COUNTED]
+    if few:
+        answers, points, numbers = run.columns(
+            Task("counted", 4, (few,)), Task("summed", 3, by=0, calls=run.tasks)
+        )
+        for i in few:
+            mine = np.flatnonzero(answers == i)
+            mine = mine[np.argsort(points[mine])]
+            mechanism = call.answers[i].mechanism
+            source = Counted(points[mine], numbers[mine], getattr(mechanism, "grid", None))
+            results.put(i, 0, mechanism._streamed(source, call.threads))
+    for _, which in together(call, run.work.steps.reader):
+        records = RecordsOnWorkers(run, which[0])  # of each of these answers
+        for i in which:
+            if i not in few:
+                results.put(i, 0, call.answers[i].mechanism._streamed(records, call.threads))
+
+
+class RecordsOnWorkers(Unsorted):
+    """The records of an answer, where they are: each pass is a job."""
+
+    def __init__(self, run: _Run, answer: int) -> None:
+        super().__init__(lambda: iter(()))
+        self._run, self._answer = run, answer
+        self._reading = run.work.steps.reader.of[answer]
+
+    def raw_parts(self) -> Iterator[AnyArray]:
+        """All records, as one array: where they are few."""
+        sample = self._sampled()
+        low, high = edges_at(None, sample, -1, sample.size)
+        yield self._gathered(partial(gathered, low=low, high=high), self.total()).values
+
+    def _sampled(self) -> AnyArray:
+        if self._sample is None:
+            what, values = self._run.columns(Task("sampled", 2, (self._answer,)))
+            self._total = int(values[what == SEEN].sum())
+            step = int(what.max(initial=1))
+            while (what > 0).sum() and np.sum(what[what > 0] / step) > 2 * SAMPLE:
+                step *= 2
+            chosen = [values[what == one][:: step // one] for one in np.unique(what[what > 0])]
+            records = np.concatenate(chosen) if chosen else NOTHING
+            self._sample = np.sort(self._of_bits(records))
+        return self._sample
+
+    def _gathered(
+        self,
+        one: Callable[[AnyArray, int], Gathered],
+        room: int,
+        threads: int | None = None,  # noqa: ARG002  # those of the workers
+    ) -> Gathered:
+        total = self.total()
+        what, values = self._run.columns(Task("gathered", 2, (self._answer, one, room)))
+        if int(values[what == SEEN].sum()) != total:
+            raise InvalidRecords(AGAIN)
+        is_count = what >= 0
+        counts = np.zeros(int(what.max(initial=0)) + 1, np.int64)
+        np.add.at(counts, what[is_count], values[is_count])
+        return Gathered(self._of_bits(values[what == VALUE]), counts)
+
+    def _of_bits(self, values: IntArray) -> AnyArray:
+        return self._run.work.steps.of_bits(values, self._reading)
