@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from fastexp.query.calls import frame_columns, perform, reading, verbs
+from importlib import import_module
+from typing import Any
+
+from fastexp.query.calls import frame_columns, on_workers, perform, reading, steps, verbs, work
 from fastexp.query.calls.accuracy import FIGURES
 from fastexp.query.calls.answers import Answer, answers_of, label_of
 from fastexp.query.calls.groups import groups_of
@@ -19,7 +22,7 @@ from fastexp.query.disk.spill import Part as SpillPart
 from fastexp.query.engines import arrays, arrow
 from fastexp.query.engines.arrays import ArraysFrame
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
-from fastexp.query.engines.frame import Column, Use
+from fastexp.query.engines.frame import Column, Use, Uses
 from fastexp.query.engines.limits import brought, quoted
 from fastexp.query.engines.types import check_keys, check_records, type_of
 from fastexp.query.files import csv_rows, path_frame, row_file, text_cells, typed_rows
@@ -31,3 +34,8 @@ from fastexp.query.frames.find import frame_of
 from fastexp.query.output import output_file
 from fastexp.query.output.output_file import SUFFIXES, OutputFile
 from fastexp.query.rebuilt import mechanism_of, query_of
+
+
+def engine_module(name: str) -> Any:
+    """The adapter of an engine, which imports it."""
+    return import_module(f"fastexp.query.engines.{name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import datetime as dt
 import multiprocessing
@@ -25,7 +26,7 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from tests.doors.query import brought
+from tests.doors.query import brought, engine_module, verbs
 from tests.messages import raises, says
 from tests.support import frame_cases as cases
 from tests.support.each import each
@@ -39,6 +40,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+DaskFrame = engine_module("dask").DaskFrame
 ALL = cases.QUESTIONS | cases.PERSONS
 SOME = (
     *("fine", "price", "integers", "lower", "upper-nan", "drop", "rooms", "alias"),
@@ -50,6 +52,8 @@ NULLABLE = {"int64": "Int64", "int32": "Int32", "double": "float64"}
 NAMES = ["it's", 'a"b', "a;b", "a--b", "a\nb", "a`b", "a.b", "`", "select", " ", "*", "日本", "c0"]
 SETTINGS = {
     "spark.ui.enabled": "false",
+    "spark.eventLog.enabled": "true",
+    "spark.eventLog.compress": "false",
     "spark.log.level": "OFF",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -155,11 +159,19 @@ def spark(tmp_path_factory) -> Iterator[Any]:
     builder = pyspark.SparkSession.builder.master("local[2,4]")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
-    builder = builder.config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("spark")))
+    for name in ("spark.sql.warehouse.dir", "spark.eventLog.dir", "spark.local.dir"):
+        builder = builder.config(name, str(tmp_path_factory.mktemp(name)))
     session = builder.getOrCreate()
     yield session
     session.stop()
     environment.undo()
+
+
+@pytest.fixture
+def event_log(spark) -> list[Path]:
+    """What Spark keeps: its event log, and its own folder of files."""
+    places = ("spark.eventLog.dir", "spark.local.dir")
+    return [Path(spark.sparkContext.getConf().get(place)) for place in places]
 
 
 @pytest.fixture(params=["dask", "spark"])
@@ -477,6 +489,186 @@ class TestMemory:
 
             with pytest.raises(wanted):
                 brought(fail)
+
+
+class TestOnWorkers:
+    """What a release on workers promises beside its answers."""
+
+    QUERY = fx.Query(by="g", groups=range(7))
+    MEDIAN = fx.Median(epsilon=0.01, bounds=(0, 50), step=1)
+    FINE = fx.Median(epsilon=1.0, bounds=(0, 50))
+    ROWS = pd.DataFrame({"g": [0, 1, 2, 3, 4] * 20, "v": np.arange(100) % 50})
+
+    def frame(self, rows: pd.DataFrame | None = None) -> Any:
+        return dd.from_pandas(self.ROWS if rows is None else rows, npartitions=3)
+
+    def recorded(self, monkeypatch: Any) -> list[Any]:
+        """Every run: the work, and the tasks."""
+        runs: list[Any] = []
+        real = DaskFrame.run
+
+        def run(frame: Any, work: Any, uses: Any, tasks: Any) -> Any:
+            runs.append((work, tasks))
+            return real(frame, work, uses, tasks)
+
+        monkeypatch.setattr(DaskFrame, "run", run)
+        return runs
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_a_task_that_runs_again_draws_the_same(self, monkeypatch):
+        """Without a key, too; another release draws other words."""
+        runs = self.recorded(monkeypatch)
+        for _ in range(2):
+            self.QUERY.release(self.frame(), {"m": (self.MEDIAN, "v")})
+        marks = [np.arange(7), *[np.zeros(7, np.int64)] * 2]
+        codes = np.repeat(np.arange(7), 40)
+        part = [codes, codes * 0 + 1, np.arange(codes.size) % 50]
+        columns = [np.append(a, b) for a, b in zip(part, marks, strict=True)]
+        first, second = (sent for sent, _ in runs)
+        draws = []
+        for sent in (first, pickle.loads(pickle.dumps(first)), second):
+            draws += [np.column_stack(x).tolist() for x in sent.done("drawn", iter([columns]), ())]
+        assert draws[0] == draws[1] != draws[2]
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_tasks_do_not_depend_on_the_rows(self, monkeypatch):
+        runs, other = self.recorded(monkeypatch), self.ROWS.assign(g=6, v=0)[:9]
+        for query in (self.QUERY, fx.Query()):
+            for rows in (self.ROWS, other):
+                query.release(self.frame(rows), {"m": (self.MEDIAN, "v")})
+        plans = [
+            [(*task[:-1], [column.tolist() for column in task.added]) for task in tasks]
+            for _, tasks in runs
+        ]
+        assert plans[0] == plans[1] != plans[2] == plans[3]
+        assert [tasks[-1].calls for _, tasks in runs] == [7, 7, 64, 64]
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_workers_have_no_key_of_the_users(self, monkeypatch):
+        runs, secret = self.recorded(monkeypatch), bytes.fromhex(KEY.export().split("-")[3])
+        query = fx.Query(by="g", groups=range(7), person="v")
+        query.release(self.frame(), {"m": (self.MEDIAN, "v")}, key=KEY, label="l")
+        ((sent, _),) = runs
+        assert secret not in pickle.dumps(sent)
+        keys = [key.tobytes() for key in sent._call._keys] + sent._call._choices
+        assert all(key in pickle.dumps(sent) for key in keys)
+        assert not any(key.hex() in repr(vars(sent)) for key in keys)
+        assert sent.__dask_tokenize__() != sent.__dask_tokenize__()
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_workers_of_another_version_are_refused_before_the_charge(self, monkeypatch):
+        budget = fx.Budget(1.0)
+        for told in (lambda: "fastexp 0.0", lambda: 1 // 0):
+            with monkeypatch.context() as patch:
+                patch.setattr(DaskFrame, "ask", lambda *_, told=told: told())
+                with raises("workers without this version"):
+                    self.QUERY.release(self.frame(), {"m": (self.MEDIAN, "v")}, budget=budget)
+        assert budget.charges == 0
+
+    @pytest.mark.usefixtures("in_dask")
+    @each("lost", [slice(1, None), [0, 0, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 5]])
+    def test_each_group_must_come_once(self, lost, monkeypatch):
+        real, budget = DaskFrame.run, fx.Budget(1.0)
+        with monkeypatch.context() as patch:
+            patch.setattr(DaskFrame, "run", lambda *a: [column[lost] for column in real(*a)])
+            with raises("groups that workers lost"):
+                self.QUERY.release(self.frame(), {"m": (self.MEDIAN, "v")}, budget=budget)
+        assert budget.spent == 0.01
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_rows_that_change_between_two_jobs_are_noticed(self):
+        sizes = iter([40_000, *[50_000] * 9])
+
+        def read(part: Any) -> Any:
+            return part if not len(part) else pd.DataFrame({"v": np.arange(next(sizes)) % 50 + 0.5})
+
+        meta = pd.DataFrame({"v": [0.5]})
+        frame = dd.from_pandas(meta, npartitions=1).map_partitions(read, meta=meta[:0])
+        budget = fx.Budget(1.0)
+        with raises("other rows at another reading"):
+            fx.Query().release(frame, {"m": (self.FINE, "v")}, budget=budget)
+        assert budget.spent == 1.0
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_a_driver_that_dies_goes_on_without_another_charge(self, monkeypatch, tmp_path):
+        path, answers = tmp_path / "a.budget", {"m": (self.MEDIAN, "v")}
+        budget = fx.Budget.file(path, epsilon=1.0)
+
+        def die(*_: Any) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(DaskFrame, "run", die)
+            with pytest.raises(KeyboardInterrupt):
+                self.QUERY.release(self.frame(), answers, budget=budget, label="l")
+        first = self.QUERY.release(self.frame(), answers, budget=budget, label="l").compute()
+        again = self.QUERY.release(self.frame(), answers, budget=budget, label="l").compute()
+        assert first.equals(again)
+        assert (budget.charges, budget.spent) == (1, 0.01)
+
+    @pytest.mark.usefixtures("in_dask")
+    @pytest.mark.parametrize(("size", "near"), [(10, 25.0), (3000, 0.6), (70_000, 0.6)])
+    def test_one_group_of_all_rows_has_the_law_of_one_machine(self, size, near):
+        """By counts, and by pivots on a finer grid: where epsilon is large, the exact answer."""
+        rng = np.random.default_rng(size)
+        rows = pd.DataFrame({"v": rng.normal(50, 9, size), "i": rng.integers(0, 9, size)})
+        rows["t"] = np.where(rows.i < 5, "a", "b")
+        sharp = {"epsilon": 1000.0, "bounds": (0, 100), "any_epsilon": True}
+        answers = {
+            "counted": (fx.Median(step=0.5, **sharp), "v"),
+            "fine": (fx.Median(**sharp), "v"),
+            "late": (fx.Quantile(0.9, **sharp), "v"),
+            "several": (fx.Quantiles([0.2, 0.5, 0.7], **sharp), "v"),
+            "integer": (fx.Median(**sharp), "i"),
+            "mode": (fx.Mode(step=1, **sharp), "i"),
+            "label": (fx.MostCommon(1000.0, ["b", "a"], any_epsilon=True), "t"),
+        }
+        frame = dd.from_pandas(rows, npartitions=4)
+        there, here = (fx.Query().release(f, answers) for f in (frame, rows))
+        there = there.compute()
+        assert there["label"].tolist() == here["label"].tolist()
+        for name in ("counted", "fine", "late", "integer", "mode"):
+            assert abs(there[name][0] - here[name][0]) < near
+        assert np.abs(there["several"][0] - here["several"][0]).max() < near
+
+    @pytest.mark.parametrize("person", [None, "who"])
+    def test_no_log_or_file_of_spark_keeps_a_secret(
+        self, in_spark, event_log, person, monkeypatch, tmp_path
+    ):
+        """Neither that of a release without a key, nor the values of rows whose task failed."""
+        secret = bytes.fromhex(KEY.export().split("-")[3])
+        monkeypatch.setattr(verbs, "release_key", lambda: KEY)
+        sent: list[Any] = []
+        spark_frame = engine_module("spark").SparkFrame
+        real = spark_frame.run
+
+        def run(frame: Any, work: Any, *rest: Any) -> Any:
+            sent.append(work)
+            return real(frame, work, *rest)
+
+        monkeypatch.setattr(spark_frame, "run", run)
+        path = str(tmp_path / "rows")
+        rows = pa.table(
+            {"town": ["Xanadu"] * 9, "v": [1.5, 777123.5, None] * 3, "who": [*range(9)]}
+        )
+        in_spark.of(rows).write.parquet(path)
+        frame, query = in_spark.session.read.parquet(path), fx.Query("town", ["Xanadu"], person)
+        fine = fx.Median(epsilon=1.0, bounds=(0, 1e6))
+        query.release(frame, {"m": (fine, "v")}, nan="drop")
+        with raises("failed workers"):
+            query.release(frame, {"m": (fine, "v")})
+        keys = [secret, *(key.tobytes() for work in sent for key in work._call._keys)]
+        keys += [choice for work in sent for choice in work._call._choices]
+        assert len(set(keys)) > 2
+        texts = [
+            file.read_bytes() for place in event_log for file in place.rglob("*") if file.is_file()
+        ]
+        assert sum(map(len, texts)) > 10_000
+        for key in keys:
+            forms = [key[:12], key.hex()[:24].encode(), base64.b64encode(key)[:16]]
+            assert not any(form in text for form in forms for text in texts)
+        assert not any(b"777123" in text for text in texts)
+        assert any(b"MapInArrow" in text for text in texts), "the logs of these jobs"
 
 
 class TestWhatTheShapeTells:

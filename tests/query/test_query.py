@@ -9,12 +9,14 @@ from copy import deepcopy
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
+from dask.dataframe import from_pandas
 from pyarrow import parquet
 
 import fastexp as fx
-from tests.doors.query import Answer, label_of, reading, sorted_runs
+from tests.doors.query import Answer, label_of, reading, sorted_runs, steps
 from tests.doors.query import memory as memory_limits
 from tests.messages import raises, says
 from tests.support.each import each
@@ -252,9 +254,7 @@ class TestPersons:
     @staticmethod
     def counted(rows, query, answers, key):
         """The (group, value) of each row that counts, by answer."""
-        found = {}
-
-        real = reading.counted
+        found, real = {}, reading.counted
 
         def spy(way, which, given, codes, values):
             kept = real(way, which, given, codes, values)
@@ -265,14 +265,21 @@ class TestPersons:
 
         patch = pytest.MonkeyPatch()
         patch.setattr(reading, "counted", spy)
+        patch.setattr(steps, "counted", spy)
         try:
             query.release(rows, answers, key=key, label="L", nan="drop", memory=1 << 20)
         finally:
             patch.undo()
         return found
 
+    @pytest.mark.parametrize("is_shuffled", [False, True], ids=["here", "on workers"])
     @pytest.mark.parametrize("limits", [(1, 1), (2, 1), (1, 3), (2, 2)])
-    def test_neighbours_differ_in_so_many_rows_of_each_answer(self, limits, key):
+    def test_neighbours_differ_in_so_many_rows_of_each_answer(self, limits, is_shuffled, key):
+        """Also where the rows of a person are in many partitions."""
+
+        def framed(rows):
+            return from_pandas(pd.DataFrame(rows), npartitions=6) if is_shuffled else rows
+
         rng = np.random.default_rng(sum(limits))
         n = 60
         rows = {
@@ -284,10 +291,10 @@ class TestPersons:
         query = fx.Query("g", range(4), "p", *limits)
         fine = fx.Median(1.0, (0, 50), step=1)
         answers = {"x": (fine, "x"), "y": (fine, "y"), "again": (fine, "y")}
-        whole = self.counted(rows, query, answers, key)
+        whole = self.counted(framed(rows), query, answers, key)
         for person in range(8):
             others = {name: column[rows["p"] != person] for name, column in rows.items()}
-            rest = self.counted(others, query, answers, key)
+            rest = self.counted(framed(others), query, answers, key)
             for name, pairs in whole.items():
                 lost = list(pairs)
                 for pair in rest[name]:

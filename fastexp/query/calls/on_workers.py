@@ -26,8 +26,8 @@ from .draws import together
 from .frame_columns import parts_of
 from .reader import GroupsOfData, Reader, uses_of
 from .reading import read_and_draw
-from .scope import Call, Results, SentResults
-from .work import HEAD, SEEN, VALUE, Work, version
+from .scope import Call, CoreCall, Results, SentResults, of_groups
+from .work import SEEN, VALUE, Work, version
 
 if TYPE_CHECKING:
     from ..disk.memory import Room
@@ -47,7 +47,7 @@ LOST = "records: the workers did not answer each group once; see the engine's ow
 def check_workers(frame: Workers) -> None:
     """Refuse workers of another version: before the charge, by a task that reads no rows."""
     try:
-        there = frame.asked(version)
+        there = frame.ask(version)
     except Exception:  # of an engine; its message may hold anything
         there = ""
     if there != version():
@@ -64,7 +64,7 @@ def answered(call: Call, frame: Frame, uses: Uses, room: Room) -> tuple[Names, l
 
 def _by_workers(call: Call, frame: Frame, workers: Workers, uses: Uses) -> tuple[Names, list[Any]]:
     names = _names(call, workers, uses)
-    query = call.query.of_groups(names) if call.query.by else call.query
+    query = of_groups(call.query, names) if call.query.by else call.query
     sent = call.sent(query)
     uses = uses_of(query, sent.answers)
     results = call.results(names.size)
@@ -77,9 +77,8 @@ def _by_workers(call: Call, frame: Frame, workers: Workers, uses: Uses) -> tuple
             for one in call.answers
         )
     )
-    tasks = workers.calls if alone else max(1, min(workers.calls, names.size))
-    work = Work(sent, uses, _floats(call, frame, uses), names, tasks)
-    run = _Run(work, uses, workers, tasks, released=call.released)
+    work = _work(sent, frame, uses, names)
+    run = _Run(work, uses, workers, released=call.released)
     if alone:
         _draw_alone(call, run, results)
     elif names.size:
@@ -96,37 +95,38 @@ def _names(call: Call, workers: Workers, uses: Uses) -> Names:
     return groups.numbering()[0]
 
 
-def _floats(call: Call, frame: Frame, uses: Uses) -> list[bool]:
-    """Of each reading, whether its records are floats: columns of objects may hold some."""
+def _work(call: CoreCall, frame: Frame, uses: Uses, names: Names) -> Work:
+    """What workers get, and of what types rows go about: of types that are known beforehand."""
     empty = frame.empty(uses)
     if empty is None:
         raise FastexpError("a frame on workers without types: please report this")
     reader = Reader(call, uses)
-    floats = [False] * reader.count
+    floats, kinds = [False] * reader.count, ["i8"] * reader.count
     for answer, reading, place in zip(call.answers, reader.of, uses.records, strict=True):
-        kind = type_of(empty[place])
-        are_numbers = not answer.mechanism._labels  # others are numbers of candidates
+        kind, are_numbers = type_of(empty[place]), not answer.mechanism._labels
         floats[reading] = are_numbers and (kind.floats or kind.held in UNKNOWN)
-    return floats
+        # Missing records that are taken as a bound are the ends of int64.
+        if not are_numbers or (kind.narrow and answer.nan in ("raise", "drop")):
+            kinds[reading] = "i4"
+    codes = "i4" if names.size < 1 << 31 else "i8"
+    counts = next(kind for kind in ("i1", "i2", "i4", "i8") if len(call.answers) < 8 * int(kind[1]))
+    return Work(call, uses, names, floats, (codes, counts, *kinds))
 
 
 class _Run:
-    """Tasks of one call, of which `tasks` answer groups."""
+    """Tasks of one call; `calls` is in how many rows may come together."""
 
-    def __init__(
-        self, work: Work, uses: Uses, workers: Workers, tasks: int, *, released: bool
-    ) -> None:
-        self.work, self.tasks, self._released = work, tasks, released
+    def __init__(self, work: Work, uses: Uses, workers: Workers, *, released: bool) -> None:
+        self.work, self.calls, self._released = work, workers.calls, released
         self._uses, self._workers = uses, workers
-        self.width: int = HEAD + work.steps.reader.count
 
     def columns(self, *last: Task) -> list[IntArray]:
         """What the last tasks give, of rows that are numbered and, if need be, bounded."""
-        tasks = [Task("numbered", self.width)]
+        kinds = self.work.kinds
+        tasks = [Task("numbered", kinds)]
         if self._uses.person is not None:
-            calls = self._workers.calls
-            tasks = [Task("numbered", self.width + NAME_WORDS)]
-            tasks += [Task("bounded", self.width, by=self.width, calls=calls)]
+            tasks = [Task("numbered", (*kinds, *["i8"] * NAME_WORDS))]
+            tasks += [Task("bounded", kinds, by=len(kinds), calls=self.calls)]
         try:
             return self._workers.run(self.work, self._uses, [*tasks, *last])
         except (FastexpError, MemoryError):
@@ -139,21 +139,22 @@ class _Run:
 
 def _draw_there(run: _Run, results: SentResults, groups: int) -> None:
     """Workers draw; each group must come once."""
-    numbers, nothing = np.arange(run.tasks), np.zeros(run.tasks, np.int64)
-    marks = [numbers, np.full(run.tasks, -1), *([nothing] * (run.width - 2))]
-    drawn = Task("drawn", 1 + results.width, by=0, calls=run.tasks, added=marks)
-    answered, *columns = run.columns(drawn)
-    if not np.array_equal(np.sort(answered), np.arange(groups)):
+    codes, *rest = run.work.kinds
+    marks = [np.arange(groups, dtype=codes), *(np.zeros(groups, kind) for kind in rest)]
+    kinds, calls = ("i8",) * (1 + results.width), min(run.calls, groups)
+    drawn, *columns = run.columns(Task("drawn", kinds, by=0, calls=calls, added=marks))
+    if not np.array_equal(np.sort(drawn), np.arange(groups)):
         raise InvalidRecords(LOST)
-    results.put_columns(answered, columns)
+    results.put_columns(drawn, columns)
 
 
 def _draw_alone(call: Call, run: _Run, results: Results) -> None:
     """All rows are one group, whose counts come here; each answer is drawn once."""
     few = [i for i, answer in enumerate(call.answers) if answer.mechanism._places <= MOST_COUNTED]
     if few:
-        answers, points, numbers = run.columns(
-            Task("counted", 4, (few,)), Task("summed", 3, by=0, calls=run.tasks)
+        points, answers, numbers = run.columns(
+            Task("counted", ("i8",) * 3, (few,)),
+            Task("summed", ("i8",) * 3, by=0, calls=run.calls),
         )
         for i in few:
             mine = np.flatnonzero(answers == i)
@@ -184,7 +185,7 @@ class RecordsOnWorkers(Unsorted):
 
     def _sampled(self) -> AnyArray:
         if self._sample is None:
-            what, values = self._run.columns(Task("sampled", 2, (self._answer,)))
+            what, values = self._run.columns(Task("sampled", ("i8", "i8"), (self._answer,)))
             self._total = int(values[what == SEEN].sum())
             step = int(what.max(initial=1))
             while (what > 0).sum() and np.sum(what[what > 0] / step) > 2 * SAMPLE:
@@ -201,7 +202,7 @@ class RecordsOnWorkers(Unsorted):
         threads: int | None = None,  # noqa: ARG002  # those of the workers
     ) -> Gathered:
         total = self.total()
-        what, values = self._run.columns(Task("gathered", 2, (self._answer, one, room)))
+        what, values = self._run.columns(Task("gathered", ("i8", "i8"), (self._answer, one, room)))
         if int(values[what == SEEN].sum()) != total:
             raise InvalidRecords(AGAIN)
         is_count = what >= 0

@@ -69,12 +69,6 @@ class Scope(Carded):
 
     __init__.__qualname__ = "Query.__init__"  # what a TypeError of a call says
 
-    def of_groups(self, groups: Names) -> Scope:
-        """The same, of these groups."""
-        scope = copy(self)
-        object.__setattr__(scope, "groups", groups)
-        return scope
-
     def __repr__(self) -> str:
         parts = []
         if self.by:
@@ -102,6 +96,13 @@ class Scope(Carded):
             ("membership", self.membership),
         ]
         return Card(f"{type(self).__name__}: which groups are answered, and whose a row is", facts)
+
+
+def of_groups(scope: Scope, groups: Names) -> Scope:
+    """The same, of these groups."""
+    listed_scope = copy(scope)
+    object.__setattr__(listed_scope, "groups", groups)
+    return listed_scope
 
 
 class Results(Protocol):

@@ -74,13 +74,8 @@ class Steps:
         """The same of some values."""
         return values.view(np.float64) if self._floats and self._floats[reading] else values
 
-    def draw(
-        self, results: Results, part: spill.Part, names: Names, groups: range, origin: int = 0
-    ) -> None:
-        """Answers for these groups, of which these are all rows, in order.
-
-        `origin` is the group that is the first of `results`.
-        """
+    def draw(self, results: Results, part: spill.Part, names: Names, groups: range) -> None:
+        """Answers for these groups, of which these are all rows, in order."""
         first, last = groups.start, groups.stop
         if first == last:
             return
@@ -91,4 +86,4 @@ class Steps:
             offsets = np.concatenate([[0], np.cumsum(sizes)])
             values = np.ascontiguousarray(self.records(part, reading)[counts])
             with naming(self._call.answers[answers[0]].column):
-                results.draw(answers, Segments(values, offsets), some, first - origin)
+                results.draw(answers, Segments(values, offsets), some, first)

@@ -4,9 +4,8 @@ A `Work` is sent to them. Each of its methods goes from parts of rows to others,
 of these and of the work alone, so that a task may run as often as it takes: the words of a draw
 are those of the call's key.
 
-Rows are columns of 64-bit integers: [task, group, counts, records of each reading ..., four words
-of the person's name]. Their task is a function of the group's place in the list; a row of group -1
-only says that the task is there.
+Rows are columns of integers, as narrow as types allow: [group, counts, records of each reading ...,
+four words of the person's name]. A row that counts for no answer only says that its group is there.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from ... import __version__
 from ..._intake.unsorted import Gathered
 from ..._keys.group_names import Names
 from ..._randomness.release_key import FORMAT
 from ..._typing import AnyArray, IntArray
-from ...grouped.grouping import differing
+from ..._version import __version__
+from ...grouped.grouping import differing, order
 from ..disk import spill
 from ..engines.frame import Uses
 from .reader import Reader
@@ -31,7 +30,6 @@ from .scope import CoreCall, SentResults
 from .steps import Steps
 
 Columns: TypeAlias = list[IntArray]
-HEAD = 3  # columns before the records
 SAMPLE = 1 << 14  # records of a task in a sample
 COUNTED, SEEN, VALUE = 0, -1, -2  # what a row of a pass is: a count from 0 on, or one of these
 FAILED = (
@@ -48,12 +46,15 @@ def version() -> str:
 class Work:
     """A call on workers.
 
-    floats: of each reading, whether its records are floats; tasks: how many answer groups.
+    floats: of each reading, whether its records are floats; kinds: the types of the columns of
+    rows, without those of persons.
     """
 
-    def __init__(self, call: CoreCall, uses: Uses, floats: list[bool], names: Names, tasks: int):
-        self._call, self._uses, self._floats = call, uses, floats
-        self._names, self._tasks = names, tasks
+    def __init__(
+        self, call: CoreCall, uses: Uses, names: Names, floats: list[bool], kinds: tuple[str, ...]
+    ) -> None:
+        self._call, self._uses, self._names = call, uses, names
+        self._floats, self.kinds = floats, kinds
 
     def __dask_tokenize__(self) -> str:
         """A name that tells nothing of what is in it."""
@@ -90,10 +91,8 @@ class Work:
             if rows.persons is not None:
                 chosen &= rows.persons.ids >= 0
             words = [] if rows.persons is None else [*rows.persons.words[rows.persons.ids].T]
-            whole = not words and bool(chosen.all())
-            columns = [self._task_of(rows.codes), rows.codes, rows.counts, *rows.values]
-            columns += [word.view(np.int64) for word in words]
-            yield columns if whole else [column[chosen] for column in columns]
+            columns = self._narrow([rows.codes, rows.counts, *rows.values], chosen)
+            yield columns + [word[chosen].view(np.int64) for word in words]
 
     def bounded(self, parts: Iterator[Columns]) -> Iterator[Columns]:
         """Of whole persons, the rows within the limits, without their persons."""
@@ -102,68 +101,60 @@ class Work:
             return
         *rows, first, second, third, fourth = columns
         words = np.column_stack([first, second, third, fourth]).view(np.uint64)
-        order = np.lexsort(words.T)
-        new = differing([*words[order].T])
-        ids = np.empty(order.size, np.int64)
-        ids[order] = np.cumsum(new) - 1
-        persons = spill.Persons(ids, words[order[new]])
-        task, codes, counts, *values = rows
+        places = np.lexsort(words.T)
+        new = differing([*words[places].T])
+        ids = np.empty(places.size, np.int64)
+        ids[places] = np.cumsum(new) - 1
+        persons = spill.Persons(ids, words[places[new]])
+        codes, counts, *values = rows
         part = self.steps.bounded(spill.Part(codes, counts, values, persons), self._names)
-        chosen = part.counts != 0
-        yield [column[chosen] for column in (task, codes, part.counts, *values)]
+        yield self._narrow([codes, part.counts, *values], part.counts != 0)
 
     def drawn(self, parts: Iterator[Columns]) -> Iterator[Columns]:
-        """Groups of whole tasks, and the draws or figures of each."""
+        """Whole groups, each with a row that only says so: [group, draws or figures ...]."""
         columns = _together(parts)
         if not columns:
             return
-        task, codes, *columns = columns
-        order = np.argsort(codes, kind="stable")
-        codes, (counts, *values) = codes[order], [column[order] for column in columns]
-        listed = order[: np.searchsorted(codes, 0)]
-        for number in np.unique(task[listed]).tolist():
-            groups = self.groups_of(number)
-            if not groups:
-                continue
-            begin, end = np.searchsorted(codes, [groups.start, groups.stop])
-            some = [column[begin:end] for column in (codes, counts, *values)]
-            results = cast("SentResults", self._call.results(len(groups)))
-            part = spill.Part(some[0], some[1], some[2:])
-            self.steps.draw(results, part, self._names, groups, groups.start)
-            yield [np.arange(groups.start, groups.stop), *results.columns()]
+        codes, counts, *values = columns
+        groups = np.sort(codes[counts == 0])
+        places = np.full(self._names.size, -1)
+        places[groups] = np.arange(groups.size)
+        rows, offsets = order(places[codes], groups.size)
+        codes = np.repeat(np.arange(groups.size), np.diff(offsets))
+        part = spill.Part(codes, counts[rows], [column[rows] for column in values])
+        results = cast("SentResults", self._call.results(groups.size))
+        self.steps.draw(results, part, self._names.taken(groups), range(groups.size))
+        yield [groups, *results.columns()]
 
-    def groups_of(self, task: int) -> range:
-        """The groups that a task answers: it neither depends on data."""
-        ends = (-(-number * self._names.size // self._tasks) for number in (task, task + 1))
-        return range(*ends)
-
-    def _task_of(self, codes: IntArray) -> IntArray:
-        return codes * self._tasks // max(self._names.size, 1)
+    def _narrow(self, columns: Columns, chosen: AnyArray) -> Columns:
+        whole = bool(chosen.all())
+        pairs = zip(columns, self.kinds, strict=True)
+        return [(x if whole else x[chosen]).astype(kind, copy=False) for x, kind in pairs]
 
     def counted(self, parts: Iterator[Columns], answers: list[int]) -> Iterator[Columns]:
-        """How many records of the one group lie on each point: [task, answer, point, number]."""
-        for _, _, counts, *values in parts:
+        """How many records of the one group lie on each point: [point, answer, number]."""
+        for _, counts, *values in parts:
             for answer in answers:
                 mechanism = self._call.answers[answer].mechanism
                 points = mechanism._place(self._chosen(counts, values, answer))
                 points, numbers = np.unique(points, return_counts=True)
-                yield [points % self._tasks, np.full_like(points, answer), points, numbers]
+                yield [points, np.full_like(points, answer), numbers]
 
     def summed(self, parts: Iterator[Columns]) -> Iterator[Columns]:
         """The same of all parts."""
         columns = _together(parts)
         if not columns:
             return
-        _, answers, points, numbers = columns
-        order = np.lexsort([points, answers])
-        columns = [answers[order], points[order]]
+        points, answers, numbers = columns
+        places = np.lexsort([points, answers])
+        columns = [points[places], answers[places]]
         first = np.flatnonzero(differing(columns))
-        yield [*(column[first] for column in columns), np.add.reduceat(numbers[order], first)]
+        yield [*(column[first] for column in columns), np.add.reduceat(numbers[places], first)]
 
     def sampled(self, parts: Iterator[Columns], answer: int) -> Iterator[Columns]:
         """How many records there are, and some: [what, value], where a value's is its step."""
         seen, step, records = 0, 1, np.zeros(0, np.int64)
-        for _, _, counts, *values in parts:
+        for _, counts, *values in parts:
             part = np.ascontiguousarray(self._chosen(counts, values, answer)).view(np.int64)
             records = np.concatenate([records, part[-seen % step :: step]])
             seen += part.size
@@ -180,7 +171,7 @@ class Work:
     ) -> Iterator[Columns]:
         """A pass of `one` over the records: [what, value] of counts, and of records in places."""
         seen, sums = 0, np.zeros(0, np.int64)
-        for _, _, counts, *values in parts:
+        for _, counts, *values in parts:
             records = np.ascontiguousarray(self._chosen(counts, values, answer))
             some, numbers = one(records, min(room, records.size))
             seen += records.size
@@ -191,8 +182,13 @@ class Work:
     def _chosen(self, counts: IntArray, values: Columns, answer: int) -> AnyArray:
         """The records that count for an answer."""
         reading = self.steps.reader.of[answer]
-        return self.steps.of_bits(values[reading][counts >> answer & 1 == 1], reading)
+        records = values[reading][counts >> answer & 1 == 1].astype(np.int64, copy=False)
+        return self.steps.of_bits(records, reading)
 
 
 def _together(parts: Iterator[Columns]) -> Columns:
-    return [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+    """The columns of all rows, as 64-bit integers; none where there are no rows."""
+    columns = [
+        np.concatenate(columns).astype(np.int64, copy=False) for columns in zip(*parts, strict=True)
+    ]
+    return columns if columns and columns[0].size else []

@@ -45,6 +45,9 @@ TYPES: dict[str, types.DataType] = {
 }
 
 
+INTEGERS = {"i1": "tinyint", "i2": "smallint", "i4": "int", "i8": "bigint"}
+
+
 class SparkFrame(Workers):
     """A `Frame` of a DataFrame that is not a stream."""
 
@@ -106,9 +109,8 @@ class SparkFrame(Workers):
                     rows = rows.union(self._spark.createDataFrame(_integers(task.added)))
                 if task.by is not None:
                     rows = rows.repartition(task.calls, f"x{task.by}")
-                schema = _integers([np.zeros(0, np.int64)] * task.columns).schema
-                kinds = self._spark.createDataFrame(schema.empty_table()).schema
-                rows = rows.mapInArrow(partial(_applied, sent, task, number == 0), kinds)
+                schema = ", ".join(f"x{i} {INTEGERS[kind]}" for i, kind in enumerate(task.kinds))
+                rows = rows.mapInArrow(partial(_applied, sent, task, number == 0), schema)
             columns = brought(rows.toArrow).columns
         finally:
             sent.destroy()
@@ -118,8 +120,8 @@ class SparkFrame(Workers):
         columns: list[pa.ChunkedArray] = self._chosen(uses).distinct().toArrow().columns
         return columns
 
-    def asked(self, question: Callable[[], str]) -> str:
-        text = self._spark.range(1).mapInArrow(partial(_told, question), "text string")
+    def ask(self, question: Callable[[], str]) -> str:
+        text = self._spark.range(1).mapInArrow(partial(_answer, question), "text string")
         return str(text.toArrow()["text"][0].as_py())
 
     def finished(self, columns: Sequence[Column]) -> DataFrame:
@@ -153,7 +155,7 @@ def _applied(
         yield from _integers(columns).to_batches()
 
 
-def _told(
+def _answer(
     question: Callable[[], str], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     for _ in batches:
@@ -161,7 +163,7 @@ def _told(
 
 
 def _integers(columns: Sequence[AnyArray]) -> pa.Table:
-    arrays = [pa.array(np.ascontiguousarray(column), pa.int64()) for column in columns]
+    arrays = [pa.array(np.ascontiguousarray(column)) for column in columns]
     return pa.table(arrays, [f"x{i}" for i in range(len(arrays))])
 
 
