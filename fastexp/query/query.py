@@ -78,9 +78,9 @@ class Query(Scope):
     (relation), Dask, Spark, anything that narwhals wraps or that exports Arrow data, a dict of
     arrays, or a path (CSV, TSV, JSON lines, Parquet, Arrow IPC; a glob, a folder or a list of
     them). The same key, label and rows give the same answers in all of them. Answers are drawn in
-    this process, to which the rows of listed groups come: those of Spark all at once to its driver,
-    whose memory must hold them; those of Dask partition by partition. Larger ones: write Parquet,
-    and give its path. Files of a store (``s3://``): a dataset of PyArrow over fsspec.
+    this process, but those of Spark and Dask by their workers, from where no row comes here: then
+    the guarantee of a release is computational, as it is with a key, and the frame must give the
+    same rows whenever it is read. Files of a store (``s3://``): a dataset of PyArrow over fsspec.
 
     Examples
     --------
@@ -210,7 +210,7 @@ class Query(Scope):
         threads : int
             How many; 0: all that the process may use. Those of engines are not counted.
         memory : int or str, optional
-            For paths, DuckDB relations and Dask: the memory that rows may take, in bytes or as
+            For paths and DuckDB relations: the memory that rows may take, in bytes or as
             "200MB"; beyond it they are sorted on disk. Default: half of what is free.
         temp : str or Path, optional
             The folder in which a private folder for such rows is made; default: the system's

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
-
-from fastexp.query.calls import frame_columns, on_workers, perform, reading, steps, verbs, work
+from fastexp.query.calls import frame_columns, perform, reading, steps, verbs
 from fastexp.query.calls.accuracy import FIGURES
 from fastexp.query.calls.answers import Answer, answers_of, label_of
 from fastexp.query.calls.groups import groups_of
@@ -22,7 +19,7 @@ from fastexp.query.disk.spill import Part as SpillPart
 from fastexp.query.engines import arrays, arrow
 from fastexp.query.engines.arrays import ArraysFrame
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
-from fastexp.query.engines.frame import Column, Use, Uses
+from fastexp.query.engines.frame import Column, Use
 from fastexp.query.engines.limits import brought, quoted
 from fastexp.query.engines.types import check_keys, check_records, type_of
 from fastexp.query.files import csv_rows, path_frame, row_file, text_cells, typed_rows
@@ -36,6 +33,6 @@ from fastexp.query.output.output_file import SUFFIXES, OutputFile
 from fastexp.query.rebuilt import mechanism_of, query_of
 
 
-def engine_module(name: str) -> Any:
+def engine_module(name):
     """The adapter of an engine, which imports it."""
-    return import_module(f"fastexp.query.engines.{name}")
+    return __import__(f"fastexp.query.engines.{name}", fromlist=[name])

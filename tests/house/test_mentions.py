@@ -27,6 +27,15 @@ OTHERS = {
     "numpy_table1": "a rival, whose name is put together from parts",
     "target_context.refresh": "a method in numba",
     "v0.1.0": "a tag",
+    **dict.fromkeys(
+        [
+            "spark.archives",
+            "spark.executor.memoryOverhead",
+            "spark.io.encryption.enabled",
+            "spark.network.crypto.enabled",
+        ],
+        "a setting of Spark",
+    ),
 }
 OF_OTHER_LIBRARIES = [  # pages that are tables of their names
     f"docs/howto/{page}.md" for page in ("opendp", "from-diffprivlib", "from-opendp", "from-tumult")

@@ -730,6 +730,19 @@ class TestDrawnOnce:
         pl.concat([plan, plan]).collect()
         assert (source.reads, spent) == (1, [1.0])
 
+    def test_what_a_plan_says_when_it_fails_is_withheld(self):
+        def fail(_):
+            raise ValueError("secret")
+
+        rows, budget = (
+            pl.LazyFrame({"town": ["Oslo"], "rent": [1.0]}).map_batches(fail),
+            fx.Budget(1),
+        )
+        with raises("failed engine") as told:
+            ASKED.release(rows, {"rent": (FINE, "rent")}, budget=budget)
+        assert told.value.__cause__ is told.value.__context__ is None
+        assert budget.charges == 1
+
     def test_no_plan_holds_a_key(self):
         secret = KEY.export().split("-")[3].encode()
         rows = pl.from_pandas(Source().frame()).lazy()

@@ -337,7 +337,7 @@ class TestQueryDigests:
             query_digest(scored)
 
 
-PINNED = "6bf40263fe76af289d85faae15d74529ef837626a3b782665d05b0975a2b6024"
+PINNED = "649b61326543b3ebc3e5a343ae94d73f89022a56d6b5b872d7a5e2af48f0f503"
 
 
 def test_encodings_of_sequences_can_be_read_one_way_only():

@@ -1,12 +1,9 @@
-"""Frames of Dask, whose workers draw: `run` sends them the work, in a graph that nobody keeps.
-
-In a session, rows of listed groups are brought here, partition by partition, each once.
-"""
+"""Frames of Dask, whose workers draw: `run` sends them the work, in a graph that nobody keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import dask.base
 import dask.config
@@ -16,8 +13,6 @@ import numpy as np
 import pandas as pd
 from dask.delayed import delayed
 
-from ..._keys.group_keys import codes_of
-from ..._keys.group_names import Names
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
 from .frame import Column, Task, Use, Uses, Workers
@@ -28,7 +23,7 @@ from .pandas import PandasFrame, columns_of
 class DaskFrame(Workers):
     """A `Frame` of a DataFrame."""
 
-    spills = True
+    spills = False
     calls = 64
 
     def __init__(self, frame: dd.DataFrame) -> None:
@@ -45,21 +40,10 @@ class DaskFrame(Workers):
         return columns_of(self._frame._meta, uses)
 
     def parts(self, uses: Sequence[Use]) -> Iterator[list[pd.Series]]:
-        chosen = self._frame[list(dict.fromkeys(use.column for use in uses))]
-        rows = chosen
-        if isinstance(uses, Uses):
-            keys = [uses[i].column for i in uses.by]
-            rows = chosen.map_partitions(_in_list, keys, uses.groups, meta=chosen._meta)
-        partitions = rows.to_delayed()
-        scheduler_of: Any = dask.base.get_scheduler  # a client's method: its workers compute
-        if hasattr(scheduler_of(collections=[rows]), "__self__") or not _are_apart(partitions):
-            persist: Any = dask.base.persist  # it has no types
-            partitions = list(brought(lambda: persist(*partitions)))
-        while partitions:
-            yield columns_of(brought(partitions.pop(0).compute), uses)
+        yield columns_of(brought(self._frame[_names(uses)].compute), uses)
 
     def run(self, work: Any, uses: Uses, tasks: Sequence[Task]) -> list[IntArray]:
-        rows = self._frame[list(dict.fromkeys(use.column for use in uses))]
+        rows = self._frame[_names(uses)]
         concat: Any = dd.concat  # it has no types, and so has
         from_pandas: Any = dd.from_pandas
         sent = delayed(work, pure=False, traverse=False)
@@ -75,7 +59,7 @@ class DaskFrame(Workers):
         return [answers[name].to_numpy() for name in answers]
 
     def distinct(self, uses: Sequence[Use]) -> list[pd.Series]:
-        keys = self._frame[[use.column for use in uses]].drop_duplicates()
+        keys = self._frame[_names(uses)].drop_duplicates()
         return columns_of(brought(keys.compute), uses)
 
     def ask(self, question: Callable[[], str]) -> str:
@@ -107,24 +91,5 @@ def _shuffle() -> dict[str, Any]:
     return {} if hasattr(scheduler_of(), "__self__") else {"shuffle_method": "tasks"}
 
 
-def _are_apart(partitions: Sequence[Any]) -> bool:
-    """Whether no task is of two partitions: to compute them one by one runs each task once.
-
-    Else, as after a join, rows that are not the same in each run could come twice.
-    """
-    cull: Any = dask.optimization.cull
-    graph, seen = dict(partitions[0].__dask_graph__()), set[Any]()
-    for partition in partitions:
-        tasks, _ = cull(graph, [partition.key])
-        if not seen.isdisjoint(tasks):
-            return False
-        seen.update(tasks)
-    return True
-
-
-def _in_list(part: pd.DataFrame, by: list[str], groups: Names | None) -> pd.DataFrame:
-    if groups is None:
-        return part
-    keys: Any = [part[name] for name in by]
-    rows: Any = part[codes_of(keys if len(keys) > 1 else keys[0], groups) >= 0]
-    return cast("pd.DataFrame", rows)
+def _names(uses: Sequence[Use]) -> list[str]:
+    return list(dict.fromkeys(use.column for use in uses))

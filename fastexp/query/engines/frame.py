@@ -170,9 +170,6 @@ class Frame(Protocol):
 
         It is called once, after the charge. Who does not go through it to its end closes it
         (`contextlib.closing`): until then a connection may be busy.
-
-        Where they are the `Uses` of a call, rows of groups that are not in its list may be left out
-        where that saves their way here (Spark, Dask).
         """
         ...
 

@@ -1,7 +1,4 @@
-"""Frames of Spark, whose executors draw: `run` sends them the work, which no plan holds.
-
-In a session, rows of listed groups are brought here, once, by one job.
-"""
+"""Frames of Spark, whose executors draw: `run` sends them the work, which no plan holds."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from pyspark.sql import functions as sql
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
-from .frame import Column, Task, Use, Uses, Workers, key_columns, nested
+from .frame import Column, Task, Use, Uses, Workers, nested
 from .limits import PYTHON, brought, check_case, check_dates
 
 READ = (
@@ -91,13 +88,7 @@ class SparkFrame(Workers):
                     )
 
     def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
-        rows = self._chosen(uses)
-        if isinstance(uses, Uses) and uses.groups is not None:
-            names = [f"g{i}" for i in uses.by]
-            groups_listed = _frame(self._spark, key_columns(names, uses.groups))
-            same = [sql.col(f"c{i}") == sql.col(f"g{i}") for i in uses.by]
-            rows = rows.join(sql.broadcast(groups_listed), same, "left_semi")
-        yield brought(rows.toArrow).columns
+        yield brought(self._chosen(uses).toArrow).columns
 
     def run(self, work: Any, uses: Uses, tasks: Sequence[Task]) -> list[IntArray]:
         context = self._spark.sparkContext
@@ -121,6 +112,7 @@ class SparkFrame(Workers):
         return columns
 
     def ask(self, question: Callable[[], str]) -> str:
+        _ = self._spark.sparkContext  # or it fails: Spark Connect has no broadcast
         text = self._spark.range(1).mapInArrow(partial(_answer, question), "text string")
         return str(text.toArrow()["text"][0].as_py())
 
