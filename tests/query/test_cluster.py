@@ -35,7 +35,6 @@ from tests.support.frame_cases import DATA, release, sample
 pytestmark = [
     pytest.mark.engines,
     pytest.mark.process,
-    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # of their sockets
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
