@@ -439,7 +439,7 @@ ROWS = {
         "an open price's coin is by the rate alone": "grouped:PriceDraws._exactly:left:2",
         "a group's bids stay for the next": "kernels/groups:fill_revenues:skip",
         "keys of the other sign": "_keys:LookedUp._fill:minus:4",
-        "a retry is a second release": "grouped:drawn:false",
+        "a retry is a second release": "grouped:drawn:false:5",
         "words of the raw order": "grouped:sorted_points:skip:6",
         "the rule is no part of the question": "grouped:drawn:value='':31",
         "labels do not count": "_randomness:query_digest:value='':14",
