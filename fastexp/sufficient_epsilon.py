@@ -15,9 +15,8 @@ from ._parameters import validate
 from ._parameters.text import readable
 from ._typing import FloatArray
 from .errors import ParameterError, ParameterTypeError
-from .laws.certified import Unreached
 from .laws.loss_bounds import epsilon_without_data
-from .laws.targets import target_of
+from .laws.targets import Unreached, target_of
 from .mechanisms._finite import FiniteMechanism
 from .mechanisms._noisy import NoisyMedian
 from .mechanisms._number import NumberMechanism
@@ -145,9 +144,11 @@ def epsilon_for(
 ) -> float | SufficientEpsilon:
     """The epsilon that is enough for an accuracy: on data like these, or on any data whatever.
 
-    With a mechanism and `like`, many data sets are made, and each law says which epsilon is the
-    least from which on it meets the target (`law.epsilon_for`, which has the proof). **Not
-    private** unless `like` is: take what is public, simulated or old.
+    With a mechanism and `like`, many data sets are made, and each law says which epsilon is enough
+    (`law.epsilon_for`): the least point of a geometric grid (ratio 1.01, up to 1e6) such that the
+    target holds at it and at every point of the grid above it, rounded up to four digits and
+    verified there by the exact law. **Not private** unless `like` is: take what is public,
+    simulated or old.
 
     Without a mechanism, for a selection from k candidates, it needs only public numbers, and holds
     for every data set. Either of two promises:
@@ -199,7 +200,8 @@ def epsilon_for(
         If a parameter is outside its range, not exactly one target is given, or no data set
         reaches it.
     PrecisionError
-        If there is no proof for a data set: it meets the target with equality, or nearly so.
+        If the law of a data set cannot be computed at another epsilon, or, of `Quantiles`, if the
+        target is met with equality, or nearly so.
 
     Examples
     --------
@@ -214,9 +216,9 @@ def epsilon_for(
     Epsilon that is enough
     target        error <= 2 with probability 0.95
     data          100 data sets of 500: normal mean=40 sd=15
-    half of them  0.126551
-    95% of them   0.171675
-    all of them   0.239791
+    half of them  0.1268
+    95% of them   0.1727
+    all of them   0.2421
     As public as the data sets: an epsilon chosen by private data is itself a release.
     """
     check_rounding()

@@ -13,7 +13,7 @@ from .._randomness.sampling import Sampling
 from .._randomness.streams import row_stream
 from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..kernels.bits.words import substream_words
-from .decaying_sums import Parts
+from .cut_pieces import Parts
 from .elementary import exp, expm1, log, log1p, quiet
 from .law import shaped_as
 from .number import Tails

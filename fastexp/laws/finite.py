@@ -20,13 +20,10 @@ from ..kernels.bits.heights import BLOCK, FLOAT
 from ..kernels.bits.logexp import log_one_value
 from ..pictures.law_painters import Laws
 from .candidate_law import CandidateLaw
-from .certified import Comparison
-from .decaying_sums import all_digits, by_level
 from .elementary import frozen, quiet
 from .exact_differences import differences
 from .loss_groups import GroupedLosses, LossGroups, exact_values
 from .loss_pieces import LossPieces
-from .targets import Target
 
 ROOM = 2.0**900  # losses beyond are scaled, so that products stay within float64
 
@@ -215,17 +212,6 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         law = type(self)(self._bits, self._kind, weighting, epsilon, self._candidates)
         law._groups = self._groups
         return law
-
-    @all_digits()
-    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
-        losses, masses = self._groups.losses, self._groups.masses
-        if target.probability is None:
-            scale = max(1.0, float(losses[-1]) / ROOM)
-            shares = masses / float(masses.max())
-            return by_level(losses, shares / scale * target.limit, losses / scale * shares)
-        few, many = target.odds
-        inside = losses <= target.limit
-        return by_level(losses, few * masses * inside, many * masses * ~inside)
 
     def _outputs(self) -> tuple[object, ...]:
         w = self._weighting

@@ -19,7 +19,7 @@ from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError
 from ..pictures.law_painters import Laws
-from .decaying_sums import Parts
+from .cut_pieces import Parts
 from .elementary import exp, frozen, least, quiet, reached
 from .exact_differences import added, differences
 from .grid_cells import DistanceCells, LawCells

@@ -20,15 +20,12 @@ from ..errors import ParameterError
 from ..kernels.bits.logexp import LN2
 from ..pictures.law_painters import Laws
 from .candidate_law import OrderedSelections
-from .certified import Comparison
-from .decaying_sums import ROUNDED, signed
 from .elementary import exp, expm1, frozen, log, quiet, sums
 from .exact_differences import differences
 from .finite import nats
 from .law import shaped_as
 from .loss_groups import GroupedLosses, Levels
 from .loss_pieces import LossPieces
-from .targets import Target
 
 MOST = 1 << 22  # losses that are looked at
 
@@ -290,16 +287,6 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
 
     def _best_utility(self) -> float:
         return 0.0
-
-    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
-        losses, logs = self._levels.losses, self._levels.log_masses
-        if target.probability is None:
-            net, slack = target.limit - losses, ROUNDED * (target.limit + losses)
-        else:
-            few, many = target.odds
-            net = np.where(losses <= target.limit, few, -many)
-            slack = ROUNDED * np.abs(net)
-        return signed(losses, net - slack, logs), signed(losses, net + slack, logs)
 
     def _outputs(self) -> tuple[object, ...]:
         sizes = self._places, self._bits.size

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from math import ceil, log
-from typing import NoReturn, Self
+from math import ceil
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -14,15 +14,13 @@ from .._numbers.laplace import FINEST, LaplaceSampler, Truth
 from .._parameters.grid import Grid
 from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords, ParameterError
-from .certified import crossing
 from .continuous import ContinuousLaw
 from .grid import GridLaw
 from .grid_cells import GridCells, minus_distances
 from .loss_pieces import LossPieces
-from .losses import Losses
 from .piece_shapes import Points
 from .pieces import Pieces
-from .targets import HIGH, LOW, rounded_up
+from .targets import Target, rounded_up
 
 Solve = Callable[[float], Fraction]  # from an epsilon to its rate
 UNSEEN = 750  # nats: exp(-750) is 0 in float64
@@ -53,6 +51,16 @@ def _step(truth: Truth) -> Fraction:
     return Fraction(s, d)
 
 
+class _Distances:
+    """A law whose losses are distances from the statistic."""
+
+    truth: Any
+
+    def _rises(self, target: Target) -> bool:
+        """Errors from the statistic are the losses, which fall in distribution."""
+        return not target.of_errors or target.truth in (None, self.truth)
+
+
 class _Solved:
     """A law whose rate is solved for each epsilon."""
 
@@ -61,11 +69,8 @@ class _Solved:
     def _rate_at(self, epsilon: float) -> Fraction:
         return self._solve(epsilon)
 
-    def _epsilon_of(self, rate: float) -> float:
-        return crossing(lambda e: log(float(self._solve(e)) / rate), LOW, HIGH)
 
-
-class BoundedLaplaceLaw(_Solved, GridLaw):
+class BoundedLaplaceLaw(_Solved, _Distances, GridLaw):
     """The law of `Laplace` within bounds: a `GridLaw` whose rate is solved for each epsilon."""
 
     def __init__(self, sampler: LaplaceSampler, epsilon: float, solve: Solve) -> None:
@@ -77,7 +82,7 @@ class BoundedLaplaceLaw(_Solved, GridLaw):
         self._utility = partial(minus_distances, truth, -truth.below)
 
 
-class LaplaceLaw(GridLaw):
+class LaplaceLaw(_Distances, GridLaw):
     """The exact law of Laplace noise on all multiples of a step.
 
     Made by ``mechanism.law(f)``, with the interface of a `GridLaw`, except what would list the
@@ -165,10 +170,6 @@ class LaplaceLaw(GridLaw):
         size, steep = np.full(2, float(ENDLESS)), np.ones(2)
         pieces = Pieces(Points(), size, size, loss, steep, np.array([True, False]))
         return pieces, np.array([left - ENDLESS, left]), left + ENDLESS
-
-    @property
-    def _endless_losses(self) -> Losses:
-        return Losses(self._row()[0], self._unit)
 
     def _support(self) -> tuple[float, float]:
         return -np.inf, np.inf

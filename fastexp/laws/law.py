@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -20,10 +21,9 @@ from ..errors import ParameterError
 from ..pictures.cards import Card, Carded
 from ..pictures.law_painters import Laws
 from ..pictures.law_panels import draw
-from .certified import Comparison, Unreached, last_failure
 from .loss_pieces import LossPieces
 from .privacy_loss import PrivacyLoss
-from .targets import HIGH, LOW, Target, rounded_up, target_of
+from .targets import HIGH, LOW, Target, Unreached, least_epsilon, target_of
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
@@ -274,7 +274,7 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
         expected_loss: float | None = None,
         truth: float | None = None,
     ) -> float:
-        """Not private: the least epsilon from which on this data meets a target of accuracy.
+        """Not private: the epsilon that is enough for an accuracy on this data.
 
         To choose epsilon by private data is itself a release: take public data, or a stand-in.
         `fastexp.epsilon_for` does that for many data sets, and also without any.
@@ -296,10 +296,11 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
         Returns
         -------
         float
-            In nats, in [1e-9, 1e6], to 12 digits, rounded up; of top-k that of a round. The
-            target holds at every epsilon from there to 1e6, and fails at one less than a relative
-            1e-9 below (1e-6 where accuracy hardly depends on epsilon), unless it is 1e-9. (Errors
-            may rise with epsilon.)
+            In nats, in [1e-9, 1e6]; of top-k that of a round. It is the least point of a geometric
+            grid (ratio 1.01, up to 1e6) such that the target holds at it and at every point of the
+            grid above it, rounded up to four digits and verified there by the exact law. (Errors
+            may rise with epsilon.) Of `Quantiles` the target holds at every epsilon from the least
+            one on, which is rounded up.
 
         Raises
         ------
@@ -308,16 +309,16 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
             distance of the truth from the nearest possible output, such as a point of the grid;
             the law at epsilon = 1e6 has the least limits that hold.
         PrecisionError
-            If there is no proof: somewhere the target is met with equality, or nearly so.
+            If the law cannot be computed at another epsilon, or, of `Quantiles`, if the target is
+            met with equality, or nearly so.
 
         Notes
         -----
-        The search goes down from 1e6 and proves that the target holds on whole intervals: the
-        sums that are compared are convex in epsilon on a logarithmic scale. Losses need no more
-        than bisection, as they fall in distribution: with the noise fixed, the winner of the
-        greatest c * utility + noise lies on an envelope of lines in c, and goes to a greater
-        slope, which is its utility, as c grows (Gumbel noise: the exponential mechanism;
-        exponential noise: permute-and-flip).
+        Losses fall in distribution as epsilon grows, so that bisection finds the point: with the
+        noise fixed, the winner of the greatest c * utility + noise lies on an envelope of lines in
+        c, and goes to a greater slope, which is its utility, as c grows (Gumbel noise: the
+        exponential mechanism; exponential noise: permute-and-flip). Errors need not fall: all
+        points of the grid are looked at, from above.
         """
         check_rounding()
         target = target_of(error, loss, probability, expected_error, expected_loss, truth)
@@ -327,13 +328,23 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
             self._refuse(target)
 
     def _enough(self, target: Target) -> float:
-        """The least epsilon, rounded up; `Unreached` where there is none."""
+        """The epsilon that is enough; `Unreached` where there is none."""
         with np.errstate(all="ignore"):  # a warning would depend on the data
-            return rounded_up(self._epsilon_for(target))
+            holds = self._holds(target)
+            return least_epsilon(holds, self._least, rising=self._rises(target))
 
     @abstractmethod
-    def _epsilon_for(self, target: Target) -> float:
-        """The epsilon that `_enough` rounds up."""
+    def _holds(self, target: Target) -> Callable[[float], bool]:
+        """Whether a target holds at another epsilon, by the law there."""
+
+    def _rises(self, target: Target) -> bool:
+        """Whether a target that holds at one epsilon is known to hold at all above it."""
+        return not target.of_errors
+
+    @property
+    def _least(self) -> float:
+        """The least epsilon of such a law."""
+        return LOW
 
     def _refuse(self, target: Target) -> NoReturn:
         """Say that the greatest epsilon misses the target; what it reaches depends on the data."""
@@ -435,33 +446,22 @@ class LossLaw(Law[One_co, Many_co]):
         law._maker = self._maker
         return law
 
-    def _epsilon_for(self, target: Target) -> float:
+    def _holds(self, target: Target) -> Callable[[float], bool]:
+        """Of losses."""
         if target.of_errors:
             raise ParameterError(f"{target.name} needs a law of numbers: take loss, expected_loss")
-        return self._least_epsilon(target, *self._compared_losses(target))
+        limit = np.array([target.limit])
 
-    def _least_epsilon(self, target: Target, surely: Comparison, perhaps: Comparison) -> float:
-        """From the comparisons of a target, by rate."""
-        least = self._least
-        low, high = float(self._rate_at(least)), float(self._rate_at(HIGH))
-        rate = last_failure(surely, perhaps, low, high, rising=not target.of_errors)
-        return least if rate == low else self._epsilon_of(rate)
+        def holds(epsilon: float) -> bool:
+            law = self._with_rate(self._rate_at(epsilon), epsilon)
+            if target.probability is None:
+                return bool(law._expected_loss() <= target.limit)
+            return bool(law._loss_cdf(limit)[0] >= target.probability)
 
-    @property
-    def _least(self) -> float:
-        return LOW
+        return holds
 
     def _rate_at(self, epsilon: float) -> Fraction:
         return self._exact_rate() * Fraction(epsilon) / Fraction(self._epsilon)
-
-    def _epsilon_of(self, rate: float) -> float:
-        """The epsilon of a rate, or a little more."""
-        epsilon = Fraction(rate) * Fraction(self._epsilon) / self._exact_rate()
-        return float(epsilon) * (1.0 + 2.0**-51)
-
-    @abstractmethod
-    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
-        """A target of losses by rate, rounded against it and in its favour."""
 
     @abstractmethod
     def _best_utility(self) -> float:

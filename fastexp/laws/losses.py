@@ -66,16 +66,6 @@ class Losses:
         self.lows, self.highs = low[self.by_low], high[self.by_high]
         self.low, self.high = low[self.sloped], high[self.sloped]
 
-    @quiet
-    def near(self, t: float) -> FloatArray:
-        """How much of each piece, from its best end, has a loss <= t."""
-        p = self.pieces
-        near = np.where(self.units.utility(p.loss) <= t, p.size, 0.0)
-        cut = self.sloped[(self.low <= t) & (self.high > t)]
-        if cut.size:
-            near[cut] = reach(self.units, p.some(cut), np.full(cut.size, t))
-        return near
-
     @property
     def greatest(self) -> float:
         """The greatest loss, in units of the utility."""

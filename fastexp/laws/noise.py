@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -12,14 +11,11 @@ from .._parameters import validate
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray
 from ..errors import ParameterError, PrecisionError
-from .certified import Gap, last_failure
 from .elementary import quiet
 from .law import probability_levels
 from .noises import ClampedNoise, Noise
 from .number import NumberLaw, Tails
-from .targets import HIGH, LOW, Target, log_of_sum
-
-ROUNDED = 2e-12  # what closed forms err by, relative
+from .targets import Target
 
 
 class NoiseLaw(NumberLaw):
@@ -121,21 +117,18 @@ class NoiseLaw(NumberLaw):
     def _expected_errors(self, truth: FloatArray) -> FloatArray:
         return self._offset.expected_error(truth - self._centre)
 
-    def _epsilon_for(self, target: Target) -> float:
+    def _holds(self, target: Target) -> Callable[[float], bool]:
         if not target.of_errors:
             raise ParameterError(f"{target.name} needs utilities: take error or expected_error")
-        target = target.about(lambda: self.truth)
-        if self._scales is None or not self._falls(target):
+        if self._scales is None:
             raise PrecisionError(
-                "epsilon_for finds no proof: errors of this noise from this truth are not known to "
-                "fall as epsilon grows"
+                "epsilon_for needs the scale of the noise at each epsilon, which this calibration "
+                "searches for"
             )
-        surely = partial(self._compared, target, ROUNDED)
-        perhaps = partial(self._compared, target, -ROUNDED)
-        return last_failure(surely, perhaps, LOW, HIGH, rising=True)
+        return self._holds_of_errors(target.about(lambda: self.truth), self._at)
 
-    def _falls(self, target: Target) -> bool:
-        """Whether errors fall with the scale s, which falls as epsilon grows.
+    def _rises(self, target: Target) -> bool:
+        """Errors fall with the scale s, which falls as epsilon grows, where this is shown.
 
         P(-a <= s*Z <= b) does where a and b >= 0; elsewhere it is at most 1/2. The expected error
         from a truth within the bounds is a constant plus half of m(r) + m(q) - 2*m(g), with
@@ -143,23 +136,11 @@ class NoiseLaw(NumberLaw):
         that from the truth. Its slope in s has the sign of n(r) + n(q) - 2*n(g), with n(r) = the
         expectation of |Z| where s*|Z| <= r, which rises with r: g <= r and g <= q is enough.
         """
-        away, (low, high) = abs(target.truth - self._centre[0]), self._bounds
+        truth = target.about(lambda: self.truth).truth
+        away, (low, high) = abs(truth - self._centre[0]), self._bounds
         if target.probability is not None:
             return bool(away <= target.limit) or target.probability > 0.5
         return bool(away <= min(high - self._centre[0], self._centre[0] - low))
-
-    def _compared(self, target: Target, err: float, epsilon: float) -> Gap:
-        """The target at another epsilon, where sums err by a share of `err`."""
-        law, truth = self._at(epsilon), np.array([float(target.truth)])
-        if target.probability is None:
-            most, error = target.limit, float(law._expected_errors(truth)[0])
-        else:
-            few, many = target.odds
-            (below, _), (upto, beyond) = law._window(truth, np.array([target.limit]))
-            outside = float(below[0] + beyond[0])
-            inside = 1.0 - outside if outside < 0.5 else float(upto[0] - below[0])
-            most, error = few * inside, many * outside
-        return Gap(log_of_sum(most) - err, log_of_sum(error) + err)
 
     def _at(self, epsilon: float) -> NoiseLaw:
         scale = 0.0 if self._scales is None else self._scales(epsilon)

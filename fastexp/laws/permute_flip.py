@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import NamedTuple, Self, cast
 
 import numpy as np
@@ -13,11 +13,9 @@ from .._typing import FloatArray
 from ..errors import PrecisionError
 from ..kernels.bits.heights import BLOCK
 from ..kernels.select.flip_law import flip_integrals, log_product
-from .certified import Comparison, Gap
 from .elementary import exp, frozen, log
 from .finite import FiniteLaw
 from .loss_groups import LARGEST
-from .targets import Target, log_of_sum
 
 INTEGRALS = 2.0  # what logarithms of sums of probabilities err by, in an integral's bounds
 NODES = 20
@@ -102,21 +100,6 @@ class PermuteAndFlipLaw(FiniteLaw):
 
     def _spread(self, values: FloatArray) -> FloatArray:
         return frozen(values[self._groups.members(self._bits, self._kind)])
-
-    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
-        losses, masses = self._groups.losses, self._groups.masses
-
-        def compare(rate: float, sign: float) -> Gap:
-            law = distinct_law(losses, masses, rate)
-            p, err = law.p * masses, sign * INTEGRALS * law.err
-            if target.probability is None:
-                most, loss = target.limit, float((p * losses).sum())
-            else:
-                (few, many), inside = target.odds, losses <= target.limit
-                most, loss = few * float(p[inside].sum()), many * float(p[~inside].sum())
-            return Gap(log_of_sum(most) - err, log_of_sum(loss) + err)
-
-        return partial(compare, sign=1.0), partial(compare, sign=-1.0)
 
 
 class Distinct(NamedTuple):

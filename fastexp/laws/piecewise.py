@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,8 +16,7 @@ from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray
 from ..kernels.numbers.density import sum_products, sum_squares
 from ..pictures.law_painters import Laws
-from .certified import Comparison
-from .decaying_sums import Parts, cut, expected_errors, expected_losses, losses_within, within
+from .cut_pieces import Parts, cut, gains_at, mean_at
 from .elementary import cdf_of, least_number, reached
 from .grid_cells import LawCells
 from .law import LossLaw
@@ -117,29 +117,26 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
         least = least_number(most, lambda t, i: reached(*losses.at(t), p[i]), min(ways, 256))
         return np.where((p == 1.0) & np.isinf(most), np.inf, least)
 
-    def _epsilon_for(self, target: Target) -> float:
+    def _holds(self, target: Target) -> Callable[[float], bool]:
         if not target.of_errors:
-            return self._least_epsilon(target, *self._compared_losses(target))
+            return LossLaw._holds(self, target)
         target = target.about(lambda: self.truth)
         truth = self._numbers("truth", np.array([target.truth]))
-        if target.probability is None:
-            parts = cut(*self._row(), self._limits(truth, None))
-            first, last = self._distances(parts, truth)
-            limit = target.limit / self._scale
-            return self._least_epsilon(target, *expected_errors(parts, first, last, limit))
-        limits = self._limits(truth, np.array([target.limit]))
+        is_expected = target.probability is None
+        limits = self._limits(truth, None if is_expected else np.array([target.limit]))
         parts = cut(*self._row(), limits)
-        inside = (parts.start >= limits[0]) & (parts.start < limits[1])
-        return self._least_epsilon(target, *within(parts.pieces, inside, target))
-
-    def _compared_losses(self, target: Target) -> tuple[Comparison, Comparison]:
-        compared = expected_losses if target.probability is None else losses_within
-        return compared(self._endless_losses, target)
-
-    @property
-    def _endless_losses(self) -> Losses:
-        """Those of the pieces for every rate."""
-        return self._all_losses
+        if is_expected:
+            most = target.limit / self._scale
+            first, last = self._distances(parts, truth)
+        else:
+            most = 1.0 - (target.probability or 0.0)
+            first = last = 1.0 - ((parts.start >= limits[0]) & (parts.start < limits[1]))
+        if parts.pieces.steep is None:
+            gains = (most - (first / 2.0 + last / 2.0)) * parts.pieces.size
+            meets, unit = gains_at(parts.pieces.loss, gains), float(self._rate_at(1.0))
+            return lambda epsilon: meets(unit * epsilon)
+        mean = mean_at(parts.pieces, first, last)
+        return lambda epsilon: mean(float(self._rate_at(epsilon))) <= most
 
     @property
     def _all_losses(self) -> Losses:

@@ -56,7 +56,7 @@ class MarginalLaw(GridLaw):
     def _refused(self, *_: object, **__: object) -> NoReturn:
         raise ParameterError(OF_ALL)
 
-    _with_rate = _compared_losses = _epsilon_for = _refused
+    _with_rate = _holds = _refused
     utility = _expected_loss = _best_utility = _loss_cdf = _loss_tail = _loss_quantile = _refused
 
     def _bounds(self, target: Target, truth: float, log_whole: float) -> Bounds:
@@ -68,7 +68,7 @@ class MarginalLaw(GridLaw):
             lower, upper = bounded(log_whole, error / far) if far > 0.0 else (-inf, -inf)
             scale = log_of(far) if far > 0.0 else 0.0
             return Bounds((whole - SUMS_OFF, whole + SUMS_OFF), (lower + scale, upper + scale))
-        few, many = target.odds
+        few, many = 1.0 - target.probability, target.probability
         inside, outside = self._inside(truths, np.array([target.limit]))
         within, beyond = bounded(log_whole, inside[0]), bounded(log_whole, outside[0])
         few_log, many_log = log_of(few), log_of(many)

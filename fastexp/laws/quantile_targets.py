@@ -20,18 +20,23 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable
-from math import inf, log, sqrt
+from math import exp, inf, isfinite, log, sqrt
 from typing import NamedTuple, TypeAlias
 
 from ..errors import PrecisionError
-from .certified import MOST, UNKNOWN, Unreached, crossing
-from .targets import HIGH, LOW
+from .targets import HIGH, LOW, Unreached
 
 OFF = 2e-9  # of a logarithm of a sum, and of all probabilities
 CLOSE = 1e-9  # of two epsilons: what bounds of sums can tell apart
 SHARP = 1e-7, 1e-6, 1e-4  # the target is seen to fail so far below
 BEYOND = 1.25  # how far outside a band its outer points lie
+MOST = 5_000  # evaluations
 COARSEST = 8.0  # the step of totals is 1 from here on
+
+UNKNOWN = (
+    "epsilon_for finds no proof: at some epsilon the target is met with equality, or nearly so; "
+    "ask for a little more or less"
+)
 
 
 class Bounds(NamedTuple):
@@ -116,7 +121,7 @@ def last_failure(sums: Sums, low: float, high: float) -> float:
                 return low
         elif least or right <= left * (1.0 + SHARP[0]):
             if least:  # those that rise have all passed 0 where the last of them does
-                right = crossing(sure, left, right, CLOSE)
+                right = crossing(sure, left, right)
             if any(fails(right * (1.0 - gap)) for gap in SHARP):
                 return right
             raise PrecisionError(UNKNOWN)
@@ -148,3 +153,34 @@ def _between(
     a = max(at_left.a[0] + a_least * where, at_right.a[0] - a_most * (width - where))
     b = at_left.b[1] + (at_right.b[1] - at_left.b[1]) * (where / width)
     return (False, a > b)
+
+
+def crossing(f: Callable[[float], float], low: float, high: float) -> float:
+    """A rate at which f >= 0, at most a relative `CLOSE` above one with f < 0.
+
+    f(low) < 0 <= f(high). Chandrupatla, "A new hybrid quadratic/bisection algorithm for finding
+    the zero of a nonlinear function" (1997), on a logarithmic scale.
+    """
+    x, y = [log(high), log(low)], [f(high), f(low)]
+    before, value_before, share = x[1], y[1], 0.5
+    for _ in range(200):
+        middle = x[0] + share * (x[1] - x[0])
+        value = f(exp(middle))
+        if (value >= 0.0) == (y[0] >= 0.0):
+            before, value_before = x[0], y[0]
+        else:
+            before, value_before = x[1], y[1]
+            x[1], y[1] = x[0], y[0]
+        x[0], y[0] = middle, value
+        width = abs(x[1] - x[0])
+        if width <= CLOSE:
+            break
+        share, least = 0.5, CLOSE / 2.5 / width
+        if isfinite(value + y[1] + value_before) and value_before != value != y[1]:
+            xi, phi = (x[0] - x[1]) / (before - x[1]), (y[0] - y[1]) / (value_before - y[1])
+            if phi * phi < xi and (1.0 - phi) ** 2 < 1.0 - xi:
+                side = (before - x[0]) / (x[1] - x[0])
+                share = y[0] / (y[1] - y[0]) * (value_before / (y[1] - value_before))
+                share += side * y[0] / (value_before - y[0]) * (y[1] / (value_before - y[1]))
+        share = min(max(share, least), 1.0 - least)
+    return exp(x[0] if y[0] >= 0.0 else x[1])

@@ -18,7 +18,7 @@ from .._parameters import validate
 from .._parameters.grid import Grid, make_grid
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray
-from ..errors import ParameterError
+from ..errors import FastexpError, ParameterError
 from ..pictures.law_painters import Laws
 from .elementary import exp
 from .grid import GridLaw
@@ -26,7 +26,7 @@ from .law import Law, finite
 from .quantile_chain import LOST, Chain
 from .quantile_marginals import MarginalLaw, runs_of
 from .quantile_targets import Bounds, least_epsilon
-from .targets import Target
+from .targets import Target, rounded_up
 
 LOST_TO_BOUNDS = 44.0  # nats: far below what bounds of targets allow for
 
@@ -240,7 +240,7 @@ class QuantilesLaw(Law[Any, Any]):
     def _draw(self, sampling: Sampling) -> Any:
         return self._answer(self._indices(self._source, sampling))
 
-    def _epsilon_for(self, target: Target) -> float:
+    def _enough(self, target: Target) -> float:
         if not target.of_errors:
             raise ParameterError(f"{target.name} needs utilities: take error or expected_error")
         if target.truth is not None:
@@ -255,7 +255,11 @@ class QuantilesLaw(Law[Any, Any]):
                 for j, truth in enumerate(truths)
             ]
 
-        return least_epsilon(sums, lattice=lattice)
+        with np.errstate(all="ignore"):  # a warning would depend on the data
+            return rounded_up(least_epsilon(sums, lattice=lattice))
+
+    def _holds(self, target: Target) -> NoReturn:
+        raise FastexpError(f"{target.name} of several quantiles at once: please report this")
 
     def _subject(self) -> Laws:
         laws = [self._one(j) for j in range(len(self.q))]
@@ -301,5 +305,5 @@ class OneQuantileLaw(QuantilesLaw):
         """Refused: one quantile has no total beside it."""
         raise ParameterError("total needs two quantiles or more, got one")
 
-    def _epsilon_for(self, target: Target) -> float:
-        return self._alone._epsilon_for(target)
+    def _enough(self, target: Target) -> float:
+        return self._alone._enough(target)

@@ -1,12 +1,20 @@
-"""What accuracy is wanted, the errors about it, and the epsilon that is returned."""
+"""What accuracy is wanted, and the epsilon that is enough for it.
+
+The answer is the least point of a geometric grid, of ratio 1.01 and up to 1e6, such that the target
+holds at it and at every point of the grid above it, rounded up to four digits and verified there by
+the exact law.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context
-from math import inf, log
+from math import inf
 from typing import Any
+
+import numpy as np
 
 from .._parameters import validate
 from .._parameters.text import readable
@@ -15,7 +23,13 @@ from ..errors import ParameterError
 LOW, HIGH = validate.EPSILON_RANGE
 ONE_OF = "exactly one of error, loss, expected_error and expected_loss must be given"
 NEEDED = "error and loss need probability; expected_error and expected_loss take none"
-UPWARDS = Context(prec=12, rounding=ROUND_CEILING)
+UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
+# From 1e6 down to 1e-9; multiplied one by one, so that they are the same on every machine.
+GRID = HIGH / np.cumprod(np.append(1.0, np.full(3471, 1.01)))
+
+
+class Unreached(Exception):  # an answer, which callers put into words
+    """The target fails at the greatest epsilon."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +53,6 @@ class Target:
         if self.probability is None:
             return limit
         return f"{limit} with probability {readable(self.probability)}"
-
-    @property
-    def odds(self) -> tuple[float, float]:
-        """Factors of P(at most the limit) and P(more): the target holds if no less is the first."""
-        p = validate.real("probability", self.probability)
-        return 1.0 - p, p
 
     def about(self, truth: Callable[[], Any]) -> Target:
         """The same, with this truth where none was given."""
@@ -100,11 +108,26 @@ def share_of_all(name: str, value: object) -> float:
     return share
 
 
+def least_epsilon(holds: Callable[[float], bool], least: float, *, rising: bool) -> float:
+    """The epsilon that is enough for a target; `Unreached` if it fails at 1e6.
+
+    `least` is the least epsilon that there is; `rising`: a target that holds at one epsilon holds
+    at all above it.
+    """
+    points = np.append(GRID[least < GRID], least).tolist()
+    if not holds(points[0]):
+        raise Unreached
+    if rising:
+        failing = bisect_left(points, True, lo=1, key=lambda epsilon: not holds(epsilon))
+    else:
+        failing = next((i for i, point in enumerate(points) if not holds(point)), len(points))
+    for point in reversed(points[:failing]):
+        epsilon = rounded_up(point)
+        if holds(epsilon):
+            return epsilon
+    raise Unreached
+
+
 def rounded_up(epsilon: float) -> float:
-    """To 12 digits, within the allowed range."""
+    """To four digits, within the allowed range."""
     return min(max(float(UPWARDS.create_decimal(repr(epsilon))), LOW), HIGH)
-
-
-def log_of_sum(x: float) -> float:
-    """ln(x); minus infinity of a sum of no terms."""
-    return log(x) if x > 0.0 else -inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
@@ -128,5 +129,5 @@ class TopKLaw(OrderedSelections):
             free[np.arange(chosen.size), chosen] = False
         return logs
 
-    def _epsilon_for(self, target: Target) -> float:
-        return self._first._epsilon_for(target)
+    def _holds(self, target: Target) -> Callable[[float], bool]:
+        return self._first._holds(target)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from fastexp.laws import certified, elementary, losses, permute_flip, piece_shapes
-from fastexp.laws.certified import Gap, Unreached, crossing, last_failure
-from fastexp.laws.decaying_sums import by_level
+from fastexp.laws import elementary, losses, permute_flip, piece_shapes, targets
 from fastexp.laws.densities import laplace_density, median_density, price_density
 from fastexp.laws.error_bound import _least as least_bound
 from fastexp.laws.error_bound import lambert_w, length
@@ -19,9 +17,10 @@ from fastexp.laws.quantile_targets import (
     OFF,
     Bounds,
     bounded,
+    crossing,
     least_epsilon,
 )
 from fastexp.laws.quantile_targets import (
     last_failure as last_quantile_failure,
 )
-from fastexp.laws.targets import target_of
+from fastexp.laws.targets import GRID, Unreached

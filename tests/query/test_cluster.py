@@ -26,6 +26,7 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
+from tests.doors.intake import Sorted
 from tests.doors.query import brought, engine_module, verbs
 from tests.messages import raises, says
 from tests.support import frame_cases as cases
@@ -629,6 +630,51 @@ class TestOnWorkers:
         for name in ("counted", "fine", "late", "integer", "mode"):
             assert abs(there[name][0] - here[name][0]) < near
         assert np.abs(there["several"][0] - here["several"][0]).max() < near
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_counts_that_come_here_are_those_of_the_rows(self, monkeypatch):
+        sources: list[tuple[Any, Any]] = []
+        for kind in (fx.Median, fx.MostCommon):
+            real = kind._streamed
+
+            def streamed(mechanism: Any, source: Any, threads: int, real: Any = real) -> Any:
+                sources.append((mechanism, source))
+                return real(mechanism, source, threads)
+
+            monkeypatch.setattr(kind, "_streamed", streamed)
+        rng = np.random.default_rng(8)
+        values = np.where(rng.random(90_000) < 0.1, np.nan, rng.normal(50, 9, 90_000))
+        rows = pd.DataFrame({"v": values, "t": rng.choice(["a", "b", "c"], 90_000)})
+        coarse, fine = (fx.Median(1.0, (0, 100), **grid) for grid in ({"step": 0.5}, {}))
+        label = fx.MostCommon(1.0, ["b", "a", "z"])
+        answers = {"coarse": (coarse, "v"), "t": (label, "t"), "fine": (fine, "v")}
+        fx.Query().release(dd.from_pandas(rows, npartitions=5), answers, nan="drop")
+        records = np.sort(values[~np.isnan(values)])
+        (_, counted), (_, labels), (_, passed) = sources
+        points, numbers = np.unique(coarse._place(records), return_counts=True)
+        assert counted.numbers.tolist() == points.tolist()
+        assert counted.often.tolist() == numbers.tolist()
+        assert labels.numbers.tolist() == [0, 1]
+        assert labels.often.tolist() == [int((rows.t == one).sum()) for one in ("b", "a")]
+        assert passed.total() == records.size
+        ranges = [(9, 40), (900, 950), (40_000, 40_100), (80_000, 80_003)]
+        windows = [*passed.windows(fine.grid, ranges), passed.window(fine.grid, *ranges[2])]
+        for ends, window in zip([*ranges, ranges[2]], windows, strict=True):
+            for one, other in zip(window, Sorted(records).window(fine.grid, *ends), strict=True):
+                assert np.array_equal(one, other)
+        (whole,) = passed.raw_parts()
+        assert np.array_equal(np.sort(whole), records)
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_accuracy_is_that_of_one_machine(self):
+        answers = {
+            "m": (self.MEDIAN, "v"),
+            "q": (fx.Quantiles([0.2, 0.9], epsilon=1.0, bounds=(0, 50), step=1), "v"),
+        }
+        for query in (self.QUERY, fx.Query(), fx.Query("g", "from-data")):
+            with contextlib.suppress(fx.PrivacyWarning):
+                there = query.accuracy(self.frame(), answers).compute()
+                pd.testing.assert_frame_equal(there, query.accuracy(self.ROWS, answers))
 
     @pytest.mark.parametrize("person", [None, "who"])
     def test_no_log_or_file_of_spark_keeps_a_secret(

@@ -189,7 +189,8 @@ truth, expected, quantile, bias, best, epsilon, delta, rho, neighbors, needs)
             "epsilon exponential --expected-loss 5 \\\n      --like votes --n 8 --sensitivity 1",
         ),
         """\
-From the epsilon on, the target holds at every one up to 1e6. A generator makes
+The target holds there and at each epsilon of a grid above it, of ratio 1.01 and
+up to 1e6. A generator makes
 utilities for a selection (leader, scores, votes), and records for a number.
 
 keys of --json: kind, private, mechanism, target, data, n, datasets, epsilon of
