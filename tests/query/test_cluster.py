@@ -544,6 +544,29 @@ class TestOnWorkers:
         assert [tasks[-1].calls for _, tasks in runs] == [7, 7, 64, 64]
 
     @pytest.mark.usefixtures("in_dask")
+    def test_rows_come_together_by_what_tells_persons_apart(self, monkeypatch):
+        """The first word of integers is their kind: all of them would come to one task."""
+        runs = self.recorded(monkeypatch)
+        for rows in (self.ROWS, self.ROWS.assign(v=[f"p{v}" for v in self.ROWS.v])):
+            count = {"m": (fx.MostCommon(1.0, [0, 1, 2, 3]), "g")}
+            fx.Query(person="v").release(self.frame(rows), count)
+            sent, (_, bounded, *_) = runs[-1]
+            (columns,) = sent.numbered(iter([[rows["v"], rows["g"]]]))
+            uses = [use.column for use in sent._uses]
+            assert uses == ["v", "g"]
+            assert len(np.unique(columns[bounded.by])) == 50
+
+    @pytest.mark.usefixtures("in_dask")
+    def test_what_an_engine_says_of_groups_is_withheld(self, monkeypatch):
+        def fail(*_: Any) -> None:
+            raise ValueError("secret")
+
+        monkeypatch.setattr(DaskFrame, "distinct", fail)
+        with pytest.warns(fx.PrivacyWarning), raises("failed workers") as told:
+            fx.Query("g", "from-data").release(self.frame(), {"m": (self.MEDIAN, "v")})
+        assert told.value.__cause__ is told.value.__context__ is None
+
+    @pytest.mark.usefixtures("in_dask")
     def test_workers_have_no_key_of_the_users(self, monkeypatch):
         runs, secret = self.recorded(monkeypatch), bytes.fromhex(KEY.export().split("-")[3])
         query = fx.Query(by="g", groups=range(7), person="v")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..._intake.unsorted import MOST_COUNTED, SAMPLE, Gathered, Unsorted, edges_
 from ..._keys.group_names import Names
 from ..._typing import AnyArray, IntArray
 from ...errors import FastexpError, InvalidRecords, ParameterError
-from ..disk.spill import NAME_WORDS
+from ..disk.spill import NAME_WORDS, SORTED
 from ..engines.frame import Frame, Task, Uses, Workers
 from ..engines.types import UNKNOWN, type_of
 from .draws import together
@@ -32,6 +32,7 @@ from .work import SEEN, VALUE, Work, version
 if TYPE_CHECKING:
     from ..disk.memory import Room
 
+T = TypeVar("T")
 UNFIT = (
     "frame must be of workers that have {}, got another version, or workers that cannot be asked"
 )
@@ -91,7 +92,8 @@ def _names(call: Call, workers: Workers, uses: Uses) -> Names:
     if not call.query.by or uses.groups is not None:
         return Reader(call, uses).numbering()[0]
     groups = GroupsOfData()
-    groups.codes(list(workers.distinct([uses[i] for i in uses.by])))
+    columns = [uses[i] for i in uses.by]
+    groups.codes(list(_asked(lambda: workers.distinct(columns), call.released)))
     return groups.numbering()[0]
 
 
@@ -126,15 +128,22 @@ class _Run:
         tasks = [Task("numbered", kinds)]
         if self._uses.person is not None:
             tasks = [Task("numbered", (*kinds, *["i8"] * NAME_WORDS))]
-            tasks += [Task("bounded", kinds, by=len(kinds), calls=self.calls)]
-        try:
-            return self._workers.run(self.work, self._uses, [*tasks, *last])
-        except (FastexpError, MemoryError):
-            raise
-        except Exception as failure:  # of an engine: its message may hold data
-            if not self._released:
-                raise InvalidRecords(FAILED) from failure
-        raise InvalidRecords(FAILED)  # outside the handler: the error is no context of ours
+            tells_apart = len(kinds) + SORTED[0]  # the first word of integers is their kind
+            tasks += [Task("bounded", kinds, by=tells_apart, calls=self.calls)]
+        every = [*tasks, *last]
+        return _asked(lambda: self._workers.run(self.work, self._uses, every), self._released)
+
+
+def _asked(read: Callable[[], T], released: bool) -> T:
+    """What workers give; what an engine says of a failure may hold data."""
+    try:
+        return read()
+    except (FastexpError, MemoryError):
+        raise
+    except Exception as failure:
+        if not released:
+            raise InvalidRecords(FAILED) from failure
+    raise InvalidRecords(FAILED)  # outside the handler: the error is no context of ours
 
 
 def _draw_there(run: _Run, results: SentResults, groups: int) -> None:

@@ -31,7 +31,7 @@ from .steps import Steps
 
 Columns: TypeAlias = list[IntArray]
 SAMPLE = 1 << 14  # records of a task in a sample
-COUNTED, SEEN, VALUE = 0, -1, -2  # what a row of a pass is: a count from 0 on, or one of these
+SEEN, VALUE = -1, -2  # what a row of a pass is, if no count, whose number is from 0 on
 FAILED = (
     "fastexp: a task failed; its message is withheld, as it may hold data. A record may be missing "
     "(nan=), a person or a group may have more rows than a task's memory holds"
