@@ -548,7 +548,7 @@ class TestOnWorkers:
         """The first word of integers is their kind: all of them would come to one task."""
         runs = self.recorded(monkeypatch)
         for rows in (self.ROWS, self.ROWS.assign(v=[f"p{v}" for v in self.ROWS.v])):
-            count = {"m": (fx.MostCommon(1.0, [0, 1, 2, 3]), "g")}
+            count = {"m": (fx.MostCommon(1.0, range(5)), "g")}
             fx.Query(person="v").release(self.frame(rows), count)
             sent, (_, bounded, *_) = runs[-1]
             (columns,) = sent.numbered(iter([[rows["v"], rows["g"]]]))
