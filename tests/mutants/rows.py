@@ -430,7 +430,7 @@ ROWS = {
         "a choice that favours some": "kernels/groups:flip:drop:28",
         "coins at half the rate": "reference:flip_draw:half:18",
         "the first success wins": "reference:flip_draw:value=0:53",
-        "later words are those of coins": "grouped:KeyedWords.round:value=0:90",
+        "later words are those of coins": "grouped:KeyedWords.round:value=0:85",
         "draws share their words": "grouped:Draws.chunk:right:7",
         "bids pay below them alone": "kernels/groups:fill_revenues:skip:8",
         "bounds of prices are not above": "kernels/groups:fill_revenues:left:6",
