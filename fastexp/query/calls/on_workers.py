@@ -93,7 +93,7 @@ def _names(call: Call, workers: Workers, uses: Uses) -> Names:
         return Reader(call, uses).numbering()[0]
     groups = GroupsOfData()
     columns = [uses[i] for i in uses.by]
-    groups.codes(list(_asked(lambda: workers.distinct(columns), call.released)))
+    groups.codes(list(_withheld(lambda: workers.distinct(columns), call.released)))
     return groups.numbering()[0]
 
 
@@ -131,10 +131,10 @@ class _Run:
             tells_apart = len(kinds) + SORTED[0]  # the first word of integers is their kind
             tasks += [Task("bounded", kinds, by=tells_apart, calls=self.calls)]
         every = [*tasks, *last]
-        return _asked(lambda: self._workers.run(self.work, self._uses, every), self._released)
+        return _withheld(lambda: self._workers.run(self.work, self._uses, every), self._released)
 
 
-def _asked(read: Callable[[], T], released: bool) -> T:
+def _withheld(read: Callable[[], T], released: bool) -> T:
     """What workers give; what an engine says of a failure may hold data."""
     try:
         return read()
