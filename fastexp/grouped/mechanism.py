@@ -85,6 +85,8 @@ class GroupedMechanism(Protocol):
     def _streamed(self, records: AnyArray | Source, threads: int) -> Any:
         """Draw once for all records that `_read` gave: an array, parts in passes, or counts.
 
+        What is counted is what `_place` gave.
+
         None: this mechanism draws by group only, and so needs all of them in memory.
         """
         ...

@@ -63,10 +63,7 @@ def mean_at(pieces: Pieces, first: AnyArray, last: AnyArray) -> Callable[[float]
     `first` and `last` are its values at the first and the last output of a piece.
     """
     flip = np.zeros(first.size, np.bool_) if pieces.flip is None else pieces.flip
-    at_best, growth = (
-        np.where(flip, last, first),
-        np.sign(np.where(flip, first - last, last - first)),
-    )
+    at_best, growth = np.where(flip, last, first), np.sign(last - first) * np.where(flip, -1.0, 1.0)
 
     @quiet
     def mean(rate: float) -> float:

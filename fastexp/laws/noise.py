@@ -125,7 +125,16 @@ class NoiseLaw(NumberLaw):
                 "epsilon_for needs the scale of the noise at each epsilon, which this calibration "
                 "searches for"
             )
-        return self._holds_of_errors(target.about(lambda: self.truth), self._at)
+        target = target.about(lambda: self.truth)
+        truth, limit = np.array([float(target.truth)]), np.array([target.limit])
+
+        def holds(epsilon: float) -> bool:
+            law = self._at(epsilon)
+            if target.probability is None:
+                return bool(law._expected_errors(truth)[0] <= target.limit)
+            return bool(law._within(truth, limit, np.array([target.probability]))[0])
+
+        return holds
 
     def _rises(self, target: Target) -> bool:
         """Errors fall with the scale s, which falls as epsilon grows, where this is shown.

@@ -16,7 +16,6 @@ from ..errors import ParameterError
 from ..pictures.law_painters import Laws
 from .elementary import cdf_of, least_number, quiet
 from .law import Law, finite, probability_levels, shaped_as
-from .targets import Target
 
 Tails: TypeAlias = tuple[FloatArray, FloatArray]  # up to a number, and beyond it
 
@@ -174,21 +173,6 @@ class NumberLaw(Law[float, AnyArray]):
         low, high = self._support()
         endless = (flat == 1.0) & (high - low == np.inf)
         return shaped_as(levels, np.where(endless, np.inf, quantiles))
-
-    def _holds_of_errors(
-        self, target: Target, law_at: Callable[[float], NumberLaw]
-    ) -> Callable[[float], bool]:
-        """Whether a target of errors holds, by the law at another epsilon."""
-        truth = self._numbers("truth", np.array([target.truth]))
-
-        def holds(epsilon: float) -> bool:
-            law = law_at(epsilon)
-            if target.probability is None:
-                return bool(law._expected_errors(truth)[0] <= target.limit)
-            p = np.array([target.probability])
-            return bool(law._within(truth, np.array([target.limit]), p)[0])
-
-        return holds
 
     def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
         """The least doubles r that are `_within`."""

@@ -421,7 +421,9 @@ class GridMechanism(Mechanism, GroupedMechanism):
 
     def _streamed(self, records: AnyArray | Source, threads: int) -> Any:
         """Draw once for an array, or for records in passes or counted; None: by group only."""
-        if not (self._in_passes or isinstance(records, Counted)):
+        if isinstance(records, Counted):
+            records = Counted(records.numbers, records.often, self.grid)
+        elif not self._in_passes:
             return None
         if not isinstance(records, Source):
             records = Records(records).source(grid=self.grid, threads=threads)

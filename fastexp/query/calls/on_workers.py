@@ -169,8 +169,8 @@ def _draw_alone(call: Call, run: _Run, results: Results) -> None:
             mine = np.flatnonzero(answers == i)
             mine = mine[np.argsort(points[mine])]
             mechanism = call.answers[i].mechanism
-            source = Counted(points[mine], numbers[mine], getattr(mechanism, "grid", None))
-            results.put(i, 0, mechanism._streamed(source, call.threads))
+            counts = Counted(points[mine], numbers[mine])
+            results.put(i, 0, mechanism._streamed(counts, call.threads))
     for _, which in together(call, run.work.steps.reader):
         records = RecordsOnWorkers(run, which[0])  # of each of these answers
         for i in which:
