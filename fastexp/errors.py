@@ -66,7 +66,7 @@ class NotReleasable(FastexpError, TypeError):
 
 
 class StudyError(FastexpError, RuntimeError):
-    """A study cannot go on: its folder is another study's, a task fails, a pool keeps breaking."""
+    """A study cannot go on: its folder is another study's, a task fails, a worker dies."""
 
 
 class OutputError(FastexpError, RuntimeError):

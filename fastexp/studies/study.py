@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._compiler.rounding import check_rounding
+from .._parameters import validate
 from ..errors import ParameterTypeError
 from .design.design import Design
 from .ready.ready import settings_of
 from .report.results import StudyResults
-from .run import runner
-from .run.runner import Report
+from .run.executors import workers_of
+from .run.runner import Report, carried_out
 from .store import folder as folders
 
 
@@ -162,16 +163,15 @@ class Study(Design):
 
         Parameters
         ----------
-        executor : {None, "threads", "processes"}, Executor or callable, optional
-            Where tasks run: None is threads (kernels release the GIL). Any
-            `concurrent.futures.Executor` will do, and a ``Client`` of `dask.distributed`; a
-            callable returns one, and is called again if it breaks. A script that starts
-            processes needs ``if __name__ == "__main__":`` around what it does.
+        executor : {None, "threads", "processes", "dask"} or Executor, optional
+            Where tasks run: None is threads (kernels release the GIL); "dask" starts Dask's
+            processes on this machine. Any `concurrent.futures.Executor` will do, and a
+            ``Client`` of `dask.distributed`. A script that starts processes needs
+            ``if __name__ == "__main__":`` around what it does.
         workers : int
-            For None, "threads" and "processes": how many; 0 for one on each CPU that the
-            process may use. For another executor: how many tasks it runs at a time, where it
-            does not say so itself (as Ray and MPI); a few long tasks are cut into pieces so that
-            all workers have some, and three pieces for each are handed out ahead.
+            For the named ones: how many; 0 for one on each CPU that the process may use. For
+            another executor: how many tasks it runs at a time, where it does not say so itself
+            (as Ray and MPI). Fewer tasks than workers are cut, so that all have some.
         out : str or Path, optional
             A folder for results, new or empty: each finished task is appended to it at once,
             and `resume` continues from it after whatever stopped the run.
@@ -187,14 +187,15 @@ class Study(Design):
         ParameterError, ParameterTypeError
             If an argument is wrong, or the folder holds something.
         StudyError
-            If a task fails, or a pool keeps breaking. Finished tasks stay in `out`, also after
+            If a task fails, or its worker dies. Finished tasks stay in `out`, also after
             Ctrl-C: a note on the exception says how to go on.
         """
         check_rounding()
-        pool = runner.checked(executor, workers, progress)
-        pool.check(self)
-        store = folders.Progress(self) if out is None else folders.create(Path(out), self)
-        return runner.carried_out(store, pool, progress)
+        validate.progress(progress)
+        with workers_of(executor, workers) as pool:
+            pool.check(self)
+            store = folders.Progress(self) if out is None else folders.create(Path(out), self)
+            return carried_out(store, pool, progress)
 
     @staticmethod
     def resume(
@@ -230,6 +231,7 @@ class Study(Design):
             If it is not a results folder, or of another study or version: the difference is
             named.
         """
-        pool = runner.checked(executor, workers, progress)
-        store = folders.opened(Path(folder), Study, study, allow_import)
-        return runner.carried_out(store, pool, progress)
+        validate.progress(progress)
+        with workers_of(executor, workers) as pool:
+            store = folders.opened(Path(folder), Study, study, allow_import)
+            return carried_out(store, pool, progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 from fastexp.cli import main
 from tests.doors.cli import errors, waiting
-from tests.doors.studies import pools
+from tests.doors.studies import executors
 from tests.support import processes
 from tests.support.command_line import Run
 from tests.support.processes import started
@@ -75,17 +76,16 @@ class _Closing:
     def __exit__(self, *_: object) -> None:
         self.scheduler.closed.append(self.name)
 
-    def get_executor(self, **settings: Any) -> Any:
+    def get_executor(self) -> Any:
         from concurrent.futures import ThreadPoolExecutor
 
-        assert settings["pure"] is False
         return ThreadPoolExecutor(1)
 
     def nthreads(self) -> dict[str, int]:
         return {"tcp://one": 1}
 
 
-def test_a_cluster_of_dask_is_begun_without_a_dashboard_and_closed(
+def test_a_cluster_of_dask_is_begun_at_any_port_and_closed(
     run: Run, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scheduler = Scheduler()
@@ -93,7 +93,7 @@ def test_a_cluster_of_dask_is_begun_without_a_dashboard_and_closed(
     code, out, _ = run("study", "run", file, "--executor", "dask", "--workers", "3")
     assert (code, scheduler.closed) == (0, ["client", "cluster"])
     settings = scheduler.asked[0]
-    assert (settings["n_workers"], settings["dashboard_address"]) == (3, None)
+    assert (settings["n_workers"], settings["dashboard_address"]) == (3, ":0")
     assert out == run("study", "run", file)[1]
     if hasattr(signal, "pthread_sigmask"):  # nothing stays blocked here
         assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
@@ -125,7 +125,7 @@ def test_workers_of_dask_give_the_same_output(run: Run, file: str) -> None:
 @pytest.mark.process
 @posix
 def test_processes_begun_while_interrupts_are_blocked_do_not_take_them() -> None:
-    with pools.interrupts_kept():
+    with executors.interrupts_kept():
         script = "import signal; print(signal.SIGINT in signal.pthread_sigmask(0, []))"
         inside = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, check=True, timeout=600
@@ -199,11 +199,11 @@ def test_ctrl_c_tells_how_to_go_on(
     code, shown, err = run("study", "run", file, "--workers", "1", *more)
     assert (code, shown) == (130, "")
     if not out:
-        words = "4 of 6 tasks are finished; nothing was saved (with --out DIR it would be)\n"
-        assert err == words + STOPPED
+        words = r"[456] of 6 tasks are finished; nothing was saved \(with --out DIR it would be\)\n"
+        assert re.fullmatch(words + STOPPED, err)
         return
     first, rest = err.split("; ", 1)
-    assert first == "4 of 6 tasks are finished and kept"
+    assert re.fullmatch("[456] of 6 tasks are finished and kept", first)
     assert rest.endswith(f"study resume '{folder}'\n{STOPPED}")
     monkeypatch.undo()
     code, again, _ = run("study", "resume", folder)

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from tests.docs.page_code import DOCS, blocks
-from tests.doors.studies import pools
 from tests.support.small_study import small, tables, undisturbed
 
 pytestmark = pytest.mark.process
@@ -26,18 +25,6 @@ PAGE = DOCS / "howto" / "studies-on-many-machines.md"
 @pytest.fixture(scope="module")
 def wanted() -> tuple[bytes, bytes]:
     return undisturbed(small())
-
-
-def dies_once(text: str, *piece: int) -> object:
-    """For workers: the first one that comes to task 5 ends."""
-    if piece[0] == 5:
-        try:
-            os.close(os.open(os.environ["DIED"], os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            pass
-        else:
-            os._exit(9)
-    return pools.run_task(pools._study(text), *piece)
 
 
 def carried_out(script: str, folder: Path, *command: str) -> None:
@@ -69,15 +56,10 @@ study = small()
 
 
 @pytest.mark.skipif(find_spec("joblib") is None, reason="no joblib")
-def test_loky_whose_worker_dies(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: tuple[bytes, bytes]
-) -> None:
+def test_loky(tmp_path: Path, wanted: tuple[bytes, bytes]) -> None:
     from joblib.externals.loky import get_reusable_executor
 
-    monkeypatch.setattr(pools, "run_described", dies_once)
-    monkeypatch.setenv("DIED", str(tmp_path / "died"))
-    small().run(lambda: get_reusable_executor(max_workers=2), out=tmp_path / "out")
-    assert (tmp_path / "died").exists()
+    small().run(get_reusable_executor(max_workers=2), out=tmp_path / "out")
     assert tables(tmp_path / "out") == wanted
 
 

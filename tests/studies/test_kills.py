@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import re
 import signal
@@ -13,14 +12,13 @@ import threading
 import time
 import tomllib
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import fastexp as fx
-from tests.doors.studies import pools, run_task, writing
+from tests.doors.studies import executors, run_task, writing
 from tests.support import processes
 from tests.support.processes import started
 from tests.support.small_study import TASKS, small, tables, undisturbed
@@ -30,7 +28,6 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="no signals that kill"),
 ]
 ROOT = Path(__file__).parents[2]
-SPAWN = multiprocessing.get_context("spawn") if os.name == "posix" else None
 VICTIM = 7  # the task whose worker is killed
 LONG = 120.0  # seconds: what takes longer hangs
 
@@ -58,7 +55,7 @@ def waits_to_be_killed(text: str, number: int, *part: int) -> Any:
             note.with_suffix(".draft").write_text(str(os.getpid()))
             note.with_suffix(".draft").replace(note)
             time.sleep(600)
-    return run_task(pools._study(text), number, *part)
+    return run_task(executors._study(text), number, *part)
 
 
 @contextlib.contextmanager
@@ -94,17 +91,6 @@ def whole_lines(out: Path) -> int:
 
 
 class TestWorkers:
-    def test_a_process_of_a_pool_is_killed(self, tmp_path, monkeypatch, wanted):
-        note = tmp_path / "note"
-        monkeypatch.setenv("NOTE", str(note))
-        monkeypatch.setattr(pools, "run_described", waits_to_be_killed)
-        make = lambda: ProcessPoolExecutor(2, SPAWN, pools.belong)  # noqa: E731
-        with killer(note) as killed:
-            small().run(make, out=tmp_path / "out")
-        assert len(killed) == 1
-        assert tables(tmp_path / "out") == wanted
-        until(lambda: not multiprocessing.active_children(), "processes are left")
-
     @pytest.mark.engines
     @pytest.mark.filterwarnings("ignore::ResourceWarning")  # of dask's own sockets
     @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -113,7 +99,7 @@ class TestWorkers:
         distributed = pytest.importorskip("distributed")
         note = tmp_path / "note"
         monkeypatch.setenv("NOTE", str(note))
-        monkeypatch.setattr(pools, "run_described", waits_to_be_killed)
+        monkeypatch.setattr(executors, "run_described", waits_to_be_killed)
         cluster = distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -123,7 +109,6 @@ class TestWorkers:
             local_directory=str(tmp_path),
         )
         with cluster, distributed.Client(cluster, set_as_default=False) as client:
-            assert pools.Pool(client, 0).workers == 2
             of_one_task = {"n": 12, "data": "ages", "block": 30}  # it is cut for two workers
             in_pieces = small(**of_one_task).run(client).to_csv()
             before = {info["pid"] for info in client.run(os_facts).values()}

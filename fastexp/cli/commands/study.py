@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import shlex
 import sys
 from argparse import Namespace
@@ -26,9 +25,7 @@ if TYPE_CHECKING:
     Run: TypeAlias = Callable[[Any, int, Progress], StudyResults]
 
 FILES = (".toml", ".json")
-RETRIES = 2  # of a task, by dask; a study's engine has retries of its own
 PATIENCE = "10s"  # for a scheduler to answer
-LOGGERS = ("distributed", "distributed.client", "distributed.worker", "distributed.nanny")
 NOT_PRIVATE = "Simulations, not private releases: computed from data sets that the study knows."
 
 
@@ -155,41 +152,23 @@ def _look_here(options: Namespace) -> None:
 
 @contextlib.contextmanager
 def _workers_of(options: Namespace) -> Iterator[tuple[Any, int]]:
-    """The arguments of `Study.run` that say where it runs; what dask starts for it ends with it."""
+    """The arguments of `Study.run` that say where it runs."""
     if options.scheduler is not None and options.executor != "dask":
         raise UserMistake("--scheduler needs --executor dask")
     if options.scheduler is not None and options.workers is not None:
         raise UserMistake("--workers does not go with --scheduler: it has its own")
-    workers = options.workers or 0
-    if options.executor != "dask":
-        yield options.executor, workers
+    if options.executor == "dask":
+        dask = needed("distributed", "--executor dask")
+    if options.scheduler is None:
+        yield options.executor, options.workers or 0
         return
-    from ..._parameters.validate import threads
-    from ...studies.run.pools import interrupts_kept
-
-    dask = needed("distributed", "--executor dask")
-    for name in LOGGERS:  # which tell of workers that come and go: results and errors say enough
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    with contextlib.ExitStack() as stack:
-        address = options.scheduler
-        if address is None:
-            with interrupts_kept():
-                cluster = dask.LocalCluster(
-                    n_workers=threads(workers),
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=None,
-                    silence_logs=logging.CRITICAL,
-                )
-                address = stack.enter_context(cluster)
-        try:
-            client = dask.Client(address, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as error:
-            text = f"no scheduler answers at {address} ({type(error).__name__})"
-            raise Failure(text) from None
-        stack.enter_context(client)
-        executor = client.get_executor(pure=False, retries=RETRIES)
-        yield executor, sum(client.nthreads().values())
+    try:
+        client = dask.Client(options.scheduler, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        text = f"no scheduler answers at {options.scheduler} ({type(error).__name__})"
+        raise Failure(text) from None
+    with client:
+        yield client, 0
 
 
 def _carry_out(run: Run, options: Namespace, folder: str) -> None:

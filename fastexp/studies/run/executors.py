@@ -1,0 +1,201 @@
+"""Where tasks run: threads, processes, Dask on this machine, or an executor of any make."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib import import_module
+from multiprocessing import resource_tracker
+from multiprocessing.process import BaseProcess
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from ..._parameters import validate
+from ...errors import ParameterError, ParameterTypeError
+from ..design.code import Code, replaced
+from ..design.design import Design
+from ..sums.totals import TaskResult
+from .task import run_task
+
+Piece: TypeAlias = tuple[int, int, int]  # a task's number; which part of it, and of how many
+AHEAD, UNKNOWN = 3, 64  # tasks that wait for each worker; in flight where workers are unknown
+SUBMITS = "submit(function, *arguments) gives a Future"
+MOST_WINDOWS = 61  # processes: Windows waits for no more handles at once
+
+
+@runtime_checkable
+class Submits(Protocol):
+    """An executor of any make."""
+
+    def submit(self, task: Callable[..., Any], /, *args: Any) -> Any:
+        """A future of the task's result."""
+        ...
+
+
+@runtime_checkable
+class GivesExecutor(Protocol):
+    """What has an executor, as a Client of dask.distributed."""
+
+    def get_executor(self) -> Submits:
+        """The executor."""
+        ...
+
+    def nthreads(self) -> Mapping[str, int]:
+        """How many tasks each of its workers can run at a time."""
+        ...
+
+
+@dataclass(frozen=True)
+class Workers:
+    """An executor, how many tasks it runs at a time (0: not known), what its processes need."""
+
+    executor: Submits
+    count: int
+    spawned: bool = False  # processes that are started here
+
+    @property
+    def ahead(self) -> int:
+        """How many tasks are in flight at most."""
+        return AHEAD * self.count or UNKNOWN
+
+    def submit(self, study: Design, text: str, piece: Piece) -> Future[TaskResult]:
+        """Submit a task, or a part of it: threads share the study, others get its settings."""
+        if isinstance(self.executor, ThreadPoolExecutor):
+            return self.executor.submit(run_task, study, *piece)
+        task = partial(run_described, codes=study.codes) if study.codes else run_described
+        with interrupts_kept() if self.spawned else contextlib.nullcontext():
+            future: object = self.executor.submit(task, text, *piece)
+        if not isinstance(future, Future):
+            raise ParameterTypeError(
+                "executor.submit must return a concurrent.futures.Future, got "
+                f"{type(future).__name__}"
+            )
+        return future
+
+    def check(self, study: Design) -> None:
+        """Refuse code that is not here, and code that new processes cannot be sent."""
+        for code in study.codes:
+            value = code.here()
+            try:
+                if self.spawned:
+                    pickle.dumps(value)
+                    _check_module(code.reference)
+            except Exception as error:  # of whatever kind, as objects may raise any
+                raise ParameterError(
+                    f"{code.reference} cannot be sent to processes: define it by def or class at "
+                    "the top level of a module (not of a notebook), or run the study on threads"
+                ) from error
+
+
+@contextlib.contextmanager
+def workers_of(executor: object, workers: int) -> Iterator[Workers]:
+    """What `Study.run` means by its executor; what is started for it ends with it."""
+    stated = validate.counting("workers", workers, least=0)
+    count = validate.threads(stated)
+    with contextlib.ExitStack() as stack:
+        if executor in (None, "threads"):
+            yield Workers(stack.enter_context(ThreadPoolExecutor(count)), count)
+        elif executor == "processes":
+            yield Workers(stack.enter_context(processes(count)), count, spawned=True)
+        else:
+            client = stack.enter_context(_dask(count)) if executor == "dask" else executor
+            if isinstance(client, GivesExecutor):
+                yield Workers(client.get_executor(), stated or sum(client.nthreads().values()))
+            elif isinstance(client, Submits) and not isinstance(client, type):
+                known = getattr(client, "_max_workers", None)
+                yield Workers(client, known if isinstance(known, int) else stated)
+            else:
+                got = repr(executor) if isinstance(executor, str) else type(executor).__name__
+                raise ParameterTypeError(
+                    "executor must be None, 'threads', 'processes', 'dask' or an executor "
+                    f"({SUBMITS}), got {got}"
+                )
+
+
+def processes(workers: int) -> Executor:
+    """Fresh processes that leave Ctrl-C to the one that started them, and end with it."""
+    context = multiprocessing.get_context("spawn")  # forks of threads or locks can hang
+    count = min(workers, MOST_WINDOWS) if os.name == "nt" else workers
+    return ProcessPoolExecutor(count, mp_context=context, initializer=belong)
+
+
+@contextlib.contextmanager
+def _dask(workers: int) -> Iterator[Any]:
+    """A client of Dask's processes on this machine."""
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise ParameterError("executor 'dask' needs distributed: pip install distributed") from None
+    with interrupts_kept():
+        cluster = distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=":0",  # the usual port may be taken
+            silence_logs=logging.CRITICAL,  # of workers that come and go
+        )
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Ctrl-C goes to all processes of a terminal: those begun here do not take it.
+
+    They inherit that SIGINT is blocked; here it comes as soon as they are there.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # else the first start does it, and unblocks SIGINT
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def belong() -> None:
+    """Ctrl-C goes to all processes of a terminal: workers finish what they do.
+
+    They do not outlive the process that started them, however it ends.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+def run_described(
+    text: str, number: int, part: int, parts: int, codes: tuple[Code, ...] = ()
+) -> TaskResult:
+    """A task of a study that is given as JSON, with its code: for other processes."""
+    return run_task(_study(text, codes), number, part, parts)
+
+
+@lru_cache(maxsize=4)
+def _study(text: str, codes: tuple[Code, ...] = ()) -> Design:
+    by_name = {(code.reference, code.digest): code for code in codes}
+    return Design(**replaced(json.loads(text), lambda name, digest: by_name[name, digest]))
+
+
+def _check_module(reference: str) -> None:
+    """Refuse what a new process cannot import: code of a notebook."""
+    main = sys.modules["__main__"]
+    has_file = getattr(main, "__file__", None) or getattr(main, "__spec__", None)
+    if reference.startswith("__main__:") and not has_file:
+        raise pickle.PicklingError(reference)
