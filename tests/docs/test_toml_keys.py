@@ -53,7 +53,7 @@ def test_the_settings_of_a_study():
 def test_the_sources_of_data():
     names = keys(PAGE, "`[[data]]`")
     shared = {*data_sources.OF_SCENARIOS, *data_sources.OF_FUNCTIONS}
-    settings = {"name", *shared, *record_files.SETTINGS}
+    settings = {"name", "file", "digest", *shared, *record_files.SETTINGS}
     assert sorted(names) == sorted([*settings, *generators.SOURCES])
     cells = {row[0].strip("`"): row[1] for row in rows(PAGE, "`[[data]]`")}
     for name, source in generators.SOURCES.items():

@@ -13,7 +13,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.studies import data_sets, data_source
-from tests.messages import raises, says
+from tests.messages import heard, raises, says
 from tests.support.each import each
 
 
@@ -138,12 +138,13 @@ class TestGiven:
         assert fx.Study(**made.to_dict()).key == made.key
 
     def test_missing_records_of_a_frame(self):
-        with raises("missing numbers in a file"):
+        with raises("missing numbers in a file", column="'age'"):
             study(data={"frame": pl.DataFrame({"age": [1, None]}), "column": "age"})
 
     def test_a_column_that_is_not_there(self):
-        with raises("age: column of a data file, got got 'rent'..."):
+        with pytest.raises(fx.ParameterError) as caught:
             study(data={"frame": {"age": [1, 2]}, "column": "rent"})
+        assert heard(str(caught.value), "'rent': column that is not there, got ")
 
 
 @pytest.mark.engines

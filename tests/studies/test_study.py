@@ -86,11 +86,21 @@ class TestFaults:
             ({"data": {"function": len, "mean": None}}, "mean must be a number"),
             ({"data": {"name": "normal", "n": 0}}, "data[0] (normal): must be an integer between"),
             ({"data": {"name": "normal", "sd": list(range(1, 2000))}}, "at most 1000 combinations"),
-            ({"data": {"name": "normal", "sd": [1, 0]}}, "sd must be > 0"),
-            ({"data": {"frame": {"age": []}}}, "a frame must have 1 to 100,000 rows"),
-            ({"data": {"frame": {"age": [1]}, "n": 3, "q": 1}}, "a frame has frame, column"),
-            ({"data": {"file": "nowhere.csv"}}, "data[0]: nowhere.csv cannot be read"),
-            ({"data": {"file": "x.csv", "row": 1}}, "data[0]: unknown settings row"),
+            ({"data": {"name": "normal", "sd": [1, 0]}}, "sd must be between 1e-150 and 1e+150"),
+            ({"data": {"frame": {"age": []}}}, "data must be finite numbers"),
+            (
+                {"data": {"frame": {"age": range(100_001)}}},
+                "a frame must have at most 100,000 rows",
+            ),
+            (
+                {"data": {"frame": {"age": [1]}, "n": 3, "q": 1}},
+                "unknown parameters q; there are: column",
+            ),
+            (
+                {"data": {"file": "nowhere.csv"}},
+                "data[0]: frame must be a path that can be read, got 'nowhere.csv'",
+            ),
+            ({"data": {"file": "x.csv", "row": 1}}, "data[0]: unknown parameters row"),
         ],
     )
     def test_one_of_each_kind(self, changes, words):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._typing import IntArray
-from ...errors import FastexpError, InvalidRecords, ParameterError
+from ...errors import FastexpError, InvalidRecords
 from ..engines.frame import Frame, Uses
-from ..engines.types import check_keys, check_records
+from ..engines.types import check_column, check_keys, check_records
 from .answers import answers_of
 from .reader import Reader, group_columns, uses_of
 from .scope import Call, Scope
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 
 UNREAD = "records: the engine failed to read the rows; read them without fastexp to see why"
 
-SHOWN = 20  # names of columns in a message
-NUMERIC = frozenset("0123456789+-.")  # what numbers begin with
-
 
 def fit(call: Call, frame: Frame, uses: Uses) -> None:
     """Refuse a frame whose columns, by their names or types, are not what they must be."""
@@ -33,10 +29,7 @@ def fit(call: Call, frame: Frame, uses: Uses) -> None:
     for use in uses:
         if names is None:
             break
-        there = names.count(use.column)
-        if there != 1:
-            got = "got several of that name" if there else _present(names, use.column)
-            raise ParameterError(f"column {use.column!r} must be in the frame, once: {got}")
+        check_column(use.column, names)
     answers = [name for answer in call.answers for name in answer.columns]
     frame.check_answers([*query.by, *answers], group_columns(query))
     empty = frame.empty(uses)
@@ -44,19 +37,6 @@ def fit(call: Call, frame: Frame, uses: Uses) -> None:
         _check_types(call, uses, empty)
         Reader(call, uses).part(empty)
         uses.typed = True
-
-
-def _present(names: Sequence[str], wanted: str) -> str:
-    """What there is instead of a column; what may be a record in place of a header is not shown."""
-    if not names:
-        return "it has none with a name of text"
-    if len(set(names)) < len(names) or any(not name or name[0] in NUMERIC for name in names):
-        return "its names of columns may be a record (is there a header row?), and are not shown"
-    present = ", ".join(map(repr, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
-    if len(names) == 1 and set(names[0]) & set(",;|\t "):
-        return f"it has only {present} (is another delimiter between its columns?)"
-    alike = get_close_matches(wanted, names, 1)
-    return f"it has {present}" + "".join(f"; did you mean {name!r}?" for name in alike)
 
 
 def _check_types(call: Call, uses: Uses, columns: Sequence[Any]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from ..._arrow import arrow
 from ..._intake.number_columns import NULLS, arrow_type, described, is_column
 from ..._parameters.foreign import attribute, has, is_pandas
-from ...errors import ParameterTypeError
+from ...errors import ParameterError, ParameterTypeError
 from .frame import Use
 
 Held = Literal["numbers", "text", "booleans", "nulls", "objects", "other"]
@@ -24,6 +26,8 @@ WANTED = {
 KEYS = {"integers": "numbers", "text": "text", "booleans": "booleans"}
 HELD: dict[str, Held] = {"U": "text", "T": "text", "b": "booleans"}  # NumPy's kinds
 NARROW = ("i1", "i2", "i4", "u1", "u2", "c", "C", "s", "S", "i")  # NumPy's types, and Arrow's
+SHOWN = 20  # names of columns in a message
+NUMERIC = frozenset("0123456789+-.")  # what numbers begin with
 UNKNOWN = ("nulls", "objects")  # types that say nothing: columns of them may hold anything
 
 
@@ -35,6 +39,27 @@ class Type(NamedTuple):
     floats: bool = False  # also of decimals
     coded: bool = False  # as numbers of categories
     narrow: bool = False  # integers of at most 32 bits
+
+
+def check_column(column: str, names: Sequence[str]) -> None:
+    """Refuse a column that is not one of a frame's, or several of them."""
+    there = names.count(column)
+    if there != 1:
+        got = "got several of that name" if there else _present(names, column)
+        raise ParameterError(f"column {column!r} must be in the frame, once: {got}")
+
+
+def _present(names: Sequence[str], wanted: str) -> str:
+    """What there is instead of a column; what may be a record in place of a header is not shown."""
+    if not names:
+        return "it has none with a name of text"
+    if len(set(names)) < len(names) or any(not name or name[0] in NUMERIC for name in names):
+        return "its names of columns may be a record (is there a header row?), and are not shown"
+    present = ", ".join(map(repr, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
+    if len(names) == 1 and set(names[0]) & set(",;|\t "):
+        return f"it has only {present} (is another delimiter between its columns?)"
+    alike = get_close_matches(wanted, names, 1)
+    return f"it has {present}" + "".join(f"; did you mean {name!r}?" for name in alike)
 
 
 def check_records(argument: str, use: Use, column: object) -> None:

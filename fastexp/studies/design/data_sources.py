@@ -81,15 +81,18 @@ def source_of(data: Spec) -> DataSource:
     """The source of a described setting."""
     label = label_of(data)
     if "file" in data:
-        make = partial(_with, record_files.resampled, data)
-        return DataSource(label, RECORDS, False, record_files.whole(data), None, False, make)
+        whole = record_files.whole(data)
+        make = partial(record_files.resampled, data)
+        return DataSource(label, RECORDS, False, whole, None, False, make)
     if "function" in data:
         call = partial(_called, data)
         return DataSource(label, data.get("takes", RECORDS), False, False, None, True, call)
     source, parameters = SOURCES[data["name"]], parameters_of(data)
+    numbers = np.asarray(parameters.get("values", parameters.get("lead", 0.5)))
+    whole = source.whole or bool((np.rint(numbers) == numbers).all())
     size = len(parameters["values"]) if source.fixed and source.given else None
-    make = partial(_with, source.make, parameters)
-    return DataSource(label, source.rows, source.fixed, _whole(data), size, False, make)
+    make = partial(source.make, **parameters)
+    return DataSource(label, source.rows, source.fixed, whole, size, False, make)
 
 
 def parameters_of(data: Spec) -> Spec:
@@ -183,16 +186,6 @@ def check_label(table: Spec) -> None:
         raise ParameterError("label must not be empty")
 
 
-def _with(
-    make: Callable[[Random, int, int, Spec], AnyArray],
-    parameters: Spec,
-    random: Random,
-    rows: int,
-    n: int,
-) -> AnyArray:
-    return make(random, rows, n, parameters)
-
-
 def _called(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
     """One data set of a function."""
     function = data["function"]
@@ -202,11 +195,3 @@ def _called(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
     if values is None or values.shape != (n,) or not np.isfinite(values).all():
         raise StudyError(f"{function.name} must give n = {n} finite numbers for each data set")
     return arrays.canonical(values).reshape(rows, n)
-
-
-def _whole(data: Spec) -> bool:
-    """Whether all records or utilities of a generator are integers."""
-    numbers = data.get("values", data.get("lead"))
-    if SOURCES[data["name"]].whole or numbers is None:
-        return SOURCES[data["name"]].whole
-    return all(float(v).is_integer() for v in (numbers if isinstance(numbers, list) else [numbers]))

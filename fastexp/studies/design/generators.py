@@ -10,30 +10,44 @@ import math
 import sys
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
 from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
-from ..._typing import AnyArray
+from ..._typing import AnyArray, FloatArray
 from ...errors import ParameterError
 
 Random: TypeAlias = np.random.Generator
 Spec: TypeAlias = dict[str, Any]  # a name with parameters, as JSON has it
-Make = Callable[[Random, int, int, Spec], AnyArray]
 RECORDS, UTILITIES = "records", "utilities"
 WIDEST = 1e150  # of a parameter: squares of data are then finite
+LIMITS = {  # of parameters; without a line here they have WIDEST
+    **dict.fromkeys(("sd", "sigma", "median", "lead"), (1 / WIDEST, WIDEST)),
+    **dict.fromkeys(("exponent", "heaping"), (0, 100)),
+    **dict.fromkeys(("votes", "most"), (1, 10**15)),
+    "values": (1, 10**8),
+    "share": (0, 1),
+}
+WHOLE = ("values", "votes", "most")
 
 
 @dataclass(frozen=True)
 class Source:
-    """One generator: its defaults, how it draws, what a row is, whether records are integers."""
+    """One generator: how it draws, what a row is, whether records are integers."""
 
-    make: Make
-    defaults: Spec
+    make: Callable[..., AnyArray]  # of a generator, rows and n; by name the parameters
     about: str
     rows: str = RECORDS
     whole: bool = False
     fixed: bool = False  # every data set is the same
+
+    @cached_property
+    def defaults(self) -> Spec:
+        """Its parameters; None: it must be given."""
+        parameters = list(signature(self.make).parameters.values())[3:]
+        return {p.name: None if p.default is p.empty else p.default for p in parameters}
 
     @property
     def given(self) -> bool:
@@ -41,25 +55,48 @@ class Source:
         return self.defaults == {"values": None}
 
 
-def _normal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
+def _normal(random: Random, rows: int, n: int, mean: float = 0.0, sd: float = 1.0) -> AnyArray:
     records = random.standard_normal((rows, n))
-    if p["sd"] != 1.0:
-        records *= p["sd"]
-    if p["mean"] != 0.0:
-        records += p["mean"]
+    if sd != 1.0:
+        records *= sd
+    if mean != 0.0:
+        records += mean
     return records
 
 
-def _bimodal(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    centres = np.where(random.random((rows, n)) < p["share"], p["low"], p["high"])
-    return np.asarray(centres + p["sd"] * random.standard_normal((rows, n)))
+def _lognormal(
+    random: Random, rows: int, n: int, median: float = 1.0, sigma: float = 1.0
+) -> AnyArray:
+    return random.lognormal(math.log(median), sigma, (rows, n))
 
 
-def _zipf(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    weights = np.arange(1, p["values"] + 1) ** -float(p["exponent"])
+def _uniform(random: Random, rows: int, n: int, low: float = 0.0, high: float = 1.0) -> AnyArray:
+    return random.uniform(low, high, (rows, n))
+
+
+def _bimodal(
+    random: Random,
+    rows: int,
+    n: int,
+    low: float = -2.0,
+    high: float = 2.0,
+    sd: float = 0.5,
+    share: float = 0.5,
+) -> AnyArray:
+    centres = np.where(random.random((rows, n)) < share, low, high)
+    return np.asarray(centres + sd * random.standard_normal((rows, n)))
+
+
+def _zipf(random: Random, rows: int, n: int, values: int = 1000, exponent: float = 1.1) -> AnyArray:
+    weights = np.arange(1.0, values + 1) ** -float(exponent)
+    return 1 + _weighted(random, rows, n, weights)
+
+
+def _weighted(random: Random, rows: int, n: int, weights: FloatArray) -> AnyArray:
+    """Places from 0, each as often as its weight says."""
     totals = np.cumsum(weights)
     places = np.searchsorted(totals, random.random((rows, n)) * totals[-1], "right")
-    return np.asarray(np.minimum(places, p["values"] - 1) + 1, dtype=np.int64)
+    return np.asarray(np.minimum(places, weights.size - 1), dtype=np.int64)
 
 
 # Shares of a population by age, in steps of ten years from 0: about those of a country in
@@ -68,12 +105,10 @@ def _zipf(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
 SHARES = (0.10, 0.10, 0.12, 0.13, 0.13, 0.14, 0.12, 0.10, 0.05, 0.01)
 
 
-def _ages(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
+def _ages(random: Random, rows: int, n: int, heaping: float = 1.0) -> AnyArray:
     weights = np.repeat(np.array(SHARES) / 10, 10)
-    weights[::10] *= 1.0 + p["heaping"]
-    totals = np.cumsum(weights)
-    places = np.searchsorted(totals, random.random((rows, n)) * totals[-1], "right")
-    return np.asarray(np.minimum(places, 99), dtype=np.int64)
+    weights[::10] *= 1.0 + heaping
+    return _weighted(random, rows, n, weights)
 
 
 # How many persons of the Adult data are so old, from 17 years on; the last are 90 or more. An
@@ -86,89 +121,60 @@ ADULTS = """
 """
 
 
-def _adult_ages(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
+def _adult_ages(random: Random, rows: int, n: int) -> AnyArray:
     totals = np.cumsum([int(count) for count in ADULTS.split()])
     return 17 + np.searchsorted(totals, random.integers(0, totals[-1], (rows, n)), "right")
 
 
-def _adversarial(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    row = np.array([p["low"], p["high"]])[(np.arange(n) > n // 2).astype(np.int64)]
+def _adversarial(
+    random: Random, rows: int, n: int, low: float = 0.0, high: float = 1.0
+) -> AnyArray:
+    row = np.array([low, high])[(np.arange(n) > n // 2).astype(np.int64)]
     return np.repeat(row[None, :], rows, axis=0)
 
 
-def _values(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    return np.repeat(np.asarray(p["values"])[None, :], rows, axis=0)
+def _values(random: Random, rows: int, n: int, values: list[float]) -> AnyArray:
+    return np.repeat(np.asarray(values)[None, :], rows, axis=0)
 
 
-def _sample(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    records = np.asarray(p["values"])
-    return records[random.integers(0, records.size, (rows, n))]
+def _sample(random: Random, rows: int, n: int, values: list[float]) -> AnyArray:
+    return np.asarray(values)[random.integers(0, len(values), (rows, n))]
 
 
-def _leader(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
+def _leader(random: Random, rows: int, n: int, lead: float = 10.0) -> AnyArray:
     utilities = np.zeros((rows, n))
-    utilities[np.arange(rows), random.integers(0, n, rows)] = p["lead"]
+    utilities[np.arange(rows), random.integers(0, n, rows)] = lead
     return utilities
 
 
-def _shares(random: Random, rows: int, n: int, p: Spec) -> AnyArray:
-    weights = np.arange(1, n + 1) ** -float(p["exponent"])
-    drawn = random.multinomial(p["votes"], weights / weights.sum(), rows)
-    return np.asarray(drawn, dtype=np.float64)
+def _scores(random: Random, rows: int, n: int, most: int = 20) -> AnyArray:
+    return random.integers(0, most + 1, (rows, n)).astype(np.float64)
+
+
+def _votes(random: Random, rows: int, n: int, votes: int = 1000, exponent: float = 1.0) -> AnyArray:
+    weights = np.arange(1, n + 1) ** -float(exponent)
+    return random.multinomial(votes, weights / weights.sum(), rows).astype(np.float64)
 
 
 SOURCES: dict[str, Source] = {
-    "normal": Source(_normal, {"mean": 0.0, "sd": 1.0}, "normal numbers"),
-    "lognormal": Source(
-        lambda random, rows, n, p: random.lognormal(math.log(p["median"]), p["sigma"], (rows, n)),
-        {"median": 1.0, "sigma": 1.0},
-        "skewed to the right: incomes",
-    ),
-    "uniform": Source(
-        lambda random, rows, n, p: random.uniform(p["low"], p["high"], (rows, n)),
-        {"low": 0.0, "high": 1.0},
-        "uniform numbers",
-    ),
-    "bimodal": Source(
-        _bimodal,
-        {"low": -2.0, "high": 2.0, "sd": 0.5, "share": 0.5},
-        "two normal groups: the median lies where records are few",
-    ),
-    "zipf": Source(
-        _zipf, {"values": 1000, "exponent": 1.1}, "integers, small ones often", whole=True
-    ),
-    "ages": Source(_ages, {"heaping": 1.0}, "ages of a census, with ties and heaps", whole=True),
+    "normal": Source(_normal, "normal numbers"),
+    "lognormal": Source(_lognormal, "skewed to the right: incomes"),
+    "uniform": Source(_uniform, "uniform numbers"),
+    "bimodal": Source(_bimodal, "two normal groups: the median lies where records are few"),
+    "zipf": Source(_zipf, "integers, small ones often", whole=True),
+    "ages": Source(_ages, "ages of a census, with ties and heaps", whole=True),
     "adult-ages": Source(
-        _adult_ages, {}, "drawn from the ages of 32,561 adults in a census", whole=True
+        _adult_ages, "drawn from the ages of 32,561 adults in a census", whole=True
     ),
     "adversarial": Source(
-        _adversarial,
-        {"low": 0.0, "high": 1.0},
-        "one record more than half at `low`, the others at `high`",
-        fixed=True,
+        _adversarial, "one record more than half at `low`, the others at `high`", fixed=True
     ),
-    "values": Source(_values, {"values": None}, "the given records, in every data set", fixed=True),
-    "sample": Source(_sample, {"values": None}, "drawn from the given records with replacement"),
-    "utilities": Source(
-        _values, {"values": None}, "the given utilities, in every data set", UTILITIES, fixed=True
-    ),
-    "leader": Source(
-        _leader, {"lead": 10.0}, "utilities: one candidate leads, others tie", UTILITIES
-    ),
-    "scores": Source(
-        lambda random, rows, n, p: random.integers(0, p["most"] + 1, (rows, n)).astype(np.float64),
-        {"most": 20},
-        "utilities: uniform integers up to `most`",
-        UTILITIES,
-        whole=True,
-    ),
-    "votes": Source(
-        _shares,
-        {"votes": 1000, "exponent": 1.0},
-        "utilities: counts of votes, Zipf's law",
-        UTILITIES,
-        whole=True,
-    ),
+    "values": Source(_values, "the given records, in every data set", fixed=True),
+    "sample": Source(_sample, "drawn from the given records with replacement"),
+    "utilities": Source(_values, "the given utilities, in every data set", UTILITIES, fixed=True),
+    "leader": Source(_leader, "utilities: one candidate leads, others tie", UTILITIES),
+    "scores": Source(_scores, "utilities: uniform integers up to `most`", UTILITIES, whole=True),
+    "votes": Source(_votes, "utilities: counts of votes, Zipf's law", UTILITIES, whole=True),
 }
 
 
@@ -192,31 +198,14 @@ def check(name: str, p: Spec) -> Spec:
         if not is_finite(value):
             raise ParameterError(f"{key} must be a finite number, got {value!r}")
     for key, value in full.items():
-        _in_range(key, value)
+        least, most = LIMITS.get(key, (-WIDEST, WIDEST))
+        if not least <= value <= most:
+            raise ParameterError(f"{key} must be between {least:g} and {most:g}, got {value!r}")
+        if key in WHOLE and value != int(value):
+            raise ParameterError(f"{key} must be an integer, got {value!r}")
     if name in ("uniform", "bimodal") and not full["low"] < full["high"]:
         raise ParameterError("low must be less than high")
     return full
-
-
-WHOLE: dict[str, float] = {
-    "values": 10**8,
-    "votes": 10**15,
-    "most": 10**15,
-}  # integers, and the most they may be
-POSITIVE = ("sd", "sigma", "median", "lead", *WHOLE)
-LIMITED: dict[str, float] = {"exponent": 100, "heaping": 100, "share": 1}
-
-
-def _in_range(key: str, value: float) -> None:
-    """Refuse what a generator cannot draw with."""
-    if key in POSITIVE and value <= 0:
-        raise ParameterError(f"{key} must be > 0, got {value!r}")
-    if key in WHOLE and value != int(value):
-        raise ParameterError(f"{key} must be an integer, got {value!r}")
-    most = {**WHOLE, **LIMITED}.get(key, WIDEST)
-    least = 0.0 if key in LIMITED else -WIDEST
-    if not least <= value <= most:
-        raise ParameterError(f"{key} must be between {least:g} and {most:g}, got {value!r}")
 
 
 def _numbers(values: object) -> list[float | int]:
