@@ -59,7 +59,8 @@ study = small()
 def test_loky(tmp_path: Path, wanted: tuple[bytes, bytes]) -> None:
     from joblib.externals.loky import get_reusable_executor
 
-    small().run(get_reusable_executor(max_workers=2), out=tmp_path / "out")
+    with get_reusable_executor(max_workers=2) as executor:
+        small().run(executor, out=tmp_path / "out")
     assert tables(tmp_path / "out") == wanted
 
 

@@ -236,4 +236,4 @@ class TestMerging:
         how: dict[str, Any] = {"data": "normal", "n": 3, "block": 200, "draws": 2}
         how |= {"figures": figure, "epsilon": 1.0, "mechanisms": ["median"]}
         small(**how, datasets=200).run(workers=1)  # what is compiled, imported or kept once
-        assert peak(many) < 1.2 * peak(200)
+        assert peak(many) < 1.2 * peak(1000)  # of more tasks than are in flight

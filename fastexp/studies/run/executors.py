@@ -83,12 +83,13 @@ class Workers:
         return future
 
     def check(self, study: Design) -> None:
-        """Refuse code that is not here, and code that new processes cannot be sent."""
+        """Refuse code that is not here, and code that processes cannot be sent."""
         for code in study.codes:
             value = code.here()
             try:
-                if self.spawned:
+                if isinstance(self.executor, ProcessPoolExecutor):
                     pickle.dumps(value)
+                if self.spawned:
                     _check_module(code.reference)
             except Exception as error:  # of whatever kind, as objects may raise any
                 raise ParameterError(
