@@ -1,1 +1,1 @@
-"""Tasks, pools of workers, and the loop that hands tasks out and takes results in."""
+"""Tasks, executors of every kind, and the loop that hands tasks out and takes results in."""
