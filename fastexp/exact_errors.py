@@ -92,7 +92,7 @@ def expected_errors(
         raise InvalidRecords(arrays.MISSING)
     out = np.empty((rows.shape[0], len(mechanisms)))
     for j, mechanism in enumerate(mechanisms):
-        out[:, j] = mechanism._expected_errors(ordered, truths)
+        out[:, j] = mechanism._figures(ordered, truths, ["error"])["error"]
     return out
 
 

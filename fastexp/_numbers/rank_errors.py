@@ -28,9 +28,9 @@ Some: TypeAlias = slice | IntArray  # of the rows
 class RowFigures(NamedTuple):
     """Figures of each row's law, shape (rows,)."""
 
-    expected_error: FloatArray  # E|output - truth|
-    mean: FloatArray  # E output - truth
-    expected_loss: FloatArray  # E loss, in units of the utility
+    error: FloatArray  # E|output - truth|
+    bias: FloatArray  # E output - truth
+    loss: FloatArray  # E loss, in units of the utility
     error_square: FloatArray  # E (output - truth)**2
     loss_square: FloatArray  # E loss**2
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -29,6 +29,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from .elementary import Elementwise, quiet
+from .figures import Figures
 
 MOST = 1e300  # a greater argument counts as this one: no closed form overflows
 SERIES = 0.25
@@ -320,6 +321,18 @@ class ClampedNoise:
         mean = self.bias()
         square = self.scale * (self.scale * (0.5 * (below + above)))
         return np.where(self.scale > 0, np.maximum(square - mean * mean, 0.0), 0.0)
+
+    def figures(self, truths: FloatArray | None, names: Collection[str]) -> Figures:
+        """Those of some figures that are known, from the truths; None: from T."""
+        figures: Figures = {}
+        if "error" in names:
+            figures["error"] = self.expected_error(truths)
+        if "bias" in names or "error_square" in names:
+            bias = self.bias() + (0.0 if truths is None else self.centre - truths)
+            figures["bias"] = bias
+        if "error_square" in names:
+            figures["error_square"] = self.variance() + bias**2
+        return figures
 
     def tails(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """P(Y <= x) and P(Y > x), each to its own digits."""

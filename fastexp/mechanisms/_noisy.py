@@ -22,8 +22,9 @@ from ..privacy.smooth_noise import ARSINH_SIGMA
 from .base import Comparator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
+    from ..laws.figures import Figures
     from ..laws.noise import NoiseLaw
     from ._options import NoisySimulation
 
@@ -181,15 +182,17 @@ class NoisyMedian(Comparator):
         )
         return self._signed(law)
 
-    def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:
-        """E|output - truth| of sorted rows by closed forms; None: of the clamped medians."""
+    def _figures(
+        self, ordered: AnyArray, truths: FloatArray | None, names: Collection[str]
+    ) -> Figures:
+        """Exact figures of sorted rows by closed forms; None: of the clamped medians."""
         from ..laws.noises import ClampedNoise
 
         centres, scales = noise.over_rows(
             canonical(ordered), "raise", True, 1, self._centres_and_scales
         )
         outputs = ClampedNoise(cast(Noise, self._noise), centres, scales, self._limits)
-        return outputs.expected_error(truths)
+        return outputs.figures(truths, names)
 
     def _check_nan(self, nan: object) -> None:
         validate.choice("nan", nan, POLICIES)

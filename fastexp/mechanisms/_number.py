@@ -6,7 +6,7 @@ One class; nearly half of the file is its documentation and the overloads of its
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, overload
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ..grouped.segments import Draws, Segments
     from ..grouped.words import Words
     from ..laws.continuous import ContinuousLaw
+    from ..laws.figures import Figures
     from ..laws.grid import GridLaw
     from ._options import NumberReleaseOptions, NumberSampleOptions
 
@@ -503,12 +504,15 @@ class NumberMechanism(GridMechanism):
 
         return ShapeDraws(self._shape, self.grid, segments, words, size)
 
-    def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:
-        """E|output - truth| of sorted rows, by their laws; None: of the true numbers."""
-        rows = [canonical(row, self.grid) for row in ordered]
-        laws = [self.law(row, assume_sorted=True) for row in rows]
-        wanted = (law.truth for law in laws) if truths is None else iter(truths)
-        return np.array([law.expected_error(t) for law, t in zip(laws, wanted, strict=True)])
+    def _figures(
+        self, ordered: AnyArray, truths: FloatArray | None, names: Collection[str]
+    ) -> Figures:
+        """Exact figures of sorted rows, of some those that are known; None: of the true numbers."""
+        from ..laws.figures import of_laws
+
+        rows = (canonical(row, self.grid) for row in ordered)
+        laws = (self.law(row, assume_sorted=True) for row in rows)
+        return of_laws(laws, None if truths is None else truths.tolist(), names)
 
     def _reach(self, widen: Number) -> tuple[int, tuple[IntArray, IntArray] | None]:
         """`widen` in steps of an evenly spaced grid, or as ranges of a grid of points.

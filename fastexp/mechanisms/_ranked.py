@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Collection
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ..grouped.segments import Draws, Segments
     from ..grouped.words import Words
     from ..laws.continuous import ContinuousLaw
+    from ..laws.figures import Figures
     from ..laws.grid import GridLaw
 
 
@@ -147,16 +149,19 @@ class RankMechanism(DistanceMechanism):
         rate = self._statistic.weighting.rate
         return median_density(knots, distances, rate, self._unit, self.epsilon)
 
-    def _expected_errors(self, ordered: AnyArray, truths: FloatArray | None) -> FloatArray:
+    def _figures(
+        self, ordered: AnyArray, truths: FloatArray | None, names: Collection[str]
+    ) -> Figures:
         from .._numbers import rank_errors
 
         rows = canonical(ordered, self.grid)
         if not rank_errors.is_regular(self._statistic, rows):
-            return super()._expected_errors(ordered, truths)
+            return super()._figures(ordered, truths, names)
         if truths is None:
             low, high = self._true_ranks(rows.shape[1])
             truths = (0.5 * rows[:, low - 1] + 0.5 * rows[:, high - 1]).astype(np.float64)
-        return rank_errors.figures(self._statistic, rows, truths).expected_error
+        figures = rank_errors.figures(self._statistic, rows, truths, self._unit)
+        return {name: figure for name, figure in figures._asdict().items() if name in names}
 
     def _rank(self, form: distance.Forms, steps: int) -> None:
         """Put in the form of a distance of which one record changes so many `steps`."""

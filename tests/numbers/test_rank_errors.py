@@ -52,10 +52,10 @@ def compare(mechanism, rows, truths, edges=EDGES):
     for r, truth in enumerate(truths.tolist()):
         law = mechanism.law(rows[r])
         error = law.expected_error(truth)
-        assert found.expected_error[r] == pytest.approx(error, rel=TOLERANCE, abs=1e-200)
+        assert found.error[r] == pytest.approx(error, rel=TOLERANCE, abs=1e-200)
         bias, rounding = law.mean() - truth, 1e-15 * width
-        assert abs(found.mean[r] - bias) <= TOLERANCE * error + 3 * rounding
-        assert found.expected_loss[r] == pytest.approx(
+        assert abs(found.bias[r] - bias) <= TOLERANCE * error + 3 * rounding
+        assert found.loss[r] == pytest.approx(
             law.expected_loss(), rel=TOLERANCE, abs=1e-200
         )
         square = law.var() + bias * bias
@@ -116,7 +116,7 @@ class TestAgainstLaws:
         inside = rank_errors.masses(mechanism._statistic, rows, truths, edges)
         for r, truth in enumerate(truths.tolist()):
             law = mechanism.law(rows[r])
-            assert found.expected_error[r] == pytest.approx(law.expected_error(truth), rel=1e-11)
+            assert found.error[r] == pytest.approx(law.expected_error(truth), rel=1e-11)
             (below, _), (upto, _) = law._window(np.full(edges.shape, truth), edges)
             assert np.allclose(inside[r], np.maximum(upto - below, 0), rtol=0, atol=TOLERANCE)
 
@@ -186,9 +186,9 @@ class TestByDefinition:
                     error, mean, loss, mass, far, square, loss_square = known
                     assert found.error_square[r] == pytest.approx(square, rel=1e-13)
                     assert found.loss_square[r] == pytest.approx(loss_square, rel=1e-13)
-                    assert found.expected_error[r] == pytest.approx(error, rel=1e-14)
-                    assert found.mean[r] == pytest.approx(mean, rel=1e-13, abs=1e-14 * error)
-                    assert found.expected_loss[r] == pytest.approx(loss, rel=1e-14)
+                    assert found.error[r] == pytest.approx(error, rel=1e-14)
+                    assert found.bias[r] == pytest.approx(mean, rel=1e-13, abs=1e-14 * error)
+                    assert found.loss[r] == pytest.approx(loss, rel=1e-14)
                     assert inside[r] == pytest.approx(mass, rel=1e-14)
                     assert losses[r].tolist() == far
 
@@ -198,8 +198,8 @@ class TestByDefinition:
         found = rank_errors.figures(mechanism._statistic, rows, np.array([7.0]))
         law = mechanism.law(rows[0])
         assert 0 < law.expected_error(7) < 1e-70
-        assert found.expected_error[0] == pytest.approx(law.expected_error(7), rel=1e-12)
-        assert found.mean[0] == pytest.approx(found.expected_error[0] * 0.86, rel=0.2)
+        assert found.error[0] == pytest.approx(law.expected_error(7), rel=1e-12)
+        assert found.bias[0] == pytest.approx(found.error[0] * 0.86, rel=0.2)
 
     def test_no_loss_and_no_error(self):
         mechanism = fx.Median(150.0, (0, 2), step=1)
@@ -217,7 +217,7 @@ class TestDistances:
         losses = rank_errors.distances(mechanism._statistic, rows, draws, unit)
         found = rank_errors.figures(mechanism._statistic, rows, np.zeros(3), unit)
         error = losses.std(axis=1) / np.sqrt(20_000)
-        assert (np.abs(losses.mean(axis=1) - found.expected_loss) < 5 * error).all()
+        assert (np.abs(losses.mean(axis=1) - found.loss) < 5 * error).all()
 
     def test_one_by_one(self):
         mechanism = fx.Quantile(0.3, 0.5, (0, 10), step=0.1)
@@ -263,7 +263,7 @@ class TestWhichRows:
             monkeypatch.setattr(rank_errors, "BITS", bits)
             again = rank_errors.figures(statistic, rows, truths)
             for a, b in zip(figures, again, strict=True):
-                assert np.allclose(a, b, rtol=1e-13, atol=1e-14 * figures.expected_error.max())
+                assert np.allclose(a, b, rtol=1e-13, atol=1e-14 * figures.error.max())
             again = rank_errors.masses(statistic, rows, truths, EDGES)
             assert np.allclose(masses, again, rtol=0, atol=1e-14)
             assert rank_errors.distances(statistic, rows, outputs).tolist() == losses.tolist()
@@ -283,7 +283,7 @@ class TestWhichRows:
         figures = rank_errors.figures(mechanism._statistic, rows, np.full(40, 3.0))
         assert calls[:3] == [32, 8, 1]  # ties at the end of the window are followed: row 7 is whole
         laws = [mechanism.law(rows[r]).expected_error(3.0) for r in (7, 9)]
-        assert figures.expected_error[[7, 9]] == pytest.approx(laws, rel=1e-12, abs=0)
+        assert figures.error[[7, 9]] == pytest.approx(laws, rel=1e-12, abs=0)
 
     def test_what_is_left_to_laws(self):
         rows, plain = data("smooth", 2, 9), fx.Median(1.0, (0, 10))
@@ -309,6 +309,6 @@ class TestWhichRows:
     def test_no_rows(self):
         statistic = fx.Median(1.0, (0, 10))._statistic
         none = np.empty((0, 5))
-        assert rank_errors.figures(statistic, none, np.empty(0)).mean.shape == (0,)
+        assert rank_errors.figures(statistic, none, np.empty(0)).bias.shape == (0,)
         assert rank_errors.masses(statistic, none, np.empty(0), EDGES).shape == (0, EDGES.size)
         assert rank_errors.distances(statistic, none, np.empty((0, 3))).shape == (0, 3)

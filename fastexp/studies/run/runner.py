@@ -60,7 +60,8 @@ class _Run:
                     self.waiting[self.submit(piece)] = piece
                 if not self.waiting:
                     return
-                for future in wait(self.waiting, BLINK, FIRST_COMPLETED).done:
+                done = wait(self.waiting, BLINK, FIRST_COMPLETED).done
+                for future in sorted(done, key=self.waiting.__getitem__):
                     self.keep(self.waiting.pop(future), future)
         except BaseException:  # what runs ends, and is kept
             running = [future for future in self.waiting if not future.cancel()]

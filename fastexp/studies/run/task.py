@@ -7,6 +7,7 @@ import numpy as np
 from ..._compiler.rounding import check_rounding
 from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
+from ...laws.figures import SQUARES
 from ..design.code import Code
 from ..design.data_sources import source_of
 from ..design.design import Design
@@ -49,7 +50,9 @@ def data_sets(scenario: Scenario, place: int, first: int, rows: int) -> AnyArray
 
 def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
     subject = cell.subject
-    exact = subject.exact(block, cell.averages) if cell.averages and subject.closed else {}
+    squares = [SQUARES[name] for name in cell.averages if name in SQUARES] if size else []
+    names = {*cell.averages, *squares}
+    exact = subject.exact(block, names) if cell.averages and subject.closed else {}
     needed = {*cell.averages, *(figure.removesuffix("_quantile") for figure in cell.quantiles)}
     values: dict[str, FloatArray] = {}
     user_values: dict[str, FloatArray] = {}
@@ -58,10 +61,10 @@ def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
         values = subject.values(block, outputs, tuple(needed)) if needed else {}
         for name, code in cell.callables:
             user_values[name] = _of_user(code, outputs, subject.truths(block))
-    variances = subject.variances(block, exact) if values and exact else {}
     sums: dict[str, FigureSums] = {}
     for figure in cell.averages:
-        drawn_values, variance = values.get(figure), variances.get(figure)
+        drawn_values, square = values.get(figure), exact.get(SQUARES.get(figure, ""))
+        variance = None if square is None else square - exact[figure] ** 2
         sums[figure] = _average(exact.get(figure), drawn_values, variance)
         if drawn_values is not None and figure in exact and variance is None:
             sums[figure]["most"] = subject.reach(block, figure)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray
+from ...laws.figures import Figures, of_laws
 from ...laws.grid import GridLaw
 from ...mechanisms._number import NumberMechanism
 from ...mechanisms.laplace import Laplace
 from ...mechanisms.mode import Mode
 from ...mechanisms.price import Price
-from .subject import Block, M, TrueNumber, drawn_from_records, squared
+from .subject import Block, M, TrueNumber, drawn_from_records
 
 N = TypeVar("N", bound=NumberMechanism)
 STATISTICS: dict[str, Callable[[Block], AnyArray]] = {
@@ -37,21 +38,9 @@ class ByLaw(TrueNumber[M]):
         for row, truth in enumerate(self.truths(block).tolist()):
             yield self.law(block, row), truth
 
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        means: dict[str, list[float]] = {figure: [] for figure in figures}
-        for law, truth in self._laws(block):
-            for figure, numbers in means.items():
-                if figure == "error":
-                    numbers.append(law.expected_error(truth))
-                else:
-                    numbers.append(law.expected_loss() if figure == "loss" else law.mean() - truth)
-        return {figure: np.array(numbers) for figure, numbers in means.items()}
-
-    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
-        if not {"error", "bias"} & set(exact):
-            return {}
-        squares = [law.var() + (law.mean() - truth) ** 2 for law, truth in self._laws(block)]
-        return squared(np.array(squares), exact)
+    def exact(self, block: Block, names: Collection[str]) -> Figures:
+        laws = (law for law, _ in self._laws(block))
+        return of_laws(laws, self.truths(block).tolist(), names)
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         if figure == "loss_quantile":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,6 +14,7 @@ import numpy as np
 from ..._numbers.distance import quantile_ranks
 from ..._parameters.grid import Grid, decimal
 from ..._typing import AnyArray, FloatArray
+from ...laws.figures import Figures
 from ...mechanisms.quantile import Quantile
 from ...mechanisms.quantiles import Quantiles
 from ...privacy import Guarantee, sequential
@@ -180,9 +181,10 @@ class ByMarginals(Drawn):
         super().__init__(mechanism, bounds)
         self.closed: bool = len(self.q) <= MOST_EXACT  # of the worst answer there are no figures
 
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        wanted = [f for f in figures if not f.startswith("worst")]
-        means: dict[str, list[float]] = {figure: [] for figure in wanted}
+    def exact(self, block: Block, names: Collection[str]) -> Figures:
+        means: dict[str, list[float]] = {
+            name: [] for name in names if name in ("error", "rank_error", "wrong")
+        }
         low, high = (self._on_grid(ends) for ends in self._ends(block))
         for row, (records, truths) in enumerate(
             zip(block.ordered, self.truths(block), strict=True)

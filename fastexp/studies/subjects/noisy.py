@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import cast
 
 import numpy as np
@@ -9,10 +10,11 @@ import numpy as np
 from ..._numbers import smooth
 from ..._numbers.noise import medians, simulate
 from ..._typing import AnyArray, FloatArray
+from ...laws.figures import Figures
 from ...laws.noises import ClampedNoise, Noise
 from ...mechanisms._noisy import NoisyMedian
 from ...mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
-from .subject import Block, TrueNumber, squared
+from .subject import Block, TrueNumber
 
 
 class Noisy(TrueNumber[NoisyMedian]):
@@ -42,16 +44,8 @@ class Noisy(TrueNumber[NoisyMedian]):
     def _place(self, block: Block, ordered: FloatArray) -> None:
         block.shared[self] = self.mechanism._centres_and_scales(ordered)
 
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        outputs, truths = self._outputs(block), self.truths(block)
-        means = {"error": outputs.expected_error(truths), "bias": self._bias(block)}
-        return {figure: means[figure] for figure in figures}
-
-    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
-        return squared(self._outputs(block).variance() + self._bias(block) ** 2, exact)
-
-    def _bias(self, block: Block) -> FloatArray:
-        return self._outputs(block).bias() + (self._placed(block)[0] - self.truths(block))
+    def exact(self, block: Block, names: Collection[str]) -> Figures:
+        return self._outputs(block).figures(self.truths(block), names)
 
     def _outputs(self, block: Block) -> ClampedNoise:
         return ClampedNoise(self._noise, *self._placed(block), (self.low, self.high))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 
 import numpy as np
@@ -11,10 +12,11 @@ from ..._numbers.distance import quantile_ranks
 from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray
 from ...laws.error_bound import error_bound
+from ...laws.figures import Figures
 from ...mechanisms._ranked import QuantileMechanism, RankMechanism
 from ...mechanisms.median import Median
 from .by_law import RecordsByLaw
-from .subject import Block, squared
+from .subject import Block
 
 
 class Ranked(RecordsByLaw[RankMechanism]):
@@ -40,24 +42,8 @@ class Ranked(RecordsByLaw[RankMechanism]):
         ordered = block.ordered
         return (0.5 * ordered[:, low - 1] + 0.5 * ordered[:, high - 1]).astype(np.float64)
 
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        statistic = self.mechanism._statistic
-        if not rank_errors.is_regular(statistic, block.ordered):
-            return super().exact(block, figures)
-        unit = self.mechanism._unit
-        exact = rank_errors.figures(statistic, block.ordered, self.truths(block), unit)
-        block.shared[self] = exact
-        means = {"error": exact.expected_error, "bias": exact.mean, "loss": exact.expected_loss}
-        return {figure: means[figure] for figure in figures}
-
-    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
-        if self not in block.shared:
-            return super().variances(block, exact)
-        squares = block.shared[self]
-        variances = squared(squares.error_square, exact)
-        if "loss" in exact:
-            variances["loss"] = squares.loss_square - exact["loss"] ** 2
-        return variances
+    def exact(self, block: Block, names: Collection[str]) -> Figures:
+        return self.mechanism._figures(block.ordered, self.truths(block), names)
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         statistic = self.mechanism._statistic

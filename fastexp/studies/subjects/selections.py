@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ..._parameters.descriptions import name_of
 from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
+from ...laws.figures import SQUARES, Figures
 from ...laws.loss_bounds import loss_bound
 from ...mechanisms._counting import CountsMechanism
 from .laplace_max import noisy_max_losses
@@ -62,21 +64,15 @@ class Selection(Utilities):
         "corollary_7",
     )
 
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        means: dict[str, list[float]] = {figure: [] for figure in figures}
-        squares: dict[str, list[float]] = {figure: [] for figure in figures}
+    def exact(self, block: Block, names: Collection[str]) -> Figures:
+        columns: dict[str, list[float]] = {name: [] for name in names}
         for row in block.rows:
             losses, masses = self._losses(row)
-            for figure in figures:
-                number = losses if figure == "loss" else (losses > 0).astype(np.float64)
-                means[figure].append(math.fsum((masses * number).tolist()))
-                squares[figure].append(math.fsum((masses * number * number).tolist()))
-        block.shared[self] = {figure: np.array(numbers) for figure, numbers in squares.items()}
-        return {figure: np.array(numbers) for figure, numbers in means.items()}
-
-    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
-        squares: dict[str, FloatArray] = block.shared[self]
-        return {figure: squares[figure] - mean**2 for figure, mean in exact.items()}
+            for name, column in columns.items():
+                number = losses if name.startswith("loss") else (losses > 0).astype(np.float64)
+                power = number * number if name in SQUARES.values() else number
+                column.append(math.fsum((masses * power).tolist()))
+        return {name: np.array(column) for name, column in columns.items()}
 
     def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
         """The loss of each candidate, and its probability."""
@@ -145,13 +141,10 @@ class Response(Selection):
     def _tied(self, block: Block) -> AnyArray:
         return np.asarray(block.rows[:, 1] == block.rows[:, 0])  # no answer is wrong then
 
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
+    def exact(self, block: Block, names: Collection[str]) -> Figures:
         lies = [float(self.mechanism.law(int(b)).probabilities[1 - b]) for b in self._bits(block)]
         wrong = np.where(self._tied(block), 0.0, np.array(lies))
-        return dict.fromkeys(figures, wrong)
-
-    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
-        return {figure: p * (1.0 - p) for figure, p in exact.items()}
+        return dict.fromkeys(names, wrong)  # 0 and 1 are their own squares
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         bits = np.repeat(self._bits(block)[:, None], size, axis=1)

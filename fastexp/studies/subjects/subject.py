@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray, WordArray
+from ...laws.figures import Figures
 from ...privacy import Guarantee
 
 MANY = ("worst_error", "rank_error", "worst_rank_error", "wrong")  # of draws of many quantiles
@@ -110,16 +111,13 @@ class Studied(ABC, Generic[M]):
     def __init__(self, mechanism: M) -> None:
         self.mechanism = mechanism
 
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        """The expectation of each figure over the noise, given each data set: shape (rows,)."""
-        raise NotImplementedError  # only where there are some
+    def exact(self, block: Block, names: Collection[str]) -> Figures:
+        """Of some figures those that are known, given each data set: shape (rows,).
 
-    def variances(self, block: Block, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
-        """The variance of one draw's figure by the law, given each data set, where it is known.
-
-        `exact` holds the expectations.
+        A figure's expectation over the noise; under its name in `laws.figures.SQUARES`, that of its
+        square.
         """
-        return {}
+        raise NotImplementedError  # only where there are some
 
     @abstractmethod
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
@@ -161,11 +159,6 @@ class Studied(ABC, Generic[M]):
     def bound(self, block: Block, figure: str, failure: float) -> FloatArray:
         """What a theorem promises but with probability `failure`, given each data set."""
         raise NotImplementedError  # only for figures that are listed
-
-
-def squared(square: FloatArray, exact: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """The variances of errors and of what they are signed, from E (output - truth)**2."""
-    return {figure: square - exact[figure] ** 2 for figure in ("error", "bias") if figure in exact}
 
 
 class TrueNumber(Studied[M]):

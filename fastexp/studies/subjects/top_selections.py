@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray
+from ...laws.figures import Figures
 from ...privacy import Guarantee, pure_guarantee, selection_rate
 from .selections import Utilities
 from .subject import Block, Random, one_of_units, random_of
@@ -69,8 +71,8 @@ class JointSelection(TopSelection):
     def _laws(self, block: Block) -> list[Any]:
         return [self.mechanism.law(row) for row in self._taken(block.rows)]
 
-    def exact(self, block: Block, figures: tuple[str, ...]) -> dict[str, FloatArray]:
-        if "loss" not in figures:
+    def exact(self, block: Block, names: Collection[str]) -> Figures:
+        if "loss" not in names:
             return {}
         return {"loss": np.array([law.expected_loss() for law in self._laws(block)])}
 
