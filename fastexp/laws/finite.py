@@ -1,31 +1,177 @@
-"""The exact law of a selection from finitely many candidates."""
+"""The exact law of a selection from finitely many candidates, and what laws of candidates share."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._intake import utilities as data
 from .._parameters import validate
+from .._randomness.sampling import Sampling
 from .._selection.draw import simulate
 from .._selection.scan import MASK_64, key_value
-from .._typing import AnyArray, FloatArray, IntArray
+from .._selection.weighting import Weighting
+from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..kernels.bits import logspace
-from ..kernels.bits.heights import BLOCK, FLOAT
+from ..kernels.bits.heights import BLOCK, FLOAT, SIGNED, UNSIGNED
 from ..kernels.bits.logexp import log_one_value
 from ..pictures.law_painters import Laws
-from .candidate_law import CandidateLaw
-from .elementary import frozen, quiet
-from .exact_differences import differences
-from .loss_groups import GroupedLosses, LossGroups, exact_values
-from .loss_pieces import LossPieces
+from .elementary import LARGEST, TOP, differences, exp, frozen, log, quiet
+from .law import Law, LossLaw, Many_co, One_co
+from .pieces import POINTS, Losses, LossSums, Pieces
+from .privacy_loss import LossPieces
 
-ROOM = 2.0**900  # losses beyond are scaled, so that products stay within float64
+SIGN = np.uint64(1 << 63)
+
+
+class LossGroups:
+    """Distinct losses in increasing order, and the base mass of each. Independent of epsilon.
+
+    A loss is best utility minus utility, over candidates with base > 0: exact for integers
+    and rounded once to float64 (capped at the largest one).
+    """
+
+    losses: FloatArray
+    masses: FloatArray
+
+    def __init__(self, bits: WordArray, kind: int, base: FloatArray | None) -> None:
+        if base is not None:
+            bits, base = bits[base > 0], base[base > 0]
+        distinct, group = np.unique(_sortable(bits, kind), return_inverse=True)
+        with np.errstate(over="ignore"):
+            gaps = np.asarray(distinct[-1] - distinct, np.float64)
+        self.losses = np.minimum(gaps[::-1], LARGEST)
+        self.masses = np.bincount(group, weights=base, minlength=gaps.size)[::-1].astype(np.float64)
+        self._log_masses = log(self.masses)
+
+    def members(self, bits: WordArray, kind: int) -> IntArray:
+        """For each candidate the number of its distinct loss; without a base."""
+        values = _sortable(bits, kind)
+        distinct = np.unique(values)
+        return np.asarray(distinct.size - 1 - np.searchsorted(distinct, values), np.int64)
+
+    def probabilities(self, rate: float) -> FloatArray:
+        """The probability of each distinct loss at a rate."""
+        with np.errstate(over="ignore"):
+            heights = rate * self.losses - self._log_masses
+        weights = exp(heights.min() - heights)
+        return np.asarray(weights / weights.sum(), np.float64)
+
+
+def exact_values(bits: WordArray, kind: int) -> AnyArray:
+    """Utilities in the first of int64, uint64 and float64 that holds them all exactly.
+
+    Vectors of equal numbers so are equal arrays.
+    """
+    if kind == SIGNED:
+        return bits.view(np.int64)
+    if kind == UNSIGNED:
+        return bits if bool((bits >= SIGN).any()) else bits.view(np.int64)
+    values = bits.view(np.float64) + 0.0  # -0 becomes 0
+    if bool((values != np.floor(values)).any()):
+        return values
+    if bool((values >= -(TOP)).all() and (values < TOP).all()):
+        return values.astype(np.int64)
+    inside = bool((values >= 0.0).all() and (values < 2.0**64).all())
+    return values.astype(np.uint64) if inside else values
+
+
+def _sortable(bits: WordArray, kind: int) -> AnyArray:
+    """What sorts as the utilities do, with exact differences of integers."""
+    if kind == FLOAT:
+        return np.asarray(bits.view(np.float64) + 0.0)  # -0 becomes 0
+    return np.asarray(bits ^ (SIGN if kind == SIGNED else np.uint64(0)))
+
+
+class Levels(Protocol):
+    """Distinct losses."""
+
+    losses: FloatArray  # increasing
+
+
+class GroupedLosses(LossLaw[One_co, Many_co]):
+    """A law whose losses are few enough to be listed."""
+
+    @property
+    def _groups(self) -> Levels:
+        raise NotImplementedError
+
+    @property
+    def _loss_probabilities(self) -> FloatArray:
+        raise NotImplementedError
+
+    @cached_property
+    def _losses(self) -> LossSums:
+        losses = self._groups.losses
+        one = np.ones(losses.size)
+        return LossSums(Losses(Pieces(POINTS, one, one, losses)), self._loss_probabilities)
+
+    def loss_variance(self) -> float:
+        """The variance of the loss, in squared units of the utility."""
+        mean = self.expected_loss()
+        losses = np.where(self._loss_probabilities > 0, self._groups.losses, 0.0)
+        with np.errstate(over="ignore"):  # a warning would depend on the data
+            return float((self._loss_probabilities * (losses - mean) ** 2).sum())
+
+
+class CandidateLaw(Law[One_co, Many_co]):
+    """A law of candidates by their utilities, as kernels take them."""
+
+    _simulate: ClassVar[Callable[..., Any]]
+
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        epsilon: float,
+        candidates: tuple[Any, ...] | None,
+    ) -> None:
+        self._bits, self._kind, self._weighting = bits, kind, weighting
+        self._epsilon, self._candidates = epsilon, candidates
+        self._check_utilities()
+
+    def _check_utilities(self) -> None:
+        """Refuse what the law is not defined for."""
+
+    @property
+    def candidates(self) -> tuple[Any, ...] | None:
+        """The labels, in the order of the indices; None: there are none."""
+        return self._candidates
+
+    @property
+    def utilities(self) -> AnyArray:
+        """The utilities of the candidates, shape (k,), read-only: int64, uint64 or float64.
+
+        As they were given, scored or counted; NaN that was to be read as the lowest is that.
+        """
+        values: AnyArray = self._bits.view((np.float64, np.int64, np.uint64)[self._kind])
+        values.flags.writeable = False
+        return values
+
+    @property
+    def _names(self) -> Sequence[Any]:
+        return range(self._bits.size) if self._candidates is None else self._candidates
+
+    @property
+    def _utilities(self) -> AnyArray:
+        """The utilities as the numbers that they are."""
+        return exact_values(self._bits, self._kind)
+
+    def _exact_rate(self) -> Fraction:
+        return self._weighting.rate
+
+    def _output_at(self, index: int) -> Any:
+        return self._names[index]
+
+    def _draw(self, sampling: Sampling) -> Any:
+        return self._simulate(self._bits, self._kind, self._weighting, sampling)
 
 
 class LossTail(NamedTuple):

@@ -14,17 +14,13 @@ from .._numbers.laplace import FINEST, LaplaceSampler, Truth
 from .._parameters.grid import Grid
 from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords, ParameterError
-from .continuous import ContinuousLaw
-from .grid import GridLaw
-from .grid_cells import GridCells, minus_distances
-from .loss_pieces import LossPieces
-from .piece_shapes import Points
-from .pieces import Pieces
+from .densities import ContinuousLaw
+from .grid import GridCells, GridLaw, minus_distances
+from .privacy_loss import LossPieces
 from .targets import Target, rounded_up
 
 Solve = Callable[[float], Fraction]  # from an epsilon to its rate
 UNSEEN = 750  # nats: exp(-750) is 0 in float64
-ENDLESS = 1 << 60  # points: at a rate of 2**-42 those beyond weigh nothing
 
 
 def _cells(truth: Truth, grid: Grid, left: int, right: int) -> GridCells:
@@ -113,6 +109,8 @@ class LaplaceLaw(_Distances, GridLaw):
     (10.0, 0.850918, 13)
     """
 
+    _endless = True
+
     def __init__(self, sampler: LaplaceSampler, epsilon: float) -> None:
         truth, rate = sampler.truth, sampler.weighting.rate
         seen = ceil(UNSEEN / rate) + 1
@@ -162,17 +160,6 @@ class LaplaceLaw(_Distances, GridLaw):
     @property
     def _least(self) -> float:
         return rounded_up(float(Fraction(self._epsilon) / self._rate / FINEST))
-
-    def _row(self) -> tuple[Pieces, AnyArray, int]:
-        """Two pieces without end, as a window is too short for lesser rates."""
-        ahead, left = 2 * self._held.truth.phase - 1, self._grid.size // 2
-        loss = np.array([max(float(ahead), 0.0), max(-float(ahead), 0.0)])
-        size, steep = np.full(2, float(ENDLESS)), np.ones(2)
-        pieces = Pieces(Points(), size, size, loss, steep, np.array([True, False]))
-        return pieces, np.array([left - ENDLESS, left]), left + ENDLESS
-
-    def _support(self) -> tuple[float, float]:
-        return -np.inf, np.inf
 
     def _invert(self, p: FloatArray) -> AnyArray:
         quantiles, inside = super()._invert(p), (p > 0.0) & (p < 1.0)

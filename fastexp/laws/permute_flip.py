@@ -13,9 +13,8 @@ from .._typing import FloatArray
 from ..errors import PrecisionError
 from ..kernels.bits.heights import BLOCK
 from ..kernels.select.flip_law import flip_integrals, log_product
-from .elementary import exp, frozen, log
+from .elementary import LARGEST, exp, frozen, log
 from .finite import FiniteLaw
-from .loss_groups import LARGEST
 
 INTEGRALS = 2.0  # what logarithms of sums of probabilities err by, in an integral's bounds
 NODES = 20

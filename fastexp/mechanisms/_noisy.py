@@ -24,7 +24,7 @@ from .base import Comparator
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..laws.noise import NoiseLaw
+    from ..laws.noises import NoiseLaw
     from ._options import NoisySimulation
 
 ASSUMES = "one person is one record; bounds and noise were chosen without looking at the data"
@@ -160,7 +160,7 @@ class NoisyMedian(Comparator):
         ParameterTypeError, InvalidRecords
             As in `sample`.
         """
-        from ..laws.noise import NoiseLaw
+        from ..laws.noises import NoiseLaw
 
         options = self._checked(CallOptions(nan=nan, assume_sorted=assume_sorted))
         data = Records(records)

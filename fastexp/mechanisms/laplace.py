@@ -24,7 +24,7 @@ from .base import Mechanism, frozen
 if TYPE_CHECKING:
     from ..budget.budget import Budget
     from ..budget.question import Question
-    from ..laws.continuous import ContinuousLaw
+    from ..laws.densities import ContinuousLaw
     from ..laws.grid import GridLaw
     from ._options import KernelSimulation
 

@@ -16,7 +16,7 @@ from mpmath import mp
 import fastexp as fx
 from fastexp import GridLaw
 from fastexp.errors import ParameterError, ParameterTypeError
-from tests.doors.laws import GridCells, NumberLaw, losses
+from tests.doors.laws import GridCells, NumberLaw, pieces
 from tests.doors.parameters import Grid, make_grid
 from tests.doors.randomness import Sampling
 from tests.messages import raises, says
@@ -250,7 +250,7 @@ def test_many_losses_go_in_parts(monkeypatch):
     whole = cells.law(0.3)
     assert whole._all_losses.sloped.size > 1
     expected = whole.loss_cdf(t), whole.loss_tail(t)
-    monkeypatch.setattr(losses, "PAIRS", 3 * whole._all_losses.sloped.size)
+    monkeypatch.setattr(pieces, "PAIRS", 3 * whole._all_losses.sloped.size)
     law = cells.law(0.3)
     assert np.array_equal((law.loss_cdf(t), law.loss_tail(t)), expected)
 

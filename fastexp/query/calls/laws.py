@@ -16,7 +16,7 @@ from ..._typing import AnyArray, IntArray, RNGLike, SeedLike
 from ...errors import FastexpError
 from ...grouped.segments import Segments
 from ...laws.finite import FiniteLaw
-from ...laws.joint_top_k import JointTopKLaw
+from ...laws.top_k import JointTopKLaw
 from ..disk.memory import Room
 from ..engines.frame import Column, Frame, key_columns
 from .answers import Answer, answers_of

@@ -10,7 +10,7 @@ import numpy as np
 from ..._parameters.descriptions import name_of
 from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
-from ...laws.loss_bounds import loss_bound
+from ...laws.bounds import loss_bound
 from ...mechanisms._counting import CountsMechanism
 from .laplace_max import noisy_max_losses
 from .subject import Block, Studied
