@@ -106,6 +106,10 @@ class GroupedLosses(LossLaw[One_co, Many_co]):
     def _loss_probabilities(self) -> FloatArray:
         raise NotImplementedError
 
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
+        self._groups  # noqa: B018  # made once, for all epsilon
+        return super()._with_rate(rate, epsilon)
+
     @cached_property
     def _losses(self) -> LossSums:
         losses = self._groups.losses
@@ -133,7 +137,8 @@ class CandidateLaw(Law[One_co, Many_co]):
         epsilon: float,
         candidates: tuple[Any, ...] | None,
     ) -> None:
-        self._bits, self._kind, self._weighting = bits, kind, weighting
+        self._bits, self._kind = bits, kind
+        self._weighting, self._rate = weighting, weighting.rate
         self._epsilon, self._candidates = epsilon, candidates
         self._check_utilities()
 
@@ -164,8 +169,10 @@ class CandidateLaw(Law[One_co, Many_co]):
         """The utilities as the numbers that they are."""
         return exact_values(self._bits, self._kind)
 
-    def _exact_rate(self) -> Fraction:
-        return self._weighting.rate
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
+        law = super()._with_rate(rate, epsilon)
+        law._weighting = self._weighting.with_rate(rate)
+        return law
 
     def _output_at(self, index: int) -> Any:
         return self._names[index]
@@ -352,12 +359,6 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         ratio = np.array([masses.sum() / masses[0], np.exp(-t)])
         loss = (log_one_value(float(ratio[0])) + t) / self._weighting.rate_nats
         return LossTail(loss, float(ratio[1]), self.loss_tail(loss))
-
-    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
-        weighting = self._weighting.with_rate(rate)
-        law = type(self)(self._bits, self._kind, weighting, epsilon, self._candidates)
-        law._groups = self._groups
-        return law
 
     def _outputs(self) -> tuple[object, ...]:
         w = self._weighting

@@ -284,16 +284,11 @@ class GridLaw(PiecewiseLaw):
         check_rounding()
         return frozen(exp(self.log_probabilities))
 
-    @property
+    @cached_property
     def log_probabilities(self) -> FloatArray:
         """ln P(point), shape (G,), read-only; at most 2**24 points."""
         check_rounding()
-        return self._log_masses
-
-    @cached_property
-    def _log_masses(self) -> FloatArray:
-        points, count = self._all(), self._pieces.size.astype(np.int64)
-        return frozen(self._log_pmf(np.repeat(np.arange(count.size), count), points))
+        return frozen(self._log_pmf(self._all()))
 
     def as_dict(self) -> dict[int | float, float]:
         """Each point and its probability; at most 2**24 points."""
@@ -308,14 +303,8 @@ class GridLaw(PiecewiseLaw):
         return np.arange(self._grid.size)
 
     @quiet
-    def _log_pmf(self, cell: IntArray, points: IntArray) -> FloatArray:
-        p, fall = self._pieces, self._weights.fall
-        heights = (float(self._rate) * p.loss + self._weights.log_total)[cell]
-        if fall is not None and p.flip is not None:
-            y = (points - self._pieces.start[cell]).astype(np.float64)
-            y = np.where(p.flip[cell], p.size[cell] - 1 - y, y)
-            heights += np.where(y > 0, fall[cell] * y, 0.0)
-        return -heights
+    def _log_pmf(self, points: IntArray) -> FloatArray:
+        return -(float(self._rate) * self._heights(points)[0] + self._weights.log_total)
 
     @overload
     def pmf(self, x: Scalar) -> float: ...
@@ -337,7 +326,7 @@ class GridLaw(PiecewiseLaw):
 
     def _pmf(self, x: AnyArray) -> FloatArray:
         points, on_grid = self._points_at(x)
-        return np.where(on_grid, exp(self._log_pmf(self._cells(points), points)), 0.0)
+        return np.where(on_grid, exp(self._log_pmf(points)), 0.0)
 
     def _points_at(self, x: AnyArray) -> tuple[IntArray, AnyArray]:
         """The point at or below each number (the first one at least), and whether it is there."""
@@ -413,13 +402,13 @@ class GridLaw(PiecewiseLaw):
 
     def _heights(self, points: IntArray) -> tuple[FloatArray, FloatArray]:
         """The loss of utility at points, and its change from there to the next one."""
-        cell = self._cells(points)
-        p = self._pieces.some(cell)
+        cell, p = self._cells(points), self._pieces
         if p.steep is None or p.flip is None:
-            return p.loss, np.zeros(points.size)
-        y = (points - self._pieces.start[cell]).astype(np.float64)
-        y = np.where(p.flip, p.size - 1.0 - y, y)
-        return p.loss + p.steep * y, np.where(p.flip, -p.steep, p.steep)
+            return p.loss[cell], np.zeros(points.size)
+        steep, flip = p.steep[cell], p.flip[cell]
+        y = (points - p.start[cell]).astype(np.float64)
+        y = np.where(flip, p.size[cell] - 1.0 - y, y)
+        return p.loss[cell] + steep * y, np.where(flip, -steep, steep)
 
     def _draw(self, sampling: Sampling) -> Any:
         return self._sampler.sample(sampling)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -30,6 +31,7 @@ from .targets import HIGH, LOW, Target, Unreached, least_epsilon, target_of
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
 Tails: TypeAlias = tuple[FloatArray, FloatArray]  # up to a number, and beyond it
+SHARED = "truth", "_groups"  # what does not depend on epsilon
 HIDDEN = "A law holds private data, of which nothing is shown here."
 FLOOR = ", which is at least the distance of the truth from the nearest possible output"
 
@@ -44,6 +46,7 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
     """
 
     _epsilon: float
+    _rate: Fraction  # what a weight's logarithm changes by for a unit of loss as it is stored
     _maker: Any = None  # a mechanism
 
     def __init_subclass__(cls) -> None:
@@ -342,7 +345,18 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
 
     def _at(self, epsilon: float) -> Self:
         """The law of the same data at another epsilon."""
-        raise NotImplementedError
+        return self._with_rate(self._rate_at(epsilon), epsilon)
+
+    def _rate_at(self, epsilon: float) -> Fraction:
+        return self._rate * Fraction(epsilon) / Fraction(self._epsilon)
+
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
+        law = copy(self)
+        for name in vars(self):
+            if name not in SHARED and isinstance(getattr(type(self), name, None), cached_property):
+                del vars(law)[name]
+        law._rate, law._epsilon = rate, epsilon
+        return law
 
     def _meets(self, target: Target) -> bool:
         """Whether this law has the accuracy."""
@@ -461,23 +475,9 @@ class LossLaw(Law[One_co, Many_co]):
             return self._expected_loss() <= target.limit
         return bool(self._loss_cdf(np.array([target.limit]))[0] >= target.probability)
 
-    def _at(self, epsilon: float) -> Self:
-        return self._with_rate(self._rate_at(epsilon), epsilon)
-
-    def _rate_at(self, epsilon: float) -> Fraction:
-        return self._exact_rate() * Fraction(epsilon) / Fraction(self._epsilon)
-
     @abstractmethod
     def _best_utility(self) -> float:
         """The best utility of all outputs."""
-
-    @abstractmethod
-    def _exact_rate(self) -> Fraction:
-        """What a weight's logarithm changes by for a unit of loss as the law stores it."""
-
-    @abstractmethod
-    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
-        """The law at another epsilon and its rate."""
 
     @property
     def _losses(self) -> LossSums:

@@ -150,31 +150,16 @@ class Pieces:
     )  # the left ends, or the indices of first points
     best: float = 0.0  # the best utility
 
-    @cached_property
-    def log_size(self) -> FloatArray:
-        """ln of the size, the log-mass at rate 0."""
-        return log(self.size)
-
-    @cached_property
-    def middle(self) -> FloatArray:
-        """From the first point to the mean at rate 0, and from there to the last."""
-        return depth(None, self.size, self.step)
-
-    @cached_property
-    def variance(self) -> FloatArray:
-        """The variance at rate 0."""
-        return variance(None, self.size, self.step)
-
-    @cached_property
-    def slack(self) -> FloatArray | float:
-        """From a piece's last point to the next one's first."""
-        return self.step if self.gap is self.size else self.gap
-
     def some(self, at: IntArray) -> Pieces:
         """The pieces of these numbers."""
         steep = None if self.steep is None else self.steep[at]
         flip = None if self.flip is None else self.flip[at]
         return Pieces(self.step, self.size[at], self.gap[at], self.loss[at], steep, flip)
+
+
+def mirrored(flip: AnyArray | None) -> AnyArray | None:
+    """Seen from the other side; a constant density is symmetric."""
+    return None if flip is None else ~flip
 
 
 class Place(NamedTuple):
@@ -216,9 +201,8 @@ class Weights:
     def _raw(self) -> tuple[FloatArray, FloatArray, float]:
         """(probabilities of pieces, of those before k = 0, ..., m, ln of the sum of masses)."""
         p = self.pieces
-        logs = p.log_size if p.steep is None else log_weight(self.fall, p.size, p.step)
-        masses = self.rate * p.loss
-        np.subtract(logs, masses, out=masses)
+        masses = log_weight(self.fall, p.size, p.step)
+        masses -= self.rate * p.loss
         lift = float(masses.max())
         masses -= lift
         exp_fill(masses, masses)
@@ -253,15 +237,11 @@ class Weights:
     @cached_property
     def depth(self) -> FloatArray:
         """The mean distance from each piece's best end."""
-        if self.fall is None:
-            return self.pieces.middle
         return depth(self.fall, self.pieces.size, self.pieces.step)
 
     @property
     def variance(self) -> FloatArray:
         """The variance within each piece."""
-        if self.fall is None:
-            return self.pieces.variance
         return variance(self.fall, self.pieces.size, self.pieces.step)
 
     @cached_property
@@ -272,9 +252,7 @@ class Weights:
     @cached_property
     def to_right(self) -> FloatArray:
         """From each piece's mean to its last point."""
-        if self.pieces.flip is None:
-            return self.pieces.middle
-        return self._from_left(self.depth, self.pieces.size, ~self.pieces.flip)
+        return self._from_left(self.depth, self.pieces.size, mirrored(self.pieces.flip))
 
     @quiet
     def _from_left(self, depth: FloatArray, size: FloatArray, flip: AnyArray | None) -> FloatArray:
@@ -286,9 +264,9 @@ class Weights:
     def short(self) -> FloatArray:
         """E max(0, start of piece k - X), k = 0, ..., m: sums of terms >= 0."""
         p, out = self.pieces, np.empty(self.below.size)
-        slack, rest = p.slack, self.to_right
-        if not isinstance(slack, float):
-            slack, rest = 0.0, slack + rest
+        slack, rest = p.step, self.to_right  # from a piece's last point to the next one's first
+        if p.gap is not p.size:
+            slack, rest = 0.0, p.gap + rest
         running_products(self.below[:-1], p.gap, self.masses, rest, slack, 0, out)
         return out
 
@@ -319,8 +297,7 @@ class Weights:
         k, p = at.piece, self.pieces.some(at.piece)
         fall = None if self.fall is None else self.fall[k]
         low, high = shares(fall, p.flip, at.low, at.high, p.size)
-        mirror = None if p.flip is None else ~p.flip  # a constant density is symmetric
-        left = x.over + self._from_left(depth(fall, at.low, p.step), at.low, mirror)
+        left = x.over + self._from_left(depth(fall, at.low, p.step), at.low, mirrored(p.flip))
         right = x.under + self._from_left(depth(fall, at.high, p.step), at.high, p.flip)
         inside = np.where(low > 0, low * left, 0.0) + np.where(high > 0, high * right, 0.0)
         sides = np.where(self.below[k] > 0, self.below[k] * x.before, 0.0)

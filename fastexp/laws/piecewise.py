@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Protocol
 
 from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray
@@ -42,13 +41,6 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
     def _weights(self) -> Weights:
         return Weights(self._pieces, float(self._rate))
 
-    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
-        law = copy.copy(self)
-        for of_rate in ("_weights", "_losses", "_log_masses"):
-            vars(law).pop(of_rate, None)
-        law._rate, law._epsilon = rate, epsilon
-        return law
-
     def _identity(self) -> tuple[object, ...]:
         p = self._pieces
         public = self._epsilon, self._rate, self._unit, p.best
@@ -79,9 +71,6 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
 
     def _subject(self) -> Laws:
         return replace(super()._subject(), best=self._pieces.best)
-
-    def _exact_rate(self) -> Fraction:
-        return self._rate
 
     @property
     def _all_losses(self) -> Losses:

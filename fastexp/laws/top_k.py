@@ -10,7 +10,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from functools import cached_property
 from itertools import islice, permutations
 from types import SimpleNamespace
@@ -313,12 +312,11 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
         places: int,
         epsilon: float,
         candidates: tuple[object, ...] | None,
-        levels: SliceLevels | None = None,
     ) -> None:
         super().__init__(bits, kind, weighting, places, epsilon, candidates)
         counts = joint_top_k.ordered(bits, kind)
         self._gaps = counts.max().view(np.uint64) - counts.view(np.uint64)
-        self._levels = SliceLevels(self._gaps, places) if levels is None else levels
+        self._levels = SliceLevels(self._gaps, places)
 
     def _identity(self) -> tuple[object, ...]:
         return self._epsilon, self._weighting.rate, self._places, self._candidates, self._utilities
@@ -462,13 +460,6 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
             out[place] = (unused * share).sum()
             unused *= 1.0 - share
         return out
-
-    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
-        weighting = self._weighting.with_rate(rate)
-        places, candidates = self._places, self._candidates
-        return type(self)(
-            self._bits, self._kind, weighting, places, epsilon, candidates, self._levels
-        )
 
     def _best_utility(self) -> float:
         return 0.0
