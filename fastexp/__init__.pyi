@@ -37,9 +37,9 @@ from .laws.bounds import loss_bound as loss_bound
 from .laws.densities import ContinuousLaw as ContinuousLaw
 from .laws.finite import FiniteLaw as FiniteLaw
 from .laws.finite import LossTail as LossTail
+from .laws.finite import PermuteAndFlipLaw as PermuteAndFlipLaw
 from .laws.grid import GridLaw as GridLaw
 from .laws.noises import NoiseLaw as NoiseLaw
-from .laws.permute_flip import PermuteAndFlipLaw as PermuteAndFlipLaw
 from .laws.privacy_loss import PrivacyLoss as PrivacyLoss
 from .laws.quantiles import QuantilesLaw as QuantilesLaw
 from .laws.top_k import JointTopKLaw as JointTopKLaw

@@ -26,11 +26,11 @@ LARGEST = float(np.finfo(np.float64).max)
 quiet = np.errstate(all="ignore")  # a warning would depend on the data
 
 
-Elementwise: TypeAlias = Callable[[AnyArray], FloatArray]
+Elementwise: TypeAlias = Callable[[Any], FloatArray]
 
 
-def _filled(kernel: Any, x: AnyArray) -> FloatArray:
-    numbers = np.ascontiguousarray(x, np.float64)
+def _filled(kernel: Any, x: Any) -> FloatArray:
+    numbers = np.asarray(x, np.float64, order="C")
     out = np.empty(numbers.size)
     kernel(numbers.reshape(-1), out)
     return out.reshape(numbers.shape)
@@ -47,6 +47,12 @@ def sums(x: AnyArray, *, back: bool = False) -> FloatArray:
     out = np.empty(x.size + 1)
     running_sums(np.ascontiguousarray(x), int(back), out)
     return out
+
+
+def log_sum_exp(x: FloatArray) -> float:
+    """ln of the sum of exp(x), of numbers below infinity."""
+    top = float(x.max())
+    return top + float(log(exp(x - top).sum()))
 
 
 def frozen(values: FloatArray) -> FloatArray:

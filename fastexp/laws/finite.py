@@ -1,12 +1,12 @@
-"""The exact law of a selection from finitely many candidates, and what laws of candidates share."""
+"""The exact laws of one candidate: by weights, and of permute-and-flip; what such laws share."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from functools import cache, cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast
 
 import numpy as np
 
@@ -14,13 +14,15 @@ from .._compiler.rounding import check_rounding
 from .._intake import utilities as data
 from .._parameters import validate
 from .._randomness.sampling import Sampling
+from .._selection import permute_flip
 from .._selection.draw import simulate
 from .._selection.scan import MASK_64, key_value
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray, WordArray
+from ..errors import PrecisionError
 from ..kernels.bits import logspace
 from ..kernels.bits.heights import BLOCK, FLOAT, SIGNED, UNSIGNED
-from ..kernels.bits.logexp import log_one_value
+from ..kernels.select.flip_law import flip_integrals, log_product
 from ..pictures.law_painters import Laws
 from .elementary import LARGEST, TOP, differences, exp, frozen, log, quiet
 from .law import Law, LossLaw, Many_co, One_co
@@ -28,6 +30,15 @@ from .pieces import POINTS, Losses, LossSums, Pieces
 from .privacy_loss import LossPieces
 
 SIGN = np.uint64(1 << 63)
+NODES = 20
+RHO = 4.0  # of the Bernstein ellipse: semi-axes (RHO +- 1/RHO) / 2 of a panel's half-length
+DECADES = 12.0  # a panel is so long that the product falls by about exp(-12)
+NEGLIGIBLE = 1e-17
+PROMISED = 1e-12
+ROUNDING = 2.0**-49  # of a logarithm of magnitude 1, its sum and its exponential
+rule = cache(np.polynomial.legendre.leggauss)  # nodes and weights
+# Trefethen (2013), Theorem 19.3: |error| <= 64/15 * M * RHO**(2 - 2n) / (RHO**2 - 1).
+FACTOR = 64 / 15 * RHO ** (2 - 2 * NODES) / (RHO**2 - 1)
 
 
 class LossGroups:
@@ -43,18 +54,13 @@ class LossGroups:
     def __init__(self, bits: WordArray, kind: int, base: FloatArray | None) -> None:
         if base is not None:
             bits, base = bits[base > 0], base[base > 0]
-        distinct, group = np.unique(_sortable(bits, kind), return_inverse=True)
+        distinct, group = np.unique(exact_values(bits, kind), return_inverse=True)
+        self.members: IntArray = distinct.size - 1 - group  # of each candidate, its loss
         with np.errstate(over="ignore"):
-            gaps = np.asarray(distinct[-1] - distinct, np.float64)
-        self.losses = np.minimum(gaps[::-1], LARGEST)
-        self.masses = np.bincount(group, weights=base, minlength=gaps.size)[::-1].astype(np.float64)
+            gaps = differences(distinct[-1:], distinct[::-1])
+        self.losses = np.minimum(gaps, LARGEST)
+        self.masses = np.bincount(self.members, base, gaps.size).astype(np.float64)
         self._log_masses = log(self.masses)
-
-    def members(self, bits: WordArray, kind: int) -> IntArray:
-        """For each candidate the number of its distinct loss; without a base."""
-        values = _sortable(bits, kind)
-        distinct = np.unique(values)
-        return np.asarray(distinct.size - 1 - np.searchsorted(distinct, values), np.int64)
 
     def probabilities(self, rate: float) -> FloatArray:
         """The probability of each distinct loss at a rate."""
@@ -74,19 +80,12 @@ def exact_values(bits: WordArray, kind: int) -> AnyArray:
     if kind == UNSIGNED:
         return bits if bool((bits >= SIGN).any()) else bits.view(np.int64)
     values = bits.view(np.float64) + 0.0  # -0 becomes 0
-    if bool((values != np.floor(values)).any()):
+    low, high = float(values.min()), float(values.max())
+    if bool((values != np.floor(values)).any()) or low < -TOP or high >= 2 * TOP:
         return values
-    if bool((values >= -(TOP)).all() and (values < TOP).all()):
+    if high < TOP:
         return values.astype(np.int64)
-    inside = bool((values >= 0.0).all() and (values < 2.0**64).all())
-    return values.astype(np.uint64) if inside else values
-
-
-def _sortable(bits: WordArray, kind: int) -> AnyArray:
-    """What sorts as the utilities do, with exact differences of integers."""
-    if kind == FLOAT:
-        return np.asarray(bits.view(np.float64) + 0.0)  # -0 becomes 0
-    return np.asarray(bits ^ (SIGN if kind == SIGNED else np.uint64(0)))
+    return values.astype(np.uint64) if low >= 0.0 else values
 
 
 class Levels(Protocol):
@@ -292,7 +291,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
     @property
     def _log_total(self) -> float:
         """ln of the sum of base * exp(c * (u - best)), lifted."""
-        return log_one_value(self._sum.total)
+        return float(log(self._sum.total))
 
     @cached_property
     def log_probabilities(self) -> FloatArray:
@@ -357,7 +356,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         check_rounding()
         t, masses = validate.at_least("t", t, 0.0), self._groups.masses
         ratio = np.array([masses.sum() / masses[0], np.exp(-t)])
-        loss = (log_one_value(float(ratio[0])) + t) / self._weighting.rate_nats
+        loss = (float(log(ratio[0])) + t) / self._weighting.rate_nats
         return LossTail(loss, float(ratio[1]), self.loss_tail(loss))
 
     def _outputs(self) -> tuple[object, ...]:
@@ -381,6 +380,133 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         total, rest = (law._log_total - law._lift for law in pair)
         shift = nats(w.rate * (self._best - other._best)) + (total - rest)
         return np.asarray(w.rate_nats * moved - shift)
+
+
+class PermuteAndFlipLaw(FiniteLaw):
+    """The exact distribution of `PermuteAndFlip`'s output on one data set.
+
+    A `FiniteLaw` in all but `log_normalizer`, which this law does not have. **It is private
+    data**, and so is a pickle of it.
+
+    Notes
+    -----
+    P(r) = w_r times the integral over t in [0, 1] of the product of (1 - t*w_j) over all other
+    candidates j, with w = exp(c * (u - best)): r arrives at a uniform time t, and nobody before it
+    has succeeded.
+
+    **Numerics**: the integrand is a polynomial; it is integrated by Gauss and Legendre's rule on
+    panels whose error bound (a Bernstein ellipse of parameter 4) is added up with that of
+    roundings, a probability's relative error stays below 1e-12, and otherwise `PrecisionError` is
+    raised. Equal utilities are grouped; a million distinct ones take about a second.
+
+    References
+    ----------
+    McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially private
+    selection", NeurIPS 2020. Trefethen, "Approximation theory and approximation practice"
+    (2013), Theorem 19.3 (the rule's error).
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> law = fx.PermuteAndFlip(epsilon=2.0, sensitivity=1.0).law([0.0, -1.0])
+    >>> law.probabilities.round(5)
+    array([0.81606, 0.18394])
+    >>> law
+    PermuteAndFlipLaw(PermuteAndFlip(epsilon=2.0, sensitivity=1.0), k=2)
+    """
+
+    _simulate = staticmethod(permute_flip.simulate)
+
+    @cached_property
+    @quiet
+    def _distinct(self) -> tuple[FloatArray, FloatArray]:
+        """P and ln P of one candidate of each distinct loss, in increasing order of losses."""
+        heights = np.asarray(-self._weighting.rate_nats * self._groups.losses)
+        weights = exp(heights)
+        integrals, _ = flip_law(weights, self._groups.masses)
+        return weights * integrals, heights + log(integrals)
+
+    @cached_property
+    def _loss_probabilities(self) -> FloatArray:
+        return self._distinct[0] * self._groups.masses
+
+    @property
+    def log_normalizer(self) -> float:
+        """Not defined: the weights of this mechanism have no common normaliser."""
+        raise AttributeError("the law of permute-and-flip has no log_normalizer")
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """P(candidate), shape (k,), read-only."""
+        check_rounding()
+        return self._spread(self._distinct[0])
+
+    @cached_property
+    def log_probabilities(self) -> FloatArray:
+        """ln P(candidate), shape (k,), read-only."""
+        check_rounding()
+        out = self._spread(self._distinct[1])
+        far = self._spread(self._groups.losses) == LARGEST
+        if far.any():  # what the integral adds is less than their digits
+            out = out.copy()
+            out[far] = -self._far_heights(far)
+        return frozen(out)
+
+    def _log_ratios(self, other: Self) -> FloatArray:
+        """As logarithms differ: to 1e-12, and a few ulp of them."""
+        return np.asarray(self.log_probabilities - other.log_probabilities)
+
+    def _spread(self, values: FloatArray) -> FloatArray:
+        return frozen(values[self._groups.members])
+
+
+def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float]:
+    """The integral of F(t) / (1 - t*w) over [0, 1] for each distinct weight, and their error.
+
+    The greatest weight is 1 and comes first. Each integral's relative error is below what is
+    returned, and that below 1e-12, or `PrecisionError` is raised. With G(t) = F(t) / (1 - t),
+    which falls, every integrand lies between F and G; so the integral of F bounds all of them
+    from below. F(t), the product of (1 - t*w)**count, is the probability that nobody succeeds
+    before t.
+    """
+    work = np.empty(2 * BLOCK)
+
+    def minus_log(t: float, rest: float) -> tuple[float, float]:
+        """(-ln F(t), -d/dt ln F(t)); rest = 1 - t."""
+        return cast("tuple[float, float]", log_product(weights, counts, t, rest, work))
+
+    nodes, node_weights = rule(NODES)
+    all_products, all_rests = [], []
+    start, error, least = 0.0, 0.0, 0.0
+    while start < 1.0:
+        height, slope = minus_log(start, 1.0 - start)
+        if exp(-height) <= NEGLIGIBLE * least:  # G(start) * (1 - start) = F(start)
+            error += float(exp(-height))
+            break
+        length = min(1.0 - start, DECADES / slope)
+        half = length / 2
+        # From either end of the panel, so that t and 1 - t both keep their digits.
+        times = start + half * (1.0 + nodes)
+        rests = (1.0 - start - length) + half * (1.0 - nodes)
+        at = zip(times.tolist(), rests.tolist(), strict=True)
+        logs = np.array([-minus_log(t, rest)[0] for t, rest in at])
+        values = exp(logs) * node_weights * half
+        # Of all points of the ellipse its left end is farthest from each root 1/w >= 1.
+        left = start + half - half * (RHO + 1 / RHO) / 2
+        growth = -minus_log(left, 1.0 - left)[0]
+        error += FACTOR * half * float(exp(growth)) / min(1.0, 1.0 - left)
+        error += float((values / rests * (1.0 - logs)).sum()) * ROUNDING
+        least += float(values.sum())
+        all_products.append(values)
+        all_rests.append(rests)
+        start += length
+    integrals = np.empty(weights.size)
+    flip_integrals(weights, np.concatenate(all_products), np.concatenate(all_rests), integrals)
+    err = error / float(integrals.min())
+    total = float((weights * counts * integrals).sum())
+    if not (err <= PROMISED and abs(total - 1.0) <= PROMISED):
+        raise PrecisionError("the law of permute-and-flip cannot be computed to 1e-12 here")
+    return integrals, err
 
 
 def nats(height: Fraction) -> float:

@@ -643,11 +643,11 @@ class NumberLaw(Law[float, AnyArray]):
         except ValueError:
             raise ParameterError("p and truth must have shapes that fit together") from None
         levels, centre = levels.copy(), truths.flatten()  # kernels take no broadcast ones
-        low, high = self._support()
+        endless = self._endless or bool(np.isinf(self._support()).any())
 
         def quantiles(p: FloatArray) -> FloatArray:
             r = self._error_quantiles(p, centre)
-            return np.where((p == 1.0) & (self._endless | np.isinf(high - low)), np.inf, r)
+            return np.where((p == 1.0) & endless, np.inf, r)
 
         return elementwise(quantiles, levels)
 

@@ -18,7 +18,7 @@ from .._parameters import validate
 from .._typing import ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError, PrecisionError
 from ..pictures.cards import Card, Printed
-from .elementary import exp, expm1, log, quiet
+from .elementary import exp, expm1, log_sum_exp, quiet
 from .pieces import POINTS, depth, log_weight
 
 MOST = 1 << 24  # outputs that are looked at one by one
@@ -124,9 +124,7 @@ class LossPieces(NamedTuple):
         if small:
             total = (mass * (expm1(power) + b * expm1(-ratio))).sum()
             return float(np.log1p(total)) / b
-        terms = log_mass + power
-        top = float(terms.max())
-        return (top + float(log(np.array([exp(terms - top).sum()]))[0])) / b
+        return log_sum_exp(log_mass + power) / b
 
     def outputs(self) -> tuple[FloatArray, FloatArray]:
         """(losses, P), an output each; where no run has a slope once for all of a run."""

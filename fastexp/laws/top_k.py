@@ -25,9 +25,9 @@ from .._selection.scan import bits_value
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
-from ..kernels.bits.logexp import LN2, log_one_value
+from ..kernels.bits.logexp import LN2
 from ..pictures.law_painters import Laws
-from .elementary import differences, exp, expm1, frozen, log, quiet, sums
+from .elementary import differences, exp, expm1, frozen, log, log_sum_exp, quiet, sums
 from .finite import CandidateLaw, FiniteLaw, GroupedLosses, exact_values, nats
 from .law import elementwise
 from .privacy_loss import LossPieces
@@ -180,9 +180,7 @@ class TopKLaw(OrderedSelections):
             if others is not None:
                 gap = nats(self._weighting.rate * (others._best - value))
                 gaps.append(gap + others._log_total)
-            heights, top = np.array(gaps), max(gaps)
-            beside = log_one_value(float(exp(heights - top).sum())) if top < math.inf else 0.0
-            total -= top + beside
+            total -= log_sum_exp(np.array(gaps)) if max(gaps) < math.inf else math.inf
         return total
 
     def _outputs(self) -> tuple[object, ...]:
@@ -338,8 +336,7 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
     def log_normalizer(self) -> float:
         """ln of the sum of exp(-c * loss) over all selections."""
         check_rounding()
-        top = float(self._heights.max())
-        return top + float(log(np.array([exp(self._heights - top).sum()]))[0])
+        return log_sum_exp(self._heights)
 
     @cached_property
     def _loss_probabilities(self) -> FloatArray:
