@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, overload
 
@@ -71,7 +72,8 @@ class ContinuousLaw(PiecewiseLaw):
     --------
     The tutorial's bids 1, 1, 1 and 3.01, with the weight exp(epsilon * revenue / 7):
 
-    >>> from fractions import Fraction
+    >>> from collections.abc import Callable
+    from fractions import Fraction
     >>> from fastexp.laws.densities import price_density
     >>> law = price_density([1, 1, 1, 3.01], (0, 3.5), Fraction(5, 7), 5.0)
     >>> round(law.pdf(1.0), 11), round(law.cdf(2.0), 11), round(law.ppf(0.5), 11)
@@ -149,24 +151,14 @@ class ContinuousLaw(PiecewiseLaw):
         quantiles = self._invert(uniform)
         return float(quantiles[0]) if size is None else quantiles
 
-    @property
-    def _scale(self) -> float:
-        return 1.0
+    _size = Fraction(1)
 
-    @property
-    def _origin(self) -> float:
-        heaviest = int(self._weights.masses.argmax())
-        left = float(self._left[heaviest])
-        return left if np.isfinite(left) else float(self._right[heaviest])
+    def _ends(self) -> FloatArray:
+        flip = self._pieces.flip
+        return self._left if flip is None else np.where(flip, self._right, self._left)
 
-    @quiet
-    def _offsets(self) -> FloatArray:
-        w = self._weights
-        from_left = (self._left - self._origin) + w.to_left
-        return np.where(np.isinf(self._left), (self._right - self._origin) - w.to_right, from_left)
-
-    def _absolute(self, offset: float) -> float:
-        return self._origin + offset
+    def _exact(self, end: Any) -> Fraction:
+        return Fraction(end)
 
     def _support(self) -> FloatArray:
         return np.array([self._left[0], self._right[-1]])
@@ -238,7 +230,8 @@ def median_density(
     Goldberg's and Duff's median of 1, 2, 4, 7 in [0, 10], at epsilon = 2 ln 2:
 
     >>> import numpy as np
-    >>> from fractions import Fraction
+    >>> from collections.abc import Callable
+    from fractions import Fraction
     >>> knots = np.array([0.0, 1, 2, 4, 7, 10])
     >>> rate = Fraction(np.log(2))
     >>> law = median_density(knots, np.array([4, 2, 0, 2, 4]), rate, Fraction(1), 2 * np.log(2))
@@ -271,13 +264,19 @@ def price_density(
 
 
 def laplace_density(
-    f: float, rate: Fraction, bounds: tuple[Any, Any] | None, epsilon: float
+    f: float,
+    rate: Fraction,
+    bounds: tuple[Any, Any] | None,
+    epsilon: float,
+    solve: Callable[[float], Fraction] | None = None,
 ) -> ContinuousLaw:
     """The density of Laplace noise around f, proportional to exp(-rate * |f - r|).
 
-    On the whole line, or within bounds, to which f is clamped.
+    On the whole line, or within bounds, to which f is clamped. `solve`: the rate at an epsilon.
     """
     low, high = (-np.inf, np.inf) if bounds is None else (float(bounds[0]), float(bounds[1]))
     centre = min(max(float(f), low), high)
     knots, slope = np.array([low, centre, high]), np.array([-1.0, 1.0])
-    return ContinuousLaw(knots, np.zeros(2), slope, 0.0, Fraction(1), rate, epsilon)
+    law = ContinuousLaw(knots, np.zeros(2), slope, 0.0, Fraction(1), rate, epsilon)
+    law._solve = solve
+    return law

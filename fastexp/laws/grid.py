@@ -117,7 +117,7 @@ class DistanceCells:
         return rank_errors.errors_by_cells(nats, cells, places, shares)
 
 
-LawCells: TypeAlias = GridCells | DistanceCells
+LawCells: TypeAlias = Pieces | DistanceCells
 
 
 def _singles(
@@ -255,6 +255,7 @@ class GridLaw(PiecewiseLaw):
         super().__init__(cells, unit, rate, epsilon)
 
     _utility: Callable[[IntArray], AnyArray] | None = None  # of points, by their index
+    _by_distance: bool = False  # from the statistic: then its errors are the losses
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         law = super()._with_rate(rate, epsilon)
@@ -417,27 +418,17 @@ class GridLaw(PiecewiseLaw):
         return np.searchsorted(self._pieces.start, points, "right") - 1
 
     @property
-    def _scale(self) -> float:
-        _, s, d = self._grid.unit
-        return float(Fraction(s, d)) if self._grid.points is None else 1.0
+    def _size(self) -> Fraction:
+        return Fraction(*self._grid.unit[1:]) if self._grid.points is None else Fraction(1)
 
-    @property
-    def _origin(self) -> int:
-        return int(self._pieces.start[int(self._weights.masses.argmax())])
+    def _ends(self) -> AnyArray:
+        p = self._pieces
+        if self._grid.points is not None or p.flip is None:
+            return p.start if self._grid.points is None else self._grid.points
+        return np.asarray(np.where(p.flip, p.start + p.size.astype(np.int64) - 1, p.start))
 
-    @quiet
-    def _offsets(self) -> FloatArray:
-        points = self._grid.points
-        if points is None:
-            return (self._pieces.start - self._origin) + self._weights.to_left
-        return differences(points, points[self._origin])
-
-    def _absolute(self, offset: float) -> float:
-        exact = self._grid.exact(self._origin)
-        if self._grid.points is not None:
-            return float(exact + Fraction(offset))
-        _, s, d = self._grid.unit
-        return float(exact + Fraction(offset) * Fraction(s, d))
+    def _exact(self, end: Any) -> Fraction:
+        return Fraction(end if self._grid.points is not None else self._grid.exact(end))
 
     def _support(self) -> AnyArray:
         return np.asarray(self._grid.values(np.array([0, self._grid.size - 1])))
@@ -525,6 +516,11 @@ class GridLaw(PiecewiseLaw):
         meets = gains_at(p.loss[self._cells(start)], gains * (last - start + 1.0))
         unit = float(self._rate_at(1.0))
         return lambda epsilon: meets(unit * epsilon)
+
+    def _rises(self, target: Target) -> bool:
+        """Losses fall in distribution."""
+        of_losses = self._by_distance and target.truth in (None, self.truth)
+        return of_losses or super()._rises(target)
 
     def _steps_from(self, truth: AnyArray, at: IntArray) -> FloatArray:
         """From a number to points, in steps."""

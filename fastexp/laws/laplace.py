@@ -6,79 +6,49 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from math import ceil
-from typing import Any, NoReturn, Self
+from typing import NoReturn, Self
 
 import numpy as np
 
 from .._numbers.laplace import FINEST, LaplaceSampler, Truth
-from .._parameters.grid import Grid
 from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords, ParameterError
-from .densities import ContinuousLaw
-from .grid import GridCells, GridLaw, minus_distances
+from .grid import GridLaw, minus_distances
+from .pieces import POINTS, Pieces
 from .privacy_loss import LossPieces
-from .targets import Target, rounded_up
+from .targets import rounded_up
 
-Solve = Callable[[float], Fraction]  # from an epsilon to its rate
 UNSEEN = 750  # nats: exp(-750) is 0 in float64
 
 
-def _cells(truth: Truth, grid: Grid, left: int, right: int) -> GridCells:
-    """The cells of a grid of `left` points up to the statistic and `right` beyond.
-
-    On the left a loss at a cell's first point is up to twice that at its last one, so that the
-    difference keeps its digits.
-    """
-    phase, step = truth.phase, _step(truth)
+def _cells(truth: Truth, left: int, right: int) -> Pieces:
+    """The cells of a grid of `left` points up to the statistic and `right` beyond."""
+    phase, sides = truth.phase, slice(2 if right else 1)
     least = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
-    doubling = [n for n in (1 << i for i in range(left.bit_length())) if n < left]
-    ends = np.array([0, *doubling, left])[::-1]  # points between a cell and the statistic
-    start, count = left - ends[:-1], ends[:-1] - ends[1:]
-    loss = [float(phase - least + int(n - 1)) for n in ends[:-1]]
-    slope = np.full(count.size, -1.0)
-    if right:
-        start, count = np.append(start, left), np.append(count, right)
-        loss, slope = [*loss, float(1 - phase - least)], np.append(slope, 1.0)
-    return GridCells(grid, start, count, np.array(loss), slope, -float(least * step))
+    size = np.array([left, right], np.float64)[sides]
+    loss = np.array([phase - least, 1 - phase - least], np.float64)[sides]
+    flip, start = np.array([True, False])[sides], np.array([0, left])[sides]
+    best = -float(least * _step(truth))
+    return Pieces(POINTS, size, size, loss, np.ones(size.size), flip, start, best)
 
 
 def _step(truth: Truth) -> Fraction:
-    _, s, d = truth.grid.unit
-    return Fraction(s, d)
+    return Fraction(*truth.grid.unit[1:])
 
 
-class _Distances:
-    """A law whose losses are distances from the statistic."""
-
-    truth: Any
-
-    def _rises(self, target: Target) -> bool:
-        """Errors from the statistic are the losses, which fall in distribution."""
-        return not target.of_errors or target.truth in (None, self.truth)
-
-
-class _Solved:
-    """A law whose rate is solved for each epsilon."""
-
-    _solve: Solve
-
-    def _rate_at(self, epsilon: float) -> Fraction:
-        return self._solve(epsilon)
+def bounded_law(
+    sampler: LaplaceSampler, epsilon: float, solve: Callable[[float], Fraction]
+) -> GridLaw:
+    """The law of `Laplace` within bounds, whose rate is solved for each epsilon."""
+    truth = sampler.truth
+    cells = _cells(truth, truth.below + 1, truth.grid.size - truth.below - 1)
+    law = GridLaw(truth.grid, cells, _step(truth), sampler.weighting.rate, epsilon, sampler)
+    law._utility, law._solve = partial(minus_distances, truth, -truth.below), solve
+    law._by_distance = True
+    return law
 
 
-class BoundedLaplaceLaw(_Solved, _Distances, GridLaw):
-    """The law of `Laplace` within bounds: a `GridLaw` whose rate is solved for each epsilon."""
-
-    def __init__(self, sampler: LaplaceSampler, epsilon: float, solve: Solve) -> None:
-        truth, self._solve = sampler.truth, solve
-        left = truth.below + 1
-        cells = _cells(truth, truth.grid, left, truth.grid.size - left)
-        rate = sampler.weighting.rate
-        super().__init__(truth.grid, cells, _step(truth), rate, epsilon, sampler)
-        self._utility = partial(minus_distances, truth, -truth.below)
-
-
-class LaplaceLaw(_Distances, GridLaw):
+class LaplaceLaw(GridLaw):
     """The exact law of Laplace noise on all multiples of a step.
 
     Made by ``mechanism.law(f)``, with the interface of a `GridLaw`, except what would list the
@@ -109,7 +79,7 @@ class LaplaceLaw(_Distances, GridLaw):
     (10.0, 0.850918, 13)
     """
 
-    _endless = True
+    _endless = _by_distance = True
 
     def __init__(self, sampler: LaplaceSampler, epsilon: float) -> None:
         truth, rate = sampler.truth, sampler.weighting.rate
@@ -117,9 +87,7 @@ class LaplaceLaw(_Distances, GridLaw):
         grid, last = truth.window(1 - seen, seen), 2 * seen - 1
         if grid.value(0) >= grid.value(1) or grid.value(last - 1) >= grid.value(last):
             raise InvalidRecords("f must be so small that points around it differ in float64")
-        super().__init__(
-            grid, _cells(truth, grid, seen, seen), _step(truth), rate, epsilon, sampler
-        )
+        super().__init__(grid, _cells(truth, seen, seen), _step(truth), rate, epsilon, sampler)
         self._held = sampler
         self._utility = partial(minus_distances, truth, 1 - seen)
 
@@ -153,8 +121,7 @@ class LaplaceLaw(_Distances, GridLaw):
 
     def _wide(self, truth: Truth, left: int, right: int) -> GridLaw:
         """The law on so many points up to a statistic, and beyond it."""
-        grid = truth.window(1 - left, right)
-        cells = _cells(truth, grid, left, right)
+        grid, cells = truth.window(1 - left, right), _cells(truth, left, right)
         return GridLaw(grid, cells, self._unit, self._rate, self._epsilon, self._sampler)
 
     @property
@@ -166,13 +133,3 @@ class LaplaceLaw(_Distances, GridLaw):
         if bool(inside.all()):  # integers stay integers
             return quantiles
         return np.where(inside, quantiles, np.where(p == 0.0, -np.inf, np.inf))
-
-
-class BoundedLaplaceDensity(_Solved, ContinuousLaw):
-    """The density of `Laplace` within bounds, whose rate is solved for each epsilon."""
-
-    def __init__(self, f: float, bounds: tuple[float, float], epsilon: float, solve: Solve) -> None:
-        self._solve = solve
-        knots = np.array([bounds[0], min(max(f, bounds[0]), bounds[1]), bounds[1]])
-        slope, unit = np.array([-1.0, 1.0]), Fraction(1)
-        super().__init__(knots, np.zeros(2), slope, 0.0, unit, solve(epsilon), epsilon)

@@ -47,6 +47,7 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
 
     _epsilon: float
     _rate: Fraction  # what a weight's logarithm changes by for a unit of loss as it is stored
+    _solve: Callable[[float], Fraction] | None = None  # the rate at an epsilon; None: in proportion
     _maker: Any = None  # a mechanism
 
     def __init_subclass__(cls) -> None:
@@ -348,6 +349,8 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
         return self._with_rate(self._rate_at(epsilon), epsilon)
 
     def _rate_at(self, epsilon: float) -> Fraction:
+        if self._solve is not None:
+            return self._solve(epsilon)
         return self._rate * Fraction(epsilon) / Fraction(self._epsilon)
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:

@@ -6,12 +6,15 @@ from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._typing import AnyArray, FloatArray
 from ..kernels.numbers.density import sum_products, sum_squares
 from ..pictures.law_painters import Laws
+from .elementary import differences, quiet
 from .law import LossLaw, NumberLaw
 from .pieces import Distances, Losses, LossSums, Pieces, Place, Weights
 
@@ -53,14 +56,14 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
         return float(self._rate / self._unit) * self._pieces.best + self._weights.log_total
 
     def _mean(self) -> float:
-        return self._absolute(self._mean_offset())
+        offsets, origin = self._offsets()
+        offset = Fraction(float(sum_products(self._weights.masses, offsets)))
+        return float(origin + offset * self._size)
 
     def _variance(self) -> float:
-        w, offsets, mean = self._weights, self._offsets(), self._mean_offset()
+        w, (offsets, _) = self._weights, self._offsets()
+        mean = float(sum_products(w.masses, offsets))
         return float(sum_squares(w.masses, offsets, mean, w.variance)) * self._scale * self._scale
-
-    def _mean_offset(self) -> float:
-        return float(sum_products(self._weights.masses, self._offsets()))
 
     def _expected_errors(self, truth: AnyArray) -> FloatArray:
         place, distances = self._around(truth)
@@ -83,17 +86,30 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
         return LossSums(self._all_losses, self._weights.masses, self._weights)
 
     @property
-    @abstractmethod
     def _scale(self) -> float:
+        return float(self._size)
+
+    @property
+    @abstractmethod
+    def _size(self) -> Fraction:
         """A unit of the pieces' sizes, as a difference of outputs."""
 
-    @abstractmethod
-    def _offsets(self) -> FloatArray:
-        """The means of pieces, in sizes from an origin near the heaviest one."""
+    @quiet
+    def _offsets(self) -> tuple[FloatArray, Fraction]:
+        """The means of pieces, in sizes from the best end of the heaviest one, and that end."""
+        w, ends, flip = self._weights, self._ends(), self._pieces.flip
+        heaviest = int(w.masses.argmax())
+        away = w.depth if flip is None else np.where(flip, -w.depth, w.depth)
+        offsets = differences(ends, ends[heaviest : heaviest + 1]) + away
+        return offsets, self._exact(ends[heaviest].item())
 
     @abstractmethod
-    def _absolute(self, offset: float) -> float:
-        """The number that is `offset` from that origin."""
+    def _ends(self) -> AnyArray:
+        """The best ends of pieces, in sizes."""
+
+    @abstractmethod
+    def _exact(self, end: Any) -> Fraction:
+        """One of them as an output."""
 
     @abstractmethod
     def _around(self, x: AnyArray) -> tuple[Place, Distances]:

@@ -49,8 +49,8 @@ class OrderedSelections(CandidateLaw[IntArray, IntArray]):
         epsilon: float,
         candidates: tuple[Any, ...] | None,
     ) -> None:
-        super().__init__(bits, kind, weighting, epsilon, candidates)
         self._places = places
+        super().__init__(bits, kind, weighting, epsilon, candidates)
 
     @property
     def k(self) -> int:
@@ -231,9 +231,7 @@ class SliceLevels:
         self._best = self._sorted[:places]
         distinct = np.unique(self._sorted)
         farthest = int(distinct[-1])
-        self._table: IntArray | None = None
         if farthest < min(MOST, 4 * places * distinct.size):
-            self._table = np.bincount(gaps.astype(np.int64)).cumsum()
             levels = np.arange(farthest + 1, dtype=np.uint64)
         elif places * distinct.size <= MOST:
             best = np.unique(self._best)
@@ -244,11 +242,7 @@ class SliceLevels:
 
     def reach(self, place: int, levels: AnyArray) -> IntArray:
         """How many items the place may take, for each of some losses."""
-        gap = self._best[place]
-        if self._table is not None:
-            last = np.uint64(self._table.size - 1)
-            return np.asarray(self._table[np.minimum(levels + gap, last)])
-        return joint_top_k.reached(self._sorted, levels, gap)
+        return joint_top_k.reached(self._sorted, levels, self._best[place])
 
     @quiet
     def _count(self, levels: AnyArray) -> None:
@@ -302,19 +296,10 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
 
     _simulate = staticmethod(joint_top_k.simulate)
 
-    def __init__(
-        self,
-        bits: WordArray,
-        kind: int,
-        weighting: Weighting,
-        places: int,
-        epsilon: float,
-        candidates: tuple[object, ...] | None,
-    ) -> None:
-        super().__init__(bits, kind, weighting, places, epsilon, candidates)
-        counts = joint_top_k.ordered(bits, kind)
+    def _check_utilities(self) -> None:
+        counts = joint_top_k.ordered(self._bits, self._kind)
         self._gaps = counts.max().view(np.uint64) - counts.view(np.uint64)
-        self._levels = SliceLevels(self._gaps, places)
+        self._levels = SliceLevels(self._gaps, self._places)
 
     def _identity(self) -> tuple[object, ...]:
         return self._epsilon, self._weighting.rate, self._places, self._candidates, self._utilities
