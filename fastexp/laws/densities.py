@@ -15,7 +15,7 @@ from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..kernels.bits.words import substream_words
 from .elementary import exp, expm1, log, log1p, quiet
 from .law import Tails, elementwise
-from .pieces import STRETCH, TINY, Distances, Fall, Pieces, Place
+from .pieces import STRETCH, TINY, Distances, Pieces, Place, times
 from .piecewise import PiecewiseLaw
 
 
@@ -98,10 +98,9 @@ class ContinuousLaw(PiecewiseLaw):
             wide = knots[1:] > knots[:-1]
         self._left, self._right = knots[:-1][wide], knots[1:][wide]
         width = self._right - self._left
-        steep = None if slope is None else np.abs(slope[wide])
-        flip = None if slope is None else slope[wide] < 0
+        slope = None if slope is None else slope[wide]
         least = loss[wide].astype(np.float64)
-        pieces = Pieces(STRETCH, width, width, least, steep, flip, self._left, best)
+        pieces = Pieces(STRETCH, width, width, least, slope, self._left, best)
         super().__init__(pieces, unit, rate, epsilon)
 
     def _identity(self) -> tuple[object, ...]:
@@ -134,9 +133,10 @@ class ContinuousLaw(PiecewiseLaw):
         k = np.maximum(piece, 0)
         p = self._pieces.some(k)
         log_density = -float(self._rate) * p.loss - self._weights.log_total
-        if p.steep is not None and p.flip is not None and self._weights.fall is not None:
-            y = np.where(p.flip, self._right[k] - x, x - self._left[k])
-            log_density -= np.where(y > 0, self._weights.fall[k] * y, 0.0)
+        if self._weights.fall is not None:
+            fall = self._weights.fall[k]
+            y = np.where(fall < 0, self._right[k] - x, x - self._left[k])
+            log_density -= times(np.abs(fall), y)
         inside = (piece >= 0) & (x <= self._right[k]) & np.isfinite(x)
         return np.where(inside, exp(log_density), 0.0)
 
@@ -154,8 +154,8 @@ class ContinuousLaw(PiecewiseLaw):
     _size = Fraction(1)
 
     def _ends(self) -> FloatArray:
-        flip = self._pieces.flip
-        return self._left if flip is None else np.where(flip, self._right, self._left)
+        slope = self._pieces.slope
+        return self._left if slope is None else np.where(slope < 0, self._right, self._left)
 
     def _exact(self, end: Any) -> Fraction:
         return Fraction(end)
@@ -194,20 +194,17 @@ class ContinuousLaw(PiecewiseLaw):
         low = np.where(mass > 0, np.clip(low, 0.0, 1.0), 1.0 * (p > 0))
         high = np.where(mass > 0, np.clip(high, 0.0, 1.0), 1.0 * (p == 0))
         left, right, width = self._left[k], self._right[k], self._pieces.size[k]
-        fall = None if w.fall is None else w.fall[k]
-        flip = None if self._pieces.flip is None else self._pieces.flip[k]
-        if flip is None:
+        if w.fall is None:
             x = np.where(low < 0.5, left + low * width, right - high * width)
             return np.clip(x, left, right)
+        fall, flip = np.abs(w.fall[k]), w.fall[k] < 0
         y = _reach(fall, np.where(flip, high, low), np.where(flip, low, high), width)
         return np.clip(np.where(flip, right - y, left + y), left, right)
 
 
 @quiet
-def _reach(fall: Fall, share: FloatArray, rest: FloatArray, width: FloatArray) -> FloatArray:
+def _reach(fall: FloatArray, share: FloatArray, rest: FloatArray, width: FloatArray) -> FloatArray:
     """The distance from the best end within which `share` of the mass lies; rest = 1 - share."""
-    if fall is None:  # for the type checker: sloped pieces have one
-        return share * width
     whole = fall * width
     lost = expm1(-whole)  # minus the share of a half-line's mass that the piece has
     close = -log1p(share * lost) / fall

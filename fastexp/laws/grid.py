@@ -58,14 +58,13 @@ class GridCells(Pieces):
         if slope is not None and bool((count == 1).all()):
             slope = None
         size = count.astype(np.float64)
-        at, steep, flip = loss.astype(np.float64), None, None
+        at = loss.astype(np.float64)
         if slope is not None:
-            flip, steep = slope < 0, np.abs(slope)
-            at = np.where(flip, _last_losses(loss, slope, count), at)
+            at = np.where(slope < 0, _last_losses(loss, slope, count), at)
         gap = size
         if grid.points is not None:  # the last one counts as one
             gap = np.append(differences(grid.points[1:], grid.points[:-1]), 1.0)
-        super().__init__(POINTS, size, gap, at, steep, flip, start, best)
+        super().__init__(POINTS, size, gap, at, slope, start, best)
 
 
 class DistanceCells:
@@ -404,12 +403,11 @@ class GridLaw(PiecewiseLaw):
     def _heights(self, points: IntArray) -> tuple[FloatArray, FloatArray]:
         """The loss of utility at points, and its change from there to the next one."""
         cell, p = self._cells(points), self._pieces
-        if p.steep is None or p.flip is None:
+        if p.slope is None:
             return p.loss[cell], np.zeros(points.size)
-        steep, flip = p.steep[cell], p.flip[cell]
-        y = (points - p.start[cell]).astype(np.float64)
-        y = np.where(flip, p.size[cell] - 1.0 - y, y)
-        return p.loss[cell] + steep * y, np.where(flip, -steep, steep)
+        slope, y = p.slope[cell], (points - p.start[cell]).astype(np.float64)
+        y = np.where(slope < 0, p.size[cell] - 1.0 - y, y)
+        return p.loss[cell] + np.abs(slope) * y, slope
 
     def _draw(self, sampling: Sampling) -> Any:
         return self._sampler.sample(sampling)
@@ -423,9 +421,9 @@ class GridLaw(PiecewiseLaw):
 
     def _ends(self) -> AnyArray:
         p = self._pieces
-        if self._grid.points is not None or p.flip is None:
+        if self._grid.points is not None or p.slope is None:
             return p.start if self._grid.points is None else self._grid.points
-        return np.asarray(np.where(p.flip, p.start + p.size.astype(np.int64) - 1, p.start))
+        return np.asarray(np.where(p.slope < 0, p.start + p.size.astype(np.int64) - 1, p.start))
 
     def _exact(self, end: Any) -> Fraction:
         return Fraction(end if self._grid.points is not None else self._grid.exact(end))
@@ -497,7 +495,7 @@ class GridLaw(PiecewiseLaw):
     def _holds(self, target: Target) -> Callable[[float], bool]:
         """Of errors, where losses are constant in cells, by one sum for all rates."""
         p = self._pieces
-        if not target.of_errors or p.steep is not None:
+        if not target.of_errors or p.slope is not None:
             return super()._holds(target)
         target = target.about(lambda: self.truth)
         truth = self._numbers("truth", np.array([target.truth]))

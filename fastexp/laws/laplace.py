@@ -22,14 +22,21 @@ UNSEEN = 750  # nats: exp(-750) is 0 in float64
 
 
 def _cells(truth: Truth, left: int, right: int) -> Pieces:
-    """The cells of a grid of `left` points up to the statistic and `right` beyond."""
-    phase, sides = truth.phase, slice(2 if right else 1)
+    """The cells of a grid of `left` points up to the statistic and `right` beyond.
+
+    On the left a cell is at most as long as what lies between it and the statistic, so that a mean
+    in it keeps its digits.
+    """
+    phase = truth.phase
     least = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
-    size = np.array([left, right], np.float64)[sides]
-    loss = np.array([phase - least, 1 - phase - least], np.float64)[sides]
-    flip, start = np.array([True, False])[sides], np.array([0, left])[sides]
-    best = -float(least * _step(truth))
-    return Pieces(POINTS, size, size, loss, np.ones(size.size), flip, start, best)
+    doubling = [1 << i for i in range(left.bit_length()) if 1 << i < left]
+    ends = np.array([left, *doubling[::-1], 0])  # points between a cell and the statistic
+    size, near, slope = ends[:-1] - ends[1:], phase - least + ends[1:], np.full(ends.size - 1, -1.0)
+    if right:
+        size, near = np.append(size, right), np.append(near, 1 - phase - least)
+        slope = np.append(slope, 1.0)
+    start, loss, many = size.cumsum() - size, near.astype(np.float64), size.astype(np.float64)
+    return Pieces(POINTS, many, many, loss, slope, start, -float(least * _step(truth)))
 
 
 def _step(truth: Truth) -> Fraction:

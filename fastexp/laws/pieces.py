@@ -2,8 +2,9 @@
 
 A piece is a stretch of the line, of a width that may be infinite, or a row of evenly spaced points,
 of a count, with distances in steps. Within it everything is measured from its best end, where the
-loss is least, so that the density falls: exp(-z*y) at distance y, z >= 0. With z None all densities
-are constant. Nothing under- or overflows for z * size from 0 to infinity.
+loss is least, so that the density falls: exp(-|z|*y) at distance y; where z < 0 that is the right
+end. With z None all densities are constant. Nothing under- or overflows for |z| * size from 0 to
+infinity.
 """
 
 from __future__ import annotations
@@ -83,14 +84,15 @@ def near(z: Fall, y: FloatArray, size: FloatArray) -> FloatArray:
 
 @quiet
 def shares(
-    z: Fall, flip: AnyArray | None, low: FloatArray, high: FloatArray, size: FloatArray
+    z: Fall, low: FloatArray, high: FloatArray, size: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """The shares of mass in a piece's first `low` and last `high`; low + high = size.
 
-    Each keeps its digits however small it is. `flip`: the best end is the right one.
+    Each keeps its digits however small it is.
     """
-    if z is None or flip is None:
+    if z is None:
         return low / size, high / size
+    flip, z = z < 0, np.abs(z)
     below = near(z, low, size) * np.where(flip, exp(-times(z, high)), 1.0)
     above = near(z, high, size) * np.where(flip, 1.0, exp(-times(z, low)))
     return below, above
@@ -101,6 +103,7 @@ def log_weight(z: Fall, size: FloatArray, step: float) -> FloatArray:
     """ln of the integral over a stretch, or of the sum over points, of exp(-z*y)."""
     if z is None:
         return log(size)
+    z = np.abs(z)
     whole = np.where(np.isinf(size), 1.0 / z, size * mean_weight(times(z, size)))
     return log(whole / mean_weight(z) if step else whole)
 
@@ -110,6 +113,7 @@ def depth(z: Fall, size: FloatArray, step: float) -> FloatArray:
     """The mean of y."""
     if z is None:
         return (size - step) / 2
+    z = np.abs(z)
     whole = times(z, size)
     mean = np.where(np.isinf(size), 1.0 / z, size * centre(whole))
     if not step:
@@ -122,6 +126,7 @@ def variance(z: Fall, size: FloatArray, step: float) -> FloatArray:
     """The variance of y."""
     if z is None:
         return (size * size - step) / 12
+    z = np.abs(z)
     whole = times(z, size)
     smooth = np.where(np.isinf(size), 1.0 / z**2, size * size * spread(whole))
     if not step:
@@ -135,16 +140,15 @@ class Pieces:
     """Pieces side by side, from left to right. Independent of epsilon; private data.
 
     `size` is a width or a count of points and `gap` the distance from a piece's start to the
-    next one's; `loss` is the least loss in a piece, `steep` its growth for a unit of size
-    away from there, `flip` whether that least loss is at the right end. None: no growth.
+    next one's; `loss` is the least loss in a piece, at its left end, or where `slope`, the change
+    of the loss for a unit of size, is below 0, at its right one. None: no change.
     """
 
     step: float  # STRETCH or POINTS
     size: FloatArray
     gap: FloatArray
     loss: FloatArray
-    steep: FloatArray | None = None
-    flip: AnyArray | None = None
+    slope: FloatArray | None = None
     start: AnyArray = field(
         default_factory=lambda: np.empty(0)
     )  # the left ends, or the indices of first points
@@ -152,14 +156,13 @@ class Pieces:
 
     def some(self, at: IntArray) -> Pieces:
         """The pieces of these numbers."""
-        steep = None if self.steep is None else self.steep[at]
-        flip = None if self.flip is None else self.flip[at]
-        return Pieces(self.step, self.size[at], self.gap[at], self.loss[at], steep, flip)
+        slope = None if self.slope is None else self.slope[at]
+        return Pieces(self.step, self.size[at], self.gap[at], self.loss[at], slope)
 
 
-def mirrored(flip: AnyArray | None) -> AnyArray | None:
+def mirrored(z: Fall) -> Fall:
     """Seen from the other side; a constant density is symmetric."""
-    return None if flip is None else ~flip
+    return None if z is None else -z
 
 
 class Place(NamedTuple):
@@ -191,10 +194,10 @@ class Weights:
     @cached_property
     def fall(self) -> Fall:
         """How fast log-densities fall from the best ends."""
-        if self.pieces.steep is None:
+        if self.pieces.slope is None:
             return None
         with np.errstate(over="ignore"):
-            return np.asarray(self.rate * self.pieces.steep)
+            return np.asarray(self.rate * self.pieces.slope)
 
     @cached_property
     @quiet
@@ -247,18 +250,18 @@ class Weights:
     @cached_property
     def to_left(self) -> FloatArray:
         """From each piece's first point to its mean."""
-        return self._from_left(self.depth, self.pieces.size, self.pieces.flip)
+        return self._from_left(self.depth, self.pieces.size, self.fall)
 
     @cached_property
     def to_right(self) -> FloatArray:
         """From each piece's mean to its last point."""
-        return self._from_left(self.depth, self.pieces.size, mirrored(self.pieces.flip))
+        return self._from_left(self.depth, self.pieces.size, mirrored(self.fall))
 
     @quiet
-    def _from_left(self, depth: FloatArray, size: FloatArray, flip: AnyArray | None) -> FloatArray:
-        if flip is None:
+    def _from_left(self, depth: FloatArray, size: FloatArray, z: Fall) -> FloatArray:
+        if z is None:
             return depth
-        return np.where(flip, size - self.pieces.step - depth, depth)
+        return np.where(z < 0, size - self.pieces.step - depth, depth)
 
     @cached_property
     def short(self) -> FloatArray:
@@ -282,7 +285,7 @@ class Weights:
         """P(X <= x) and P(X > x)."""
         p = self.pieces.some(at.piece)
         fall = None if self.fall is None else self.fall[at.piece]
-        low, high = shares(fall, p.flip, at.low, at.high, p.size)
+        low, high = shares(fall, at.low, at.high, p.size)
         mass, k = self.masses[at.piece], at.piece
         below = np.minimum(self.below[k] + mass * low, self.below[k + 1])
         above = np.minimum(self.above[k + 1] + mass * high, self.above[k])
@@ -296,9 +299,9 @@ class Weights:
         """E|X - x|: a piece that holds x is cut there."""
         k, p = at.piece, self.pieces.some(at.piece)
         fall = None if self.fall is None else self.fall[k]
-        low, high = shares(fall, p.flip, at.low, at.high, p.size)
-        left = x.over + self._from_left(depth(fall, at.low, p.step), at.low, mirrored(p.flip))
-        right = x.under + self._from_left(depth(fall, at.high, p.step), at.high, p.flip)
+        low, high = shares(fall, at.low, at.high, p.size)
+        left = x.over + self._from_left(depth(fall, at.low, p.step), at.low, mirrored(fall))
+        right = x.under + self._from_left(depth(fall, at.high, p.step), at.high, fall)
         inside = np.where(low > 0, low * left, 0.0) + np.where(high > 0, high * right, 0.0)
         sides = np.where(self.below[k] > 0, self.below[k] * x.before, 0.0)
         sides += np.where(self.above[k + 1] > 0, self.above[k + 1] * x.after, 0.0)
@@ -329,9 +332,9 @@ class Losses:
 
     @quiet
     def __init__(self, pieces: Pieces, unit: Fraction = Fraction(1)) -> None:
-        most, steep, (n, d) = pieces.loss, pieces.steep, unit.as_integer_ratio()
-        if steep is not None:
-            most = most + steep * (pieces.size - pieces.step)
+        most, (n, d) = pieces.loss, unit.as_integer_ratio()
+        if pieces.slope is not None:
+            most = most + np.abs(pieces.slope) * (pieces.size - pieces.step)
         greatest = float(most[np.isfinite(most)].max(initial=1.0))
         exact = max(n, d) <= EXACT and greatest <= LARGEST / (n + d)
         self._factor, self._part = (float(n), float(d)) if exact else (float(unit), 1.0)
@@ -351,7 +354,7 @@ class Losses:
     @quiet
     def reach(self, p: Pieces, t: FloatArray) -> FloatArray:
         """How much of sloped pieces, from their best ends, has a loss <= t; not all of it."""
-        steep = p.size if p.steep is None else p.steep
+        steep = p.size if p.slope is None else np.abs(p.slope)
         if not p.step:
             return np.clip((t * self._part / self._factor - p.loss) / steep, 0.0, p.size)
         first, last = np.ones(p.size.size, np.int64), p.size.astype(np.int64) - 1
@@ -380,8 +383,9 @@ class LossSums:
         """The expected loss, in units of the utility."""
         p = self._losses.pieces
         mean = float(sum_products(self._masses, p.loss))
-        if self._weights is not None and p.steep is not None:
-            mean += float(sum_products(self._masses, p.steep * self._weights.depth))
+        if self._weights is not None and p.slope is not None:
+            steep = np.abs(p.slope)
+            mean += float(sum_products(self._masses, steep * self._weights.depth))
         return float(self._losses.in_units(np.array([mean]))[0])
 
     def at(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -406,7 +410,7 @@ class LossSums:
         cut = losses.sloped[number]
         if fall is None or not cut.size:
             return np.zeros(t.size), np.zeros(t.size)
-        p, z, masses = losses.pieces.some(cut), fall[cut], self._masses[cut]
+        p, z, masses = losses.pieces.some(cut), np.abs(fall[cut]), self._masses[cut]
         y = losses.reach(p, t[row])
         low = masses * near(z, y, p.size)
         high = masses * exp(-np.where(y > 0, z * y, 0.0)) * near(z, p.size - y, p.size)

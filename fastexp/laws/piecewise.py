@@ -47,7 +47,7 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
     def _identity(self) -> tuple[object, ...]:
         p = self._pieces
         public = self._epsilon, self._rate, self._unit, p.best
-        return *public, p.size, p.gap, p.loss, p.steep, p.flip
+        return *public, p.size, p.gap, p.loss, p.slope
 
     @property
     def log_normalizer(self) -> float:
@@ -97,9 +97,9 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
     @quiet
     def _offsets(self) -> tuple[FloatArray, Fraction]:
         """The means of pieces, in sizes from the best end of the heaviest one, and that end."""
-        w, ends, flip = self._weights, self._ends(), self._pieces.flip
+        w, ends, slope = self._weights, self._ends(), self._pieces.slope
         heaviest = int(w.masses.argmax())
-        away = w.depth if flip is None else np.where(flip, -w.depth, w.depth)
+        away = w.depth if slope is None else np.where(slope < 0, -w.depth, w.depth)
         offsets = differences(ends, ends[heaviest : heaviest + 1]) + away
         return offsets, self._exact(ends[heaviest].item())
 

@@ -148,14 +148,14 @@ def log_sum(step: Change, size: FloatArray) -> FloatArray:
     """ln of the sum of exp(step * j), j = 0, ..., size - 1."""
     steps = np.broadcast_to(step, size.shape)
     lift = np.where(steps > 0, steps * (size - 1.0), 0.0)
-    return lift + log_weight(np.abs(steps), size, POINTS)
+    return lift + log_weight(steps, size, POINTS)
 
 
 @quiet
 def _mean_place(step: Change, size: FloatArray) -> FloatArray:
     """The mean of j = 0, ..., size - 1 with weights exp(step * j)."""
     steps = np.broadcast_to(step, size.shape)
-    mean = depth(np.abs(steps), size, POINTS)
+    mean = depth(steps, size, POINTS)
     mean = np.where(steps == 0, (size - 1.0) / 2, mean)
     return np.where(steps > 0, (size - 1.0) - mean, mean)
 

@@ -49,8 +49,8 @@ class OrderedSelections(CandidateLaw[IntArray, IntArray]):
         epsilon: float,
         candidates: tuple[Any, ...] | None,
     ) -> None:
-        self._places = places
         super().__init__(bits, kind, weighting, epsilon, candidates)
+        self._places = places
 
     @property
     def k(self) -> int:
@@ -296,10 +296,20 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
 
     _simulate = staticmethod(joint_top_k.simulate)
 
-    def _check_utilities(self) -> None:
-        counts = joint_top_k.ordered(self._bits, self._kind)
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        places: int,
+        epsilon: float,
+        candidates: tuple[object, ...] | None,
+        levels: SliceLevels | None = None,
+    ) -> None:
+        super().__init__(bits, kind, weighting, places, epsilon, candidates)
+        counts = joint_top_k.ordered(bits, kind)
         self._gaps = counts.max().view(np.uint64) - counts.view(np.uint64)
-        self._levels = SliceLevels(self._gaps, self._places)
+        self._levels = SliceLevels(self._gaps, places) if levels is None else levels
 
     def _identity(self) -> tuple[object, ...]:
         return self._epsilon, self._weighting.rate, self._places, self._candidates, self._utilities

@@ -110,7 +110,8 @@ class TestFunctions:
             whole = mass(mp.mpf(0), low + high)
             near, far = (high, low) if flip else (low, high)
             exact_near, exact_far = mass(mp.mpf(0), near) / whole, mass(near, near + far) / whole
-            got = shapes.shares(*(np.array([v]) for v in (z, flip, share, 1.0 - share, 1.0)))
+            row = -z if flip else z, share, 1.0 - share, 1.0
+            got = shapes.shares(*(np.array([v]) for v in row))
             ours_near, ours_far = got[::-1] if flip else got
             assert close(ours_near[0], exact_near, 1e-15)
             assert close(ours_far[0], exact_far, 1e-15 * (4 + min(z, 1e3)))
@@ -409,8 +410,8 @@ def oracle(law: ContinuousLaw):
     parts = []
     for i in range(p.size.size):
         left, right = mp.mpf(law._left[i]), mp.mpf(law._right[i])
-        steep = 0 if p.steep is None else mp.mpf(p.steep[i])
-        flip = p.flip is not None and p.flip[i]
+        slope = 0 if p.slope is None else mp.mpf(p.slope[i])
+        steep, flip = abs(slope), slope < 0
         loss, end = mp.mpf(p.loss[i]), right if flip else left
 
         def weight(x, end=end, steep=steep, loss=loss):

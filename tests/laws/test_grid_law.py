@@ -469,7 +469,7 @@ class TestEdges:
         grid, ones = make_grid((0, 4), step=1), np.ones(5, np.int64)
         cells = Cells(grid, np.arange(5), ones, np.array([4, 3, 0, 2, 1]), None)
         law = cells._replace(slope=-1.0 * ones).law(1)
-        assert law._pieces.steep is None
+        assert law._pieces.slope is None
         assert law.probabilities.tolist() == cells.law(1).probabilities.tolist()
 
     def test_lists_are_read_only_and_limited(self):
