@@ -72,8 +72,7 @@ class ContinuousLaw(PiecewiseLaw):
     --------
     The tutorial's bids 1, 1, 1 and 3.01, with the weight exp(epsilon * revenue / 7):
 
-    >>> from collections.abc import Callable
-    from fractions import Fraction
+    >>> from fractions import Fraction
     >>> from fastexp.laws.densities import price_density
     >>> law = price_density([1, 1, 1, 3.01], (0, 3.5), Fraction(5, 7), 5.0)
     >>> round(law.pdf(1.0), 11), round(law.cdf(2.0), 11), round(law.ppf(0.5), 11)
@@ -227,8 +226,7 @@ def median_density(
     Goldberg's and Duff's median of 1, 2, 4, 7 in [0, 10], at epsilon = 2 ln 2:
 
     >>> import numpy as np
-    >>> from collections.abc import Callable
-    from fractions import Fraction
+    >>> from fractions import Fraction
     >>> knots = np.array([0.0, 1, 2, 4, 7, 10])
     >>> rate = Fraction(np.log(2))
     >>> law = median_density(knots, np.array([4, 2, 0, 2, 4]), rate, Fraction(1), 2 * np.log(2))

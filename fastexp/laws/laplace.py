@@ -31,12 +31,12 @@ def _cells(truth: Truth, left: int, right: int) -> Pieces:
     least = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
     doubling = [1 << i for i in range(left.bit_length()) if 1 << i < left]
     ends = np.array([left, *doubling[::-1], 0])  # points between a cell and the statistic
-    size, near, slope = ends[:-1] - ends[1:], phase - least + ends[1:], np.full(ends.size - 1, -1.0)
-    if right:
-        size, near = np.append(size, right), np.append(near, 1 - phase - least)
-        slope = np.append(slope, 1.0)
-    start, loss, many = size.cumsum() - size, near.astype(np.float64), size.astype(np.float64)
-    return Pieces(POINTS, many, many, loss, slope, start, -float(least * _step(truth)))
+    count = [*(ends[:-1] - ends[1:]).tolist(), right]
+    loss = [*(float(phase - least + n) for n in ends[1:].tolist()), float(1 - phase - least)]
+    cells = slice(len(count) if right else -1)
+    size, slope = np.array(count, np.float64)[cells], np.append(np.full(ends.size - 1, -1.0), 1.0)
+    start, best = np.append(left - ends[:-1], left)[cells], -float(least * _step(truth))
+    return Pieces(POINTS, size, size, np.array(loss)[cells], slope[cells], start, best)
 
 
 def _step(truth: Truth) -> Fraction:

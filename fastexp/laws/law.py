@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
+from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -331,8 +331,10 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
         target = target_of(error, loss, probability, expected_error, expected_loss, truth)
         try:
             return self._enough(target)
-        except Unreached:
-            self._refuse(target)
+        except Unreached:  # what the greatest epsilon reaches depends on the data
+            floor = FLOOR if target.of_errors else ""
+            words = f"no epsilon up to {HIGH:g} reaches the {target.name}{floor}"
+            raise ParameterError(words) from None
 
     def _enough(self, target: Target) -> float:
         """The epsilon that is enough; `Unreached` where there is none."""
@@ -373,11 +375,6 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
     def _least(self) -> float:
         """The least epsilon of such a law."""
         return LOW
-
-    def _refuse(self, target: Target) -> NoReturn:
-        """Say that the greatest epsilon misses the target; what it reaches depends on the data."""
-        floor = FLOOR if target.of_errors else ""
-        raise ParameterError(f"no epsilon up to {HIGH:g} reaches the {target.name}{floor}")
 
 
 class LossLaw(Law[One_co, Many_co]):
@@ -649,14 +646,11 @@ class NumberLaw(Law[float, AnyArray]):
         endless = self._endless or bool(np.isinf(self._support()).any())
 
         def quantiles(p: FloatArray) -> FloatArray:
-            r = self._error_quantiles(p, centre)
+            within = self._within
+            r = least_number(self._farthest(centre), lambda r, i: within(centre[i], r, p[i]))
             return np.where((p == 1.0) & endless, np.inf, r)
 
         return elementwise(quantiles, levels)
-
-    def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
-        """The least doubles r that are `_within`."""
-        return least_number(self._farthest(truth), lambda r, i: self._within(truth[i], r, p[i]))
 
     def _farthest(self, x: AnyArray) -> FloatArray:
         """At least the greatest |output - x|."""
