@@ -15,9 +15,8 @@ from ._parameters.descriptions import at_most, name_of, parameters
 from ._parameters.text import error_text, readable
 from .errors import ParameterError, ParameterTypeError, PrecisionError
 from .laws.accuracy import MEANINGS, Accuracy, Measure, accuracy_of
-from .laws.joint_top_k import JointTopKLaw
 from .laws.law import Law
-from .laws.top_k import TopKLaw
+from .laws.top_k import JointTopKLaw, TopKLaw
 from .mechanisms._several import QuantilesMechanism
 from .mechanisms.base import Mechanism
 from .mechanisms.top_k import TopK

@@ -15,7 +15,7 @@ from ._parameters import validate
 from ._parameters.text import readable
 from ._typing import FloatArray
 from .errors import ParameterError, ParameterTypeError
-from .laws.loss_bounds import epsilon_without_data
+from .laws.bounds import epsilon_without_data
 from .laws.targets import Unreached, target_of
 from .mechanisms._finite import FiniteMechanism
 from .mechanisms._noisy import NoisyMedian

@@ -11,8 +11,8 @@ from .._intake.records import Records
 from .._numbers.laplace import statistic
 from .._typing import AnyArray
 from ..errors import ParameterError
-from ..laws.exact_differences import differences
-from ..laws.loss_groups import exact_values
+from ..laws.elementary import differences
+from ..laws.finite import exact_values
 from ..mechanisms._finite import UtilityMechanism
 from ..mechanisms._noisy import NoisyMedian
 from ..mechanisms._number import GridMechanism

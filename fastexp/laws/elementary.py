@@ -1,26 +1,36 @@
-"""Exponentials, logarithms, sums and searches of arrays, with the kernels' bits."""
+"""Arithmetic of arrays: exponentials, sums and searches with the kernels' bits, exact differences.
+
+A double cannot tell integers beyond 2**53 apart, and a law on them has to: differences and sums of
+64-bit numbers (int64, uint64 and float64) are as if without rounding.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .._numbers.revenue import twofold
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill, log_fill
 from ..kernels.numbers.density import expm1_fill, log1p_fill, running_sums
 
 CANDIDATES = 1 << 12  # of searches, at a time
+EXACT = 1 << 53  # integers up to here are doubles
+TOP = 2.0**63  # int64 ends here
+LARGEST = float(np.finfo(np.float64).max)
 quiet = np.errstate(all="ignore")  # a warning would depend on the data
 
 
-Elementwise: TypeAlias = Callable[[AnyArray], FloatArray]
+Elementwise: TypeAlias = Callable[[Any], FloatArray]
 
 
-def _filled(kernel: Any, x: AnyArray) -> FloatArray:
-    numbers = np.ascontiguousarray(x, np.float64)
+def _filled(kernel: Any, x: Any) -> FloatArray:
+    numbers = np.asarray(x, np.float64, order="C")
     out = np.empty(numbers.size)
     kernel(numbers.reshape(-1), out)
     return out.reshape(numbers.shape)
@@ -37,6 +47,12 @@ def sums(x: AnyArray, *, back: bool = False) -> FloatArray:
     out = np.empty(x.size + 1)
     running_sums(np.ascontiguousarray(x), int(back), out)
     return out
+
+
+def log_sum_exp(x: FloatArray) -> float:
+    """ln of the sum of exp(x), of numbers below infinity."""
+    top = float(x.max())
+    return top + float(log(exp(x - top).sum()))
 
 
 def frozen(values: FloatArray) -> FloatArray:
@@ -94,3 +110,79 @@ def cdf_of(below: FloatArray, above: FloatArray) -> FloatArray:
 def reached(below: FloatArray, above: FloatArray, p: FloatArray) -> AnyArray:
     """Whether P(X <= x) >= p, decided by the smaller of the two tails."""
     return np.where(p <= 0.5, below >= p, (below >= 0.5) & (above <= 1.0 - p))
+
+
+class Sum(NamedTuple):
+    """total + part + rest, exactly; |part| <= ulp(total) / 2, and rest only tips it."""
+
+    total: FloatArray
+    part: FloatArray
+    rest: FloatArray
+
+    def double_below(self) -> FloatArray:
+        """The greatest double <= the sum."""
+        down = (self.part < 0.0) | ((self.part == 0.0) & (self.rest < 0.0))
+        return np.where(down, np.nextafter(self.total, -np.inf), self.total)
+
+    @quiet
+    def integer_below(self) -> tuple[IntArray, IntArray]:
+        """The greatest integer <= the sum; 1 or -1 where it is above or below int64, else 0."""
+        whole, floor = np.floor(self.total), np.floor(self.part)
+        under = np.where((self.part == floor) & (self.rest < 0.0), floor - 1.0, floor)
+        under = np.where(self.total == whole, under, 0.0)
+        inside = np.clip(whole, -TOP, TOP - 1024.0)
+        number = inside.astype(np.int64) + (whole - inside + under).astype(np.int64)
+        high, low = (whole - TOP) + under >= 0.0, (whole + TOP) + under < 0.0
+        return number, high.astype(np.int64) - low
+
+
+@quiet
+def added(x: AnyArray, r: FloatArray, *, negative: bool = False) -> Sum:
+    """x + r, or with `negative` r - x."""
+    high, low = twofold(x)
+    if negative:
+        high, low = -high, -low
+    total, lost = _two_sum(high, r)
+    part, rest = _two_sum(lost, low)
+    total, part = _two_sum(total, part)
+    return Sum(total, part, rest)
+
+
+def _two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """a + b as a double, and what is lost, exactly (Knuth); nothing of what is infinite."""
+    total = a + b
+    part = total - a
+    lost = (a - (total - part)) + (b - part)
+    return total, np.where(np.isfinite(total), lost, 0.0)
+
+
+def differences(a: AnyArray, b: AnyArray) -> FloatArray:
+    """a - b, elementwise: exact, then rounded once."""
+    a, b = np.broadcast_arrays(_as_doubles(a), _as_doubles(b))
+    if a.dtype.kind == b.dtype.kind == "f":
+        return np.asarray(a - b)
+    (left, known), (right, also) = _as_integers(a), _as_integers(b)
+    ahead = left.view(np.uint64) - right.view(np.uint64)  # modulo 2**64: as left >= right
+    out = np.where(left >= right, ahead.astype(np.float64), -(-ahead).astype(np.float64))
+    for i in np.flatnonzero(~(known & also)).tolist():
+        x, y = a[i].item(), b[i].item()
+        infinite = math.isinf(x) or math.isinf(y)
+        out[i] = x - y if infinite else float(Fraction(x) - Fraction(y))
+    return out
+
+
+def _as_doubles(x: AnyArray) -> AnyArray:
+    """The same numbers as float64, if all of them are."""
+    if x.dtype.kind == "f" or not bool(((x >= -EXACT) & (x <= EXACT)).all()):
+        return x
+    return x.astype(np.float64)
+
+
+def _as_integers(x: AnyArray) -> tuple[IntArray, AnyArray]:
+    """The same numbers as int64, and which of them are."""
+    if x.dtype.kind == "i":
+        return x, np.ones(x.shape, bool)
+    if x.dtype.kind == "u":
+        return x.astype(np.int64), x < 1 << 63
+    known = (x >= -TOP) & (x < TOP) & (x == np.floor(x))
+    return np.where(known, x, 0.0).astype(np.int64), known

@@ -1,31 +1,183 @@
-"""The exact law of a selection from finitely many candidates."""
+"""The exact laws of one candidate: by weights, and of permute-and-flip; what such laws share."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, NamedTuple, Self
+from functools import cache, cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol, Self, cast
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._intake import utilities as data
 from .._parameters import validate
+from .._randomness.sampling import Sampling
+from .._selection import permute_flip
 from .._selection.draw import simulate
 from .._selection.scan import MASK_64, key_value
-from .._typing import AnyArray, FloatArray, IntArray
+from .._selection.weighting import Weighting
+from .._typing import AnyArray, FloatArray, IntArray, WordArray
+from ..errors import PrecisionError
 from ..kernels.bits import logspace
-from ..kernels.bits.heights import BLOCK, FLOAT
-from ..kernels.bits.logexp import log_one_value
+from ..kernels.bits.heights import BLOCK, FLOAT, SIGNED, UNSIGNED
+from ..kernels.select.flip_law import flip_integrals, log_product
 from ..pictures.law_painters import Laws
-from .candidate_law import CandidateLaw
-from .elementary import frozen, quiet
-from .exact_differences import differences
-from .loss_groups import GroupedLosses, LossGroups, exact_values
-from .loss_pieces import LossPieces
+from .elementary import LARGEST, TOP, differences, exp, frozen, log, quiet
+from .law import Law, LossLaw, Many_co, One_co
+from .pieces import POINTS, Losses, LossSums, Pieces
+from .privacy_loss import LossPieces
 
-ROOM = 2.0**900  # losses beyond are scaled, so that products stay within float64
+SIGN = np.uint64(1 << 63)
+NODES = 20
+RHO = 4.0  # of the Bernstein ellipse: semi-axes (RHO +- 1/RHO) / 2 of a panel's half-length
+DECADES = 12.0  # a panel is so long that the product falls by about exp(-12)
+NEGLIGIBLE = 1e-17
+PROMISED = 1e-12
+ROUNDING = 2.0**-49  # of a logarithm of magnitude 1, its sum and its exponential
+rule = cache(np.polynomial.legendre.leggauss)  # nodes and weights
+# Trefethen (2013), Theorem 19.3: |error| <= 64/15 * M * RHO**(2 - 2n) / (RHO**2 - 1).
+FACTOR = 64 / 15 * RHO ** (2 - 2 * NODES) / (RHO**2 - 1)
+
+
+class LossGroups:
+    """Distinct losses in increasing order, and the base mass of each. Independent of epsilon.
+
+    A loss is best utility minus utility, over candidates with base > 0: exact for integers
+    and rounded once to float64 (capped at the largest one).
+    """
+
+    losses: FloatArray
+    masses: FloatArray
+
+    def __init__(self, bits: WordArray, kind: int, base: FloatArray | None) -> None:
+        if base is not None:
+            bits, base = bits[base > 0], base[base > 0]
+        distinct, group = np.unique(exact_values(bits, kind), return_inverse=True)
+        self.members: IntArray = distinct.size - 1 - group  # of each candidate, its loss
+        with np.errstate(over="ignore"):
+            gaps = differences(distinct[-1:], distinct[::-1])
+        self.losses = np.minimum(gaps, LARGEST)
+        self.masses = np.bincount(self.members, base, gaps.size).astype(np.float64)
+        self._log_masses = log(self.masses)
+
+    def probabilities(self, rate: float) -> FloatArray:
+        """The probability of each distinct loss at a rate."""
+        with np.errstate(over="ignore"):
+            heights = rate * self.losses - self._log_masses
+        weights = exp(heights.min() - heights)
+        return np.asarray(weights / weights.sum(), np.float64)
+
+
+def exact_values(bits: WordArray, kind: int) -> AnyArray:
+    """Utilities in the first of int64, uint64 and float64 that holds them all exactly.
+
+    Vectors of equal numbers so are equal arrays.
+    """
+    if kind == SIGNED:
+        return bits.view(np.int64)
+    if kind == UNSIGNED:
+        return bits if bool((bits >= SIGN).any()) else bits.view(np.int64)
+    values = bits.view(np.float64) + 0.0  # -0 becomes 0
+    low, high = float(values.min()), float(values.max())
+    if bool((values != np.floor(values)).any()) or low < -TOP or high >= 2 * TOP:
+        return values
+    if high < TOP:
+        return values.astype(np.int64)
+    return values.astype(np.uint64) if low >= 0.0 else values
+
+
+class Levels(Protocol):
+    """Distinct losses."""
+
+    losses: FloatArray  # increasing
+
+
+class GroupedLosses(LossLaw[One_co, Many_co]):
+    """A law whose losses are few enough to be listed."""
+
+    @property
+    def _groups(self) -> Levels:
+        raise NotImplementedError
+
+    @property
+    def _loss_probabilities(self) -> FloatArray:
+        raise NotImplementedError
+
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
+        self._groups  # noqa: B018  # made once, for all epsilon
+        return super()._with_rate(rate, epsilon)
+
+    @cached_property
+    def _losses(self) -> LossSums:
+        losses = self._groups.losses
+        one = np.ones(losses.size)
+        return LossSums(Losses(Pieces(POINTS, one, one, losses)), self._loss_probabilities)
+
+    def loss_variance(self) -> float:
+        """The variance of the loss, in squared units of the utility."""
+        mean = self.expected_loss()
+        losses = np.where(self._loss_probabilities > 0, self._groups.losses, 0.0)
+        with np.errstate(over="ignore"):  # a warning would depend on the data
+            return float((self._loss_probabilities * (losses - mean) ** 2).sum())
+
+
+class CandidateLaw(Law[One_co, Many_co]):
+    """A law of candidates by their utilities, as kernels take them."""
+
+    _simulate: ClassVar[Callable[..., Any]]
+
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        epsilon: float,
+        candidates: tuple[Any, ...] | None,
+    ) -> None:
+        self._bits, self._kind = bits, kind
+        self._weighting, self._rate = weighting, weighting.rate
+        self._epsilon, self._candidates = epsilon, candidates
+        self._check_utilities()
+
+    def _check_utilities(self) -> None:
+        """Refuse what the law is not defined for."""
+
+    @property
+    def candidates(self) -> tuple[Any, ...] | None:
+        """The labels, in the order of the indices; None: there are none."""
+        return self._candidates
+
+    @property
+    def utilities(self) -> AnyArray:
+        """The utilities of the candidates, shape (k,), read-only: int64, uint64 or float64.
+
+        As they were given, scored or counted; NaN that was to be read as the lowest is that.
+        """
+        values: AnyArray = self._bits.view((np.float64, np.int64, np.uint64)[self._kind])
+        values.flags.writeable = False
+        return values
+
+    @property
+    def _names(self) -> Sequence[Any]:
+        return range(self._bits.size) if self._candidates is None else self._candidates
+
+    @property
+    def _utilities(self) -> AnyArray:
+        """The utilities as the numbers that they are."""
+        return exact_values(self._bits, self._kind)
+
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
+        law = super()._with_rate(rate, epsilon)
+        law._weighting = self._weighting.with_rate(rate)
+        return law
+
+    def _output_at(self, index: int) -> Any:
+        return self._names[index]
+
+    def _draw(self, sampling: Sampling) -> Any:
+        return self._simulate(self._bits, self._kind, self._weighting, sampling)
 
 
 class LossTail(NamedTuple):
@@ -139,7 +291,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
     @property
     def _log_total(self) -> float:
         """ln of the sum of base * exp(c * (u - best)), lifted."""
-        return log_one_value(self._sum.total)
+        return float(log(self._sum.total))
 
     @cached_property
     def log_probabilities(self) -> FloatArray:
@@ -204,14 +356,8 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         check_rounding()
         t, masses = validate.at_least("t", t, 0.0), self._groups.masses
         ratio = np.array([masses.sum() / masses[0], np.exp(-t)])
-        loss = (log_one_value(float(ratio[0])) + t) / self._weighting.rate_nats
+        loss = (float(log(ratio[0])) + t) / self._weighting.rate_nats
         return LossTail(loss, float(ratio[1]), self.loss_tail(loss))
-
-    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
-        weighting = self._weighting.with_rate(rate)
-        law = type(self)(self._bits, self._kind, weighting, epsilon, self._candidates)
-        law._groups = self._groups
-        return law
 
     def _outputs(self) -> tuple[object, ...]:
         w = self._weighting
@@ -234,6 +380,133 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         total, rest = (law._log_total - law._lift for law in pair)
         shift = nats(w.rate * (self._best - other._best)) + (total - rest)
         return np.asarray(w.rate_nats * moved - shift)
+
+
+class PermuteAndFlipLaw(FiniteLaw):
+    """The exact distribution of `PermuteAndFlip`'s output on one data set.
+
+    A `FiniteLaw` in all but `log_normalizer`, which this law does not have. **It is private
+    data**, and so is a pickle of it.
+
+    Notes
+    -----
+    P(r) = w_r times the integral over t in [0, 1] of the product of (1 - t*w_j) over all other
+    candidates j, with w = exp(c * (u - best)): r arrives at a uniform time t, and nobody before it
+    has succeeded.
+
+    **Numerics**: the integrand is a polynomial; it is integrated by Gauss and Legendre's rule on
+    panels whose error bound (a Bernstein ellipse of parameter 4) is added up with that of
+    roundings, a probability's relative error stays below 1e-12, and otherwise `PrecisionError` is
+    raised. Equal utilities are grouped; a million distinct ones take about a second.
+
+    References
+    ----------
+    McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially private
+    selection", NeurIPS 2020. Trefethen, "Approximation theory and approximation practice"
+    (2013), Theorem 19.3 (the rule's error).
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> law = fx.PermuteAndFlip(epsilon=2.0, sensitivity=1.0).law([0.0, -1.0])
+    >>> law.probabilities.round(5)
+    array([0.81606, 0.18394])
+    >>> law
+    PermuteAndFlipLaw(PermuteAndFlip(epsilon=2.0, sensitivity=1.0), k=2)
+    """
+
+    _simulate = staticmethod(permute_flip.simulate)
+
+    @cached_property
+    @quiet
+    def _distinct(self) -> tuple[FloatArray, FloatArray]:
+        """P and ln P of one candidate of each distinct loss, in increasing order of losses."""
+        heights = np.asarray(-self._weighting.rate_nats * self._groups.losses)
+        weights = exp(heights)
+        integrals, _ = flip_law(weights, self._groups.masses)
+        return weights * integrals, heights + log(integrals)
+
+    @cached_property
+    def _loss_probabilities(self) -> FloatArray:
+        return self._distinct[0] * self._groups.masses
+
+    @property
+    def log_normalizer(self) -> float:
+        """Not defined: the weights of this mechanism have no common normaliser."""
+        raise AttributeError("the law of permute-and-flip has no log_normalizer")
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """P(candidate), shape (k,), read-only."""
+        check_rounding()
+        return self._spread(self._distinct[0])
+
+    @cached_property
+    def log_probabilities(self) -> FloatArray:
+        """ln P(candidate), shape (k,), read-only."""
+        check_rounding()
+        out = self._spread(self._distinct[1])
+        far = self._spread(self._groups.losses) == LARGEST
+        if far.any():  # what the integral adds is less than their digits
+            out = out.copy()
+            out[far] = -self._far_heights(far)
+        return frozen(out)
+
+    def _log_ratios(self, other: Self) -> FloatArray:
+        """As logarithms differ: to 1e-12, and a few ulp of them."""
+        return np.asarray(self.log_probabilities - other.log_probabilities)
+
+    def _spread(self, values: FloatArray) -> FloatArray:
+        return frozen(values[self._groups.members])
+
+
+def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float]:
+    """The integral of F(t) / (1 - t*w) over [0, 1] for each distinct weight, and their error.
+
+    The greatest weight is 1 and comes first. Each integral's relative error is below what is
+    returned, and that below 1e-12, or `PrecisionError` is raised. With G(t) = F(t) / (1 - t),
+    which falls, every integrand lies between F and G; so the integral of F bounds all of them
+    from below. F(t), the product of (1 - t*w)**count, is the probability that nobody succeeds
+    before t.
+    """
+    work = np.empty(2 * BLOCK)
+
+    def minus_log(t: float, rest: float) -> tuple[float, float]:
+        """(-ln F(t), -d/dt ln F(t)); rest = 1 - t."""
+        return cast("tuple[float, float]", log_product(weights, counts, t, rest, work))
+
+    nodes, node_weights = rule(NODES)
+    all_products, all_rests = [], []
+    start, error, least = 0.0, 0.0, 0.0
+    while start < 1.0:
+        height, slope = minus_log(start, 1.0 - start)
+        if exp(-height) <= NEGLIGIBLE * least:  # G(start) * (1 - start) = F(start)
+            error += float(exp(-height))
+            break
+        length = min(1.0 - start, DECADES / slope)
+        half = length / 2
+        # From either end of the panel, so that t and 1 - t both keep their digits.
+        times = start + half * (1.0 + nodes)
+        rests = (1.0 - start - length) + half * (1.0 - nodes)
+        at = zip(times.tolist(), rests.tolist(), strict=True)
+        logs = np.array([-minus_log(t, rest)[0] for t, rest in at])
+        values = exp(logs) * node_weights * half
+        # Of all points of the ellipse its left end is farthest from each root 1/w >= 1.
+        left = start + half - half * (RHO + 1 / RHO) / 2
+        growth = -minus_log(left, 1.0 - left)[0]
+        error += FACTOR * half * float(exp(growth)) / min(1.0, 1.0 - left)
+        error += float((values / rests * (1.0 - logs)).sum()) * ROUNDING
+        least += float(values.sum())
+        all_products.append(values)
+        all_rests.append(rests)
+        start += length
+    integrals = np.empty(weights.size)
+    flip_integrals(weights, np.concatenate(all_products), np.concatenate(all_rests), integrals)
+    err = error / float(integrals.min())
+    total = float((weights * counts * integrals).sum())
+    if not (err <= PROMISED and abs(total - 1.0) <= PROMISED):
+        raise PrecisionError("the law of permute-and-flip cannot be computed to 1e-12 here")
+    return integrals, err
 
 
 def nats(height: Fraction) -> float:

@@ -6,31 +6,170 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, Protocol, Self, overload
+from typing import Any, Protocol, Self, TypeAlias, overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._intake.record_sources import Counted, Source
+from .._numbers import rank_errors
 from .._numbers.distance_statistic import DistanceStatistic, StatisticSampler
+from .._numbers.laplace import Truth
+from .._numbers.rank import RankStatistic
+from .._numbers.rank_cells import RowCells
+from .._numbers.revenue import Demand, Prices
 from .._parameters import validate
 from .._parameters.grid import Grid
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError
 from ..pictures.law_painters import Laws
-from .cut_pieces import Parts
-from .elementary import exp, frozen, least, quiet, reached
-from .exact_differences import added, differences
-from .grid_cells import DistanceCells, LawCells
-from .law import shaped_as
-from .loss_pieces import LossPieces, Steps
-from .number import Tails
-from .pieces import Distances, Pieces, Place
+from .elementary import EXACT, added, differences, exp, frozen, least, quiet, reached
+from .law import Tails, elementwise
+from .pieces import POINTS, Distances, Pieces, Place
 from .piecewise import PiecewiseLaw
+from .privacy_loss import LossPieces, Steps
+from .targets import Target
 
 LISTED = 1 << 24  # points that `probabilities` lists at most
-WAYS = 128  # into which a search for a point is cut at a time
+LARGE = 1 << 62
+FAR = 745.0  # nats: terms that are smaller count for nothing in float64
+
+
+class GridCells(Pieces):
+    """Cells of evenly spaced points, whose losses change by the same step.
+
+    `start` has the index of each cell's first point, increasing from 0, `count` how many points it
+    has, `loss` the loss at its first point (the least of all points is 0), `slope` the change of
+    the loss from one point to the next; None: none. `best` is the best utility.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        start: IntArray,
+        count: IntArray,
+        loss: AnyArray,
+        slope: FloatArray | None,
+        best: float,
+    ) -> None:
+        if grid.points is not None and start.size < grid.size:
+            start, count, loss, slope = _singles(start, count, loss, slope)
+        if slope is not None and bool((count == 1).all()):
+            slope = None
+        size = count.astype(np.float64)
+        at = loss.astype(np.float64)
+        if slope is not None:
+            at = np.where(slope < 0, _last_losses(loss, slope, count), at)
+        gap = size
+        if grid.points is not None:  # the last one counts as one
+            gap = np.append(differences(grid.points[1:], grid.points[:-1]), 1.0)
+        super().__init__(POINTS, size, gap, at, slope, start, best)
+
+
+class DistanceCells:
+    """Cells by distance of records that are held: all of them are seldom needed.
+
+    `unit`: one integer of the distance in units of the utility.
+    """
+
+    def __init__(self, statistic: DistanceStatistic, source: Source, unit: Fraction) -> None:
+        self._statistic, self._source, self._unit = statistic, source, unit
+        self._some: dict[tuple[Fraction, int], RowCells] = {}  # by rate and bits
+
+    @cached_property
+    def pieces(self) -> GridCells:
+        """All cells."""
+        start, count, distance = self._statistic.cells(self._source)
+        nearest = int(distance.min())
+        distance -= nearest
+        best = -float(nearest * self._unit)
+        return GridCells(self._statistic.grid, start, count, distance, None, best)
+
+    @cached_property
+    def _distances(self) -> tuple[IntArray, IntArray]:
+        start, _, distance = self._statistic.cells(self._source)
+        return start, distance
+
+    def utilities(self, points: IntArray) -> AnyArray:
+        """Minus the distances of points, exactly."""
+        start, distance = self._distances
+        cell = np.searchsorted(start, points, "right") - 1
+        return multiples(-distance[cell], self._unit)
+
+    def errors(self, rate: Fraction, places: IntArray, shares: FloatArray) -> FloatArray | None:
+        """Of rank statistics by the cells of the ranks that count."""
+        statistic = self._statistic
+        if not isinstance(statistic, RankStatistic):
+            return None
+        if rate != statistic.weighting.rate:
+            statistic = statistic.with_rate(rate)
+
+        def cells(bits: int) -> RowCells:
+            key = rate, bits
+            if key not in self._some:
+                some = rank_errors.cells_that_matter(statistic, self._source, bits)
+                self._some[key] = some
+            return self._some[key]
+
+        nats = statistic.weighting.rate_nats
+        return rank_errors.errors_by_cells(nats, cells, places, shares)
+
+
+LawCells: TypeAlias = Pieces | DistanceCells
+
+
+def _singles(
+    start: IntArray, count: IntArray, loss: AnyArray, slope: FloatArray | None
+) -> tuple[IntArray, IntArray, AnyArray, None]:
+    """Cells of one point each: the points of a given grid are not evenly spaced."""
+    points = np.arange(int(count.sum()))
+    loss = np.repeat(loss, count)
+    if slope is not None:
+        loss = np.maximum(loss + np.repeat(slope, count) * (points - np.repeat(start, count)), 0)
+    return points, np.ones(points.size, np.int64), loss, None
+
+
+def _last_losses(loss: AnyArray, slope: FloatArray, count: IntArray) -> FloatArray:
+    """The losses at the cells' last points: exact, then rounded once, where all are integers."""
+    whole = loss.dtype.kind == "i" and bool((slope == np.rint(slope)).all())
+    if whole and bool((np.abs(slope) < 2.0**63).all()):
+        return np.asarray(loss + slope.astype(np.int64) * (count - 1), np.float64)  # mod 2**64
+    with np.errstate(over="ignore"):
+        return np.asarray(np.maximum(loss + slope * (count - 1), 0.0), np.float64)
+
+
+def multiples(numbers: AnyArray, unit: Fraction) -> AnyArray:
+    """Integers times a unit: int64 where all products are integers of 64 bits, else float64."""
+    over, under = unit.numerator, unit.denominator
+    most = int(np.abs(numbers).max(initial=0)) * over
+    if under == 1 and most < LARGE:
+        return np.asarray(numbers * over, np.int64)
+    if max(most, under) <= EXACT:
+        return np.asarray(numbers * over, np.float64) / under
+    return np.array([number * over / under for number in numbers.tolist()], np.float64)
+
+
+def revenues(prices: Prices, runs: Demand, t: IntArray) -> AnyArray:
+    """The revenue of prices t."""
+    bids, points = runs.bids[np.searchsorted(runs.last, t)], prices.grid.points
+    if points is not None and not prices.grid.whole:
+        return np.asarray(bids * points[t])
+    if prices.fits(runs.total()):
+        return multiples(bids * prices.ticks(t), prices.tick)
+    pairs = zip(bids.tolist(), t.tolist(), strict=True)
+    exact = [paying * prices.grid.exact(i) / prices.tick for paying, i in pairs]
+    return multiples(np.array([ticks.numerator for ticks in exact], object), prices.tick)
+
+
+def minus_distances(truth: Truth, first: int, t: IntArray) -> AnyArray:
+    """Minus the distance from a statistic; point 0 is `first` steps above the one below it."""
+    _, step, under = truth.grid.unit
+    steps = t + first
+    if (int(np.abs(steps).max(initial=0)) + 1) * truth.under >= LARGE:
+        steps = steps.astype(object)
+    numbers = -np.abs(steps * truth.under - truth.rest)
+    return multiples(numbers, Fraction(step, under * truth.under))
 
 
 class Sampler(Protocol):
@@ -113,9 +252,9 @@ class GridLaw(PiecewiseLaw):
     ) -> None:
         self._grid, self._sampler = grid, sampler
         super().__init__(cells, unit, rate, epsilon)
-        self._body: LawCells = cells
 
     _utility: Callable[[IntArray], AnyArray] | None = None  # of points, by their index
+    _by_distance: bool = False  # from the statistic: then its errors are the losses
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         law = super()._with_rate(rate, epsilon)
@@ -145,16 +284,11 @@ class GridLaw(PiecewiseLaw):
         check_rounding()
         return frozen(exp(self.log_probabilities))
 
-    @property
+    @cached_property
     def log_probabilities(self) -> FloatArray:
         """ln P(point), shape (G,), read-only; at most 2**24 points."""
         check_rounding()
-        return self._log_masses
-
-    @cached_property
-    def _log_masses(self) -> FloatArray:
-        points, count = self._all(), self._pieces.size.astype(np.int64)
-        return frozen(self._log_pmf(np.repeat(np.arange(count.size), count), points))
+        return frozen(self._log_pmf(self._all()))
 
     def as_dict(self) -> dict[int | float, float]:
         """Each point and its probability; at most 2**24 points."""
@@ -169,14 +303,8 @@ class GridLaw(PiecewiseLaw):
         return np.arange(self._grid.size)
 
     @quiet
-    def _log_pmf(self, cell: IntArray, points: IntArray) -> FloatArray:
-        p, fall = self._pieces, self._weights.fall
-        heights = (float(self._rate) * p.loss + self._weights.log_total)[cell]
-        if fall is not None and p.flip is not None:
-            y = (points - self._body.start[cell]).astype(np.float64)
-            y = np.where(p.flip[cell], p.size[cell] - 1 - y, y)
-            heights += np.where(y > 0, fall[cell] * y, 0.0)
-        return -heights
+    def _log_pmf(self, points: IntArray) -> FloatArray:
+        return -(float(self._rate) * self._heights(points)[0] + self._weights.log_total)
 
     @overload
     def pmf(self, x: Scalar) -> float: ...
@@ -194,11 +322,11 @@ class GridLaw(PiecewiseLaw):
         float or ndarray of float64
             In [0, 1], the shape of `x`.
         """
-        check_rounding()
-        at = self._numbers("x", x)
-        points, on_grid = self._points_at(at.reshape(-1))
-        p = exp(self._log_pmf(self._cells(points), points))
-        return shaped_as(at, np.where(on_grid, p, 0.0))
+        return elementwise(self._pmf, self._numbers("x", x))
+
+    def _pmf(self, x: AnyArray) -> FloatArray:
+        points, on_grid = self._points_at(x)
+        return np.where(on_grid, exp(self._log_pmf(points)), 0.0)
 
     def _points_at(self, x: AnyArray) -> tuple[IntArray, AnyArray]:
         """The point at or below each number (the first one at least), and whether it is there."""
@@ -245,28 +373,27 @@ class GridLaw(PiecewiseLaw):
         >>> price.utility([1, 3, 3.01, 3.02])
         array([4.  , 3.  , 3.01, 0.  ])
         """
-        check_rounding()
         if self._utility is None:
             raise ParameterError("utility needs a law that a mechanism made of data")
-        at = self._numbers("points", points)
-        index, on_grid = self._points_at(at.reshape(-1))
-        if not bool(on_grid.all()):
+        return elementwise(self._utilities, self._numbers("points", points))
+
+    def _utilities(self, x: AnyArray) -> AnyArray:
+        index, on_grid = self._points_at(x)
+        if not bool(on_grid.all()) or self._utility is None:
             raise ParameterError("points must be of the grid: no other number has a utility")
-        return shaped_as(at, self._utility(index))
+        return self._utility(index)
 
     def _outputs(self) -> tuple[object, ...]:
         return self._epsilon, self._rate, self._unit, self._grid
 
     def _against(self, other: GridLaw) -> LossPieces:
         """Runs of points that are in one cell of either law: their losses are linear."""
-        start = np.union1d(self._body.start, other._body.start)
+        start = np.union1d(self._pieces.start, other._pieces.start)
         size = np.diff(np.append(start, self._grid.size)).astype(np.float64)
         rate, totals = float(self._rate), (self._weights.log_total, other._weights.log_total)
         (loss, growth), (others, other_growth) = self._heights(start), other._heights(start)
         first, second = -(rate * loss + totals[0]), -(rate * others + totals[1])
-        steps = None
-        if growth.any() or other_growth.any():
-            steps = Steps(-rate * growth, -rate * other_growth, rate * (other_growth - growth))
+        steps = Steps(-rate * growth, -rate * other_growth, rate * (other_growth - growth))
         ratio = rate * (others - loss) + (totals[1] - totals[0])
         return LossPieces(size, first, second, ratio, start, steps)
 
@@ -275,53 +402,37 @@ class GridLaw(PiecewiseLaw):
 
     def _heights(self, points: IntArray) -> tuple[FloatArray, FloatArray]:
         """The loss of utility at points, and its change from there to the next one."""
-        cell = self._cells(points)
-        p = self._pieces.some(cell)
-        if p.steep is None or p.flip is None:
-            return p.loss, np.zeros(points.size)
-        y = (points - self._body.start[cell]).astype(np.float64)
-        y = np.where(p.flip, p.size - 1.0 - y, y)
-        return p.loss + p.steep * y, np.where(p.flip, -p.steep, p.steep)
+        cell, p = self._cells(points), self._pieces
+        if p.slope is None:
+            return p.loss[cell], np.zeros(points.size)
+        slope, y = p.slope[cell], (points - p.start[cell]).astype(np.float64)
+        y = np.where(slope < 0, p.size[cell] - 1.0 - y, y)
+        return p.loss[cell] + np.abs(slope) * y, slope
 
     def _draw(self, sampling: Sampling) -> Any:
         return self._sampler.sample(sampling)
 
     def _cells(self, points: IntArray) -> IntArray:
-        return np.searchsorted(self._body.start, points, "right") - 1
+        return np.searchsorted(self._pieces.start, points, "right") - 1
 
     @property
-    def _scale(self) -> float:
-        _, s, d = self._grid.unit
-        return float(Fraction(s, d)) if self._grid.points is None else 1.0
+    def _size(self) -> Fraction:
+        return Fraction(*self._grid.unit[1:]) if self._grid.points is None else Fraction(1)
 
-    @property
-    def _origin(self) -> int:
-        return int(self._body.start[int(self._weights.masses.argmax())])
+    def _ends(self) -> AnyArray:
+        p = self._pieces
+        if self._grid.points is not None or p.slope is None:
+            return p.start if self._grid.points is None else self._grid.points
+        return np.asarray(np.where(p.slope < 0, p.start + p.size.astype(np.int64) - 1, p.start))
 
-    @quiet
-    def _offsets(self) -> FloatArray:
-        points = self._grid.points
-        if points is None:
-            return (self._body.start - self._origin) + self._weights.to_left
-        return differences(points, points[self._origin])
+    def _exact(self, end: Any) -> Fraction:
+        return Fraction(end if self._grid.points is not None else self._grid.exact(end))
 
-    def _absolute(self, offset: float) -> float:
-        exact = self._grid.exact(self._origin)
-        if self._grid.points is not None:
-            return float(exact + Fraction(offset))
-        _, s, d = self._grid.unit
-        return float(exact + Fraction(offset) * Fraction(s, d))
-
-    def _support(self) -> tuple[float, float]:
-        return float(self._grid.value(0)), float(self._grid.value(self._grid.size - 1))
+    def _support(self) -> AnyArray:
+        return np.asarray(self._grid.values(np.array([0, self._grid.size - 1])))
 
     def _numbers(self, name: str, value: ArrayLike) -> AnyArray:
         return validate.exact_reals(name, value)
-
-    def _farthest(self, x: AnyArray) -> FloatArray:
-        low, high = self._grid.values(np.array([0, self._grid.size - 1]))
-        farthest = np.maximum(np.abs(differences(x, low)), np.abs(differences(x, high)))
-        return np.asarray(np.nextafter(farthest, np.inf))
 
     def _split(self, x: AnyArray) -> tuple[FloatArray, FloatArray]:
         return self._split_at(self._grid.places(x))
@@ -329,12 +440,12 @@ class GridLaw(PiecewiseLaw):
     def _split_at(self, places: IntArray) -> tuple[FloatArray, FloatArray]:
         """P(output is one of the first `places` points) and the rest."""
         cell = self._cells(np.maximum(places - 1, 0))
-        low = (places - self._body.start[cell]).astype(np.float64)
+        low = (places - self._pieces.start[cell]).astype(np.float64)
         return self._weights.split(Place(cell, low, self._pieces.size[cell] - low))
 
     def _invert(self, p: FloatArray) -> AnyArray:
         cell = self._weights.find(p)
-        first = self._body.start[cell]
+        first = self._pieces.start[cell]
         last = first + self._pieces.size[cell].astype(np.int64)
         places = least(first + 1, last, lambda n, i: reached(*self._split_at(n), p[i]))
         return np.asarray(self._grid.values(places - 1))
@@ -354,7 +465,7 @@ class GridLaw(PiecewiseLaw):
         places, listed_points = self._grid.places(x), self._grid.points
         points = np.maximum(places - 1, 0)
         cell = self._cells(points)
-        from_first = (points - self._body.start[cell]).astype(np.float64)
+        from_first = (points - self._pieces.start[cell]).astype(np.float64)
         beyond = differences(x, self._grid.values(points)) / self._scale
         some = places > 0
         low = np.where(some, from_first + 1, 0.0)
@@ -365,35 +476,6 @@ class GridLaw(PiecewiseLaw):
             after = differences(listed_points[np.minimum(cell + 1, listed_points.size - 1)], x)
         over, under = np.where(some, beyond, 0.0), np.where(some, 1.0 - beyond, -beyond)
         return at, Distances(from_first + beyond, after, over, under)
-
-    def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
-        """The distances of points: searched for on either side, and checked by their neighbours."""
-        below, size, m = self._grid.places(truth), self._grid.size, p.size
-        end = np.concatenate([below, size - below])  # how many points there are on each side
-
-        def distance(n: IntArray, i: IntArray) -> FloatArray:
-            """That of point n, from 0, beside the truth on a side; infinite if there is none."""
-            which, left = i % m, i < m
-            place = np.where(left, below[which] - 1 - n, below[which] + n)
-            points = self._grid.values(np.clip(place, 0, size - 1))
-            return np.where(n < end[i], np.abs(differences(points, truth[which])), np.inf)
-
-        def near_enough(n: IntArray, i: IntArray) -> AnyArray:
-            r = np.nextafter(distance(n, i), np.inf)  # the difference was rounded
-            return np.asarray(self._within(truth[i % m], r, p[i % m]))
-
-        sides: IntArray = np.arange(2 * m)
-        number = least(np.zeros(2 * m, np.int64), end, near_enough, WAYS)
-        r = distance(number, sides).reshape(2, m).min(axis=0)
-        several = np.maximum(np.array([np.nextafter(r, 0), r, np.nextafter(r, np.inf)]), 0.0)
-        yes = self._within(np.tile(truth, 3), several.reshape(-1), np.tile(p, 3)).reshape(3, m)
-        sure = (several[1] == 0.0) | ~yes[0]
-        sure &= yes[1] | yes[2]
-        out: FloatArray = np.where(yes[1], several[1], several[2])
-        if not sure.all():
-            rest = np.flatnonzero(~sure)
-            out[rest] = super()._error_quantiles(p[rest], truth[rest])
-        return out
 
     def _window(self, x: AnyArray, r: FloatArray) -> tuple[Tails, Tails]:
         before, upto = self._places_within(x, r)
@@ -410,27 +492,61 @@ class GridLaw(PiecewiseLaw):
         before = self._places_of(~number, -outside)  # the integer below -number
         return before, self._places_of(*above.integer_below())
 
-    def _row(self) -> tuple[Pieces, AnyArray, int]:
-        return self._pieces, self._body.start, self._grid.size
+    def _holds(self, target: Target) -> Callable[[float], bool]:
+        """Of errors, where losses are constant in cells, by one sum for all rates."""
+        p = self._pieces
+        if not target.of_errors or p.slope is not None:
+            return super()._holds(target)
+        target = target.about(lambda: self.truth)
+        truth = self._numbers("truth", np.array([target.truth]))
+        nearest = self._grid.places(truth)
+        limits = nearest - 1, nearest  # a part of its own: its error may be 0
+        if target.probability is not None:
+            limits = self._places_within(truth, np.array([target.limit]))
+        low, high = limits
+        start = np.unique(np.concatenate([p.start, np.clip([*low, *high], 0, self._grid.size - 1)]))
+        last = np.append(start[1:], self._grid.size) - 1
+        if target.probability is not None:
+            gains = ((start >= low) & (start < high)) - target.probability
+        else:
+            away = [np.abs(self._steps_from(truth, at)) / 2.0 for at in (start, last)]
+            gains = target.limit / self._scale - (away[0] + away[1])
+        meets = gains_at(p.loss[self._cells(start)], gains * (last - start + 1.0))
+        unit = float(self._rate_at(1.0))
+        return lambda epsilon: meets(unit * epsilon)
 
-    def _limits(self, truth: AnyArray, error: FloatArray | None) -> IntArray:
-        if error is None:  # the nearest point is a part of its own: its error may be 0
-            places = self._grid.places(truth)
-            return np.concatenate([places - 1, places])
-        return np.concatenate(self._places_within(truth, error))
+    def _rises(self, target: Target) -> bool:
+        """Losses fall in distribution."""
+        of_losses = self._by_distance and target.truth in (None, self.truth)
+        return of_losses or super()._rises(target)
 
-    def _distances(self, parts: Parts, truth: AnyArray) -> tuple[FloatArray, FloatArray]:
+    def _steps_from(self, truth: AnyArray, at: IntArray) -> FloatArray:
+        """From a number to points, in steps."""
         if self._grid.points is not None:
-            away = np.abs(differences(self._grid.points[parts.start], truth))
-            return away, away  # of one point each
+            return differences(self._grid.points[at], truth)
         point = np.maximum(self._grid.places(truth) - 1, 0)
-        share = differences(truth, self._grid.values(point)) / self._scale
-        return np.abs((parts.start - point) - share), np.abs((parts.last - point) - share)
+        return (at - point) - differences(truth, self._grid.values(point)) / self._scale
 
     def _places_of(self, numbers: IntArray, outside: IntArray) -> IntArray:
         """How many points are <= each number; `outside`: 1 above all of int64, -1 below."""
         places = self._grid.places(numbers)
         return np.where(outside > 0, self._grid.size, np.where(outside < 0, 0, places))
+
+
+def gains_at(losses: FloatArray, gains: FloatArray) -> Callable[[float], bool]:
+    """Whether the sum of gains * exp(-rate * losses) is at least 0, of a rate.
+
+    Equal losses become one term, so that what is in gains and costs cancels.
+    """
+    distinct, place = np.unique(losses, return_inverse=True)
+    net, ahead = np.bincount(place, gains), distinct - distinct[0]
+
+    @quiet
+    def meets(rate: float) -> bool:
+        near = ahead[: ahead.searchsorted(FAR / rate, "right")]
+        return bool(np.exp(-rate * near) @ net[: near.size] >= 0.0)
+
+    return meets
 
 
 def distance_law(

@@ -6,83 +6,56 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from math import ceil
-from typing import Any, NoReturn, Self
+from typing import NoReturn, Self
 
 import numpy as np
 
 from .._numbers.laplace import FINEST, LaplaceSampler, Truth
-from .._parameters.grid import Grid
 from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords, ParameterError
-from .continuous import ContinuousLaw
-from .grid import GridLaw
-from .grid_cells import GridCells, minus_distances
-from .loss_pieces import LossPieces
-from .piece_shapes import Points
-from .pieces import Pieces
-from .targets import Target, rounded_up
+from .grid import GridLaw, minus_distances
+from .pieces import POINTS, Pieces
+from .privacy_loss import LossPieces
+from .targets import rounded_up
 
-Solve = Callable[[float], Fraction]  # from an epsilon to its rate
 UNSEEN = 750  # nats: exp(-750) is 0 in float64
-ENDLESS = 1 << 60  # points: at a rate of 2**-42 those beyond weigh nothing
 
 
-def _cells(truth: Truth, grid: Grid, left: int, right: int) -> GridCells:
+def _cells(truth: Truth, left: int, right: int) -> Pieces:
     """The cells of a grid of `left` points up to the statistic and `right` beyond.
 
-    On the left a loss at a cell's first point is up to twice that at its last one, so that the
-    difference keeps its digits.
+    On the left a cell is at most as long as what lies between it and the statistic, so that a mean
+    in it keeps its digits.
     """
-    phase, step = truth.phase, _step(truth)
+    phase = truth.phase
     least = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
-    doubling = [n for n in (1 << i for i in range(left.bit_length())) if n < left]
-    ends = np.array([0, *doubling, left])[::-1]  # points between a cell and the statistic
-    start, count = left - ends[:-1], ends[:-1] - ends[1:]
-    loss = [float(phase - least + int(n - 1)) for n in ends[:-1]]
-    slope = np.full(count.size, -1.0)
-    if right:
-        start, count = np.append(start, left), np.append(count, right)
-        loss, slope = [*loss, float(1 - phase - least)], np.append(slope, 1.0)
-    return GridCells(grid, start, count, np.array(loss), slope, -float(least * step))
+    doubling = [1 << i for i in range(left.bit_length()) if 1 << i < left]
+    ends = np.array([left, *doubling[::-1], 0])  # points between a cell and the statistic
+    count = [*(ends[:-1] - ends[1:]).tolist(), right]
+    loss = [*(float(phase - least + n) for n in ends[1:].tolist()), float(1 - phase - least)]
+    cells = slice(len(count) if right else -1)
+    size, slope = np.array(count, np.float64)[cells], np.append(np.full(ends.size - 1, -1.0), 1.0)
+    start, best = np.append(left - ends[:-1], left)[cells], -float(least * _step(truth))
+    return Pieces(POINTS, size, size, np.array(loss)[cells], slope[cells], start, best)
 
 
 def _step(truth: Truth) -> Fraction:
-    _, s, d = truth.grid.unit
-    return Fraction(s, d)
+    return Fraction(*truth.grid.unit[1:])
 
 
-class _Distances:
-    """A law whose losses are distances from the statistic."""
-
-    truth: Any
-
-    def _rises(self, target: Target) -> bool:
-        """Errors from the statistic are the losses, which fall in distribution."""
-        return not target.of_errors or target.truth in (None, self.truth)
-
-
-class _Solved:
-    """A law whose rate is solved for each epsilon."""
-
-    _solve: Solve
-
-    def _rate_at(self, epsilon: float) -> Fraction:
-        return self._solve(epsilon)
+def bounded_law(
+    sampler: LaplaceSampler, epsilon: float, solve: Callable[[float], Fraction]
+) -> GridLaw:
+    """The law of `Laplace` within bounds, whose rate is solved for each epsilon."""
+    truth = sampler.truth
+    cells = _cells(truth, truth.below + 1, truth.grid.size - truth.below - 1)
+    law = GridLaw(truth.grid, cells, _step(truth), sampler.weighting.rate, epsilon, sampler)
+    law._utility, law._solve = partial(minus_distances, truth, -truth.below), solve
+    law._by_distance = True
+    return law
 
 
-class BoundedLaplaceLaw(_Solved, _Distances, GridLaw):
-    """The law of `Laplace` within bounds: a `GridLaw` whose rate is solved for each epsilon."""
-
-    def __init__(self, sampler: LaplaceSampler, epsilon: float, solve: Solve) -> None:
-        truth, self._solve = sampler.truth, solve
-        left = truth.below + 1
-        cells = _cells(truth, truth.grid, left, truth.grid.size - left)
-        rate = sampler.weighting.rate
-        super().__init__(truth.grid, cells, _step(truth), rate, epsilon, sampler)
-        self._utility = partial(minus_distances, truth, -truth.below)
-
-
-class LaplaceLaw(_Distances, GridLaw):
+class LaplaceLaw(GridLaw):
     """The exact law of Laplace noise on all multiples of a step.
 
     Made by ``mechanism.law(f)``, with the interface of a `GridLaw`, except what would list the
@@ -113,15 +86,15 @@ class LaplaceLaw(_Distances, GridLaw):
     (10.0, 0.850918, 13)
     """
 
+    _endless = _by_distance = True
+
     def __init__(self, sampler: LaplaceSampler, epsilon: float) -> None:
         truth, rate = sampler.truth, sampler.weighting.rate
         seen = ceil(UNSEEN / rate) + 1
         grid, last = truth.window(1 - seen, seen), 2 * seen - 1
         if grid.value(0) >= grid.value(1) or grid.value(last - 1) >= grid.value(last):
             raise InvalidRecords("f must be so small that points around it differ in float64")
-        super().__init__(
-            grid, _cells(truth, grid, seen, seen), _step(truth), rate, epsilon, sampler
-        )
+        super().__init__(grid, _cells(truth, seen, seen), _step(truth), rate, epsilon, sampler)
         self._held = sampler
         self._utility = partial(minus_distances, truth, 1 - seen)
 
@@ -155,37 +128,15 @@ class LaplaceLaw(_Distances, GridLaw):
 
     def _wide(self, truth: Truth, left: int, right: int) -> GridLaw:
         """The law on so many points up to a statistic, and beyond it."""
-        grid = truth.window(1 - left, right)
-        cells = _cells(truth, grid, left, right)
+        grid, cells = truth.window(1 - left, right), _cells(truth, left, right)
         return GridLaw(grid, cells, self._unit, self._rate, self._epsilon, self._sampler)
 
     @property
     def _least(self) -> float:
         return rounded_up(float(Fraction(self._epsilon) / self._rate / FINEST))
 
-    def _row(self) -> tuple[Pieces, AnyArray, int]:
-        """Two pieces without end, as a window is too short for lesser rates."""
-        ahead, left = 2 * self._held.truth.phase - 1, self._grid.size // 2
-        loss = np.array([max(float(ahead), 0.0), max(-float(ahead), 0.0)])
-        size, steep = np.full(2, float(ENDLESS)), np.ones(2)
-        pieces = Pieces(Points(), size, size, loss, steep, np.array([True, False]))
-        return pieces, np.array([left - ENDLESS, left]), left + ENDLESS
-
-    def _support(self) -> tuple[float, float]:
-        return -np.inf, np.inf
-
     def _invert(self, p: FloatArray) -> AnyArray:
         quantiles, inside = super()._invert(p), (p > 0.0) & (p < 1.0)
         if bool(inside.all()):  # integers stay integers
             return quantiles
         return np.where(inside, quantiles, np.where(p == 0.0, -np.inf, np.inf))
-
-
-class BoundedLaplaceDensity(_Solved, ContinuousLaw):
-    """The density of `Laplace` within bounds, whose rate is solved for each epsilon."""
-
-    def __init__(self, f: float, bounds: tuple[float, float], epsilon: float, solve: Solve) -> None:
-        self._solve = solve
-        knots = np.array([bounds[0], min(max(f, bounds[0]), bounds[1]), bounds[1]])
-        slope, unit = np.array([-1.0, 1.0]), Fraction(1)
-        super().__init__(knots, np.zeros(2), slope, 0.0, unit, solve(epsilon), epsilon)

@@ -1,13 +1,15 @@
-"""The face of all exact laws: when two are equal, how they are drawn from, what outputs lose."""
+"""The face of all exact laws: equality, draws, losses, and of numbers what is where and errors."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Generic, NoReturn, Self, TypeVar, overload
+from functools import cached_property
+from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -21,12 +23,15 @@ from ..errors import ParameterError
 from ..pictures.cards import Card, Carded
 from ..pictures.law_painters import Laws
 from ..pictures.law_panels import draw
-from .loss_pieces import LossPieces
-from .privacy_loss import PrivacyLoss
+from .elementary import cdf_of, differences, least_number, quiet
+from .pieces import LossSums
+from .privacy_loss import LossPieces, PrivacyLoss
 from .targets import HIGH, LOW, Target, Unreached, least_epsilon, target_of
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
+Tails: TypeAlias = tuple[FloatArray, FloatArray]  # up to a number, and beyond it
+SHARED = "truth", "_groups"  # what does not depend on epsilon
 HIDDEN = "A law holds private data, of which nothing is shown here."
 FLOOR = ", which is at least the distance of the truth from the nearest possible output"
 
@@ -41,6 +46,8 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
     """
 
     _epsilon: float
+    _rate: Fraction  # what a weight's logarithm changes by for a unit of loss as it is stored
+    _solve: Callable[[float], Fraction] | None = None  # the rate at an epsilon; None: in proportion
     _maker: Any = None  # a mechanism
 
     def __init_subclass__(cls) -> None:
@@ -324,8 +331,10 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
         target = target_of(error, loss, probability, expected_error, expected_loss, truth)
         try:
             return self._enough(target)
-        except Unreached:
-            self._refuse(target)
+        except Unreached:  # what the greatest epsilon reaches depends on the data
+            floor = FLOOR if target.of_errors else ""
+            words = f"no epsilon up to {HIGH:g} reaches the {target.name}{floor}"
+            raise ParameterError(words) from None
 
     def _enough(self, target: Target) -> float:
         """The epsilon that is enough; `Unreached` where there is none."""
@@ -333,9 +342,30 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
             holds = self._holds(target)
             return least_epsilon(holds, self._least, rising=self._rises(target))
 
-    @abstractmethod
     def _holds(self, target: Target) -> Callable[[float], bool]:
         """Whether a target holds at another epsilon, by the law there."""
+        return lambda epsilon: self._at(epsilon)._meets(target)
+
+    def _at(self, epsilon: float) -> Self:
+        """The law of the same data at another epsilon."""
+        return self._with_rate(self._rate_at(epsilon), epsilon)
+
+    def _rate_at(self, epsilon: float) -> Fraction:
+        if self._solve is not None:
+            return self._solve(epsilon)
+        return self._rate * Fraction(epsilon) / Fraction(self._epsilon)
+
+    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
+        law = copy(self)
+        for name in vars(self):
+            if name not in SHARED and isinstance(getattr(type(self), name, None), cached_property):
+                del vars(law)[name]
+        law._rate, law._epsilon = rate, epsilon
+        return law
+
+    def _meets(self, target: Target) -> bool:
+        """Whether this law has the accuracy."""
+        raise ParameterError(f"{target.name} needs a law of numbers: take loss, expected_loss")
 
     def _rises(self, target: Target) -> bool:
         """Whether a target that holds at one epsilon is known to hold at all above it."""
@@ -345,11 +375,6 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
     def _least(self) -> float:
         """The least epsilon of such a law."""
         return LOW
-
-    def _refuse(self, target: Target) -> NoReturn:
-        """Say that the greatest epsilon misses the target; what it reaches depends on the data."""
-        floor = FLOOR if target.of_errors else ""
-        raise ParameterError(f"no epsilon up to {HIGH:g} reaches the {target.name}{floor}")
 
 
 class LossLaw(Law[One_co, Many_co]):
@@ -385,9 +410,8 @@ class LossLaw(Law[One_co, Many_co]):
         ------
         ParameterError, ParameterTypeError
         """
-        check_rounding()
         limits = validate.reals("t", t)
-        return shaped_as(limits, self._loss_cdf(limits.reshape(-1)))
+        return elementwise(self._loss_cdf, limits)
 
     @overload
     def loss_tail(self, t: Scalar) -> float: ...
@@ -405,9 +429,8 @@ class LossLaw(Law[One_co, Many_co]):
         float or ndarray of float64
             In [0, 1], the shape of `t`.
         """
-        check_rounding()
         limits = validate.reals("t", t)
-        return shaped_as(limits, self._loss_tail(limits.reshape(-1)))
+        return elementwise(self._loss_tail, limits)
 
     @overload
     def loss_quantile(self, p: Scalar) -> float: ...
@@ -429,9 +452,8 @@ class LossLaw(Law[One_co, Many_co]):
         ------
         ParameterError, ParameterTypeError
         """
-        check_rounding()
         levels = probability_levels(p)
-        return shaped_as(levels, self._loss_quantile(levels.reshape(-1)))
+        return elementwise(self._loss_quantile, levels)
 
     def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> Self:
         """The law of the same data at another epsilon; what does not depend on it is shared.
@@ -442,54 +464,254 @@ class LossLaw(Law[One_co, Many_co]):
         """
         check_rounding()
         e = validate.epsilon(epsilon, validate.flag("any_epsilon", any_epsilon))
-        law = self._with_rate(self._rate_at(e), e)
+        law = self._at(e)
         law._maker = self._maker
         return law
 
-    def _holds(self, target: Target) -> Callable[[float], bool]:
-        """Of losses."""
+    def _meets(self, target: Target) -> bool:
         if target.of_errors:
-            raise ParameterError(f"{target.name} needs a law of numbers: take loss, expected_loss")
-        limit = np.array([target.limit])
-
-        def holds(epsilon: float) -> bool:
-            law = self._with_rate(self._rate_at(epsilon), epsilon)
-            if target.probability is None:
-                return bool(law._expected_loss() <= target.limit)
-            return bool(law._loss_cdf(limit)[0] >= target.probability)
-
-        return holds
-
-    def _rate_at(self, epsilon: float) -> Fraction:
-        return self._exact_rate() * Fraction(epsilon) / Fraction(self._epsilon)
+            return super()._meets(target)
+        if target.probability is None:
+            return self._expected_loss() <= target.limit
+        return bool(self._loss_cdf(np.array([target.limit]))[0] >= target.probability)
 
     @abstractmethod
     def _best_utility(self) -> float:
         """The best utility of all outputs."""
 
-    @abstractmethod
-    def _exact_rate(self) -> Fraction:
-        """What a weight's logarithm changes by for a unit of loss as the law stores it."""
+    @property
+    def _losses(self) -> LossSums:
+        raise NotImplementedError
 
-    @abstractmethod
-    def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
-        """The law at another epsilon and its rate."""
-
-    @abstractmethod
     def _expected_loss(self) -> float:
-        """The expected loss."""
+        return self._losses.mean()
 
-    @abstractmethod
     def _loss_cdf(self, t: FloatArray) -> FloatArray:
-        """P(loss <= t)."""
+        return cdf_of(*self._losses.at(t))
 
-    @abstractmethod
     def _loss_tail(self, t: FloatArray) -> FloatArray:
-        """P(loss >= t)."""
+        before = np.nextafter(t, -np.inf)  # losses are doubles: none is between
+        return np.where(before < 0, 1.0, self._losses.at(before)[1])
+
+    def _loss_quantile(self, p: FloatArray) -> FloatArray:
+        return self._losses.quantile(p)
+
+
+class NumberLaw(Law[float, AnyArray]):
+    """The exact distribution of a private number on one data set.
+
+    `GridLaw` (what is released), `ContinuousLaw` (what the papers write down) and `NoiseLaw`
+    (of the comparators) have this face. Errors are absolute differences from a `truth`, which
+    the caller states.
+    """
+
+    _statistic: Callable[[], Any] | None = None
+    _endless: bool = False  # whether outputs are without end, beyond the support that is summed
+
+    @cached_property
+    def truth(self) -> Any:
+        """Not private: the statistic of the data that this law is of, without noise.
+
+        A number; of records as they are, within the bounds or not (of modes and prices a point
+        of the grid; of medians with noise within the bounds). None without records.
+
+        Raises
+        ------
+        ParameterError
+            If no mechanism made the law.
+        """
+        check_rounding()
+        if self._statistic is None:
+            raise ParameterError("truth needs a law that a mechanism made of data")
+        return self._statistic()
+
+    def _subject(self) -> Laws:
+        known = self._statistic is not None or "truth" in vars(self)
+        return Laws(self.mechanism, "output", [self], [self.truth if known else None])
+
+    @overload
+    def cdf(self, x: Scalar) -> float: ...
+    @overload
+    def cdf(self, x: Values) -> FloatArray: ...
+    def cdf(self, x: ArrayLike) -> float | FloatArray:
+        """P(output <= x), elementwise, rounded down.
+
+        Parameters
+        ----------
+        x
+
+        Returns
+        -------
+        float or ndarray of float64
+            In [0, 1], the shape of `x`.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+        """
+        numbers = self._numbers("x", x)
+        return elementwise(lambda x: cdf_of(*self._split(x)), numbers)
+
+    @overload
+    def ppf(self, p: Scalar) -> float: ...
+    @overload
+    def ppf(self, p: Values) -> AnyArray: ...
+    def ppf(self, p: ArrayLike) -> float | AnyArray:
+        """The least x with P(output <= x) >= p, elementwise; the lowest possible one at p = 0.
+
+        Parameters
+        ----------
+        p : array_like
+            In [0, 1]. Above 1/2 the decision is P(output > x) <= 1 - p, so that p = 1 gives
+            the last x that is possible at all.
+
+        Returns
+        -------
+        number or ndarray
+            The shape of `p`; of the type of the outputs.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+        """
+        levels = probability_levels(p)
+        return elementwise(self._invert, levels)
+
+    def mean(self) -> float:
+        """The expected output."""
+        check_rounding()
+        return self._mean()
+
+    def var(self) -> float:
+        """The variance of the output."""
+        check_rounding()
+        return self._variance()
+
+    def sd(self) -> float:
+        """The standard deviation of the output."""
+        check_rounding()
+        return float(np.sqrt(self._variance()))
+
+    @overload
+    def expected_error(self, truth: Scalar) -> float: ...
+    @overload
+    def expected_error(self, truth: Values) -> FloatArray: ...
+    def expected_error(self, truth: ArrayLike) -> float | FloatArray:
+        """E|output - truth|, elementwise: in closed form, all terms >= 0.
+
+        Parameters
+        ----------
+        truth
+
+        Returns
+        -------
+        float or ndarray of float64
+            The shape of `truth`.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+        """
+        truths = finite("truth", self._numbers("truth", truth))
+        return elementwise(self._expected_errors, truths)
+
+    @overload
+    def error_quantile(self, p: Scalar, truth: Scalar) -> float: ...
+    @overload
+    def error_quantile(self, p: Values, truth: Scalar | Values) -> FloatArray: ...
+    @overload
+    def error_quantile(self, p: Scalar, truth: Values) -> FloatArray: ...
+    def error_quantile(self, p: ArrayLike, truth: ArrayLike) -> float | FloatArray:
+        """The least r with P(|output - truth| <= r) >= p, elementwise.
+
+        Parameters
+        ----------
+        p, truth
+
+        Returns
+        -------
+        float or ndarray of float64
+            The broadcast shape.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+        """
+        levels, truths = probability_levels(p), finite("truth", self._numbers("truth", truth))
+        try:
+            levels, truths = np.broadcast_arrays(levels, truths)
+        except ValueError:
+            raise ParameterError("p and truth must have shapes that fit together") from None
+        levels, centre = levels.copy(), truths.flatten()  # kernels take no broadcast ones
+        endless = self._endless or bool(np.isinf(self._support()).any())
+
+        def quantiles(p: FloatArray) -> FloatArray:
+            within = self._within
+            r = least_number(self._farthest(centre), lambda r, i: within(centre[i], r, p[i]))
+            return np.where((p == 1.0) & endless, np.inf, r)
+
+        return elementwise(quantiles, levels)
+
+    def _farthest(self, x: AnyArray) -> FloatArray:
+        """At least the greatest |output - x|."""
+        low, high = (np.abs(differences(x, end)) for end in self._support())
+        return np.asarray(np.nextafter(np.maximum(low, high), np.inf))
+
+    @quiet
+    def _inside(self, truth: AnyArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(|output - truth| <= r) and P(> r), from whichever sums keep most digits."""
+        (below_a, above_a), (below_b, above_b) = self._window(truth, r)
+        outside = below_a + above_b
+        inside = np.where(above_a <= 0.5, above_a - above_b, 1.0 - outside)
+        return np.where(below_b <= 0.5, below_b - below_a, inside), outside
+
+    def _within(self, truth: AnyArray, r: FloatArray, p: FloatArray) -> AnyArray:
+        """Whether P(|output - truth| <= r) >= p."""
+        inside, outside = self._inside(truth, r)
+        return np.where(p <= 0.5, inside >= p, outside <= 1.0 - p)
+
+    def _holds(self, target: Target) -> Callable[[float], bool]:
+        return super()._holds(target.about(lambda: self.truth) if target.of_errors else target)
+
+    def _meets(self, target: Target) -> bool:
+        if not target.of_errors:
+            return super()._meets(target)
+        truth, limit = self._numbers("truth", np.array([target.truth])), np.array([target.limit])
+        if target.probability is None:
+            return bool(self._expected_errors(truth)[0] <= target.limit)
+        return bool(self._within(truth, limit, np.array([target.probability]))[0])
+
+    def _numbers(self, name: str, value: ArrayLike) -> AnyArray:
+        """An argument that is compared with outputs, as an array."""
+        return validate.reals(name, value)
 
     @abstractmethod
-    def _loss_quantile(self, p: FloatArray) -> FloatArray:
-        """Quantiles of the loss."""
+    def _mean(self) -> float:
+        """The mean."""
+
+    @abstractmethod
+    def _variance(self) -> float:
+        """The variance."""
+
+    @abstractmethod
+    def _support(self) -> AnyArray:
+        """The lowest and the highest output."""
+
+    @abstractmethod
+    def _split(self, x: AnyArray) -> Tails:
+        """P(output <= x) and P(output > x)."""
+
+    @abstractmethod
+    def _window(self, x: AnyArray, r: FloatArray) -> tuple[Tails, Tails]:
+        """P(output < x - r) and its complement, P(output <= x + r) and its complement."""
+
+    @abstractmethod
+    def _invert(self, p: FloatArray) -> AnyArray:
+        """Quantiles."""
+
+    @abstractmethod
+    def _expected_errors(self, truth: AnyArray) -> FloatArray:
+        """E|output - truth|."""
 
 
 def _equal(a: object, b: object) -> bool:
@@ -513,8 +735,10 @@ def finite(name: str, numbers: AnyArray) -> AnyArray:
     return numbers
 
 
-def shaped_as(argument: AnyArray, values: AnyArray) -> float | AnyArray:
-    """A row of values in the shape of an argument: a Python number for a number."""
+def elementwise(rule: Callable[[Any], AnyArray], argument: AnyArray) -> float | AnyArray:
+    """What a rule of rows gives, in the shape of an argument: a Python number for a number."""
+    check_rounding()
+    values = rule(argument.reshape(-1))
     if argument.ndim:
         return values.reshape(argument.shape)
     number: float = values[0].item()

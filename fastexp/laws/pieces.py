@@ -1,18 +1,138 @@
-"""The masses of a row of pieces at one rate, and what follows from them at the pieces' ends."""
+"""Pieces on which a log-density is linear: their masses, means, variances, and losses.
+
+A piece is a stretch of the line, of a width that may be infinite, or a row of evenly spaced points,
+of a count, with distances in steps. Within it everything is measured from its best end, where the
+loss is least, so that the density falls: exp(-|z|*y) at distance y; where z < 0 that is the right
+end. With z None all densities are constant. Nothing under- or overflows for |z| * size from 0 to
+infinity.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from math import factorial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill
-from ..kernels.numbers.density import running_products
-from .elementary import least, log, quiet, sums
-from .piece_shapes import Fall, PieceShape, shares
+from ..kernels.numbers.density import running_products, sum_products
+from .elementary import EXACT, LARGEST, exp, expm1, least, least_number, log, quiet, reached, sums
+
+Fall: TypeAlias = FloatArray | None
+
+STRETCH, POINTS = 0.0, 1.0  # between the end of a piece and the next one, in sizes
+PAIRS = 1 << 16  # of a loss and a piece, at a time
+TINY = 2.0**-54  # exp(-TINY) is 1 to half an ulp
+BERNOULLI = (
+    *(Fraction(n, d) for n, d in ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730))),
+    *(Fraction(n, d) for n, d in ((7, 6), (-3617, 510), (43867, 798), (-174611, 330))),
+    *(Fraction(n, d) for n, d in ((854513, 138), (-236364091, 2730))),
+)
+# 1/(exp(z) - 1) = 1/z - 1/2 + sum of CENTRE[k] * z**(2k + 1); for z <= 1 to 2**-53.
+CENTRE = tuple(float(b / factorial(2 * k + 2)) for k, b in enumerate(BERNOULLI))
+SPREAD = tuple((2 * k + 1) * c for k, c in enumerate(CENTRE))
+
+
+def times(z: FloatArray, y: FloatArray) -> FloatArray:
+    """z * y, where infinity times 0 is 0."""
+    return np.where((z > 0) & (y > 0), z * y, 0.0)
+
+
+@quiet
+def mean_weight(z: FloatArray) -> FloatArray:
+    """The mean of exp(-z*y) over y in [0, 1]: (1 - exp(-z)) / z."""
+    return np.where(z > TINY, -expm1(-z) / z, 1.0)
+
+
+@quiet
+def centre(z: FloatArray) -> FloatArray:
+    """The mean of y on [0, 1] under the density exp(-z*y): 1/z - 1/(exp(z) - 1)."""
+    series = 0.5 - z * _polynomial(CENTRE, np.minimum(z, 1.0) ** 2)
+    return np.where(z < 1.0, series, 1.0 / z - 1.0 / expm1(z))
+
+
+@quiet
+def spread(z: FloatArray) -> FloatArray:
+    """The variance of y on [0, 1] under the density exp(-z*y): 1/z**2 - 1/(2 sinh(z/2))**2."""
+    series = _polynomial(SPREAD, np.minimum(z, 1.0) ** 2)
+    return np.where(z < 1.0, series, (1.0 / z) ** 2 - _geometric_spread(z))
+
+
+def _polynomial(coefficients: tuple[float, ...], x: FloatArray) -> FloatArray:
+    total = np.zeros_like(x)
+    for c in reversed(coefficients):
+        total = total * x + c
+    return total
+
+
+def _geometric_spread(z: FloatArray) -> FloatArray:
+    return 1.0 / (expm1(z) * -expm1(-z))
+
+
+@quiet
+def near(z: Fall, y: FloatArray, size: FloatArray) -> FloatArray:
+    """The share of a piece's mass within y of its best end; y <= size."""
+    if z is None:
+        return y / size
+    whole = times(z, size)
+    return np.where(whole > TINY, expm1(-times(z, y)) / expm1(-whole), y / size)
+
+
+@quiet
+def shares(
+    z: Fall, low: FloatArray, high: FloatArray, size: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The shares of mass in a piece's first `low` and last `high`; low + high = size.
+
+    Each keeps its digits however small it is.
+    """
+    if z is None:
+        return low / size, high / size
+    flip, z = z < 0, np.abs(z)
+    below = near(z, low, size) * np.where(flip, exp(-times(z, high)), 1.0)
+    above = near(z, high, size) * np.where(flip, 1.0, exp(-times(z, low)))
+    return below, above
+
+
+@quiet
+def log_weight(z: Fall, size: FloatArray, step: float) -> FloatArray:
+    """ln of the integral over a stretch, or of the sum over points, of exp(-z*y)."""
+    if z is None:
+        return log(size)
+    z = np.abs(z)
+    whole = np.where(np.isinf(size), 1.0 / z, size * mean_weight(times(z, size)))
+    return log(whole / mean_weight(z) if step else whole)
+
+
+@quiet
+def depth(z: Fall, size: FloatArray, step: float) -> FloatArray:
+    """The mean of y."""
+    if z is None:
+        return (size - step) / 2
+    z = np.abs(z)
+    whole = times(z, size)
+    mean = np.where(np.isinf(size), 1.0 / z, size * centre(whole))
+    if not step:
+        return mean
+    return np.where(z < 1.0, mean - centre(z), 1.0 / expm1(z) - size / expm1(whole))
+
+
+@quiet
+def variance(z: Fall, size: FloatArray, step: float) -> FloatArray:
+    """The variance of y."""
+    if z is None:
+        return (size * size - step) / 12
+    z = np.abs(z)
+    whole = times(z, size)
+    smooth = np.where(np.isinf(size), 1.0 / z**2, size * size * spread(whole))
+    if not step:
+        return smooth
+    steep = _geometric_spread(z) - size * size * _geometric_spread(whole)
+    return np.maximum(np.where(z < 1.0, smooth - spread(z), steep), 0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -20,42 +140,29 @@ class Pieces:
     """Pieces side by side, from left to right. Independent of epsilon; private data.
 
     `size` is a width or a count of points and `gap` the distance from a piece's start to the
-    next one's; `loss` is the least loss in a piece, `steep` its growth for a unit of size
-    away from there, `flip` whether that least loss is at the right end. None: no growth.
+    next one's; `loss` is the least loss in a piece, at its left end, or where `slope`, the change
+    of the loss for a unit of size, is below 0, at its right one. None: no change.
     """
 
-    shape: PieceShape
+    step: float  # STRETCH or POINTS
     size: FloatArray
     gap: FloatArray
     loss: FloatArray
-    steep: FloatArray | None = None
-    flip: AnyArray | None = None
-
-    @cached_property
-    def log_size(self) -> FloatArray:
-        """ln of the size, the log-mass at rate 0."""
-        return log(self.size)
-
-    @cached_property
-    def middle(self) -> FloatArray:
-        """From the first point to the mean at rate 0, and from there to the last."""
-        return self.shape.depth(None, self.size)
-
-    @cached_property
-    def variance(self) -> FloatArray:
-        """The variance at rate 0."""
-        return self.shape.variance(None, self.size)
-
-    @cached_property
-    def slack(self) -> FloatArray | float:
-        """From a piece's last point to the next one's first."""
-        return self.shape.slack if self.gap is self.size else self.gap
+    slope: FloatArray | None = None
+    start: AnyArray = field(
+        default_factory=lambda: np.empty(0)
+    )  # the left ends, or the indices of first points
+    best: float = 0.0  # the best utility
 
     def some(self, at: IntArray) -> Pieces:
         """The pieces of these numbers."""
-        steep = None if self.steep is None else self.steep[at]
-        flip = None if self.flip is None else self.flip[at]
-        return Pieces(self.shape, self.size[at], self.gap[at], self.loss[at], steep, flip)
+        slope = None if self.slope is None else self.slope[at]
+        return Pieces(self.step, self.size[at], self.gap[at], self.loss[at], slope)
+
+
+def mirrored(z: Fall) -> Fall:
+    """Seen from the other side; a constant density is symmetric."""
+    return None if z is None else -z
 
 
 class Place(NamedTuple):
@@ -87,19 +194,18 @@ class Weights:
     @cached_property
     def fall(self) -> Fall:
         """How fast log-densities fall from the best ends."""
-        if self.pieces.steep is None:
+        if self.pieces.slope is None:
             return None
         with np.errstate(over="ignore"):
-            return np.asarray(self.rate * self.pieces.steep)
+            return np.asarray(self.rate * self.pieces.slope)
 
     @cached_property
     @quiet
     def _raw(self) -> tuple[FloatArray, FloatArray, float]:
         """(probabilities of pieces, of those before k = 0, ..., m, ln of the sum of masses)."""
         p = self.pieces
-        logs = p.log_size if p.steep is None else p.shape.log_weight(self.fall, p.size)
-        masses = self.rate * p.loss
-        np.subtract(logs, masses, out=masses)
+        masses = log_weight(self.fall, p.size, p.step)
+        masses -= self.rate * p.loss
         lift = float(masses.max())
         masses -= lift
         exp_fill(masses, masses)
@@ -134,42 +240,36 @@ class Weights:
     @cached_property
     def depth(self) -> FloatArray:
         """The mean distance from each piece's best end."""
-        if self.fall is None:
-            return self.pieces.middle
-        return self.pieces.shape.depth(self.fall, self.pieces.size)
+        return depth(self.fall, self.pieces.size, self.pieces.step)
 
     @property
     def variance(self) -> FloatArray:
         """The variance within each piece."""
-        if self.fall is None:
-            return self.pieces.variance
-        return self.pieces.shape.variance(self.fall, self.pieces.size)
+        return variance(self.fall, self.pieces.size, self.pieces.step)
 
     @cached_property
     def to_left(self) -> FloatArray:
         """From each piece's first point to its mean."""
-        return self._from_left(self.depth, self.pieces.size, self.pieces.flip)
+        return self._from_left(self.depth, self.pieces.size, self.fall)
 
     @cached_property
     def to_right(self) -> FloatArray:
         """From each piece's mean to its last point."""
-        if self.pieces.flip is None:
-            return self.pieces.middle
-        return self._from_left(self.depth, self.pieces.size, ~self.pieces.flip)
+        return self._from_left(self.depth, self.pieces.size, mirrored(self.fall))
 
     @quiet
-    def _from_left(self, depth: FloatArray, size: FloatArray, flip: AnyArray | None) -> FloatArray:
-        if flip is None:
+    def _from_left(self, depth: FloatArray, size: FloatArray, z: Fall) -> FloatArray:
+        if z is None:
             return depth
-        return np.where(flip, self.pieces.shape.extent(size) - depth, depth)
+        return np.where(z < 0, size - self.pieces.step - depth, depth)
 
     @cached_property
     def short(self) -> FloatArray:
         """E max(0, start of piece k - X), k = 0, ..., m: sums of terms >= 0."""
         p, out = self.pieces, np.empty(self.below.size)
-        slack, rest = p.slack, self.to_right
-        if not isinstance(slack, float):
-            slack, rest = 0.0, slack + rest
+        slack, rest = p.step, self.to_right  # from a piece's last point to the next one's first
+        if p.gap is not p.size:
+            slack, rest = 0.0, p.gap + rest
         running_products(self.below[:-1], p.gap, self.masses, rest, slack, 0, out)
         return out
 
@@ -185,7 +285,7 @@ class Weights:
         """P(X <= x) and P(X > x)."""
         p = self.pieces.some(at.piece)
         fall = None if self.fall is None else self.fall[at.piece]
-        low, high = shares(fall, p.flip, at.low, at.high, p.size)
+        low, high = shares(fall, at.low, at.high, p.size)
         mass, k = self.masses[at.piece], at.piece
         below = np.minimum(self.below[k] + mass * low, self.below[k + 1])
         above = np.minimum(self.above[k + 1] + mass * high, self.above[k])
@@ -199,11 +299,9 @@ class Weights:
         """E|X - x|: a piece that holds x is cut there."""
         k, p = at.piece, self.pieces.some(at.piece)
         fall = None if self.fall is None else self.fall[k]
-        low, high = shares(fall, p.flip, at.low, at.high, p.size)
-        depth = self.pieces.shape.depth
-        mirror = None if p.flip is None else ~p.flip  # a constant density is symmetric
-        left = x.over + self._from_left(depth(fall, at.low), at.low, mirror)
-        right = x.under + self._from_left(depth(fall, at.high), at.high, p.flip)
+        low, high = shares(fall, at.low, at.high, p.size)
+        left = x.over + self._from_left(depth(fall, at.low, p.step), at.low, mirrored(fall))
+        right = x.under + self._from_left(depth(fall, at.high, p.step), at.high, fall)
         inside = np.where(low > 0, low * left, 0.0) + np.where(high > 0, high * right, 0.0)
         sides = np.where(self.below[k] > 0, self.below[k] * x.before, 0.0)
         sides += np.where(self.above[k + 1] > 0, self.above[k + 1] * x.after, 0.0)
@@ -216,3 +314,117 @@ class Weights:
         last = np.full(k.shape, self.masses.size - 1)
         rest = 1.0 - p
         return np.where(p > 0.5, least(k, last, lambda i, j: self.above[i + 1] <= rest[j]), k)
+
+
+class Losses:
+    """The losses of pieces in units of the utility, sorted by their least and greatest one.
+
+    Independent of epsilon. `sloped`: pieces of more than one loss.
+    """
+
+    pieces: Pieces
+    by_high: IntArray
+    by_low: IntArray
+    highs: FloatArray
+    lows: FloatArray
+    high: FloatArray
+    low: FloatArray
+
+    @quiet
+    def __init__(self, pieces: Pieces, unit: Fraction = Fraction(1)) -> None:
+        most, (n, d) = pieces.loss, unit.as_integer_ratio()
+        if pieces.slope is not None:
+            most = most + np.abs(pieces.slope) * (pieces.size - pieces.step)
+        greatest = float(most[np.isfinite(most)].max(initial=1.0))
+        exact = max(n, d) <= EXACT and greatest <= LARGEST / (n + d)
+        self._factor, self._part = (float(n), float(d)) if exact else (float(unit), 1.0)
+        self.pieces, low, high = pieces, self.in_units(pieces.loss), self.in_units(most)
+        self.by_low = self.by_high = np.argsort(low, kind="stable")
+        self.sloped: IntArray = np.flatnonzero(high > low)
+        if self.sloped.size:
+            self.by_high = np.argsort(high, kind="stable")
+        self.lows, self.highs = low[self.by_low], high[self.by_high]
+        self.low, self.high = low[self.sloped], high[self.sloped]
+
+    @quiet
+    def in_units(self, x: FloatArray) -> FloatArray:
+        """In units of the utility; rounded once where both factors are exact."""
+        return x * self._factor / self._part
+
+    @quiet
+    def reach(self, p: Pieces, t: FloatArray) -> FloatArray:
+        """How much of sloped pieces, from their best ends, has a loss <= t; not all of it."""
+        steep = p.size if p.slope is None else np.abs(p.slope)
+        if not p.step:
+            return np.clip((t * self._part / self._factor - p.loss) / steep, 0.0, p.size)
+        first, last = np.ones(p.size.size, np.int64), p.size.astype(np.int64) - 1
+        beyond = least(first, last, lambda n, i: self.in_units(p.loss[i] + steep[i] * n) > t[i])
+        return beyond.astype(np.float64)
+
+
+class LossSums:
+    """The distribution of losses at one rate; `weights` are needed where pieces are sloped."""
+
+    def __init__(self, losses: Losses, masses: FloatArray, weights: Weights | None = None) -> None:
+        self._losses, self._masses, self._weights = losses, masses, weights
+
+    @cached_property
+    def _below(self) -> FloatArray:
+        """P of the first pieces by their greatest losses."""
+        return sums(self._masses[self._losses.by_high])
+
+    @cached_property
+    def _above(self) -> FloatArray:
+        """P of the last pieces by their least losses."""
+        return sums(self._masses[self._losses.by_low], back=True)
+
+    @quiet
+    def mean(self) -> float:
+        """The expected loss, in units of the utility."""
+        p = self._losses.pieces
+        mean = float(sum_products(self._masses, p.loss))
+        if self._weights is not None and p.slope is not None:
+            steep = np.abs(p.slope)
+            mean += float(sum_products(self._masses, steep * self._weights.depth))
+        return float(self._losses.in_units(np.array([mean]))[0])
+
+    def at(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(loss <= t) and P(loss > t), each summed on its own side."""
+        losses = self._losses
+        below = self._below[np.searchsorted(losses.highs, t, "right")]
+        above = self._above[np.searchsorted(losses.lows, t, "right")]
+        if losses.sloped.size:
+            rows = max(1, PAIRS // losses.sloped.size)
+            for i in range(0, t.size, rows):
+                part = slice(i, i + rows)
+                low, high = self._cut(t[part])
+                below[part] += low
+                above[part] += high
+        return np.minimum(below, 1.0), np.minimum(above, 1.0)
+
+    @quiet
+    def _cut(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(loss <= t) and P(loss > t) within those pieces that have losses on both sides."""
+        losses, fall = self._losses, None if self._weights is None else self._weights.fall
+        row, number = np.nonzero((losses.low <= t[:, None]) & (losses.high > t[:, None]))
+        cut = losses.sloped[number]
+        if fall is None or not cut.size:
+            return np.zeros(t.size), np.zeros(t.size)
+        p, z, masses = losses.pieces.some(cut), np.abs(fall[cut]), self._masses[cut]
+        y = losses.reach(p, t[row])
+        low = masses * near(z, y, p.size)
+        high = masses * exp(-np.where(y > 0, z * y, 0.0)) * near(z, p.size - y, p.size)
+        at_most, more = np.bincount(row, low, t.size), np.bincount(row, high, t.size)
+        return np.asarray(at_most, np.float64), np.asarray(more, np.float64)
+
+    def quantile(self, p: FloatArray) -> FloatArray:
+        """The least loss t with P(loss <= t) >= p."""
+        highs = self._losses.highs
+        if not self._losses.sloped.size:
+            last = np.full(p.shape, highs.size - 1)
+            first = np.zeros_like(last)
+            return highs[least(first, last, lambda n, i: reached(*self.at(highs[n]), p[i]))]
+        most = np.full(p.shape, highs[-1])
+        ways = max(2, PAIRS // (4 * self._losses.sloped.size + 1))  # each costs a pass there
+        loss = least_number(most, lambda t, i: reached(*self.at(t), p[i]), min(ways, 256))
+        return np.where((p == 1.0) & np.isinf(most), np.inf, loss)

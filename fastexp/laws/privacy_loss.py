@@ -1,19 +1,163 @@
-"""The exact privacy loss between two laws: how well an output tells their data sets apart."""
+"""The exact privacy loss between two laws: how well an output tells their data sets apart.
+
+With P and Q the two laws, the loss of an output x is L(x) = ln P(x)/Q(x). A run has evenly
+spaced points 0, 1, ..., size - 1, on which ln P, ln Q and hence L are linear; sums over it are
+geometric and have closed forms. Nothing under- or overflows but probabilities below 1e-307.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from .._typing import ArrayLike, FloatArray, Scalar, Values
+from .._typing import ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError, PrecisionError
 from ..pictures.cards import Card, Printed
-from .loss_pieces import MOST, LossPieces
+from .elementary import exp, expm1, log_sum_exp, quiet
+from .pieces import POINTS, depth, log_weight
+
+MOST = 1 << 24  # outputs that are looked at one by one
+STEEP = 30.0  # nats beyond which exponentials are summed by their logarithms
+NEAR = 1e-4  # of order 1, for losses of a nat: a division by less would magnify rounding
+Change: TypeAlias = FloatArray | float
+
+
+class Steps(NamedTuple):
+    """The change from each point of a run to the next one, shape (m,) or 0."""
+
+    first: Change = 0.0  # of ln P
+    second: Change = 0.0  # of ln Q
+    loss: Change = 0.0
+
+
+class LossPieces(NamedTuple):
+    """Runs of outputs, each shape (m,). Private data.
+
+    `first`, `second` and `loss` are ln P, ln Q and L at a run's first point. The loss is not the
+    difference of the others: it is computed from small numbers, and keeps more digits.
+    """
+
+    size: FloatArray
+    first: FloatArray
+    second: FloatArray
+    loss: FloatArray
+    start: IntArray  # the index of a run's first point
+    steps: Steps = Steps()
+
+    @property
+    def reverse(self) -> LossPieces:
+        """Of Q against P."""
+        steps = Steps(self.steps.second, self.steps.first, -self.steps.loss)
+        return LossPieces(self.size, self.second, self.first, -self.loss, self.start, steps)
+
+    @property
+    def highest(self) -> FloatArray:
+        """The greatest loss of each run: at one of its ends."""
+        return np.maximum(self.loss, self.loss + self.steps.loss * (self.size - 1.0))
+
+    @property
+    def worst(self) -> int:
+        """The index of a point of the greatest loss; of several runs in the likeliest one."""
+        top = float(self.highest.max())
+        near = self.highest >= (top - 1e-12 * (1.0 + abs(top)) if abs(top) < np.inf else top)
+        run = int(np.where(near, self.log_mass, -np.inf).argmax())
+        last = bool(self.highest[run] > self.loss[run])
+        return int(self.start[run]) + (int(self.size[run]) - 1 if last else 0)
+
+    @property
+    def log_mass(self) -> FloatArray:
+        """ln of P(run)."""
+        return self.first + log_sum(self.steps.first, self.size)
+
+    @quiet
+    def delta(self, epsilon: float) -> float:
+        """The sum of P - exp(epsilon) * Q over all outputs with L > epsilon.
+
+        In a run they are the first or the last points; one that rounding puts on the wrong side
+        has a loss of about epsilon, and adds about 0.
+        """
+        first, second, loss = self.steps
+        cross = (epsilon - self.loss) / loss
+        before = np.where(loss > 0, np.floor(cross) + 1.0, 0.0)
+        after = np.where(loss < 0, np.ceil(cross), self.size)
+        flat = (loss == 0) & (self.loss <= epsilon)
+        before = np.clip(np.where(flat, self.size, before), 0.0, self.size)
+        count = np.maximum(np.clip(after, 0.0, self.size) - before, 0.0)
+        of_first, of_second = log_sum(first, count), log_sum(second, count)
+        mass = exp(self.first + first * before + of_first)
+        ratio = (self.loss + loss * before) + (of_first - of_second)
+        terms = mass * np.maximum(-expm1(epsilon - ratio), 0.0)
+        return float(terms[count > 0].sum())
+
+    @quiet
+    def renyi(self, order: float) -> float:
+        """The Rényi divergence of P from Q, of a finite order > 0.
+
+        With b = order - 1, the sum of P * exp(b L) is 1 + the sum of P * (exp(b L) - 1 +
+        b (exp(-L) - 1)), as both laws sum to 1: the terms are of one sign, so that no digits are
+        lost where losses are small. For order 1 the same holds of P * (L - 1 + exp(-L)). The
+        orders next to 1 are on a line between these two: it is off by about NEAR**2.
+        """
+        ends = np.abs([self.highest.max(), self.reverse.highest.max()])
+        near = NEAR / max(1.0, float(ends.max()))
+        if near == 0.0 or not 0.0 < abs(order - 1.0) < near:
+            return self._renyi(order)
+        share = abs(order - 1.0) / near
+        beside = self._renyi(1.0 + near if order > 1.0 else 1.0 - near)
+        return (1.0 - share) * self._renyi(1.0) + share * beside
+
+    def _renyi(self, order: float) -> float:
+        b, log_mass, (first, second, loss) = order - 1.0, self.log_mass, self.steps
+        of_first = log_sum(first, self.size)
+        ratio = self.loss + (of_first - log_sum(second, self.size))
+        power = b * self.loss + (log_sum(first + b * loss, self.size) - of_first)
+        mass, small = exp(log_mass), float(max(power.max(), (-ratio).max())) < STEEP
+        if b == 0.0:
+            mean = self.loss + loss * _mean_place(first, self.size)
+            more = mean + expm1(-ratio) if small else mean
+            return float(np.where(mass > 0, mass * more, 0.0).sum())
+        if small:
+            total = (mass * (expm1(power) + b * expm1(-ratio))).sum()
+            return float(np.log1p(total)) / b
+        return log_sum_exp(log_mass + power) / b
+
+    def outputs(self) -> tuple[FloatArray, FloatArray]:
+        """(losses, P), an output each; where no run has a slope once for all of a run."""
+        first, _, loss = self.steps
+        if not np.any(loss):
+            return self.loss, exp(self.log_mass)
+        if float(self.size.sum()) > MOST:
+            raise ParameterError(
+                "losses and probabilities are listed for grids of at most 2**24 points where "
+                "losses differ within cells: use delta, epsilon and renyi"
+            )
+        count = self.size.astype(np.int64)
+        run = np.repeat(np.arange(count.size), count)
+        place = np.arange(run.size) - np.repeat(np.cumsum(count) - count, count)
+        by_run = np.broadcast_to(loss, count.shape)[run], np.broadcast_to(first, count.shape)[run]
+        return self.loss[run] + by_run[0] * place, exp(self.first[run] + by_run[1] * place)
+
+
+@quiet
+def log_sum(step: Change, size: FloatArray) -> FloatArray:
+    """ln of the sum of exp(step * j), j = 0, ..., size - 1."""
+    steps = np.broadcast_to(step, size.shape)
+    lift = np.where(steps > 0, steps * (size - 1.0), 0.0)
+    return lift + log_weight(steps, size, POINTS)
+
+
+@quiet
+def _mean_place(step: Change, size: FloatArray) -> FloatArray:
+    """The mean of j = 0, ..., size - 1 with weights exp(step * j)."""
+    steps = np.broadcast_to(step, size.shape)
+    mean = depth(steps, size, POINTS)
+    mean = np.where(steps == 0, (size - 1.0) / 2, mean)
+    return np.where(steps > 0, (size - 1.0) - mean, mean)
 
 
 class PrivacyLoss(Printed):
@@ -181,11 +325,6 @@ class PrivacyLoss(Printed):
     @cached_property
     def _outputs(self) -> tuple[FloatArray, FloatArray]:
         check_rounding()
-        if self._pieces.steps is not None and float(self._pieces.size.sum()) > MOST:
-            raise ParameterError(
-                "losses and probabilities are listed for grids of at most 2**24 points where "
-                "losses differ within cells: use delta, epsilon and renyi"
-            )
         loss, mass = self._pieces.outputs()
         distinct, place = np.unique(loss, return_inverse=True)
         return distinct, np.bincount(place, weights=mass).astype(np.float64)

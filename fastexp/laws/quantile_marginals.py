@@ -15,8 +15,7 @@ from .._parameters.grid import Grid
 from .._typing import FloatArray, IntArray
 from ..errors import ParameterError
 from .elementary import log, quiet
-from .grid import GridLaw, Sampler
-from .grid_cells import GridCells
+from .grid import GridCells, GridLaw, Sampler
 from .quantile_targets import OFF as SUMS_OFF
 from .quantile_targets import Bounds, bounded
 from .targets import Target

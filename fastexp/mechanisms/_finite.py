@@ -326,8 +326,7 @@ class FiniteMechanism(Mechanism):
         return self._signed(self._law(bits.copy(), kind))  # a copy: the array may change
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
-        from ..laws.finite import FiniteLaw
-        from ..laws.permute_flip import PermuteAndFlipLaw
+        from ..laws.finite import FiniteLaw, PermuteAndFlipLaw
 
         law = FiniteLaw if self._has_bounded_range else PermuteAndFlipLaw
         return law(bits, kind, self._weighting, self.epsilon, self._labels)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from ..laws.figures import Figures
-    from ..laws.noise import NoiseLaw
+    from ..laws.noises import NoiseLaw
     from ._options import NoisySimulation
 
 ASSUMES = "one person is one record; bounds and noise were chosen without looking at the data"
@@ -161,7 +161,7 @@ class NoisyMedian(Comparator):
         ParameterTypeError, InvalidRecords
             As in `sample`.
         """
-        from ..laws.noise import NoiseLaw
+        from ..laws.noises import NoiseLaw
 
         options = self._checked(CallOptions(nan=nan, assume_sorted=assume_sorted))
         data = Records(records)

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ..budget.budget import Budget
     from ..grouped.segments import Draws, Segments
     from ..grouped.words import Words
-    from ..laws.continuous import ContinuousLaw
+    from ..laws.densities import ContinuousLaw
     from ..laws.figures import Figures
     from ..laws.grid import GridLaw
     from ._options import NumberReleaseOptions, NumberSampleOptions

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .._numbers.cells import Shape
     from ..grouped.segments import Draws, Segments
     from ..grouped.words import Words
-    from ..laws.continuous import ContinuousLaw
+    from ..laws.densities import ContinuousLaw
     from ..laws.figures import Figures
     from ..laws.grid import GridLaw
 

@@ -19,7 +19,7 @@ from ._finite import Simulator
 from .base import ALWAYS, frozen
 
 if TYPE_CHECKING:
-    from ..laws.joint_top_k import JointTopKLaw
+    from ..laws.top_k import JointTopKLaw
 
 ASSUMES = "sensitivity bounds how much one record changes any one count"
 MILLION = 1_000_000  # candidates, where their number is not known: their logarithm counts
@@ -152,6 +152,6 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
         return draws
 
     def _law(self, bits: WordArray, kind: int) -> JointTopKLaw:  # type: ignore[override]  # many
-        from ..laws.joint_top_k import JointTopKLaw
+        from ..laws.top_k import JointTopKLaw
 
         return JointTopKLaw(bits, kind, self._weighting, self.k, self.epsilon, self.candidates)

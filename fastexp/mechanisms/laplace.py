@@ -24,7 +24,7 @@ from .base import Mechanism, frozen
 if TYPE_CHECKING:
     from ..budget.budget import Budget
     from ..budget.question import Question
-    from ..laws.continuous import ContinuousLaw
+    from ..laws.densities import ContinuousLaw
     from ..laws.grid import GridLaw
     from ._options import KernelSimulation
 
@@ -279,7 +279,7 @@ class Laplace(
         if self.bounds is None:
             law = laplace.LaplaceLaw(sampler, self.epsilon)
         else:
-            law = laplace.BoundedLaplaceLaw(sampler, self.epsilon, self._rate)
+            law = laplace.bounded_law(sampler, self.epsilon, self._rate)
         law._statistic = partial(_plain, _laplace.statistic(f))
         return self._signed(law)
 
@@ -299,7 +299,7 @@ class Laplace(
         ContinuousLaw
         """
         check_rounding()
-        from ..laws import densities, laplace
+        from ..laws import densities
 
         at = float(_laplace.statistic(f))
         law: ContinuousLaw
@@ -308,7 +308,8 @@ class Laplace(
             law = densities.laplace_density(at, rate, None, self.epsilon)
         else:
             ends = float(self._grid.value(0)), float(self._grid.value(self._grid.size - 1))
-            law = laplace.BoundedLaplaceDensity(at, ends, self.epsilon, self._continuous_rate)
+            rate, solve = self._continuous_rate(self.epsilon), self._continuous_rate
+            law = densities.laplace_density(at, rate, ends, self.epsilon, solve)
         law._statistic = partial(_plain, _laplace.statistic(f))
         return self._signed(law)
 

@@ -16,7 +16,7 @@ from ._ranked import DistanceMechanism
 from .base import frozen
 
 if TYPE_CHECKING:
-    from ..laws.continuous import ContinuousLaw
+    from ..laws.densities import ContinuousLaw
 
 
 @frozen

@@ -28,7 +28,7 @@ HIGHEST = 10**288  # the revenue of 2**32 bids is then a double
 if TYPE_CHECKING:
     from .._numbers.cells import Shape
     from ..laws.accuracy import Measure
-    from ..laws.continuous import ContinuousLaw
+    from ..laws.densities import ContinuousLaw
     from ..laws.grid import GridLaw
 
 
@@ -151,8 +151,7 @@ class Price(
         return PriceDraws(self._prices, segments, words, size)
 
     def _law_of(self, source: Source) -> GridLaw:
-        from ..laws.grid import GridLaw
-        from ..laws.grid_cells import GridCells, revenues
+        from ..laws.grid import GridCells, GridLaw, revenues
 
         runs = demand(source, self.grid)
         lost = losses(self._prices, runs)

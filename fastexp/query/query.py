@@ -502,7 +502,7 @@ class Query(Scope):
         >>> found["expected"].round(2).tolist(), found["quantile"].tolist()
         ([0.51, 2.04], [0.5, 5.5])
         """
-        from .calls.accuracy import AccuracyCall, accuracy_of
+        from .calls.laws import AccuracyCall, accuracy_of
         from .frames.find import frame_of
 
         check_rounding()

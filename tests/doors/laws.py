@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from fastexp.laws import elementary, losses, permute_flip, piece_shapes, targets
+from fastexp.laws import elementary, finite, pieces, targets
+from fastexp.laws.bounds import _least as least_bound
+from fastexp.laws.bounds import lambert_w, length
 from fastexp.laws.densities import laplace_density, median_density, price_density
-from fastexp.laws.error_bound import _least as least_bound
-from fastexp.laws.error_bound import lambert_w, length
-from fastexp.laws.exact_differences import added, differences
-from fastexp.laws.grid_cells import GridCells
+from fastexp.laws.elementary import added, differences
+from fastexp.laws.finite import flip_law
+from fastexp.laws.grid import GridCells
 from fastexp.laws.laplace import LaplaceLaw
-from fastexp.laws.law import HIDDEN, Law
+from fastexp.laws.law import HIDDEN, Law, NumberLaw
 from fastexp.laws.noises import ArsinhNormal, Cauchy, ClampedNoise, Laplace, ParetoTail, StudentT
-from fastexp.laws.number import NumberLaw
-from fastexp.laws.permute_flip import flip_law
 from fastexp.laws.quantile_targets import (
     OFF,
     Bounds,

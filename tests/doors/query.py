@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from fastexp.query.calls import frame_columns, perform, reading, steps, verbs
-from fastexp.query.calls.accuracy import FIGURES
 from fastexp.query.calls.answers import Answer, answers_of, label_of
 from fastexp.query.calls.groups import groups_of
-from fastexp.query.calls.laws import laws_of
+from fastexp.query.calls.laws import FIGURES, laws_of
 from fastexp.query.calls.parts import Held, Part
 from fastexp.query.calls.perform import perform as perform_call
 from fastexp.query.calls.reader import Reader

@@ -14,6 +14,14 @@ from tests.doors.laws import ArsinhNormal, Cauchy, ClampedNoise, Laplace, Pareto
 SIGMA = 2 / np.sqrt(3)
 NOISES = [Laplace(), Cauchy(), StudentT(), ParetoTail(), ArsinhNormal(SIGMA)]
 names = [type(noise).__name__ for noise in NOISES]
+
+
+def cdf(noise, z):
+    """P(Z <= z)."""
+    half = 0.5 * noise.tail(np.abs(z))
+    return np.where(z < 0, half, 1.0 - half)
+
+
 each = pytest.mark.parametrize("noise", NOISES, ids=names)
 
 
@@ -88,7 +96,7 @@ def test_known_laws():
         (Cauchy(), stats.cauchy),
         (StudentT(), stats.t(3)),
     ):
-        np.testing.assert_allclose(noise.cdf(z), law.cdf(z), rtol=1e-13)
+        np.testing.assert_allclose(cdf(noise, z), law.cdf(z), rtol=1e-13)
         p = np.array([1e-12, 0.03, 0.3, 0.5, 0.51, 0.999])
         np.testing.assert_allclose(noise.quantile(p), law.ppf(p), rtol=1e-12, atol=1e-15)
 
@@ -110,8 +118,8 @@ def test_quantiles_invert_the_cdf(noise):
     p = np.array([1e-300, 1e-40, 1e-9, 0.01, 0.2, 0.26, 0.49, 0.5 - 2**-40, 0.5, 0.6, 0.75, 0.99])
     z = noise.quantile(p)
     assert (np.diff(z) > 0).all()
-    np.testing.assert_allclose(noise.cdf(z), p, rtol=2e-13)
-    slope = (0.5 - noise.cdf(np.array([-1e-4]))[0]) / 1e-4
+    np.testing.assert_allclose(cdf(noise, z), p, rtol=2e-13)
+    slope = (0.5 - cdf(noise, np.array([-1e-4]))[0]) / 1e-4
     assert noise.quantile(np.array([0.5 + 2**-40]))[0] == pytest.approx(2**-40 / slope, rel=1e-3)
     np.testing.assert_array_equal(noise.quantile(np.array([0.0, 0.5, 1.0])), [-np.inf, 0, np.inf])
 
@@ -140,7 +148,7 @@ def test_clamped_moments_are_integrals(noise, centre, scale, bounds):
     where = np.array([centre]), np.array([scale])
 
     def above(x):
-        return float(1 - noise.cdf(np.array([(float(x) - centre) / scale]))[0])
+        return float(1 - cdf(noise, np.array([(float(x) - centre) / scale]))[0])
 
     steps = [scale * sign * 3.0**k for k in range(-3, 9) for sign in (-1, 1)]
     cuts = sorted({low, high, centre, *(centre + d for d in steps if low < centre + d < high)})

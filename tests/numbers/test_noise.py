@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 
 import numpy as np
 import pytest
@@ -27,6 +28,12 @@ CLOSED = {
     "arsinh-normal": ArsinhNormal(SIGMA),
 }
 each = pytest.mark.parametrize("kind", noise.KINDS)
+
+
+def below(kind, z):
+    """P(Z <= z) of a noise with closed forms."""
+    half = 0.5 * CLOSED[kind].tail(np.abs(z))
+    return np.where(z < 0, half, 1.0 - half)
 
 
 def draws(kind, size, rng=11, sigma=SIGMA, rows=1, threads=1, limits=EVERYWHERE):
@@ -55,14 +62,14 @@ class TestLaw:
     @pytest.mark.parametrize("kind", CLOSED)
     def test_draws_have_the_law(self, kind):
         sample = draws(kind, 200_000)[0]
-        assert kstest(sample, CLOSED[kind].cdf).pvalue > ALPHA
+        assert kstest(sample, partial(below, kind)).pvalue > ALPHA
 
     @pytest.mark.statistical
     @each
     def test_cells_have_their_counts(self, kind):
         ends = np.array([0.05, 0.2, 0.5, 0.9, 1.5, 2.5, 2.99, 3.01, 5.0, 12.0])
         if kind in CLOSED:
-            above = CLOSED[kind].cdf(ends)
+            above = below(kind, ends)
         else:
             above = np.array([given_normal(kind, z) for z in ends])
         cdf = np.concatenate([[0.0], 1 - above[::-1], [0.5], above, [1.0]])
@@ -101,9 +108,9 @@ class TestLaw:
     @pytest.mark.slow
     def test_the_checks_find_another_law(self):
         sample = draws("laplace", 200_000)[0]
-        assert kstest(1.05 * sample, Laplace().cdf).pvalue < ALPHA
+        assert kstest(1.05 * sample, partial(below, "laplace")).pvalue < ALPHA
         wrong = draws("arsinh-normal", 200_000, sigma=0.7)[0]
-        assert kstest(wrong, CLOSED["arsinh-normal"].cdf).pvalue < ALPHA
+        assert kstest(wrong, partial(below, "arsinh-normal")).pvalue < ALPHA
 
 
 class TestValues:
@@ -138,7 +145,11 @@ class TestValues:
         if kind == "cauchy":
             return x / y
         if kind == "pareto-tail":
-            return ParetoTail().inverse(u, 1 - u) * self.sign(one)
+            law, v = ParetoTail(), 1 - u
+            with np.errstate(invalid="ignore"):
+                low, high = np.log(law.mass * (u - law.lift)), np.log1p(-law.mass * v)
+            core = -np.where(v < 0.5, high, low)
+            return np.where(u < law.beyond, 3 * np.sqrt(law.beyond / u), core) * self.sign(one)
         if kind == "student-t":
             return x * np.sqrt(3 * np.expm1(-2 / 3 * np.log(u)))
         words = one if kind == "arsinh-normal" else two

@@ -13,8 +13,8 @@ from scipy.integrate import quad
 
 import fastexp as fx
 from tests.doors.intake import FLOAT
+from tests.doors.laws import finite as law_file
 from tests.doors.laws import flip_law
-from tests.doors.laws import permute_flip as law_file
 from tests.doors.randomness import row_stream
 from tests.doors.reference import exact as exact_twin
 from tests.doors.selection import permute_flip, plan

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..._parameters.descriptions import candidates_of
 from ...pictures import canvas
-from ...query.calls.accuracy import AccuracyCall, accuracy_of
 from ...query.calls.answers import answers_of
-from ...query.calls.laws import laws_of
+from ...query.calls.laws import AccuracyCall, accuracy_of, laws_of
 from ...query.disk.memory import Room
 from ...query.output.output_file import values_of
 from ..ask.input_file import open_rows

@@ -14,9 +14,8 @@ from ..._typing import AnyArray, FloatArray
 from ...laws.accuracy import accuracy_of
 from ...laws.finite import FiniteLaw
 from ...laws.grid import GridLaw
-from ...laws.joint_top_k import JointTopKLaw
 from ...laws.quantile_marginals import MarginalLaw
-from ...laws.top_k import TopKLaw
+from ...laws.top_k import JointTopKLaw, TopKLaw
 from ...pictures.law_painters import Laws
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)

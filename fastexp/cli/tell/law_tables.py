@@ -11,7 +11,7 @@ from ...laws.accuracy import MEANINGS
 from ...pictures.canvas import save
 from ...pictures.error_pictures import comparison_bars
 from ...pictures.law_panels import draw
-from ...query.calls.accuracy import COLUMNS
+from ...query.calls.laws import COLUMNS
 from ..ask.paid_release import rows_of
 from ..terminal import printing, tables
 from . import sentences

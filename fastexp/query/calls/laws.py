@@ -1,22 +1,25 @@
-"""Not private: the exact law of each answer of each group, in one pass over the rows.
+"""Not private: the exact law of each answer of each group, and how accurate it is, in one pass.
 
-Laws are functions of the records without any noise: for plans and studies, where the records are
-public, simulated or one's own to look at, and never for publication.
+Laws and their figures are functions of the records without any noise: for plans and studies, where
+the records are public, simulated or one's own to look at, and never for publication.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..._keys.group_names import Names
-from ..._typing import AnyArray, IntArray, RNGLike, SeedLike
-from ...errors import FastexpError
+from ..._parameters import validate
+from ..._typing import AnyArray, FloatArray, IntArray, RNGLike, SeedLike
+from ...errors import FastexpError, ParameterError
 from ...grouped.segments import Segments
+from ...laws.accuracy import accuracy_of as law_accuracy
 from ...laws.finite import FiniteLaw
-from ...laws.joint_top_k import JointTopKLaw
+from ...laws.top_k import JointTopKLaw
 from ..disk.memory import Room
 from ..engines.frame import Column, Frame, key_columns
 from .answers import Answer, answers_of
@@ -26,6 +29,9 @@ from .on_workers import answered
 from .reader import uses_of
 from .scope import Scope
 from .verbs import SampleCall
+
+FIGURES = ("n", "truth", "bias", "expected", "quantile", "best")
+COLUMNS = ("answer", "measure", *FIGURES)
 
 
 class LawCall(SampleCall):
@@ -43,7 +49,7 @@ class LawCall(SampleCall):
 class Analysis(NamedTuple):
     """One answer by group: what the call wants of the law, how many records count, draws."""
 
-    wanted: list[Any]
+    wanted: AnyArray
     records: IntArray
     draws: AnyArray | None
 
@@ -53,9 +59,13 @@ class Analyses:
 
     def __init__(self, call: LawCall, groups: int) -> None:
         self._call = call
-        self._wanted: list[list[Any]] = [[None] * groups for _ in call.answers]
+        self._wanted: list[AnyArray] = [self._room(groups, answer) for answer in call.answers]
         self._records = [np.zeros(groups, np.int64) for _ in call.answers]
         self._draws = None if call.size is None else Indices(call, groups)
+
+    def _room(self, groups: int, answer: Answer) -> AnyArray:  # noqa: ARG002  # that of accuracy does
+        """For what is wanted of an answer."""
+        return np.empty(groups, object)
 
     def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
         """Analyse answers of the same segments; `first` is the place of the first of `names`."""
@@ -78,12 +88,10 @@ class Analyses:
     def answers(self, order: IntArray | None) -> list[Analysis]:
         """The analyses by answer, in the order of the groups."""
         draws = [None] * len(self._wanted) if self._draws is None else self._draws.answers(order)
-        whole = zip(self._wanted, self._records, draws, strict=True)
-        if order is None:
-            return [Analysis(wanted, records, drawn) for wanted, records, drawn in whole]
+        groups = slice(None) if order is None else order
         return [
-            Analysis([wanted[i] for i in order.tolist()], records[order], drawn)
-            for wanted, records, drawn in whole
+            Analysis(wanted[groups], records[groups], drawn)
+            for wanted, records, drawn in zip(self._wanted, self._records, draws, strict=True)
         ]
 
 
@@ -130,14 +138,112 @@ def laws_of(
     by_name = {answer.name: a for answer, a in zip(call.answers, analyses, strict=True)}
     return Laws(
         key_columns(query.by, names) if query.by else [],
-        {name: a.wanted for name, a in by_name.items()},
-        {
-            name: [
-                law._utilities if isinstance(law, (FiniteLaw, JointTopKLaw)) else law.truth
-                for law in a.wanted
-            ]
-            for name, a in by_name.items()
-        },
+        {name: a.wanted.tolist() for name, a in by_name.items()},
+        {name: [_true_of(law) for law in a.wanted] for name, a in by_name.items()},
         {name: a.records for name, a in by_name.items()},
         {name: a.draws for name, a in by_name.items() if a.draws is not None},
     )
+
+
+def _true_of(law: Any) -> Any:
+    return law._utilities if isinstance(law, (FiniteLaw, JointTopKLaw)) else law.truth
+
+
+class AccuracyCall(LawCall):
+    """Figures of laws, of the rows that a sample counts."""
+
+    def __init__(
+        self,
+        query: Scope,
+        answers: tuple[Answer, ...],
+        probability: object,
+        rng: object,
+        threads: int,
+    ) -> None:
+        super().__init__(query, answers, None, rng, threads)
+        self.probability: float = validate.fraction("probability", probability)
+        for name in query.by:
+            if name in COLUMNS:
+                taken = ", ".join(COLUMNS)
+                raise ParameterError(f"by must have other names than {taken}, got {name!r}")
+
+    def of(self, answer: Answer, law: Any) -> FloatArray:
+        """The figures, after n: of lists of numbers those of each entry, a row each."""
+        laws = [law.marginal(i) for i in range(len(_names(answer)))] if _is_list(answer) else [law]
+        p = self.probability
+        figures = [law_accuracy(one, answer.mechanism, p) for one in laws]
+        rows = [(one.truth, one.bias, one.expected, one.quantiles[p], one.best) for one in figures]
+        return np.array(rows, np.float64)
+
+    def results(self, groups: int) -> Figures:
+        """Those of each answer and group."""
+        return Figures(self, groups)
+
+
+class Figures(Analyses):
+    """Figures of each answer for all groups."""
+
+    def _room(self, groups: int, answer: Answer) -> AnyArray:
+        return np.empty((groups, len(_names(answer)), len(FIGURES) - 1))
+
+    @property
+    def width(self) -> int:
+        """How many numbers a group has."""
+        return sum(1 + math.prod(figures.shape[1:]) for figures in self._wanted)
+
+    def columns(self) -> list[IntArray]:
+        """How many records count, then the figures of each entry."""
+        columns = []
+        for records, wanted in zip(self._records, self._wanted, strict=True):
+            figures = wanted.reshape(len(wanted), -1).T.copy()
+            columns += [records, *figures.view(np.int64)]
+        return columns
+
+    def put_columns(self, groups: IntArray, columns: list[IntArray]) -> None:
+        """Figures of these groups, as `columns` gave them."""
+        rest = iter(columns)
+        for records, wanted in zip(self._records, self._wanted, strict=True):
+            records[groups] = next(rest)
+            for figure in wanted.reshape(len(wanted), -1).T:
+                figure[groups] = next(rest).view(np.float64)
+
+
+def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
+    """A row for each group and answer: columns `by`, then `COLUMNS`; the same kind of frame."""
+    by, answers = call.query.by, call.answers
+    frame.check_answers([*by, *COLUMNS], [])
+    names, analyses = analyses_of(call, frame, room)
+    each = [(name, i) for i, answer in enumerate(answers) for name in _names(answer)]
+    columns = [
+        Column(
+            name,
+            kind,
+            [value for value in values for _ in each]
+            if isinstance(values, list)
+            else np.repeat(values, len(each)),
+        )
+        for name, (kind, values) in zip(by, names.columns() if by else [], strict=True)
+    ]
+    for title, words in (
+        ("answer", [name for name, _ in each]),
+        ("measure", [str(answers[i].mechanism._measure) for _, i in each]),
+    ):
+        columns.append(Column(title, "text", words * names.size))
+    records = np.stack([analyses[i].records for _, i in each], 1)
+    columns.append(Column("n", "integers", records.reshape(-1)))
+    values = np.concatenate([a.wanted for a in analyses], axis=1).reshape(-1, len(FIGURES) - 1)
+    for name, column in zip(FIGURES[1:], values.T, strict=True):
+        columns.append(Column(name, "floats", column.copy()))
+    return frame.finished(columns)
+
+
+def _is_list(answer: Answer) -> bool:
+    """Whether an answer is a list of numbers; lists of candidates have figures of the first."""
+    return bool(answer.mechanism._entries) and answer.mechanism._measure == "error"
+
+
+def _names(answer: Answer) -> tuple[str, ...]:
+    if not _is_list(answer):
+        return (answer.name,)
+    pairs = zip(answer.values, answer.mechanism._entries, strict=True)
+    return tuple(name for name, entry in pairs if entry != "total")

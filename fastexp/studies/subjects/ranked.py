@@ -11,7 +11,7 @@ from ..._numbers import rank_errors
 from ..._numbers.distance import quantile_ranks
 from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray
-from ...laws.error_bound import error_bound
+from ...laws.bounds import error_bound
 from ...laws.figures import Figures
 from ...mechanisms._ranked import QuantileMechanism, RankMechanism
 from ...mechanisms.median import Median

@@ -11,8 +11,8 @@ import numpy as np
 from ..._parameters.descriptions import name_of
 from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
+from ...laws.bounds import loss_bound
 from ...laws.figures import SQUARES, Figures
-from ...laws.loss_bounds import loss_bound
 from ...mechanisms._counting import CountsMechanism
 from .laplace_max import noisy_max_losses
 from .subject import Block, Studied
