@@ -40,14 +40,14 @@ def error_curve(
     right = 1.04 * max((x for x in seen if isfinite(x)), default=0.0) or 1.0
     if quantiles[-1] <= right:
         axes.hlines(1.0, quantiles[-1], right, color=inks.mark)
-    axes.set(xlabel=along, ylabel="probability", ylim=(0, 1.02), xlim=(-0.01 * right, right))
+    axes.set(xlabel=along, ylabel="probability", ylim=(0, 1), xlim=(-0.01 * right, right))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(canvas.tick)
     axes.locator_params(axis="x", nbins=TICKS)
     canvas.undecorated(axes, "y")
     share = canvas.legend(axes, "lower right")
     for line in axes.lines[1:]:
-        line.set_ydata([share, 1])  # marks end above it
+        line.set_ydata([1.02 * share, 1])  # marks end above it
     return axes
 
 

@@ -131,12 +131,13 @@ def heights_of(law: Any, view: View) -> FloatArray:
 
 
 class Panel(NamedTuple):
-    """What all panels have: their height in inches, a painter, labels below and beside them."""
+    """What all panels have: height in inches, a painter, labels, where the axis beside ends."""
 
     height: float
     paint: Callable[[Any, int], None]
     below: str
     beside: str
+    most: float = np.inf
 
 
 def numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
@@ -147,6 +148,7 @@ def numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
         laws = [laws[0].with_epsilon(laws[0].epsilon * f, any_epsilon=True) for f in FACTORS]
         notes.append("at epsilon, 5 times less and 5 times more")
     view = in_sight(laws, truths, grid)
+    most = 1.0 if view.few else np.inf  # of an axis of probabilities
     truth_name = subject.truth_name
     if truths[0] is not None and not subject.by:
         best = f" with a revenue of {readable(subject.best)}" if three else ""
@@ -169,8 +171,10 @@ def numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
         ax.locator_params(axis="x", nbins=ticks)
         undecorated(ax, "y")
         if ax.get_yscale() == "linear":
-            ax.set_ylim(0, 1.1 * ax.dataLim.y1)
+            ax.set_ylim(0, min(1.1 * ax.dataLim.y1, most))
             ax.locator_params(axis="y", nbins=ticks)
+        else:
+            ax.set_ylim(top=min(ax.get_ylim()[1], most))
         if truth is not None and view.edges[0] <= truth <= view.edges[-1]:
             # The legend names it where no heading does.
             name = "" if where is None else truth_name.replace(" with a ", "\n")
@@ -180,7 +184,8 @@ def numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
     column = label(subject.column)
     beside = "probability" if view.few else f"probability density (per unit of {column})"
     height = 1.6 if subject.by else 3.7
-    return Panel(height, paint, f"price ({column})" if subject.priced else column, beside)
+    below = f"price ({column})" if subject.priced else column
+    return Panel(height, paint, below, beside, most)
 
 
 def _exact(ax: Any, law: Any, view: View) -> None:

@@ -51,15 +51,18 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
             panel_axes.tick_params(labelsize=size)
         if lowest:
             panel_axes.set_xlabel(panel.below, fontsize=size, parse_math=False)
-        if g % across and subject.candidates is not None:
-            panel_axes.tick_params(labelleft=False)
+        panel_axes.tick_params(labelleft=not g % across)
+    if subject.by and subject.candidates is None:  # heights can be compared
+        highest = max(one.get_ylim()[1] for one in axes)
+        for one in axes:
+            one.set_ylim(0, highest)
     tall = height if ax is None else axes[0].get_window_extent().height / figure.dpi
     beside = textwrap.fill(panel.beside, int(LETTERS * tall))
     handles, texts = axes[0].get_legend_handles_labels()
     if ax is not None:
         axes[0].set_ylabel(beside, parse_math=False)
         if handles:
-            _legend(axes[0])
+            _legend(axes[0], panel.most)
     else:
         figure.supylabel(beside, fontsize=10, color=inks_of(axes[0]).mark, parse_math=False)
         if handles:
@@ -68,13 +71,14 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
     return axes
 
 
-def _legend(axes: Any) -> None:
-    """A legend where it hides least: of a linear scale above all, even the line of the truth."""
+def _legend(axes: Any, most: float) -> None:
+    """A legend where it hides least: of a linear scale above all, where the axis may go on."""
     share, (low, high) = legend(axes, "best"), axes.get_ylim()
     upright = axes.get_xaxis_transform("grid")
-    if axes.get_yscale() == "linear" and low < high:
+    top = high + (high - low) * share / (1 - share)
+    if axes.get_yscale() == "linear" and low < high and top <= most:
         legend(axes, "upper right")
-        axes.set_ylim(low, high + (high - low) * share / (1 - share))
+        axes.set_ylim(low, top)
         for line in axes.lines:
             if line.get_transform() == upright:
                 line.set_ydata([0, 1 - share])

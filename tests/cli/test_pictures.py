@@ -122,6 +122,23 @@ def test_every_text_has_its_place(run, ages, figures, tmp_path, name, kind, by):
         assert {"a", "b & c", "a long name of a town", "nobody"} <= set(words)
     else:
         assert any(text.startswith("probability") for text in words)
+    upright = "select" != which
+    ends = {ax.get_ylim() if upright else ax.get_xlim() for ax in figure.axes}
+    assert len(ends) == 1  # of all groups
+    if "probability" in words:
+        assert 0 <= min(ends)[0] < min(ends)[1] <= 1
+
+
+@pytest.mark.parametrize("count", [0, 40])
+def test_no_probability_axis_goes_beyond_1(count):
+    from matplotlib.figure import Figure
+
+    median = fx.Median(50, (0, 9), step=1)
+    law = median.law([4] * 99)
+    draws = median.sample([4] * 99, count, rng=1) if count else None
+    for ax in (None, Figure().subplots()):
+        assert law.plot(draws=draws, ax=ax).get_ylim() == (0, 1)
+    assert median.accuracy([4] * 99).plot().get_ylim() == (0, 1)
 
 
 def texts(figure):

@@ -55,9 +55,7 @@ def compare(mechanism, rows, truths, edges=EDGES):
         assert found.error[r] == pytest.approx(error, rel=TOLERANCE, abs=1e-200)
         bias, rounding = law.mean() - truth, 1e-15 * width
         assert abs(found.bias[r] - bias) <= TOLERANCE * error + 3 * rounding
-        assert found.loss[r] == pytest.approx(
-            law.expected_loss(), rel=TOLERANCE, abs=1e-200
-        )
+        assert found.loss[r] == pytest.approx(law.expected_loss(), rel=TOLERANCE, abs=1e-200)
         square = law.var() + bias * bias
         assert found.error_square[r] == pytest.approx(square, rel=1e-9, abs=rounding**2)
         (below, _), (upto, _) = law._window(np.full(edges.shape, truth), edges)
