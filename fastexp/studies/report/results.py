@@ -10,18 +10,17 @@ from typing import Any
 from ..._compiler.rounding import check_rounding
 from ..._parameters.text import readable
 from ...errors import ParameterError, StudyError
-from ...pictures.canvas import label
 from ...pictures.cards import Card, Carded
 from ..design.design import Design
-from ..ready.study_table import StudyTable
 from ..store import folder, machine
 from ..store.writing import publish
 from ..sums.totals import Totals
-from .panels import pictures
+from .figure import drawn
 from .pivot import pivots
-from .rendering import plotted
-from .report import stored_table, takes, write_report
+from .report import heading, stored_table, takes, write_report
+from .study_table import StudyTable
 from .table_rows import COLUMNS, csv_text, json_text, rows_of
+from .words import parts
 
 
 class StudyResults(Carded):
@@ -165,13 +164,14 @@ class StudyResults(Carded):
             One of the study's figures; by default the first.
         ax : matplotlib.axes.Axes, or an array of them, optional
             Where to, one for each kind and size of data sets; by default a new picture below a
-            heading, which is ``ax.figure``.
+            heading.
 
         Returns
         -------
-        matplotlib.axes.Axes, or an array of them
-            Of one panel the axes alone. Of more than 12 panels those of the first 12, and of a
-            figure in two units (records and utilities) those of the first: `report` has all.
+        matplotlib.figure.Figure
+            With a panel for each kind and size of data sets, and each level, in ``axes``;
+            ``savefig`` writes it. Of a figure in two units (records and utilities) that of the
+            first: `report` has both.
 
         Raises
         ------
@@ -183,12 +183,8 @@ class StudyResults(Carded):
         """
         name = self._figure(figure)
         rows = [row for row in self.rows if row["figure"] == name]
-        picture = pictures(rows, takes(self.study.to_dict()))[0]
-        sizes = (
-            f"{readable(self.study.datasets)} data sets, {readable(self.study.draws)} draws each"
-        )
-        notes = [self.study.question, sizes] if self.study.question else [sizes]
-        return plotted(picture, label(self.study.name, 60), notes, ax)
+        study = self.study.to_dict()
+        return drawn(parts(rows, takes(study))[0], *heading(study), ax)
 
     def _figure(self, name: str | None) -> str:
         names: list[str] = list(dict.fromkeys(row["figure"] for row in self.rows))
