@@ -134,13 +134,13 @@ def test_an_unfinished_run_is_told_first_and_its_numbers_have_another_name(
     assert not (tmp_path / "table.csv").exists()
 
 
-def test_captions_tell_of_points_that_no_axis_shows() -> None:
-    rows = [row(), row(epsilon=2.0, exact=0.01, monte_carlo=0.0, low=0.0, high=0.0)]
-    for shown, told in ((rows, True), ([row(), row(epsilon=2.0)], False)):
-        (part,) = parts(shown, {})
-        text = page._figure(1, part, b'<svg viewBox="0 0 1 1"></svg>')
-        assert ("Points at 0 lie below the logarithmic axis." in text) is told
-        assert "Figure 1. Expected error (units of the records) over epsilon (nats)." in text
+def test_captions_and_descriptions_say_what_is_seen() -> None:
+    (part,) = parts([row(), row(mechanism="<b>")], {})
+    text = page._figure(1, part, b'<?xml?><svg width="9" viewBox="0 0 1 1"><g id="a"/></svg>')
+    assert "Figure 1. Expected error (units of the records)." in text
+    assert 'viewBox="0 0 1 1" role="img" aria-label="Expected error (units of the' in text
+    assert "mechanisms: median, &lt;b&gt;. The numbers are in the tables below." in text
+    assert '<g id="figure1-a"/>' in text
 
 
 @pytest.mark.slow

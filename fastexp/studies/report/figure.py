@@ -11,7 +11,8 @@ from typing import Any
 
 from ...pictures.canvas import check_matplotlib, figure_for, tick, undecorated
 from ...pictures.inks import inks_of, line_style
-from .words import RECORDS, Part, Row, Rows, distinct, several, text_of
+from .table_rows import Row
+from .words import RECORDS, Part, Rows, distinct, several, text_of
 
 FORMATS = ("svg", "png", "pdf")
 COLUMNS, TICKS = 3, 7  # at most: panels beside each other; values of x that have a tick each
@@ -61,7 +62,9 @@ def drawn(part: Part, title: str, notes: list[str], ax: Any = None) -> Any:
     check_matplotlib()
     from matplotlib import rc_context
 
-    x = axis_of(part)
+    x = next(iter(several(part.rows, "epsilon", "n")), "mechanism")  # beside each other, if none
+    of_n = "records in a data set" if part.takes == RECORDS else "candidates"
+    x_label = {"epsilon": "epsilon (nats)", "n": f"n ({of_n})"}.get(x, "")
     apart = [c for c in several(part.rows, "data", "n", "level") if c != x]
     panels: dict[str, Rows] = {}
     for row in part.rows:
@@ -82,34 +85,12 @@ def drawn(part: Part, title: str, notes: list[str], ax: Any = None) -> Any:
             first, lowest = place % columns == 0, place + columns >= count
             panel_axes.tick_params(labelleft=first, labelbottom=lowest)
             panel_axes.set_ylabel(part.words.replace(" (", "\n(") if first else "")
-            panel_axes.set_xlabel(x_label(part) if lowest else "")
+            panel_axes.set_xlabel(x_label if lowest else "")
             if name:
                 lines = textwrap.fill(name.replace(" = ", "\xa0=\xa0"), CHARACTERS)
                 panel_axes.set_title(lines, loc="left", color=inks_of(panel_axes).mark)
         _legend(axes[0], part, outside=ax is None)
     return axes[0].get_figure(root=True)
-
-
-def axis_of(part: Part) -> str:
-    """The column along the horizontal axis: mechanisms beside each other, if nothing varies."""
-    return next(iter(several(part.rows, "epsilon", "n")), "mechanism")
-
-
-def x_label(part: Part) -> str:
-    """What is along the horizontal axis."""
-    of_n = "records in a data set" if part.takes == RECORDS else "candidates"
-    return {"epsilon": "epsilon (nats)", "n": f"n ({of_n})"}.get(axis_of(part), "")
-
-
-def is_logarithmic(part: Part) -> bool:
-    """Whether the range of its figures asks for a logarithmic axis, which shows none of 0."""
-    sizes = [value for value in _values(part) if value]
-    return bool(sizes) and min(sizes) > 0 and max(sizes) > LOG_Y * min(sizes)
-
-
-def _values(part: Part) -> list[float]:
-    pairs = ((row["exact"], row["monte_carlo"]) for row in part.rows)
-    return [value for pair in pairs for value in pair if value is not None]
 
 
 def _panel(axes: Any, part: Part, x: str, rows: Rows) -> None:
@@ -150,10 +131,12 @@ def _scales(axes: Any, part: Part, x: str) -> None:
     """The same for all panels: logarithmic where the range asks for it, else from 0 on."""
     from matplotlib import ticker
 
-    values = _values(part)
+    pairs = ((row["exact"], row["monte_carlo"]) for row in part.rows)
+    values = [value for pair in pairs for value in pair if value is not None]
+    sizes = [value for value in values if value]  # a logarithmic axis shows none of 0
     low, top = min(values), max(*values, *(row["high"] or 0.0 for row in part.rows))
-    if is_logarithmic(part):
-        low = max(DEEPEST * top, min(value for value in values if value > 0))
+    if low >= 0 and sizes and max(sizes) > LOG_Y * min(sizes):
+        low = max(DEEPEST * top, min(sizes))
         axes.set_yscale("log")
         few = (1.0, 3.0) if top < 100 * low else (1.0,)
         axes.yaxis.set_major_locator(ticker.LogLocator(subs=few))

@@ -15,12 +15,12 @@ from urllib.parse import quote
 from ..._parameters.text import printable, readable
 from ...pictures.cards import text
 from ..design.code import written_codes
-from .figure import is_logarithmic, x_label
 from .study_table import StudyTable
 from .words import Part, distinct
 
 PAGE = Path(__file__).with_name("page.html")
 KEYS = 4  # columns of the tidy table that say what a row is about
+HIDDEN = "Points at 0 lie below a logarithmic axis."
 OF_CODE = ", where the modules that they name take all randomness from their generator"
 NO_FIGURES = (
     "<p>Figures need matplotlib: <code>pip install matplotlib</code>, then write the report "
@@ -81,8 +81,7 @@ def _warnings(table: dict[str, Any]) -> Iterator[str]:
 
 def _figure(number: int, part: Part, svg: bytes) -> str:
     """A figure as part of the page: its names are kept apart from those of others."""
-    over = f" over {x_label(part)}" if x_label(part) else ""
-    what = f"{part.words[0].upper()}{part.words[1:]}{over}"
+    what = f"{part.words[0].upper()}{part.words[1:]}"
     names = ", ".join(distinct(part.rows, "mechanism"))
     label = _text(f"{what}; mechanisms: {names}. The numbers are in the tables below.")
     drawing = svg[svg.index(b"<svg") :].decode().strip()
@@ -90,12 +89,8 @@ def _figure(number: int, part: Part, svg: bytes) -> str:
     opening = f'<svg {view} role="img" aria-label="{label}">'
     drawing = re.sub("<svg[^>]*>", lambda _: opening, drawing, count=1)
     drawing = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>figure{number}-", drawing)
-    hidden = is_logarithmic(part) and any(row["monte_carlo"] == 0 for row in part.rows)
-    below = " Points at 0 lie below the logarithmic axis." if hidden else ""
-    return (
-        f'<figure tabindex="0">\n{drawing}\n'
-        f"<figcaption>Figure {number}. {_text(what)}.{below}</figcaption>\n</figure>"
-    )
+    caption = f"<figcaption>Figure {number}. {_text(what)}. {HIDDEN}</figcaption>"
+    return f'<figure tabindex="0">\n{drawing}\n{caption}\n</figure>'
 
 
 def _table(table: StudyTable) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 from ..._parameters.text import readable
 from .sentence import sentence
 from .study_table import StudyTable
-from .words import DIGITS, Part, Row, Rows, distinct, parts, several, text_of, value_of
+from .table_rows import Row
+from .words import DIGITS, Part, Rows, distinct, parts, several, text_of, value_of
 
 PLACE = ("data", "n", "epsilon", "level")
 DRAWN, DOUBTFUL = "~", " !"  # before a figure of draws alone, after one where both disagree

@@ -26,27 +26,12 @@ SIGNS = "lines: exact; points: draws, with 95 % intervals"
 OURS = "exact means; deviations of the mean of as many draws as the study has."
 
 
-def stored_table(folder: Path) -> dict[str, Any] | None:
-    """The table of a results folder that is complete; None of one that is not."""
-    if not (folder / STUDY).is_file():
-        raise StudyError(f"{folder} is not the results folder of a study")
-    try:
-        content = dict(json.loads((folder / "table.json").read_bytes()))
-        if {"rows", "study"} <= set(content) and "name" in content["study"]:
-            return content
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError):
-        pass
-    raise StudyError(f"{folder / 'table.json'} cannot be read, or is damaged")
-
-
 def write_report(
     table: dict[str, Any], folder: str | Path, formats: Sequence[str] = ("svg",)
 ) -> list[Path]:
     """Write report.html, and the figures in these formats; returns their paths, the page first.
 
-    `table` is of `StudyResults.to_dict` or `stored_table`. The folder is made if it is not there;
+    `table` is of `StudyResults.to_dict`. The folder is made if it is not there;
     of a results folder the page names the CPU, too. Without matplotlib there are no figures, and
     the page says so.
     """

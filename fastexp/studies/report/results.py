@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -17,10 +18,10 @@ from ..store.writing import publish
 from ..sums.totals import Totals
 from .figure import drawn
 from .pivot import pivots
-from .report import heading, stored_table, takes, write_report
+from .report import heading, takes, write_report
 from .study_table import StudyTable
 from .table_rows import COLUMNS, csv_text, json_text, rows_of
-from .words import parts
+from .words import Rows, distinct, parts
 
 
 class StudyResults(Carded):
@@ -151,9 +152,7 @@ class StudyResults(Carded):
         Guarantees differ: neighbors add-remove (median), neighbors replace
         (smooth-sensitivity-median noise=cauchy).
         """
-        name = self._figure(figure)
-        rows = [row for row in self.rows if row["figure"] == name]
-        return pivots(rows, takes(self.study.to_dict()))[0]
+        return pivots(self._rows_of(figure), takes(self.study.to_dict()))[0]
 
     def plot(self, figure: str | None = None, ax: Any = None) -> Any:
         """Draw one figure over ε (or n): exact figures as lines, draws with 95 % intervals.
@@ -181,20 +180,17 @@ class StudyResults(Carded):
         StudyError
             If no task is finished.
         """
-        name = self._figure(figure)
-        rows = [row for row in self.rows if row["figure"] == name]
         study = self.study.to_dict()
-        return drawn(parts(rows, takes(study))[0], *heading(study), ax)
+        return drawn(parts(self._rows_of(figure), takes(study))[0], *heading(study), ax)
 
-    def _figure(self, name: str | None) -> str:
-        names: list[str] = list(dict.fromkeys(row["figure"] for row in self.rows))
+    def _rows_of(self, figure: str | None) -> Rows:
+        """The rows of a figure, by default the first."""
+        names = distinct(self.rows, "figure")
         if not names:
             raise StudyError("no task is finished: there are no figures yet")
-        if name is None:
-            return names[0]
-        if name not in names:
-            raise ParameterError(f"figure must be one of {', '.join(names)}, got {name!r}")
-        return name
+        if figure not in (None, *names):
+            raise ParameterError(f"figure must be one of {', '.join(names)}, got {figure!r}")
+        return [row for row in self.rows if row["figure"] == (figure or names[0])]
 
     def report(self, path: str | Path, formats: Sequence[str] = ("svg",)) -> list[Path]:
         """Write a page of HTML with tables and figures, and the figures as files.
@@ -319,8 +315,17 @@ def table_of(path: Path) -> dict[str, Any]:
     Of a finished one nothing is computed: the study's files of data need not be there, and its
     version of fastexp need not be this one.
     """
-    table = stored_table(path)
-    return StudyResults.open(path).to_dict() if table is None else table
+    if not (path / folder.STUDY).is_file():
+        raise StudyError(f"{path} is not the results folder of a study")
+    try:
+        content = dict(json.loads((path / "table.json").read_bytes()))
+        if {"rows", "study"} <= set(content) and "name" in content["study"]:
+            return content
+    except FileNotFoundError:
+        return StudyResults.open(path).to_dict()
+    except (OSError, ValueError, TypeError):
+        pass
+    raise StudyError(f"{path / 'table.json'} cannot be read, or is damaged")
 
 
 def _written(text: str, path: str | Path | None) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from typing import Any
 
 from ..._parameters.text import readable
-from .words import DIGITS, Part, Row, Rows, distinct, several, value_of
+from .table_rows import Row
+from .words import DIGITS, Part, Rows, distinct, several, value_of
 
 SAME, TWICE = 1.005, 2.0  # ratios from which on there is a difference, and a multiple
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from ..._parameters.text import printable, readable
+from .table_rows import Row
 
-Row: TypeAlias = dict[str, Any]  # column to value
 Rows: TypeAlias = list[Row]
 DIGITS = 3
 RECORDS, UTILITIES = "records", "utilities"
