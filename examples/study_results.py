@@ -21,8 +21,7 @@ def main() -> None:
         datasets=50,
         draws=100,
     )
-    axes = study.run().plot()
-    style.end(axes.figure, arguments)
+    style.end(study.run().plot(), arguments)
 
 
 if __name__ == "__main__":

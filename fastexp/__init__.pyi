@@ -70,8 +70,8 @@ from .query.session import Session as Session
 from .sensitivity import SensitivityLowerBound as SensitivityLowerBound
 from .sensitivity import check_sensitivity as check_sensitivity
 from .smooth import smooth_sensitivity as smooth_sensitivity
-from .studies.ready.study_table import StudyTable as StudyTable
 from .studies.report.results import StudyResults as StudyResults
+from .studies.report.study_table import StudyTable as StudyTable
 from .studies.study import Study as Study
 from .studies.subjects.users import Subject as Subject
 from .sufficient_epsilon import SufficientEpsilon as SufficientEpsilon

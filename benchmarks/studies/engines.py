@@ -27,11 +27,10 @@ Engine = Callable[[Any], Any]  # a study to its results
 
 def table1(work: StudyWork, draws: int) -> Any:
     """The study of the paper's four rows: three by smooth sensitivity, and Duff's."""
-    from fastexp.studies.ready.table1 import SETTINGS
-
+    rows = fx.Study.ready("table1").to_dict()["mechanisms"]
     return fx.Study.ready(
         "table1",
-        mechanisms=SETTINGS["mechanisms"][: len(NOISES) + 1],
+        mechanisms=rows[: len(NOISES) + 1],
         epsilon=STUDY,
         n=work.k,
         bounds=work.bounds,

@@ -122,7 +122,7 @@ def test_every_text_has_its_place(run, ages, figures, tmp_path, name, kind, by):
         assert {"a", "b & c", "a long name of a town", "nobody"} <= set(words)
     else:
         assert any(text.startswith("probability") for text in words)
-    upright = "select" != which
+    upright = which != "select"
     ends = {ax.get_ylim() if upright else ax.get_xlim() for ax in figure.axes}
     assert len(ends) == 1  # of all groups
     if "probability" in words:

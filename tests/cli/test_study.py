@@ -12,7 +12,7 @@ import pytest
 import fastexp as fx
 from fastexp import StudyResults
 from tests.doors.cli import errors
-from tests.doors.studies import MECHANISMS, SOURCES, ready, rendering, tables_of
+from tests.doors.studies import MECHANISMS, READY, SOURCES, figure, tables_of
 from tests.support.command_line import Run
 from tests.support.own_code import Noisy
 
@@ -34,16 +34,16 @@ def test_the_list_tells_names_sizes_and_questions(run: Run) -> None:
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].split() == ["study", "cells", "data", "sets", "draws", "question"]
-    studies = lines[1 : 1 + len(ready.READY)]
-    assert [line.split()[0] for line in studies] == list(ready.READY)
-    others = [line.split()[0] for line in lines[1 + len(ready.READY) :] if line]
+    studies = lines[1 : 1 + len(READY)]
+    assert [line.split()[0] for line in studies] == [*READY]
+    others = [line.split()[0] for line in lines[1 + len(READY) :] if line]
     assert others == ["data", *SOURCES, "mechanism", *MECHANISMS]
-    for line, (name, known) in zip(studies, ready.READY.items(), strict=True):
-        assert line.endswith(f"  {known.question}")
-        assert f" {fx.Study.ready(name).datasets:,} " in line
+    for line, study in zip(studies, map(fx.Study.ready, READY), strict=True):
+        assert line.endswith(f"  {study.question}")
+        assert f" {study.datasets:,} " in line
     code, out, _ = run("study", "list", "--json")
     told = json.loads(out)["studies"]
-    assert [s["name"] for s in told] == list(ready.READY)
+    assert [s["name"] for s in told] == [*READY]
     assert set(told[0]) == {"name", "question", "cells", "datasets", "draws"}
 
 
@@ -220,7 +220,7 @@ def test_a_page_without_matplotlib(
 ) -> None:
     folder = str(tmp_path / "out")
     assert run("study", "run", file, "--out", folder, "-q")[0] == 0
-    monkeypatch.setattr(rendering, "available", lambda: False)
+    monkeypatch.setattr(figure, "available", lambda: False)
     code, out, err = run("study", "report", folder)
     assert (code, len(out.splitlines())) == (0, 3)
     assert "pip install matplotlib" in err

@@ -8,17 +8,12 @@ from fastexp.studies.design.data_sources import data_source
 from fastexp.studies.design.generators import SHARES, SOURCES, UTILITIES, check
 from fastexp.studies.design.registry import MECHANISMS, build
 from fastexp.studies.design.study_cells import Scenario, key_of
-from fastexp.studies.ready import flips, ready
-from fastexp.studies.ready.best_and_next import sentence, value_of
-from fastexp.studies.ready.quantile_rivals import AGES, SIZES
-from fastexp.studies.ready.ready import READY
-from fastexp.studies.ready.table1 import PRINTED
-from fastexp.studies.ready.top_k import COUNTS
-from fastexp.studies.report import drawing, page, rendering, report
-from fastexp.studies.report.panels import Line, Panel, Picture, pictures
+from fastexp.studies.ready.ready import COUNTS, FOLDER, READY, source_of
+from fastexp.studies.report import figure, page, report
 from fastexp.studies.report.pivot import pivots
 from fastexp.studies.report.report import tables_of
 from fastexp.studies.report.results import table_of
+from fastexp.studies.report.words import parts
 from fastexp.studies.run import executors, task
 from fastexp.studies.run.executors import run_described
 from fastexp.studies.run.task import data_sets, run_task

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from fractions import Fraction
 
@@ -10,19 +9,14 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.parameters import readable
 from tests.doors.studies import (
-    AGES,
     EXPECTED,
     MANY,
     MECHANISMS,
-    SIZES,
     Block,
     Drawn,
     Independent,
     data_sets,
-    tables_of,
-    value_of,
 )
 from tests.messages import raises, says
 from tests.support.each import each
@@ -220,58 +214,3 @@ def test_records_off_at_ten_thousand_normal_numbers():
     for row, known in ((new, 3.06), (joint, 5.03)):
         assert abs(row["monte_carlo"] - known) < 4 * row["monte_carlo_sd"] / math.sqrt(40) + 0.15
     assert new["high"] < 0.75 * joint["low"]
-
-
-@pytest.fixture(scope="module")
-def ready():
-    data = [{"name": "lognormal", "median": 1e4, "sigma": 1.5, "bounds": (0, 10**8)}]
-    data += [{"name": "adult-ages", "n": 2000, "bounds": (0, 120), "label": AGES}]
-    changes = {"datasets": 1, "draws": 10, "epsilon": [1.0], "n": 300}
-    return fx.Study.ready("quantiles", data=data, **changes).run(workers=1)
-
-
-class TestReady:
-    @pytest.mark.slow
-    def test_its_tables_say_what_the_rows_say(self, ready):
-        records, wrong = tables_of(ready.to_dict())
-        rows = {(r["figure"], r["n"], r["mechanism"]): r for r in ready.rows}
-        assert len(records.rows) == 2 * len(SIZES)
-        assert len(wrong.rows) == len(SIZES)
-        for data, n, m, *cells in records.rows:
-            for kind, cell in zip(records.columns[3:], cells, strict=True):
-                place = int(n.replace(",", "")), f"{kind}, m = {m}"
-                mean, worst = (
-                    value_of(rows[figure, *place]) for figure in ("rank_error", "worst_rank_error")
-                )
-                assert cell == f"{readable(mean, 3)} ({readable(worst, 3)})", data
-                drawn = [rows[f, *place]["monte_carlo"] for f in ("worst_rank_error", "rank_error")]
-                assert drawn[0] >= drawn[1]
-        for (_, m, *cells), size in zip(wrong.rows, SIZES, strict=True):
-            assert int(m) == size
-            for kind, cell in zip(wrong.columns[2:], cells, strict=True):
-                row = rows.get(("wrong", 2000, f"{kind}, m = {m}"))
-                assert cell == ("-" if row is None else readable(100 * value_of(row), 3))
-
-    def test_its_sentence_says_where_it_loses(self, ready):
-        """Of rivals' figures that are made so, and only beyond the noise of draws."""
-        table = copy.deepcopy(ready.to_dict())
-        for row in table["rows"]:
-            if row["figure"] == "rank_error":
-                new = row["mechanism"].startswith("quantiles")
-                size = 10.0 if new else 20.0
-                row |= {"exact": None, "monte_carlo": size, "low": size - 1, "high": size + 1}
-        assert tables_of(table)[0].sentence == (
-            "In 8 of 8 rows no rival of the same ε is better beyond the noise."
-        )
-        for row in table["rows"]:
-            place = row["figure"], row["n"], row["mechanism"]
-            if place == ("rank_error", 300, "joint, 2021, m = 19"):
-                row |= {"monte_carlo": 7.0, "low": 6.0, "high": 8.0}
-            if place == ("rank_error", 300, "one by one, ε/m, m = 9"):
-                row |= {"monte_carlo": 8.5, "low": 7.5, "high": 9.5}  # of 9 to 11
-            if place == ("rank_error", 2000, "one by one, ρ/m, m = 9"):
-                row |= {"monte_carlo": 1.0, "low": 1.0, "high": 1.0}  # promises another epsilon
-        assert tables_of(table)[0].sentence == (
-            "In 7 of 8 rows no rival of the same ε is better beyond the noise; one is above all in "
-            "lognormal median=10000.0 sigma=1.5, n = 300, m = 19 (joint, 2021: 7 against 10)."
-        )

@@ -1,1 +1,1 @@
-"""Studies that come with fastexp: their settings, and the tables that answer their questions."""
+"""Studies that come with fastexp: a file of settings each, as a user's."""

@@ -6,30 +6,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._parameters.text import readable
-from ..ready.best_and_next import DIGITS, WRONG, Row, sentence, value_of
-from ..ready.findings import Rows, distinct
-from ..ready.study_table import StudyTable
-from .panels import SELECTING, parts, text_of
+from .sentence import sentence
+from .study_table import StudyTable
+from .table_rows import Row
+from .words import DIGITS, Part, Rows, distinct, parts, several, text_of, value_of
 
 PLACE = ("data", "n", "epsilon", "level")
 DRAWN, DOUBTFUL = "~", " !"  # before a figure of draws alone, after one where both disagree
 
 
 def pivots(rows: Rows, takes: Mapping[str, str]) -> list[StudyTable]:
-    """A table for each figure, in the study's order; `takes` as for `pictures`."""
-    by_figure: dict[str, list[tuple[str, Rows]]] = {}
-    for figure, _, words, part in parts(rows, takes):
-        by_figure.setdefault(figure, []).append((words, part))
+    """A table for each figure, in the study's order; `takes` as for `parts`."""
+    by_figure: dict[str, list[Part]] = {}
+    for part in parts(rows, takes):
+        by_figure.setdefault(part.figure, []).append(part)
     return [_pivot(meanings) for meanings in by_figure.values()]
 
 
-def _pivot(meanings: list[tuple[str, Rows]]) -> StudyTable:
-    rows = [row for _, part in meanings for row in part]
-    words = "; ".join(words for words, _ in meanings)
-    several = [c for c in (*PLACE, "mechanism") if len(distinct(rows, c)) > 1]
-    one = "mechanism" not in several and "epsilon" in several
+def _pivot(meanings: list[Part]) -> StudyTable:
+    rows = [row for part in meanings for row in part.rows]
+    words = "; ".join(part.words for part in meanings)
+    apart = several(rows, *PLACE, "mechanism")
+    one = "mechanism" not in apart and "epsilon" in apart
     across, least = ("epsilon", "mechanism") if one else ("mechanism", "epsilon")
-    down = [c for c in several if c != across] or [least]
+    down = [c for c in apart if c != across] or [least]
     lines: dict[tuple[Any, ...], dict[Any, Row]] = {}
     for row in rows:
         lines.setdefault(tuple(row[c] for c in down), {})[row[across]] = row
@@ -48,9 +48,7 @@ def _pivot(meanings: list[tuple[str, Rows]]) -> StudyTable:
             for place, line in lines.items()
         ],
         note=" ".join(_notes(rows, all_drawn=all_drawn)),
-        sentence=" ".join(
-            sentence(part, WRONG if words == SELECTING else None) for words, part in meanings
-        ),
+        sentence=" ".join(map(sentence, meanings)),
         keys=len(down),
     )
 

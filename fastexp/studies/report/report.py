@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..._parameters.text import readable
 from ...errors import ParameterError, StudyError
+from ...pictures.canvas import label
 from ..design import contenders
-from ..ready.ready import findings_of
-from ..ready.study_table import StudyTable
+from ..ready.ready import source_of
 from ..store.folder import STUDY
 from ..store.writing import publish
-from . import page, rendering
-from .panels import pictures
+from . import figure, page
 from .pivot import pivots
+from .study_table import StudyTable
 from .table_rows import csv_text, json_text
+from .words import Rows, parts
 
 PAGE = "report.html"
-
-
-def stored_table(folder: Path) -> dict[str, Any] | None:
-    """The table of a results folder that is complete; None of one that is not."""
-    if not (folder / STUDY).is_file():
-        raise StudyError(f"{folder} is not the results folder of a study")
-    try:
-        content = dict(json.loads((folder / "table.json").read_bytes()))
-        if {"rows", "study"} <= set(content) and "name" in content["study"]:
-            return content
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError):
-        pass
-    raise StudyError(f"{folder / 'table.json'} cannot be read, or is damaged")
+SIGNS = "lines: exact; points: draws, with 95 % intervals"
+OURS = "exact means; deviations of the mean of as many draws as the study has."
 
 
 def write_report(
@@ -41,29 +31,33 @@ def write_report(
 ) -> list[Path]:
     """Write report.html, and the figures in these formats; returns their paths, the page first.
 
-    `table` is of `StudyResults.to_dict` or `stored_table`. The folder is made if it is not there;
+    `table` is of `StudyResults.to_dict`. The folder is made if it is not there;
     of a results folder the page names the CPU, too. Without matplotlib there are no figures, and
     the page says so.
     """
     path = Path(folder)
-    unknown = [kind for kind in formats if kind not in rendering.FORMATS]
+    unknown = [kind for kind in formats if kind not in figure.FORMATS]
     if unknown:
-        raise ParameterError(f"formats must be of {', '.join(rendering.FORMATS)}, got {unknown}")
+        raise ParameterError(f"formats must be of {', '.join(figure.FORMATS)}, got {unknown}")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = error.strerror or "system error"
         raise StudyError(f"the report cannot be written to {path}: {reason}") from None
-    drawable = pictures(table["rows"], takes(table["study"])) if rendering.available() else []
+    figures = parts(table["rows"], takes(table["study"])) if figure.available() else []
+    files: dict[str, bytes] = {}
+    svgs = []
+    for number, part in enumerate(figures, 1):
+        by_kind = figure.files_of(part, *heading(table["study"]), {"svg", *formats})
+        svgs.append((part, by_kind["svg"]))
+        stem = f"figure-{number}-{part.figure}"
+        files |= {f"{stem}.{kind}": by_kind[kind] for kind in formats}
     complete = table.get("finished") == table.get("tasks")
     stem = "table" if complete else "unfinished"  # table.* are of all tasks
-    numbers = {"csv": csv_text(table["rows"]), "json": json_text(table)}
-    files: dict[str, bytes] = {}
-    for number, picture in enumerate(drawable, 1):
-        by_kind = rendering.rendered(picture, dict.fromkeys(formats))
-        files |= {f"figure-{number}-{picture.figure}.{kind}": by_kind[kind] for kind in by_kind}
-    files |= {f"{stem}.{kind}": text.encode() for kind, text in numbers.items()}
-    svgs = [(picture, rendering.for_page(picture)) for picture in drawable]
+    files |= {
+        f"{stem}.csv": csv_text(table["rows"]).encode(),
+        f"{stem}.json": json_text(table).encode(),
+    }
     content = {**table, "machine": _machine(path, table["key"])}
     files = {PAGE: page.html(content, tables_of(table), svgs, list(files)).encode(), **files}
     for name, data in files.items():
@@ -76,9 +70,45 @@ def takes(study: dict[str, Any]) -> dict[str, str]:
     return {contenders.label_of(spec): contenders.takes_of(spec) for spec in study["mechanisms"]}
 
 
+def heading(study: dict[str, Any]) -> tuple[str, list[str]]:
+    """What stands above a figure of a study: its name, its question, and how to read it."""
+    sizes = f"{readable(study['datasets'])} data sets, {readable(study['draws'])} draws each"
+    notes = [study.get("question", ""), sizes, SIGNS]
+    return label(study["name"], 60), [note for note in notes if note]
+
+
 def tables_of(table: dict[str, Any]) -> list[StudyTable]:
-    """The tables that answer a ready-made study's question; of other studies one a figure."""
-    return findings_of(table, pivots(table["rows"], takes(table["study"])))
+    """A table a figure; of a ready-made study with what it repeats, printed numbers first."""
+    tables = pivots(table["rows"], takes(table["study"]))
+    source = source_of(table["study"])
+    if source and tables:
+        note = f"{tables[0].note} {source['repeats']}".strip()
+        tables[0] = replace(tables[0], note=note)
+    if "printed" in source and tables:
+        tables.insert(0, _beside(source["printed"], table["rows"]))
+    return tables
+
+
+def _beside(printed: dict[str, Any], rows: Rows) -> StudyTable:
+    """Numbers that a source prints, each with a standard deviation, beside those of the rows."""
+    scale, lines, apart = printed["scale"], [], [0.0]
+    by_place = {(row["mechanism"], row["epsilon"]): row for row in rows}
+    for name, epsilon, mean, sd in printed["cells"]:
+        row = by_place.get((name, epsilon))
+        if row is None:
+            continue
+        ours, spread = scale * row["exact"], row["monte_carlo_sd"]
+        brackets = "-" if spread is None else f"{scale * spread:.2f}"
+        apart.append((ours - mean) / sd)
+        texts = (f"{mean} ({sd})", f"{ours:.2f} ({brackets})", f"{apart[-1]:+.2f}")
+        lines.append([name, readable(epsilon), *texts])
+    columns = ["mechanism", "epsilon", "printed (sd)", "ours (sd)", "difference / sd"]
+    near = (
+        f"Of the {len(lines)} printed means ours differ by at most {max(map(abs, apart)):.2f} of "
+        "the printed standard deviation."
+    )
+    note = f"{printed['note']} Ours: {OURS}"
+    return StudyTable(printed["title"], columns, lines, note, near, keys=2)
 
 
 def _machine(folder: Path, key: str) -> dict[str, Any]:

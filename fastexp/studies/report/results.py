@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -10,18 +11,17 @@ from typing import Any
 from ..._compiler.rounding import check_rounding
 from ..._parameters.text import readable
 from ...errors import ParameterError, StudyError
-from ...pictures.canvas import label
 from ...pictures.cards import Card, Carded
 from ..design.design import Design
-from ..ready.study_table import StudyTable
 from ..store import folder, machine
 from ..store.writing import publish
 from ..sums.totals import Totals
-from .panels import pictures
+from .figure import drawn
 from .pivot import pivots
-from .rendering import plotted
-from .report import stored_table, takes, write_report
+from .report import heading, takes, write_report
+from .study_table import StudyTable
 from .table_rows import COLUMNS, csv_text, json_text, rows_of
+from .words import Rows, distinct, parts
 
 
 class StudyResults(Carded):
@@ -152,9 +152,7 @@ class StudyResults(Carded):
         Guarantees differ: neighbors add-remove (median), neighbors replace
         (smooth-sensitivity-median noise=cauchy).
         """
-        name = self._figure(figure)
-        rows = [row for row in self.rows if row["figure"] == name]
-        return pivots(rows, takes(self.study.to_dict()))[0]
+        return pivots(self._rows_of(figure), takes(self.study.to_dict()))[0]
 
     def plot(self, figure: str | None = None, ax: Any = None) -> Any:
         """Draw one figure over ε (or n): exact figures as lines, draws with 95 % intervals.
@@ -165,13 +163,14 @@ class StudyResults(Carded):
             One of the study's figures; by default the first.
         ax : matplotlib.axes.Axes, or an array of them, optional
             Where to, one for each kind and size of data sets; by default a new picture below a
-            heading, which is ``ax.figure``.
+            heading.
 
         Returns
         -------
-        matplotlib.axes.Axes, or an array of them
-            Of one panel the axes alone. Of more than 12 panels those of the first 12, and of a
-            figure in two units (records and utilities) those of the first: `report` has all.
+        matplotlib.figure.Figure
+            With a panel for each kind and size of data sets, and each level, in ``axes``;
+            ``savefig`` writes it. Of a figure in two units (records and utilities) that of the
+            first: `report` has both.
 
         Raises
         ------
@@ -181,24 +180,17 @@ class StudyResults(Carded):
         StudyError
             If no task is finished.
         """
-        name = self._figure(figure)
-        rows = [row for row in self.rows if row["figure"] == name]
-        picture = pictures(rows, takes(self.study.to_dict()))[0]
-        sizes = (
-            f"{readable(self.study.datasets)} data sets, {readable(self.study.draws)} draws each"
-        )
-        notes = [self.study.question, sizes] if self.study.question else [sizes]
-        return plotted(picture, label(self.study.name, 60), notes, ax)
+        study = self.study.to_dict()
+        return drawn(parts(self._rows_of(figure), takes(study))[0], *heading(study), ax)
 
-    def _figure(self, name: str | None) -> str:
-        names: list[str] = list(dict.fromkeys(row["figure"] for row in self.rows))
+    def _rows_of(self, figure: str | None) -> Rows:
+        """The rows of a figure, by default the first."""
+        names = distinct(self.rows, "figure")
         if not names:
             raise StudyError("no task is finished: there are no figures yet")
-        if name is None:
-            return names[0]
-        if name not in names:
-            raise ParameterError(f"figure must be one of {', '.join(names)}, got {name!r}")
-        return name
+        if figure not in (None, *names):
+            raise ParameterError(f"figure must be one of {', '.join(names)}, got {figure!r}")
+        return [row for row in self.rows if row["figure"] == (figure or names[0])]
 
     def report(self, path: str | Path, formats: Sequence[str] = ("svg",)) -> list[Path]:
         """Write a page of HTML with tables and figures, and the figures as files.
@@ -323,8 +315,17 @@ def table_of(path: Path) -> dict[str, Any]:
     Of a finished one nothing is computed: the study's files of data need not be there, and its
     version of fastexp need not be this one.
     """
-    table = stored_table(path)
-    return StudyResults.open(path).to_dict() if table is None else table
+    if not (path / folder.STUDY).is_file():
+        raise StudyError(f"{path} is not the results folder of a study")
+    try:
+        content = dict(json.loads((path / "table.json").read_bytes()))
+        if {"rows", "study"} <= set(content) and "name" in content["study"]:
+            return content
+    except FileNotFoundError:
+        return StudyResults.open(path).to_dict()
+    except (OSError, ValueError, TypeError):
+        pass
+    raise StudyError(f"{path / 'table.json'} cannot be read, or is damaged")
 
 
 def _written(text: str, path: str | Path | None) -> str:
