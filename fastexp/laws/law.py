@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -331,10 +331,8 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
         target = target_of(error, loss, probability, expected_error, expected_loss, truth)
         try:
             return self._enough(target)
-        except Unreached:  # what the greatest epsilon reaches depends on the data
-            floor = FLOOR if target.of_errors else ""
-            words = f"no epsilon up to {HIGH:g} reaches the {target.name}{floor}"
-            raise ParameterError(words) from None
+        except Unreached:
+            self._refuse(target)
 
     def _enough(self, target: Target) -> float:
         """The epsilon that is enough; `Unreached` where there is none."""
@@ -375,6 +373,11 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
     def _least(self) -> float:
         """The least epsilon of such a law."""
         return LOW
+
+    def _refuse(self, target: Target) -> NoReturn:
+        """Say that the greatest epsilon misses the target; what it reaches depends on the data."""
+        floor = FLOOR if target.of_errors else ""
+        raise ParameterError(f"no epsilon up to {HIGH:g} reaches the {target.name}{floor}")
 
 
 class LossLaw(Law[One_co, Many_co]):

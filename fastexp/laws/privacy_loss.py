@@ -18,7 +18,7 @@ from .._parameters import validate
 from .._typing import ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError, PrecisionError
 from ..pictures.cards import Card, Printed
-from .elementary import exp, expm1, log_sum_exp, quiet
+from .elementary import exp, expm1, log, log_sum_exp, quiet
 from .pieces import POINTS, depth, log_weight
 
 MOST = 1 << 24  # outputs that are looked at one by one
@@ -82,6 +82,10 @@ class LossPieces(NamedTuple):
         has a loss of about epsilon, and adds about 0.
         """
         first, second, loss = self.steps
+        if not np.any(loss):
+            above = self.loss > epsilon
+            share = -expm1(epsilon - self.loss[above])
+            return float((exp(self.log_mass[above]) * share).sum())
         cross = (epsilon - self.loss) / loss
         before = np.where(loss > 0, np.floor(cross) + 1.0, 0.0)
         after = np.where(loss < 0, np.ceil(cross), self.size)
@@ -146,6 +150,8 @@ class LossPieces(NamedTuple):
 @quiet
 def log_sum(step: Change, size: FloatArray) -> FloatArray:
     """ln of the sum of exp(step * j), j = 0, ..., size - 1."""
+    if not np.any(step):
+        return log(size)
     steps = np.broadcast_to(step, size.shape)
     lift = np.where(steps > 0, steps * (size - 1.0), 0.0)
     return lift + log_weight(steps, size, POINTS)

@@ -52,10 +52,8 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
         if lowest:
             panel_axes.set_xlabel(panel.below, fontsize=size, parse_math=False)
         panel_axes.tick_params(labelleft=not g % across)
-    if subject.by and subject.candidates is None:  # heights can be compared
-        highest = max(one.get_ylim()[1] for one in axes)
-        for one in axes:
-            one.set_ylim(0, highest)
+    if subject.by and subject.candidates is None:
+        _share_heights(axes)
     tall = height if ax is None else axes[0].get_window_extent().height / figure.dpi
     beside = textwrap.fill(panel.beside, int(LETTERS * tall))
     handles, texts = axes[0].get_legend_handles_labels()
@@ -69,6 +67,13 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
             look = {"loc": "outside lower center", "ncols": 3, "frameon": False, "fontsize": 9}
             figure.legend(handles, texts, labelcolor=inks_of(axes[0]).mark, **look)
     return axes
+
+
+def _share_heights(axes: list[Any]) -> None:
+    """Panels whose bars can be compared."""
+    highest = max(one.get_ylim()[1] for one in axes)
+    for one in axes:
+        one.set_ylim(0, highest)
 
 
 def _legend(axes: Any, most: float) -> None:

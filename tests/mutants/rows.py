@@ -105,7 +105,7 @@ ROWS = {
         "every block the same words": "kernels/select:later_words:right",
         "exact coins at one scale": "_selection:_accepts:value=40:40",
         "exact coins share words": "_selection:_replay:left:2",
-        "panel beyond the end": "laws:flip_law:argument:15",
+        "panel beyond the end": "laws:flip_law:argument:16",
         "too few nodes": "laws:RHO/NODES:number=6",
         "groups of one": "kernels/select:fill_terms:right:5",
         "factors without 1 - w": "kernels/select:add_node:right:2",

@@ -63,7 +63,7 @@ class Analyses:
         self._records = [np.zeros(groups, np.int64) for _ in call.answers]
         self._draws = None if call.size is None else Indices(call, groups)
 
-    def _room(self, groups: int, answer: Answer) -> AnyArray:  # noqa: ARG002  # that of accuracy does
+    def _room(self, groups: int, answer: Answer) -> AnyArray:  # noqa: ARG002  # of figures
         """For what is wanted of an answer."""
         return np.empty(groups, object)
 
