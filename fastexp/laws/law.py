@@ -649,11 +649,13 @@ class NumberLaw(Law[float, AnyArray]):
         endless = self._endless or bool(np.isinf(self._support()).any())
 
         def quantiles(p: FloatArray) -> FloatArray:
-            within = self._within
-            r = least_number(self._farthest(centre), lambda r, i: within(centre[i], r, p[i]))
-            return np.where((p == 1.0) & endless, np.inf, r)
+            return np.where((p == 1.0) & endless, np.inf, self._error_quantiles(p, centre))
 
         return elementwise(quantiles, levels)
+
+    def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
+        """The least doubles r that are `_within`."""
+        return least_number(self._farthest(truth), lambda r, i: self._within(truth[i], r, p[i]))
 
     def _farthest(self, x: AnyArray) -> FloatArray:
         """At least the greatest |output - x|."""
