@@ -343,12 +343,12 @@ def make_grid(
         return _of_points(limits, grid, rule)
     width = None if step is None else _number("step", step)
     low, high = limits
-    return Grid(*_even(low, high, width), rule=rule)
+    return _even(low, high, width, rule)
 
 
 @lru_cache(maxsize=256, typed=True)  # public numbers that recur; 1 and 1.0 are other grids
-def _even(low: Any, high: Any, step: Any) -> tuple[int, bool, tuple[int, int, int]]:
-    """How many points there are, whether all are integers, and the unit, of even spacing."""
+def _even(low: Any, high: Any, step: Any, rule: Rule) -> Grid:
+    """A grid of even spacing; the same one again, with what kernels know of it."""
     check_rounding()  # what is kept must be right for the calls that follow
     a, b = decimal(low), decimal(high)
     ulp = Fraction(math.ulp(max(abs(float(low)), abs(float(high)))))
@@ -380,7 +380,7 @@ def _even(low: Any, high: Any, step: Any) -> tuple[int, bool, tuple[int, int, in
     start, apart = int(a * common), int(width * common)
     if not whole and not start / common < (start + apart) / common:
         raise ParameterError("bounds must be so far apart that their grid's points differ")
-    return last + 1, whole, (start, apart, common)
+    return Grid(last + 1, whole, (start, apart, common), rule=rule)
 
 
 def _of_points(limits: tuple[Any, Any] | None, grid: object, rule: Rule) -> Grid:
