@@ -97,7 +97,7 @@ class RankMechanism(DistanceMechanism):
     @cached_property
     def _statistic(self) -> RankStatistic:
         """What draws and laws need."""
-        if self.grid.points is None:
+        if self.grid.listing is None:
             return even_statistic(self._form, self._rate, self.grid, self._within[0])
         return RankStatistic(self._form, self._rate, self.grid, *self._within)
 
