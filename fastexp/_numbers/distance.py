@@ -36,9 +36,10 @@ from __future__ import annotations
 
 import math
 import numbers
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -140,6 +141,7 @@ def steps(q: Fraction, neighbors: Neighbors, convention: str) -> int:
     return max(part, whole - part) if in_ranks else 1
 
 
+@dataclass(frozen=True)
 class QuantileForms:
     """The forms of a quantile from `as_quantile` for any n, in units of `unit`.
 
@@ -148,18 +150,18 @@ class QuantileForms:
     record that is both.
     """
 
-    def __init__(self, q: Fraction, neighbors: Neighbors, convention: str) -> None:
-        self._part, self._whole = q.numerator, q.denominator
-        self._neighbors, self._convention = neighbors, convention
+    q: Fraction
+    neighbors: Neighbors
+    convention: str
 
     @property
     def linear(self) -> bool:
         """Whether all numbers of a form are linear in n from 1 on; else n is public."""
-        return self._neighbors == "add-remove"
+        return self.neighbors == "add-remove"
 
     def __call__(self, n: int) -> IntArray:
-        part, whole, convention = self._part, self._whole, self._convention
-        if self._neighbors == "replace":  # what is too many on a side becomes the point; n stays
+        part, whole, convention = self.q.numerator, self.q.denominator, self.convention
+        if self.neighbors == "replace":  # what is too many on a side becomes the point; n stays
             below, above = part * n // whole, (whole - part) * n // whole
             if convention == "strict" and n % 2 == 0:  # two central records
                 return _form(0, 2, _surplus(1, n // 2 - 1), _surplus(1, n // 2 - 1))
@@ -176,6 +178,7 @@ class QuantileForms:
         return _form(0, 0, _surplus(2, n - (convention == "strict")), _surplus(2, n - 1))
 
 
+@dataclass(frozen=True)
 class OrderForms:
     """The forms of the r-th largest record for any n, under add-remove.
 
@@ -184,13 +187,11 @@ class OrderForms:
     to the first data set that has an r-th largest.
     """
 
-    linear = True
-
-    def __init__(self, r: int) -> None:
-        self._r = r
+    r: int
+    linear: ClassVar[bool] = True
 
     def __call__(self, n: int) -> IntArray:
-        r = self._r
+        r = self.r
         return _form(0, 0, _surplus(1, n - r), Side(1, r, 1, r, 1, r - 1, 1))
 
 

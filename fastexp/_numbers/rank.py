@@ -142,6 +142,12 @@ class RankStatistic(DistanceStatistic):
         return RankStatistic(self.form, rate, self.grid, self.width, self.near, self.bits)
 
 
+@lru_cache(maxsize=64)  # public: of parameters alone, which recur; it takes three releases' time
+def even_statistic(form: Forms, rate: Fraction, grid: Grid, width: int) -> RankStatistic:
+    """The statistic of an evenly spaced grid, with the tables that draws of few records need."""
+    return RankStatistic(form, rate, grid, width)
+
+
 class FewRecords(Few):
     """Draws of a rank statistic without a width."""
 

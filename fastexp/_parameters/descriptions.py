@@ -76,7 +76,7 @@ def grid_text(mechanism: Described) -> str:
     last = grid.size - 1
     some = range(grid.size) if last < 4 else (0, 1, last)
     points = [str(grid.value(t)).removesuffix(".0") for t in some]
-    if grid.points is None and values["step"] is None:
+    if grid.listing is None and values["step"] is None:
         power = f"2^{last.bit_length() - 1}" if last & (last - 1) == 0 else f"{last:,}"
         return f"from {points[0]} to {points[-1]} in {power} equal steps"
     if last >= 4:
@@ -94,8 +94,8 @@ def parameters(mechanism: Described) -> dict[str, Any]:
             facts["selected_by" if name == "mechanism" else name] = plain(value)
     if isinstance(grid, Grid):
         facts["points"] = grid.size
-        if grid.points is not None and grid.points.size <= LISTED:
-            facts["grid"] = grid.points.tolist()
+        if grid.listing is not None and grid.listing.size <= LISTED:
+            facts["grid"] = grid.listing.tolist()
     return {**facts, "neighbors": mechanism.guarantee.neighbors}
 
 
@@ -166,8 +166,10 @@ def _parts(name: str, value: Any) -> tuple[bytes, bytes]:
     if kind is tuple:
         return b"t", b"".join(encoded(name, item) for item in value)
     if kind is Grid:
-        points = b"" if value.points is None else value.points.tobytes()  # int64 where it is whole
-        return b"g", encoded("grid", (value.size, value.whole, value.unit, points))
+        if value.listing is None:
+            return b"g", encoded("grid", (value.size, value.whole, value.unit, b""))
+        points = value.listing.tobytes()  # int64 where it is whole
+        return b"g", encoded("grid", (value.size, value.whole, (0, 0, 1), points))
     if kind is str:
         return b"s", value.encode("utf-8", "surrogatepass")
     if kind is bytes:

@@ -44,6 +44,7 @@ class Grid:
 
     Evenly spaced: point t is the double nearest to (A + t * S) / D, with `unit` = (A, S, D);
     it is an int where bounds and step are ints (`whole`). Otherwise `points` holds them.
+    `listing` are points that a user listed, evenly spaced or not: a grid is built again by them.
     """
 
     size: int
@@ -51,6 +52,7 @@ class Grid:
     unit: tuple[int, int, int]
     points: AnyArray | None = field(default=None, repr=False)
     rule: Rule = "nearest"
+    listing: AnyArray | None = field(default=None, repr=False)
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:
@@ -64,7 +66,7 @@ class Grid:
         return hash(self._key)
 
     def __reduce__(self) -> tuple[Any, ...]:  # without what was computed meanwhile
-        return Grid, (self.size, self.whole, self.unit, self.points, self.rule)
+        return Grid, (self.size, self.whole, self.unit, self.points, self.rule, self.listing)
 
     @cached_property
     def below(self) -> Grid:
@@ -335,7 +337,7 @@ def make_grid(
         If they do not fit together.
     """
     if type(grid) is Grid:  # of a mechanism that is built again with other parameters
-        grid = grid.points  # one that is evenly spaced follows from bounds and step
+        grid = grid.listing  # another one follows from bounds and step
     limits: Any = None if bounds is None and grid is not None else plain_bounds(bounds)
     if step is not None and grid is not None:
         raise ParameterError("give step or grid, not both")
@@ -343,12 +345,12 @@ def make_grid(
         return _of_points(limits, grid, rule)
     width = None if step is None else _number("step", step)
     low, high = limits
-    return Grid(*_even(low, high, width), rule=rule)
+    return _even(low, high, width, rule)
 
 
 @lru_cache(maxsize=256, typed=True)  # public numbers that recur; 1 and 1.0 are other grids
-def _even(low: Any, high: Any, step: Any) -> tuple[int, bool, tuple[int, int, int]]:
-    """How many points there are, whether all are integers, and the unit, of even spacing."""
+def _even(low: Any, high: Any, step: Any, rule: Rule) -> Grid:
+    """A grid of even spacing; the same one again, with what kernels know of it."""
     check_rounding()  # what is kept must be right for the calls that follow
     a, b = decimal(low), decimal(high)
     ulp = Fraction(math.ulp(max(abs(float(low)), abs(float(high)))))
@@ -380,7 +382,7 @@ def _even(low: Any, high: Any, step: Any) -> tuple[int, bool, tuple[int, int, in
     start, apart = int(a * common), int(width * common)
     if not whole and not start / common < (start + apart) / common:
         raise ParameterError("bounds must be so far apart that their grid's points differ")
-    return last + 1, whole, (start, apart, common)
+    return Grid(last + 1, whole, (start, apart, common), rule=rule)
 
 
 def _of_points(limits: tuple[Any, Any] | None, grid: object, rule: Rule) -> Grid:
@@ -399,7 +401,26 @@ def _of_points(limits: tuple[Any, Any] | None, grid: object, rule: Rule) -> Grid
     plain_bounds((first, last))  # not so far apart that a difference is infinite
     exact = np.array(points, dtype=np.int64 if whole else np.float64)
     exact.flags.writeable = False
-    return Grid(exact.size, whole, (0, 0, 1), exact, rule)
+    unit = _even_unit(exact)
+    points = exact if unit is None else None
+    return Grid(exact.size, whole, unit or (0, 0, 1), points, rule, exact)
+
+
+def _even_unit(points: AnyArray) -> tuple[int, int, int] | None:
+    """The unit of points that are evenly spaced as the exact numbers that they are; else None.
+
+    Of at most 15 digits, they are also the decimals that print, as which a step is read.
+    """
+    (first, under), (second, other) = (point.as_integer_ratio() for point in points[:2].tolist())
+    d = max(under, other)  # powers of two
+    a = first * (d // under)
+    s = second * (d // other) - a
+    most = max(abs(a), abs(a + (points.size - 1) * s))
+    if most * 5 ** (d.bit_length() - 1) >= 10**15:
+        return None
+    even = a + s * np.arange(points.size)
+    exact = even if d == 1 else even / d  # a double, without a rounding
+    return (a, s, d) if bool((points == exact).all()) else None
 
 
 def plain_bounds(bounds: Any) -> tuple[Any, Any]:

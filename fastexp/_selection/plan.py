@@ -6,6 +6,8 @@ result does not depend on them. Each threshold names the benchmark case that set
 
 from __future__ import annotations
 
+from ..kernels.bits.heights import BLOCK
+
 VERSION = 2
 
 PRECISION = 50  # fractional bits of the one-pass envelope, for every k
@@ -25,6 +27,14 @@ FEW_ROWS = 8
 # Starting a second thread takes about 60 us, as long as 60,000 candidates (case `release`).
 THREADED_CANDIDATES = 1 << 17
 THREADED_DRAWS = 1 << 16
+
+
+def peeled_block(k: int) -> int:
+    """How many of k candidates a round of peeling scans again: twice as many as there are blocks.
+
+    From THREADED_CANDIDATES on it is what threads scan.
+    """
+    return BLOCK if k >= THREADED_CANDIDATES else max(64, 1 << (k.bit_length() + 2) // 2)
 
 
 def by_table(k: int, size: int | None) -> bool:

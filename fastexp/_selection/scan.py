@@ -13,17 +13,17 @@ from .._typing import IntArray, WordArray
 from ..errors import RoundingModeError
 from ..kernels.bits.heights import BLOCK, FLOAT, SIGNED
 from ..kernels.select import envelope
+from ..kernels.select.envelope import TAIL
 from ..reference import exact
 from .weighting import Weighting
 
 INT64 = np.dtype(np.int64)  # naming the instance saves 30 ns an array
-TAIL = 6  # words behind the blocks: total (2), best key, lift, drawn index, rho
 SIGN, MASK_64 = 1 << 63, (1 << 64) - 1
 
 
-def storage(k: int) -> IntArray:
-    """Scratch for k candidates: two blocks of work, three words a block, a tail."""
-    return np.empty(2 * BLOCK + 3 * (-(-k // BLOCK)) + TAIL, INT64)
+def storage(k: int, length: int = BLOCK) -> IntArray:
+    """Scratch for k candidates: two blocks of work, three words for each `length`, a tail."""
+    return np.empty(2 * BLOCK + 3 * (-(-k // length)) + TAIL, INT64)
 
 
 class Scan:
@@ -45,7 +45,7 @@ class Scan:
     def fill(self, threads: int) -> None:
         """Scan all blocks, `threads` at a time, and settle them."""
         self.scan(threads)
-        envelope.envelope_settle(self.kind, self.weighting.rate_log2, self.bits.size, self.blocks)
+        envelope.envelope_settle(self.kind, self.weighting.rate_log2, self.blocks)
 
     def scan(self, threads: int) -> None:
         w, count = self.weighting, -(-self.bits.size // BLOCK)
@@ -86,6 +86,10 @@ class Scan:
         exact_scale = Fraction(scale) * self.lift() * self.weighting.base_of(index)
         return exact.accept(self.weighting.rate, self.gap(index), exact_scale, rho, word)
 
+    def accepts_last(self, word: exact.Words) -> bool:
+        """The same for the candidate that a round left open."""
+        return self.accepts(self.tail(4), self.scale, self.tail(5), word)
+
     def first(self, two: WordArray, word: exact.Words) -> int:
         """The index of a first round from two words, and of rounds from further ones."""
         status = self._round(np.ascontiguousarray(two))
@@ -94,9 +98,7 @@ class Scan:
     def resolve(self, status: int, words: Callable[[], WordArray], word: exact.Words) -> int:
         """The index that `status` of a first round leads to, with further rounds if need be."""
         while status < 0:
-            if status == envelope.UNSURE and self.accepts(
-                self.tail(4), self.scale, self.tail(5), word
-            ):
+            if status == envelope.UNSURE and self.accepts_last(word):
                 return self.tail(4)
             check(status)
             status = self._round(words())

@@ -15,11 +15,12 @@ from .._parameters import validate
 from .._randomness.sampling import Sampling
 from .._randomness.streams import Spare, os_word, os_words, stream_of
 from .._typing import IntArray, WordArray
+from ..kernels.select.envelope import TAIL, UNSURE
 from ..kernels.select.peel import FRESH, SCANNED, peel
 from ..reference import exact
 from . import plan
 from .rows import Rows
-from .scan import TAIL, Scan, check
+from .scan import Scan, check, storage
 from .weighting import Weighting
 
 PEELED = 1 << 32  # the first word of a substream that peeling takes: behind Gumbel's words
@@ -29,7 +30,9 @@ class Peeling:
     """One vector of utilities, from which candidates are taken one after the other."""
 
     def __init__(self, bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) -> None:
-        self._scan = scan = Scan(bits, kind, weighting.peeling(bits.size), plan.PRECISION)
+        self._length = plan.peeled_block(bits.size)
+        store, peeling = storage(bits.size, self._length), weighting.peeling(bits.size)
+        self._scan = scan = Scan(bits, kind, peeling, plan.PRECISION, store)
         self._triples, self._last = scan.blocks[:-TAIL].copy(), FRESH
         if threads > 1 and bits.size >= plan.THREADED_CANDIDATES:
             scan.scan(threads)
@@ -38,7 +41,8 @@ class Peeling:
 
     def take(self, words: Callable[[int], WordArray], word: exact.Words, out: IntArray) -> None:
         """out = selections, each among those that are left; `words(n)` gives n of them."""
-        scan, w, many, settled = self._scan, self._scan.weighting, words(2 * out.size), 0
+        scan, w, settled = self._scan, self._scan.weighting, 0
+        many = words(2 * out.size).copy()
         while settled < out.size:
             rest = out[settled:]
             rounds: int = peel(
@@ -47,6 +51,7 @@ class Peeling:
                 w.log2_base,
                 w.rate_log2,
                 scan.scale,
+                self._length,
                 self._triples,
                 scan.blocks,
                 scan.work,
@@ -57,9 +62,12 @@ class Peeling:
             check(rounds)
             settled += rounds
             if settled < out.size:  # about one round in 1e7
-                out[settled] = scan.resolve(int(out[settled]), lambda: words(2), word)
-                settled += 1
-            self._last = int(out[settled - 1])
+                if out[settled] == UNSURE and scan.accepts_last(word):
+                    out[settled] = scan.tail(4)
+                    settled += 1
+                else:
+                    many[2 * settled : 2 * settled + 2] = words(2)
+            self._last = int(out[settled - 1]) if settled else self._last
 
 
 def release(rows: Rows, rounds: int, threads: int) -> IntArray:

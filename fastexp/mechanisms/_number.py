@@ -454,7 +454,8 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """The points of a grid are written where they were given."""
         if name != "grid":
             return super()._written(name, value)
-        return None if self.grid.points is None else written("points", self.grid.points.tolist())
+        points = self.grid.listing
+        return None if points is None else written("points", points.tolist())
 
 
 class NumberMechanism(GridMechanism):

@@ -141,8 +141,8 @@ def plain(name: str, value: Any) -> Any:
         return number.item()
     if type(value) is tuple:
         return tuple(plain(name, item) for item in value)
-    if type(value) is Grid:  # an evenly spaced one follows from bounds and step
-        points = value.points
+    if type(value) is Grid:  # one without a list follows from bounds and step
+        points = value.listing
         if points is None:
             return None
         if type(points) is np.ndarray and points.dtype.kind in "if":

@@ -237,7 +237,8 @@ class TestRevenue:
             ({"bounds": (0, 5)}, (Runs, Runs)),
             ({"bounds": (0, 5), "grid": [0, 5]}, (Ticks, Ticks)),
             ({"bounds": (0, 2**62 + 1), "grid": [0, 2**60, 2**60 + 1]}, (Ticks, Points)),
-            ({"bounds": (0, 5), "grid": [0.0, 5.0]}, (Points, Points)),
+            ({"bounds": (0, 5), "grid": [0.0, 5.0]}, (Ticks, Ticks)),
+            ({"bounds": (0, 5), "grid": [0.0, 1.0, 5.0]}, (Points, Points)),
         ):
             mechanism = Price(1.0, **given)
             for source, kind in zip((few, many), kinds, strict=True):

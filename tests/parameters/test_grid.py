@@ -125,6 +125,8 @@ class TestIdentity:
         (((0, 1), 0.5), ((0.0, 1.0), Fraction(1, 2))),
         (((0, 10), 1), ((np.int64(0), np.int32(10)), np.int8(1))),
         (((0, Decimal("0.3")), 0.1), ((0, 0.3), Decimal("0.1"))),
+        (((0, 2), 2), ((0, 2), None, [0, 2])),
+        (((0.0, 2.5), 0.5), (None, None, np.linspace(0, 2.5, 6))),
     ]
 
     @each(("one", "two"), SAME)
@@ -137,8 +139,8 @@ class TestIdentity:
     def test_different(self):
         made = [
             make_grid((0, 1), 1), make_grid((0, 1), 1.0), make_grid((0, 2), 1),
-            make_grid((0, 2), 2), make_grid((0, 2), grid=[0, 2]), make_grid((0, 2)),
-            make_grid((0, 2), grid=[0.0, 2.0]),
+            make_grid((0, 2), 2), make_grid((0, 3), grid=[0, 1, 3]), make_grid((0, 2)),
+            make_grid((0, 2), grid=[0.0, 2.0]), make_grid((0, 3), grid=[0.0, 1.0, 3.0]),
         ]  # fmt: skip
         assert len(set(made)) == len(made)
         assert made[0] != "grid"
@@ -150,6 +152,50 @@ class TestIdentity:
         assert dataclasses.replace(m, epsilon=2.0) == fx.Median(2.0, (0, 120), step=1)
         points = fx.Median(1.0, (0, 120), grid=[1, 5, 9])
         assert dataclasses.replace(points, epsilon=2.0).grid.size == 3
+
+    EVEN: ClassVar = [
+        (np.arange(0, 101.0), (0.0, 100.0), 1.0),
+        (np.arange(-7, 90, 4), (-7, 89), 4),
+        (np.linspace(-1, 1, 65), (-1.0, 1.0), 0.03125),
+    ]
+
+    @each(("points", "bounds", "step"), EVEN)
+    def test_points_that_are_even_are_as_by_their_step(self, points, bounds, step):
+        """The same draws, laws and promise; a list stays one where it is shown or built again."""
+        data = np.random.default_rng(1).uniform(bounds[0], bounds[1], 300)
+        low = max(0, bounds[0])
+        for build, where in (
+            (fx.Median, points >= bounds[0]),
+            (partial(fx.Quantile, 0.3), points >= bounds[0]),
+            (partial(fx.Median, widen=2 * step), points >= bounds[0]),
+            (fx.Mode, points >= bounds[0]),
+            (fx.Price, points >= low),
+        ):
+            listed = build(0.5, grid=points[where])
+            evenly = build(0.5, (points[where][0].item(), bounds[1]), step=step)
+            assert listed.grid == evenly.grid
+            assert listed.guarantee == evenly.guarantee
+            draws = [m.sample(data, 50, rng=3).tolist() for m in (listed, evenly)]
+            assert draws[0] == draws[1]
+            assert np.array_equal(*(m.law(data).probabilities for m in (listed, evenly)))
+            again = dataclasses.replace(listed, epsilon=2.0)
+            assert "grid=" in repr(again)
+            assert again == build(2.0, grid=points[where])
+
+    @each(
+        "points",
+        [
+            np.arange(0, 101) / 100,  # doubles near to hundredths
+            np.array([0.0, 1.0, 2.0 + 2**-51]),
+            np.array([0, 2**53, 2**54 + 1]),
+            np.array([0, 1, 2**53 + 1]),
+            np.array([5e-324, 1e-323]),
+            np.array([0.5, 0.75, 1e308]),
+            np.linspace(0, 1, (1 << 16) + 1),  # 2**-16 has more than 15 digits with others
+        ],
+    )
+    def test_points_that_are_nearly_even_are_points(self, points):
+        assert np.array_equal(make_grid(None, grid=points).points, points)
 
     @each("bounds", [(0, 5e-324), (-5e-324, 5e-324), (0, 1e-323), (0, 1e-310)])
     def test_bounds_that_are_hardly_apart(self, bounds):
@@ -364,6 +410,10 @@ class TestWidths:
         near = [[t for t, y in enumerate(exact) if abs(x - y) <= width] for x in exact]
         median = fx.Median(1.0, (points[0], points[-1]), grid=points)
         steps, found = median._reach(widen)
-        assert steps == 0
+        if median.grid.points is None:
+            t = np.arange(len(points))
+            found = np.maximum(t - steps, 0), np.minimum(t + steps, len(points) - 1)
+        else:
+            assert steps == 0
         wanted = [x[0] for x in near], [x[-1] for x in near]
         assert width == 0 or tuple(ends.tolist() for ends in found) == wanted

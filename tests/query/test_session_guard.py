@@ -455,7 +455,7 @@ class TestArgumentsThatWereWrittenOver:
         forged.grid.points[:] = [0.0, 4.0, 2.0]
         with raises("grid in order"):
             session().release(None, {"m": (forged, "x")})
-        put(forged.grid, "points", Spy())
+        put(forged.grid, "listing", Spy())
         with raises("grid: exact types"):
             session().release(None, {"m": (forged, "x")})
 

@@ -87,10 +87,10 @@ def prices_draw(
     for s in range(segments):
         fill_revenues(bids[offsets[s] : offsets[s + 1]], prices, kind, revenue)
         scan(bits, kind, base, rate, power(PRECISION), blocks, scratch)
-        settle(kind, rate, k, blocks)
+        settle(kind, rate, blocks)
         for j in range(size * s, size * (s + 1)):
             two = words[WORDS * j : WORDS * j + 2]
-            t = draw(bits, kind, base, rate, power(PRECISION), blocks, scratch, two)
+            t = draw(bits, kind, base, rate, power(PRECISION), BLOCK, blocks, scratch, two)
             if t >= 0 and kind == FLOAT and not passes(bits[t], nats, words[WORDS * j + 2]):
                 t = np.int64(OPEN)
             out[j] = t

@@ -16,8 +16,15 @@ from ..._compiler.jit import F64, I64, IN_F64, IN_I64, IN_U64, OUT_I64, helper, 
 from ..bits.heights import BLOCK, SIGNED
 from ..bits.words import fill_substream, philox
 from ..select.alias import DRAWS, build, fill, weigh_all
-from ..select.alias_rows import TAIL, table_scale
-from ..select.envelope import PRECISION, ROUNDING_MODE, rounds_to_nearest, scan, settle
+from ..select.alias_rows import table_scale
+from ..select.envelope import (
+    PRECISION,
+    ROUNDING_MODE,
+    TAIL,
+    rounds_to_nearest,
+    scan,
+    settle,
+)
 from ..select.rounds import HEADER, power
 from .places import place
 
@@ -64,7 +71,7 @@ def ragged_cells(
         count = (k + BLOCK - 1) // BLOCK
         blocks = rest[3 * columns : 3 * columns + 3 * count + TAIL]
         scan(row, SIGNED, base, rate, power(PRECISION), blocks, scratch)
-        settle(SIGNED, rate, k, blocks)
+        settle(SIGNED, rate, blocks)
         tail = blocks[3 * count :]
         scale = table_scale(np.uint64(tail[0]), np.uint64(tail[1]), cells, k)
         certain, _ = weigh_all(row, SIGNED, base, rate, scale, tail[2:4], weights, scratch)

@@ -14,12 +14,19 @@ from ..._compiler.jit import F64, I64, IN_F64, IN_U64, OUT_I64, helper, kernel
 from ..bits.heights import BLOCK
 from ..bits.words import philox
 from .alias import DRAWS, build, fill, weigh_all
-from .envelope import NOT_FINITE, PRECISION, ROUNDING_MODE, rounds_to_nearest, scan, settle
+from .envelope import (
+    NOT_FINITE,
+    PRECISION,
+    ROUNDING_MODE,
+    TAIL,
+    rounds_to_nearest,
+    scan,
+    settle,
+)
 from .rounds import HEADER, power
 
 MARGIN = 1.0 - 2.0**-30  # of the cells, so that roundings cannot overfill the table
 DOUBT = 16  # cells a candidate that are kept free for its doubtful part
-TAIL = 6  # words behind the blocks' triples: total (2), best key, lift, drawn index, rho
 OVERFULL = -6  # status: never seen; a wrong law must not pass
 
 
@@ -59,7 +66,7 @@ def alias_rows(
         row = bits[r * k : (r + 1) * k]
         if scan(row, kind, log_base, rate, power(PRECISION), blocks, scratch) < 0:
             return NOT_FINITE
-        settle(kind, rate, k, blocks)
+        settle(kind, rate, blocks)
         tail = blocks[3 * count :]
         scale = table_scale(np.uint64(tail[0]), np.uint64(tail[1]), cells, k)
         certain, doubtful = weigh_all(row, kind, log_base, rate, scale, tail[2:4], weights, scratch)

@@ -57,6 +57,7 @@ INTEGER = 4503599627370496.0  # 2**52: the sum's low bits are the rounded number
 INTEGER_BITS = np.uint64(0x4330000000000000)
 # status of a round, beside an accepted candidate's index (>= 0)
 NOT_FINITE, UNSURE, AGAIN, ROUNDING_MODE = -1, -2, -3, -4
+TAIL = 6  # words behind the blocks' triples: total (2), best key, lift, drawn index, rho
 
 
 @helper
@@ -138,7 +139,7 @@ def scan(bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any
 
 
 @helper
-def settle(kind: Any, rate: Any, size: Any, blocks: Any) -> None:
+def settle(kind: Any, rate: Any, blocks: Any) -> None:
     """Bring the blocks to one scale: each sum becomes a certified bound of its candidates' U.
 
     With e the block's scale below the common one (absolute error 2**-38) the sum at the
@@ -146,7 +147,7 @@ def settle(kind: Any, rate: Any, size: Any, blocks: Any) -> None:
     total (two words), the best key and the common lift behind the blocks. Lifts are whole
     numbers, so that the scale f = scale * 2**lift is exactly known; f * w <= 2**50.
     """
-    count = (size + BLOCK - 1) // BLOCK
+    count = (blocks.size - TAIL) // 3
     best = NONE
     for b in range(count):
         if blocks[3 * b] > 0:
@@ -214,15 +215,16 @@ def draw(
     log_base: Any,
     rate: Any,
     scale: Any,
+    length: Any,
     blocks: Any,
     work: Any,
     words: Any,
 ) -> Any:
-    """One round from settled blocks and 128 random bits: an index, UNSURE or AGAIN.
+    """One round from settled blocks of `length` and 128 bits: an index, UNSURE or AGAIN.
 
     All blocks, and all candidates of the drawn block, are looked at whatever is drawn.
     """
-    count = (bits.size + BLOCK - 1) // BLOCK
+    count = (blocks.size - TAIL) // 3
     tail = blocks[3 * count :]
     total_high, total_low = np.uint64(tail[0]), np.uint64(tail[1])
     r1, r0, counts = below(words[1], words[0], total_high, total_low, WORD)
@@ -238,9 +240,9 @@ def draw(
         passed = high < r1 or (high == r1 and low <= r0)
         chosen += 1 if passed else 0
         rho = np.int64(r0 - low) if passed else rho
-    start = chosen * BLOCK
-    part = bits[start : start + BLOCK]
-    base = log_base[start : start + BLOCK]
+    start = chosen * length
+    part = bits[start : start + length]
+    base = log_base[start : start + length]
     uppers = work[: part.size]
     heights = work[BLOCK : BLOCK + part.size].view(np.float64)
     lift = bits_float(np.uint64(tail[3]))
@@ -279,8 +281,8 @@ def envelope_one(
     status = scan(bits, kind, log_base, rate, scale, blocks, work)
     if status < 0:
         return status
-    settle(kind, rate, bits.size, blocks)
-    return draw(bits, kind, log_base, rate, scale, blocks, work, words)
+    settle(kind, rate, blocks)
+    return draw(bits, kind, log_base, rate, scale, BLOCK, blocks, work, words)
 
 
 @kernel(I64(IN_U64, I64, F64, U64, U64))
@@ -318,9 +320,9 @@ def envelope_rows(
         status = scan(row, kind, log_base, rate, scale, blocks, work)
         if status < 0:
             return status
-        settle(kind, rate, k, blocks)
+        settle(kind, rate, blocks)
         row_words = words[2 * r : 2 * r + 2]
-        out[r] = draw(row, kind, log_base, rate, scale, blocks, work, row_words)
+        out[r] = draw(row, kind, log_base, rate, scale, BLOCK, blocks, work, row_words)
     return 0
 
 
@@ -334,10 +336,10 @@ def envelope_scan(
     return scan(bits, kind, log_base, rate, scale, blocks, work)
 
 
-@kernel(NOTHING(I64, F64, I64, OUT_I64))
-def envelope_settle(kind: Any, rate: Any, size: Any, blocks: Any) -> None:
+@kernel(NOTHING(I64, F64, OUT_I64))
+def envelope_settle(kind: Any, rate: Any, blocks: Any) -> None:
     """`settle` after the threads' scans."""
-    settle(kind, rate, size, blocks)
+    settle(kind, rate, blocks)
 
 
 @kernel(I64(IN_U64, I64, IN_F64, F64, F64, OUT_I64, OUT_I64, IN_U64))
@@ -345,4 +347,4 @@ def envelope_draw(
     bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any, work: Any, words: Any
 ) -> Any:
     """A further round from settled blocks: an index >= 0, UNSURE or AGAIN."""
-    return draw(bits, kind, log_base, rate, scale, blocks, work, words)
+    return draw(bits, kind, log_base, rate, scale, BLOCK, blocks, work, words)

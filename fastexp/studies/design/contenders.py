@@ -49,7 +49,7 @@ def of_template(mechanism: Mechanism) -> Spec:
     for item in fields(mechanism):  # type: ignore[arg-type]  # mechanisms are dataclasses
         value = getattr(mechanism, item.name)
         if isinstance(value, Grid):
-            value = None if value.points is None else tuple(value.points.tolist())
+            value = None if value.listing is None else tuple(value.listing.tolist())
         changed = item.default is MISSING or value != item.default
         if item.init and item.name not in NOT_OF_STUDIES and changed and value is not None:
             table[item.name] = plain(value)

@@ -65,7 +65,7 @@ class Independent:
                 share,
                 several.bounds,
                 step=several.step,
-                grid=several.grid.points,
+                grid=several.grid.listing,
                 neighbors=several.neighbors,
             )
             for q in several._q

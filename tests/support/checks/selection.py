@@ -19,11 +19,11 @@ import numpy as np
 import fastexp as fx
 from tests.doors.compiler import interpreted
 from tests.doors.intake import utilities
-from tests.doors.kernels import UNSURE, chords, gumbel, permute_flip, words
+from tests.doors.kernels import BLOCK, UNSURE, chords, envelope, gumbel, permute_flip, words
 from tests.doors.laws import flip_law
 from tests.doors.randomness import row_stream, seeds_of
 from tests.doors.reference import exact as exact_twin
-from tests.doors.selection import MASK_64, Rows, Scan, Weighting, top_k
+from tests.doors.selection import MASK_64, Rows, Weighting, plan, top_k
 from tests.doors.selection import permute_flip as _permute_flip
 from tests.support.altered import changed
 from tests.twins import selection
@@ -442,18 +442,22 @@ def peeling_is_a_fresh_scan(k: int, rounds: int) -> None:
     peeling, at_once = (top_k.Peeling(bits, kind, one_way) for _ in range(2))
     words = rng.integers(0, 2**64, (rounds, 2), dtype=np.uint64)
     words[1], further = 0, np.full(2, 2**63, np.uint64)
+    length = plan.peeled_block(k)
+    fresh = np.empty(3 * -(-k // length) + 6, np.int64)
     taken: list[int] = []
     for two in words:
-        left = one_way.peeling(k)
-        left.log2_base[taken] = -np.inf
-        fresh = Scan(bits, kind, left, 50)
-        fresh.fill(1)
+        logs = np.zeros(k)
+        logs[taken] = -np.inf
+        for b, start in enumerate(range(0, k, length)):
+            part, triple = slice(start, start + length), fresh[3 * b : 3 * b + 3]
+            args = bits[part], kind, logs[part], one_way.rate_log2, 2.0**50
+            envelope.envelope_scan(*args, triple, np.empty(2 * BLOCK, np.int64))
+        envelope.envelope_settle(kind, one_way.rate_log2, fresh)
         index = np.empty(1, np.int64)
         supply = iter([two, further])
         peeling.take(lambda _, supply=supply: next(supply), lambda: 0, index)
         taken.append(int(index[0]))
-        assert peeling._scan.total() == fresh.total()
-        assert [peeling._scan.tail(i) for i in (2, 3)] == [fresh.tail(i) for i in (2, 3)]
+        assert peeling._scan.blocks[-6:-2].tolist() == fresh[-6:-2].tolist()
     together = np.empty(rounds, np.int64)
     supply = iter([words.reshape(-1), further])
     at_once.take(lambda _: next(supply), lambda: 0, together)
