@@ -22,7 +22,7 @@ from ..kernels.numbers.histogram import histogram
 from . import arrays
 from .arrays import CHUNK
 
-SMALL = 1 << 12  # records that are sorted at once
+SMALL = 1 << 14  # records that are sorted at once: below it no pass over them is worth its calls
 MOST_REPEATED = 1 << 27  # records with counts that are written out one by one: 1 GiB
 NOTHING: IntArray = np.zeros(0, np.int64)
 

@@ -27,12 +27,13 @@ from ..kernels.numbers.histogram import is_fast
 from ..kernels.numbers.select_ranges import CODES, TABLES
 from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers
 from . import arrays
-from .record_sources import SMALL, Counted, Sorted, Source, Window, cut, merged, runs
+from .record_sources import Counted, Sorted, Source, Window, cut, merged, runs
 
 SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
 SPARE = 8  # places that a gathering kernel may leave free
 SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
 ROOM = 24  # a buffer for a share of the records, 4 % of their memory
+LEAST = 1 << 12  # records that are worth a pass
 THREADED = 1 << 20  # records
 COARSE = 6  # points that hold the middle: then counting records on each is faster than a sort
 PIECE = 1 << 17  # records whose middle is counted at once: 1 MiB
@@ -148,7 +149,7 @@ class Unsorted(Source):
                 taken = self._gathered(partial(on_points, grid=grid, points=points, one=one), PIECE)
             else:
                 share = int(1.1 * total * (right - left) / sample.size)
-                taken = self._gathered(one, max(total // ROOM, 4 * SMALL, share))
+                taken = self._gathered(one, max(total // ROOM, 4 * LEAST, share))
             below, *within = taken.counts.tolist()
             inside = sum(within)
             short = below > low, below + inside <= high
@@ -167,7 +168,7 @@ class Unsorted(Source):
             taken = self._gathered(one, inside, 1)
         if taken.values.size != inside:  # never seen; a wrong law must not pass
             raise InvalidRecords(CHANGED)
-        if 4 * max(SMALL, high - low + 1) < inside <= total // 2:  # they are records like others
+        if 4 * max(LEAST, high - low + 1) < inside <= total // 2:  # they are records like others
             inner = _of_array(taken.values).middle(grid, low - below, high - below)
             if isinstance(inner, Window):
                 return inner._replace(below=inner.below + below, total=total)
@@ -189,7 +190,7 @@ class Unsorted(Source):
             half = len(ranges) // 2
             return self.windows(grid, ranges[:half]) + self.windows(grid, ranges[half:])
         one = partial(gathered_regions, cuts=pieces.cuts, keep=pieces.keep)
-        taken = self._gathered(one, int(1.1 * pieces.share * total) + 4 * SMALL)
+        taken = self._gathered(one, int(1.1 * pieces.share * total) + 4 * LEAST)
         wanted = int((taken.counts * pieces.keep).sum())
         if taken.values.size < wanted or 4 * wanted > 3 * total:  # an order that misled the sample
             return super().windows(grid, ranges)
@@ -205,8 +206,8 @@ class Unsorted(Source):
         seen, step, size = 0, 1, 0
         parts: list[AnyArray] = []
         known = self._total
-        if known is not None and known > SMALL:
-            step = max(known // min(SAMPLE, max(SMALL // 8, int(2 * known ** (2 / 3)))), 1)
+        if known is not None and known > LEAST:
+            step = max(known // min(SAMPLE, max(LEAST // 8, int(2 * known ** (2 / 3)))), 1)
         for part in self.raw_parts():
             parts.append(part[(-seen) % step :: step])
             seen, size = seen + part.size, size + parts[-1].size

@@ -22,6 +22,7 @@ from .cells import Shape
 from .few_records import MOST_WEIGHTS, Few
 from .weights import size_of, table
 
+FEW = 1 << 12  # records with a table of weights of their own: of more it may be too large
 NONE: IntArray = np.zeros(0, np.int64)
 
 
@@ -53,7 +54,7 @@ class DistanceStatistic(ABC):
     ) -> None:
         self.grid, self.width, self.near = grid, width, near
         self.weighting: Weighting = Weighting(rate, None)
-        self._few: tuple[Few | None, ...] = ()
+        self._few: dict[int, Few | None] = {}  # by the most records of a data set
 
     @abstractmethod
     def shape(self, source: Source) -> DistanceShape:
@@ -75,12 +76,13 @@ class DistanceStatistic(ABC):
         """What draws `size` numbers from n records, where both are few; public."""
         if n > SMALL or plan.by_table(1, size):
             return None
-        if not self._few:  # that there is none is kept too: to see it takes 50 µs
+        most = FEW if n <= FEW else SMALL
+        if most not in self._few:  # that there is none is kept too: to see it takes 50 µs
             rate = self.weighting.rate
-            farthest = max(map(self.farthest, (0, 1, SMALL - 1, SMALL)))  # it grows with n
+            farthest = max(map(self.farthest, (0, 1, most - 1, most)))  # it grows with n
             fits = size_of(rate, farthest) <= MOST_WEIGHTS
-            self._few = (self.of_few(table(rate, farthest)) if fits else None,)
-        return self._few[0]
+            self._few[most] = self.of_few(table(rate, farthest)) if fits else None
+        return self._few[most]
 
     def release(self, source: Source) -> int:
         few = self.few(source.total(), None)

@@ -10,13 +10,14 @@ from collections.abc import Callable
 import numpy as np
 
 from .._intake import arrays
-from .._intake.record_sources import SMALL, Sorted, Source
+from .._intake.record_sources import Sorted, Source
 from .._randomness.streams import seeds_of, some_seeds
 from .._threads import in_parts
 from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords
 from ..kernels.numbers import noise as kernels
 
+SMALL = 1 << 12  # records that are copied
 KINDS = {
     "laplace": kernels.LAPLACE,
     "cauchy": kernels.CAUCHY,

@@ -50,7 +50,8 @@ SELECTIONS: dict[str, Any] = {
 }
 CENTS = numbers(4_097, 12_000) / 100
 AGES = numbers(4_097, 121)
-# Of few records, 4,096 at most, draws are by a table; 20,000 have pivots and a window.
+# Of few records, 16,384 at most, draws are by a table, of more than 4,096 by a longer one; 20,000
+# have pivots and a window.
 RECORDS: dict[str, Any] = {
     "no records": CENTS[:0],
     "one record": [17],
@@ -62,6 +63,8 @@ RECORDS: dict[str, Any] = {
     "4,097 records": CENTS,
     "4,096 ages": AGES[:4_096],
     "4,097 ages": AGES,
+    "16,384 ages": numbers(16_384, 121),
+    "16,385 ages": numbers(16_385, 121),
     "20,000 records": numbers(20_000, 12_000) / 100,
     "beyond the bounds": np.append(CENTS[:200] * 3 - 100, [np.inf, -np.inf]),
 }

@@ -22,6 +22,7 @@ from fastexp._numbers import (
 )
 from fastexp._numbers.distance import distance as rank_distance
 from fastexp._numbers.distance import farthest
+from fastexp._numbers.distance_statistic import FEW
 from fastexp._numbers.few_cells import FewCells, SegmentCells
 from fastexp._numbers.quantile_tree import QuantileTree
 from fastexp._numbers.quantiles import QuantilesStatistic

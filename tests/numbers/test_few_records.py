@@ -8,7 +8,7 @@ import pytest
 import fastexp as fx
 from fastexp.errors import InvalidRecords
 from tests.doors.intake import SMALL
-from tests.doors.numbers import FewCells, rank, rank_rows
+from tests.doors.numbers import FEW, FewCells, rank, rank_rows
 from tests.support.checks import groups as checks
 from tests.support.each import each
 
@@ -19,6 +19,11 @@ MEDIAN = fx.Median(0.4, (-4, 4))
 @pytest.mark.slow
 def test_kernels_are_the_twin():
     checks.few_records_are_the_twins((0, 1, 2, 3, 7, 8, 33, 100))
+
+
+@pytest.mark.slow
+def test_kernels_are_the_twin_beyond_the_first_table():
+    checks.few_records_are_the_twins((FEW, FEW + 1))
 
 
 def test_releases_read_words():
@@ -64,7 +69,12 @@ def test_what_is_public_alone_chooses_the_way(monkeypatch):
     assert fx.Quantile(0.999, 1e-3, (0, 1))._statistic.few(10, None) is None
     assert type(fx.Median(1.0, (0, 1), widen=0.1)._statistic.few(10, None)) is FewCells
     assert MEDIAN._statistic.few(10, 5) is None
-    assert MEDIAN._statistic.few(0, 4) is MEDIAN._statistic.few(SMALL, None) is not None
+    statistic = MEDIAN._statistic
+    assert statistic.few(0, 4) is statistic.few(FEW, None) is not None
+    assert statistic.few(FEW + 1, 4) is statistic.few(SMALL, None) is not None
+    longer = fx.Quantile(0.75, 1e-3, (0, 1))._statistic  # of many records its table is too long
+    assert longer.few(FEW, None) is not None
+    assert longer.few(FEW + 1, None) is None
     monkeypatch.setattr(rank, "draw_rows", checks.never)
     assert MEDIAN.sample([0.5] * 9, rng=1, method="gumbel") == pytest.approx(0.5, abs=4.5)
     assert MEDIAN.sample([0.5] * 9, 5, rng=1).shape == (5,)

@@ -240,7 +240,7 @@ def read_way(name: str, data: Any, nan: str = "raise", **how: Any) -> Any:
 
 SMALL_BUFFERS = (
     (_records, "SMALL", 8),
-    (unsorted, "SMALL", 8),
+    (unsorted, "LEAST", 8),
     (unsorted, "SAMPLE", 6),
     (unsorted, "ROOM", 64),
     (unsorted, "THREADED", 2),
@@ -248,7 +248,7 @@ SMALL_BUFFERS = (
 )
 
 
-NO_ROOM = (unsorted, "SMALL", 1), (unsorted, "COARSE", 1)  # for what is then gathered
+NO_ROOM = (unsorted, "LEAST", 1), (unsorted, "COARSE", 1)  # for what is then gathered
 
 
 def bad_pivots(choose: Callable[[int, int, int], tuple[int, int]]) -> tuple[Any, str, Any]:
