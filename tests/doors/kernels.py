@@ -27,6 +27,7 @@ from fastexp.kernels.groups.segment_prices import revenues_fill
 from fastexp.kernels.numbers import (
     chain,
     density,
+    few_chains,
     histogram,
     laplace,
     places,

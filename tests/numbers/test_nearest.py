@@ -319,7 +319,7 @@ class TestAccuracy:
 
         def as_stated(records: np.ndarray) -> bool:
             figures = rank_errors.figures(mechanism._statistic, records, truths)
-            errors, bias = figures.error, figures.mean
+            errors, bias = figures.error, figures.bias
             chance = 4 / math.sqrt(len(rows))
             near = abs(errors.mean() - error) < chance * math.sqrt(2) * errors.std()
             return bool(near and abs(bias.mean()) < chance * bias.std())

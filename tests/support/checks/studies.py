@@ -142,10 +142,10 @@ def medians_of_rows() -> None:
         inside = rank_errors.masses(study_of._statistic, rows, truths, edges)
         for r, truth in enumerate(truths.tolist()):
             law = study_of.law(rows[r])
-            near(found.expected_error[r], law.expected_error(truth), 1e-11)
-            near(found.expected_loss[r], law.expected_loss(), 1e-11)
+            near(found.error[r], law.expected_error(truth), 1e-11)
+            near(found.loss[r], law.expected_loss(), 1e-11)
             bias = law.mean() - truth
-            assert abs(found.mean[r] - bias) < 1e-10
+            assert abs(found.bias[r] - bias) < 1e-10
             near(found.error_square[r], law.var() + bias * bias, 1e-8)
             below = law.cdf(np.nextafter(truth - edges, -np.inf))
             assert np.allclose(inside[r], law.cdf(truth + edges) - below, rtol=0, atol=1e-11)
@@ -175,8 +175,8 @@ def medians_of_long_rows() -> None:
     for r, truth in enumerate(truths.tolist()):
         law = mechanism.law(rows[r])
         error = law._weights.error(*law._around(np.array([truth]))).item() * law._scale
-        assert abs(figures.expected_error[r] - error) <= 1e-11 * error
-        assert abs(figures.expected_loss[r] - law.expected_loss()) <= 1e-11 * law.expected_loss()
+        assert abs(figures.error[r] - error) <= 1e-11 * error
+        assert abs(figures.loss[r] - law.expected_loss()) <= 1e-11 * law.expected_loss()
         (below, _), (upto, _) = law._window(np.full(edges.shape, truth), edges)
         assert np.allclose(inside[r], upto - below, rtol=0, atol=1e-12)
         points = rows[r, :, None].round(3)
