@@ -11,9 +11,9 @@ two exponentials of arguments down to -708, each with a relative error of less t
 part, product): exp has one of less than 708 * 2**-51 + 2 ulp, together less than 2**-41. Sums of
 at most 129 terms, and products, lose less than 2**-45 more. The factor 1 + SLACK makes up for both.
 An exponential that underflows is below 2**-1021, and what it multiplies below 2**852, or 2**914
-with the length of a run: all that underflows in a sum is below 2**-105, and LEAST makes up for it.
+with the length of a run: all that underflows in a sum is below 2**-105, and TINIEST makes up for it.
 A draw's own sums have the same errors. They are below the margin of 4 * SLACK of a bound, which is
-LEAST at least, but for factors that a whole sum has: within the margin integers decide.
+TINIEST at least, but for factors that a whole sum has: within the margin integers decide.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from .chain import (
     walk,
 )
 
-SLACK, LEAST, LARGE = 2.0**-40, 2.0**-60, 2.0**ONES
+SLACK, TINIEST, LARGE = 2.0**-40, 2.0**-60, 2.0**ONES
 NO_ATOMS = np.int64(0)  # `dense`
 LIGHT = 2.0**-900  # of a mass, at least
 REST_NATS, MORE_NATS = 8.0, 2.0  # the rest's share is about e**-8, and e**-6 at most
@@ -137,7 +137,7 @@ def add_ways(j: Any, i: Any, weights: Any, line: Any, at: Any, before: Any, b: A
         for k in range(some):
             b[k] += phi[k] * a[k]
     for k in range(some):
-        b[k] = b[k] * up + LEAST
+        b[k] = b[k] * up + TINIEST
 
 
 @helper
@@ -174,7 +174,7 @@ def add_phases(
     for f in range(2, most + 1 if run > 0.0 else 0):
         factor = lengthened(run, f, left) * up
         for k in range(some):
-            v = factor * (still[k] * earlier[(f - 1) * some + k]) + LEAST
+            v = factor * (still[k] * earlier[(f - 1) * some + k]) + TINIEST
             phases[f * some + k] = v
             sums[k] += v
     for k in range(some):
@@ -193,7 +193,7 @@ def fill_first(
         b, a, p = arrived[x : x + some], sums[x : x + some], phases[parts * x : parts * (x + some)]
         phi = weights[y : y + some]
         for k in range(some):
-            b[k] = phi[k] * LARGE * (1.0 + SLACK) + LEAST
+            b[k] = phi[k] * LARGE * (1.0 + SLACK) + TINIEST
         alpha, run, beta = parts_of(cells, i, NO_ATOMS, n)
         begin_phases(alpha, run, beta, b, p, a)
 
@@ -270,7 +270,7 @@ def fill_together(
         for k in range(some):
             masses[k] += phi[k] * (a[k] * shift[k])
     for k in range(some):
-        masses[k] = masses[k] * (1.0 + SLACK) + LEAST
+        masses[k] = masses[k] * (1.0 + SLACK) + TINIEST
 
 
 @helper
