@@ -11,7 +11,7 @@ two exponentials of arguments down to -708, each with a relative error of less t
 part, product): exp has one of less than 708 * 2**-51 + 2 ulp, together less than 2**-41. Sums of
 at most 129 terms, and products, lose less than 2**-45 more. The factor 1 + SLACK makes up for both.
 An exponential that underflows is below 2**-1021, and what it multiplies below 2**852, or 2**914
-with the length of a run: all that underflows in a sum is below 2**-105, and TINIEST makes up for it.
+with the length of a run: what underflows in a sum is below 2**-105, and TINIEST makes up for it.
 A draw's own sums have the same errors. They are below the margin of 4 * SLACK of a bound, which is
 TINIEST at least, but for factors that a whole sum has: within the margin integers decide.
 """
