@@ -91,7 +91,7 @@ def folder(study: Any) -> Any:
 
 def processes(work: StudyWork) -> Call:
     """A pool of processes that is running before the clock starts, and is kept."""
-    from fastexp.studies.run.pools import processes as pool
+    from fastexp.studies.run.executors import processes as pool
 
     executor = RUNNING.enter_context(pool(WORKERS))
     return on_engine(methodcaller("run", executor))(work)
