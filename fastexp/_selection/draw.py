@@ -2,7 +2,7 @@
 
 A release of one row: `envelope_block` or `envelope_one` in one call, or the threads of `scan.py`,
 two words of the operating system, and an index or the exact test. Simulated draws: one or a few
-a row by `rows.py`, of one short row in a call of its own (`_single`), many by an alias table
+a row by `rows.py`, of a few short rows in a call each (`_single`), many by an alias table
 (`alias_table.py`), or the largest Gumbel key.
 """
 
@@ -31,7 +31,7 @@ from ..kernels.select import alias_rows, envelope, single
 from . import plan
 from .alias_table import Table
 from .rows import Rows
-from .scan import Scan, check, storage
+from .scan import INT64, Scan, check, storage
 from .weighting import Weighting
 
 
@@ -60,6 +60,9 @@ def release_rows(bits: WordArray, kind: int, weighting: Weighting, threads: int)
     """One index a row of a matrix, each from two words of the operating system."""
     rows, w = Rows(bits, kind, weighting), weighting
     words = os_words(2 * rows.rows)
+    if w.base is None and rows.k <= BLOCK and rows.rows <= plan.FEW_ROWS:
+        pairs = enumerate(words.reshape(-1, 2).tolist())
+        return np.array([_block(rows.row(r), rows.kind, w, *pair) for r, pair in pairs], INT64)
     out = np.empty(rows.rows, np.int64)
 
     def part(first: int, last: int) -> int:
@@ -99,6 +102,12 @@ def simulate(
         name = 0 if streams is None else validate.streams(streams, 1).item()
         return _single(bits, kind, weighting, seed_words(rng), name)
     rows = Rows(bits, kind, weighting)
+    if one and rows.k <= BLOCK and rows.rows <= plan.FEW_ROWS:
+        names, seed = validate.streams(streams, rows.rows).tolist(), seed_words(rng)
+        each = enumerate(names)
+        return np.array(
+            [_single(rows.row(r), rows.kind, weighting, seed, name) for r, name in each], INT64
+        )
     way, draws = validate.method(method), validate.size(size)
     return rows.shaped(drawn(rows, rows.seeds(rng, streams), draws, workers, way), draws)
 

@@ -22,7 +22,7 @@ WINDOW_BITS = 24
 # A draw from scanned blocks computes one block again, about 1.5 us; building a table costs
 # about 8 ns a candidate (case `many`, k = 1e3 and 1e6): even at 1 draw in 200 candidates.
 CANDIDATES_PER_DRAW = 200
-# Rows of permute-and-flip take a call each up to so many: a matrix takes 12 us.
+# Rows of at most a block take a call each, 0.7 us, up to so many: a matrix takes 12 us (`rows`).
 FEW_ROWS = 8
 # Starting a second thread takes about 60 us, as long as 60,000 candidates (case `release`).
 THREADED_CANDIDATES = 1 << 17
