@@ -27,7 +27,6 @@ from fastexp.kernels.groups.segment_prices import revenues_fill
 from fastexp.kernels.numbers import (
     chain,
     density,
-    few_chains,
     histogram,
     laplace,
     places,
