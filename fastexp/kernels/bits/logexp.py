@@ -126,10 +126,3 @@ def log_fill(x: Any, out: Any) -> None:
     wide_vectors()
     for i in range(x.size):
         out[i] = log_one(x[i])
-
-
-def log_one_value(x: float) -> float:
-    """log(x) of one number, with the kernels' bits."""
-    out = np.empty(1)
-    log_fill(np.array([x]), out)
-    return float(out[0])
