@@ -128,7 +128,7 @@ out = np.empty(x.size)
 logexp.exp_fill(x, out); digest.update(out.tobytes())
 logexp.log_fill(np.abs(x), out); digest.update(out.tobytes())
 u = 20 * rng.random(5003)
-base = np.where(rng.random(5003) < 0.1, 0, np.exp2(rng.uniform(-30, 30, 5003)))
+base = np.where(rng.random(5003) < 0.1, 0, np.ldexp(u, rng.integers(-35, 25, 5003)))
 for m in (fx.Exponential(1.0, 1.0), fx.Exponential(1.0, 1.0, base=base)):
     digest.update(m.law(u).probabilities.tobytes() + m.law(u).log_probabilities.tobytes())
     digest.update(m.sample(u, 9001, rng=1).tobytes() + m.sample(u, 7, rng=2).tobytes())
@@ -156,7 +156,7 @@ for m in (fx.Median(1.0, (-4, 4)), fx.Price(1.0, (0, 4), step=0.5)):
     digest.update(m.sample(x, 40, offsets=ends, rng=1).tobytes())
 print(digest.hexdigest())
 """
-PINNED = ["61c349c8d5af5f250158edf36e87b19a", "0584c7030a879c3da167aa15b0a0bb10"]
+PINNED = ["347db7e9a1de5f5dc02b04a4d8b23bf7", "22bb161ed90cdfa0e29e70a6a9543c48"]
 AVX2 = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+bmi,+bmi2,+sse4.2"}
 SSE2 = {"NUMBA_CPU_NAME": "generic"}
 
