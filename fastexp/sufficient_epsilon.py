@@ -200,8 +200,7 @@ def epsilon_for(
         If a parameter is outside its range, not exactly one target is given, or no data set
         reaches it.
     PrecisionError
-        If the law of a data set cannot be computed at another epsilon, or, of `Quantiles`, if the
-        target is met with equality, or nearly so.
+        If the law of a data set cannot be computed at another epsilon.
 
     Examples
     --------

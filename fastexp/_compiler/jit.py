@@ -49,6 +49,7 @@ NOTHING, I64, U64, F64 = map(Type, ("void", "int64", "uint64", "float64"))
 PAIR, PAIR_F64 = Type("pair int64"), Type("pair float64")
 IN_U64, IN_I64, IN_F64 = Type("in uint64"), Type("in int64"), Type("in float64")
 IN_U32 = Type("in uint32")
+IN_C128, OUT_C128 = Type("in complex128"), Type("out complex128")
 OUT_U64, OUT_I64, OUT_F64 = Type("out uint64"), Type("out int64"), Type("out float64")
 
 KERNELS: dict[str, Kernel] = {}

@@ -35,6 +35,15 @@ class Line(NamedTuple):
             )
         return np.repeat(factors, np.diff(self.first))
 
+    def cut(self, places: IntArray, size: int) -> Line:
+        """The same with runs that start at these grid points, too, of so many points."""
+        start = np.union1d(self.start, places[(places > 0) & (places < size)])
+        site = np.searchsorted(self.start, start, "right") - 1
+        points, records = np.diff(np.append(start, size)), self.records[site]
+        first = np.concatenate([[0], np.cumsum(records + 1)])
+        rank = np.arange(first[-1]) + np.repeat(self.below[site] - first[:-1], records + 1)
+        return Line(start, points, self.below[site], records, first, rank, self.left)
+
     def mirrored(self, n: int) -> Line:
         """From right to left; ranks are counted from there."""
         first = self.first[-1] - self.first[::-1]

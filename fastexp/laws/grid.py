@@ -418,7 +418,7 @@ class GridLaw(PiecewiseLaw):
 
     @property
     def _size(self) -> Fraction:
-        return Fraction(*self._grid.unit[1:]) if self._grid.points is None else Fraction(1)
+        return step_size(self._grid)
 
     def _ends(self) -> AnyArray:
         p = self._pieces
@@ -508,19 +508,8 @@ class GridLaw(PiecewiseLaw):
         return out
 
     def _window(self, x: AnyArray, r: FloatArray) -> tuple[Tails, Tails]:
-        before, upto = self._places_within(x, r)
+        before, upto = places_within(self._grid, x, r)
         return self._split_at(before), self._split_at(upto)
-
-    @quiet
-    def _places_within(self, x: AnyArray, r: FloatArray) -> tuple[IntArray, IntArray]:
-        """How many points are < x - r and <= x + r: exact differences, not rounded ones."""
-        below, above = added(x, r, negative=True), added(x, r)
-        if not self._grid.whole:
-            before = np.nextafter(-below.double_below(), -np.inf)
-            return self._grid.places(before), self._grid.places(above.double_below())
-        number, outside = below.integer_below()
-        before = self._places_of(~number, -outside)  # the integer below -number
-        return before, self._places_of(*above.integer_below())
 
     def _holds(self, target: Target) -> Callable[[float], bool]:
         """Of errors, where losses are constant in cells, by one sum for all rates."""
@@ -532,14 +521,14 @@ class GridLaw(PiecewiseLaw):
         nearest = self._grid.places(truth)
         limits = nearest - 1, nearest  # a part of its own: its error may be 0
         if target.probability is not None:
-            limits = self._places_within(truth, np.array([target.limit]))
+            limits = places_within(self._grid, truth, np.array([target.limit]))
         low, high = limits
         start = np.unique(np.concatenate([p.start, np.clip([*low, *high], 0, self._grid.size - 1)]))
         last = np.append(start[1:], self._grid.size) - 1
         if target.probability is not None:
             gains = ((start >= low) & (start < high)) - target.probability
         else:
-            away = [np.abs(self._steps_from(truth, at)) / 2.0 for at in (start, last)]
+            away = [np.abs(steps_from(self._grid, truth, at)) / 2.0 for at in (start, last)]
             gains = target.limit / self._scale - (away[0] + away[1])
         meets = gains_at(p.loss[self._cells(start)], gains * (last - start + 1.0))
         unit = float(self._rate_at(1.0))
@@ -550,17 +539,35 @@ class GridLaw(PiecewiseLaw):
         of_losses = self._by_distance and target.truth in (None, self.truth)
         return of_losses or super()._rises(target)
 
-    def _steps_from(self, truth: AnyArray, at: IntArray) -> FloatArray:
-        """From a number to points, in steps."""
-        if self._grid.points is not None:
-            return differences(self._grid.points[at], truth)
-        point = np.maximum(self._grid.places(truth) - 1, 0)
-        return (at - point) - differences(truth, self._grid.values(point)) / self._scale
 
-    def _places_of(self, numbers: IntArray, outside: IntArray) -> IntArray:
-        """How many points are <= each number; `outside`: 1 above all of int64, -1 below."""
-        places = self._grid.places(numbers)
-        return np.where(outside > 0, self._grid.size, np.where(outside < 0, 0, places))
+@quiet
+def places_within(grid: Grid, x: AnyArray, r: FloatArray) -> tuple[IntArray, IntArray]:
+    """How many points are < x - r and <= x + r: exact differences, not rounded ones."""
+    below, above = added(x, r, negative=True), added(x, r)
+    if not grid.whole:
+        before = np.nextafter(-below.double_below(), -np.inf)
+        return grid.places(before), grid.places(above.double_below())
+    number, outside = below.integer_below()
+    before = _places_of(grid, ~number, -outside)  # the integer below -number
+    return before, _places_of(grid, *above.integer_below())
+
+
+def _places_of(grid: Grid, numbers: IntArray, outside: IntArray) -> IntArray:
+    """How many points are <= each number; `outside`: 1 above all of int64, -1 below."""
+    return np.where(outside > 0, grid.size, np.where(outside < 0, 0, grid.places(numbers)))
+
+
+def steps_from(grid: Grid, truth: AnyArray, at: IntArray) -> FloatArray:
+    """From a number to points, in steps; where points are listed, in numbers."""
+    if grid.points is not None:
+        return differences(grid.points[at], truth)
+    point = np.maximum(grid.places(truth) - 1, 0)
+    return (at - point) - differences(truth, grid.values(point)) / float(step_size(grid))
+
+
+def step_size(grid: Grid) -> Fraction:
+    """What a step is; 1 where points are listed."""
+    return Fraction(*grid.unit[1:]) if grid.points is None else Fraction(1)
 
 
 def gains_at(losses: FloatArray, gains: FloatArray) -> Callable[[float], bool]:

@@ -26,7 +26,7 @@ from ..pictures.law_panels import draw
 from .elementary import cdf_of, differences, least_number, quiet
 from .pieces import LossSums
 from .privacy_loss import LossPieces, PrivacyLoss
-from .targets import HIGH, LOW, Target, Unreached, least_epsilon, target_of
+from .targets import HIGH, LOW, Target, Unreached, first_failure, least_epsilon, target_of
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
@@ -306,8 +306,7 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
             In nats, in [1e-9, 1e6]; of top-k that of a round. It is the least point of a geometric
             grid (ratio 1.01, up to 1e6) such that the target holds at it and at every point of the
             grid above it, rounded up to four digits and verified there by the exact law. (Errors
-            may rise with epsilon.) Of `Quantiles` the target holds at every epsilon from the least
-            one on, which is rounded up.
+            may rise with epsilon.)
 
         Raises
         ------
@@ -316,8 +315,7 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
             distance of the truth from the nearest possible output, such as a point of the grid;
             the law at epsilon = 1e6 has the least limits that hold.
         PrecisionError
-            If the law cannot be computed at another epsilon, or, of `Quantiles`, if the target is
-            met with equality, or nearly so.
+            If the law cannot be computed at another epsilon.
 
         Notes
         -----
@@ -325,7 +323,8 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
         noise fixed, the winner of the greatest c * utility + noise lies on an envelope of lines in
         c, and goes to a greater slope, which is its utility, as c grows (Gumbel noise: the
         exponential mechanism; exponential noise: permute-and-flip). Errors need not fall: all
-        points of the grid are looked at, from above.
+        points of the grid are looked at, from above; of `Quantiles` some of them, since what a
+        target compares is convex in epsilon.
         """
         check_rounding()
         target = target_of(error, loss, probability, expected_error, expected_loss, truth)
@@ -338,7 +337,8 @@ class Law(Carded, ABC, Generic[One_co, Many_co]):
         """The epsilon that is enough; `Unreached` where there is none."""
         with np.errstate(all="ignore"):  # a warning would depend on the data
             holds = self._holds(target)
-            return least_epsilon(holds, self._least, rising=self._rises(target))
+            failing = first_failure(holds, rising=self._rises(target))
+            return least_epsilon(holds, self._least, failing)
 
     def _holds(self, target: Target) -> Callable[[float], bool]:
         """Whether a target holds at another epsilon, by the law there."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import comb, inf
-from math import log as log_of
+from math import comb
 from typing import NoReturn
 
 import numpy as np
@@ -16,14 +15,11 @@ from .._typing import FloatArray, IntArray
 from ..errors import ParameterError
 from .elementary import log, quiet
 from .grid import GridCells, GridLaw, Sampler
-from .quantile_targets import OFF as SUMS_OFF
-from .quantile_targets import Bounds, bounded
-from .targets import Target
 
 OFF = 5e-10  # what a probability of points may be off by, where a run is cut into pieces
 # In slots of the chain's steps: a piece costs PIECE, and SHARE factors of shares cost one. A call
 # for the factors of all pieces takes as long as SHARES of them.
-PIECE, SHARE, SHARES = 16, 16, 1 << 10
+PIECE, SHARE, SHARES = 64, 4, 1 << 10
 LEAST = 740.0  # nats below the highest density: nothing, but a number
 OF_ALL = "one of several quantiles that are drawn at once has no utility of its own"
 
@@ -58,23 +54,6 @@ class MarginalLaw(GridLaw):
     _with_rate = _holds = _refused
     utility = _expected_loss = _best_utility = _loss_cdf = _loss_tail = _loss_quantile = _refused
 
-    def _bounds(self, target: Target, truth: float, log_whole: float) -> Bounds:
-        """Of the sums that a target of errors compares, of which `log_whole` is that of all."""
-        truths = self._numbers("truth", np.array([truth]))
-        if target.probability is None:
-            error, far = self._expected_errors(truths)[0], self._farthest(truths)[0]
-            whole = log_whole + log_of(target.limit)
-            lower, upper = bounded(log_whole, error / far) if far > 0.0 else (-inf, -inf)
-            scale = log_of(far) if far > 0.0 else 0.0
-            return Bounds((whole - SUMS_OFF, whole + SUMS_OFF), (lower + scale, upper + scale))
-        few, many = 1.0 - target.probability, target.probability
-        inside, outside = self._inside(truths, np.array([target.limit]))
-        within, beyond = bounded(log_whole, inside[0]), bounded(log_whole, outside[0])
-        few_log, many_log = log_of(few), log_of(many)
-        return Bounds(
-            (within[0] + few_log, within[1] + few_log), (beyond[0] + many_log, beyond[1] + many_log)
-        )
-
 
 @quiet
 def runs_of(
@@ -106,7 +85,9 @@ def runs_of(
     for (r, k), p in places.items():
         some = np.flatnonzero(p[site] > 0.0)
         g = points[site[some]].astype(np.float64)
-        share = _share(r, k, upto[some], g, line.left) - _share(r, k, after[some], g, line.left)
+        share = share_of_first(r, k, upto[some], g, line.left) - share_of_first(
+            r, k, after[some], g, line.left
+        )
         masses[some] += p[site[some]] * share
     return line.start[site] + after, np.maximum(masses, 0.0)
 
@@ -116,7 +97,7 @@ def _cut(points: IntArray, pieces: IntArray, place: IntArray) -> IntArray:
     return points // pieces * place + points % pieces * place // pieces
 
 
-def _share(r: int, k: int, low: IntArray, g: FloatArray, left: bool) -> FloatArray:
+def share_of_first(r: int, k: int, low: IntArray, g: FloatArray, left: bool) -> FloatArray:
     """P(the r-th of k answers in a run of g points is one of the first `low`).
 
     They are independent and uniform; with ties "left", all multisets are as likely: as much as

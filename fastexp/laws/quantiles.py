@@ -18,17 +18,16 @@ from .._parameters import validate
 from .._parameters.grid import Grid, make_grid
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray
-from ..errors import FastexpError, ParameterError
+from ..errors import ParameterError
 from ..pictures.law_painters import Laws
 from .elementary import exp
 from .grid import GridLaw
 from .law import Law, finite
 from .quantile_chain import LOST, Chain
+from .quantile_errors import SiteErrors
 from .quantile_marginals import MarginalLaw, runs_of
-from .quantile_targets import Bounds, least_epsilon
-from .targets import Target, rounded_up
-
-LOST_TO_BOUNDS = 44.0  # nats: far below what bounds of targets allow for
+from .quantile_targets import Bounds, first_failure, step_of
+from .targets import Target, least_epsilon
 
 
 class QuantilesLaw(Law[Any, Any]):
@@ -42,9 +41,8 @@ class QuantilesLaw(Law[Any, Any]):
     -----
     Sums over all answers in order, of which there are N**m / m!, and over all totals, by a
     recursion from answer to answer, forward and backward. It takes O(m) for each rank that
-    matters and each total, about 25 of them: a second for n = 10_000, m = 9 and epsilon = 1.
-    `epsilon_for` is about all quantiles, each with its own truth; it takes as long as some 15 laws,
-    and its target is seen to fail a relative 1e-7 below.
+    matters and each total, about 15 of them: a second for n = 10_000, m = 9 and epsilon = 1.
+    `epsilon_for` is about all quantiles, each with its own truth; it takes as long as some 5 laws.
 
     **Numerics**: logarithms of sums of terms >= 0; probabilities agree with sums in fractions to
     1e-9, and what is left out is below 1e-20 of the whole.
@@ -98,8 +96,11 @@ class QuantilesLaw(Law[Any, Any]):
     def _chain(self) -> Chain:
         return self._chain_at(self._epsilon, self._statistic.lattice)
 
-    def _chain_at(self, epsilon: float, lattice: int | None, lost: float = LOST) -> Chain:
-        s, line = self._statistic, self._line(bool(self._statistic.left))
+    def _chain_at(
+        self, epsilon: float, lattice: int | None, lost: float = LOST, line: Line | None = None
+    ) -> Chain:
+        s = self._statistic
+        line = line or self._line(bool(s.left))
         rate = float(s.rate * Fraction(epsilon) / Fraction(self._epsilon))
         return Chain(line, s.grid.size, self._source.total(), s.q, rate, lattice, lost)
 
@@ -246,20 +247,21 @@ class QuantilesLaw(Law[Any, Any]):
         if target.truth is not None:
             raise ParameterError("truth must be None for several quantiles: each has its own")
         truths = [target.about(partial(self._truth_of, j)).truth for j in range(len(self.q))]
-        lattice = self._statistic.lattice is not None
+        s = self._statistic
+        errors = SiteErrors(s.grid, self._line(bool(s.left)), target, np.array(truths))
+        lattice = s.lattice is not None
 
-        def sums(epsilon: float, step: int) -> list[Bounds]:
-            chain = self._chain_at(epsilon, step if lattice else None, LOST_TO_BOUNDS)
-            return [
-                self._on(chain, j)._bounds(target, truth, chain.log_whole)
-                for j, truth in enumerate(truths)
-            ]
+        def sums(epsilon: float, step: int, lost: float = errors.lost) -> list[Bounds]:
+            return errors.bounds(
+                self._chain_at(epsilon, step if lattice else None, lost, errors.line)
+            )
 
+        def holds(epsilon: float) -> bool:
+            return all(bounds.holds for bounds in sums(epsilon, step_of(epsilon), LOST))
+
+        failing = partial(first_failure, sums, holds, lattice=lattice)
         with np.errstate(all="ignore"):  # a warning would depend on the data
-            return rounded_up(least_epsilon(sums, lattice=lattice))
-
-    def _holds(self, target: Target) -> NoReturn:
-        raise FastexpError(f"{target.name} of several quantiles at once: please report this")
+            return least_epsilon(holds, self._least, failing)
 
     def _subject(self) -> Laws:
         laws = [self._one(j) for j in range(len(self.q))]

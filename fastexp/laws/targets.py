@@ -108,24 +108,34 @@ def share_of_all(name: str, value: object) -> float:
     return share
 
 
-def least_epsilon(holds: Callable[[float], bool], least: float, *, rising: bool) -> float:
+def least_epsilon(
+    holds: Callable[[float], bool], least: float, failing: Callable[[list[float]], int]
+) -> float:
     """The epsilon that is enough for a target; `Unreached` if it fails at 1e6.
 
-    `least` is the least epsilon that there is; `rising`: a target that holds at one epsilon holds
-    at all above it.
+    `least` is the least epsilon that there is; `failing`: how many falling epsilons come before the
+    first at which the target fails.
     """
     points = np.append(GRID[least < GRID], least).tolist()
-    if not holds(points[0]):
-        raise Unreached
-    if rising:
-        failing = bisect_left(points, True, lo=1, key=lambda epsilon: not holds(epsilon))
-    else:
-        failing = next((i for i, point in enumerate(points) if not holds(point)), len(points))
-    for point in reversed(points[:failing]):
+    for point in reversed(points[: failing(points)]):
         epsilon = rounded_up(point)
         if holds(epsilon):
             return epsilon
     raise Unreached
+
+
+def first_failure(holds: Callable[[float], bool], *, rising: bool) -> Callable[[list[float]], int]:
+    """How many falling epsilons come before the first at which a target fails.
+
+    `rising`: a target that holds at one epsilon holds at all above it.
+    """
+
+    def failing(points: list[float]) -> int:
+        if rising:
+            return bisect_left(points, True, key=lambda epsilon: not holds(epsilon))
+        return next((i for i, point in enumerate(points) if not holds(point)), len(points))
+
+    return failing
 
 
 def rounded_up(epsilon: float) -> float:

@@ -37,6 +37,10 @@ def test_known_figures_of_thirty_records():
     checks.known_figures()
 
 
+def test_sums_that_no_double_holds():
+    checks.sums_beyond_doubles()
+
+
 @pytest.mark.slow
 @each("size", [7, 1000, 1 << 30])
 def test_answers_without_records_are_order_statistics(size):

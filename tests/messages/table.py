@@ -436,7 +436,6 @@ MESSAGES = (
     Message("steps without end", ParameterError, "the multiples of a step have no end: use pmf, cdf and ppf",
         lambda: fx.Laplace(epsilon=1, sensitivity=1, step=1).law(3).as_dict(),
         call(lambda x: getattr(fx.Laplace(1.0, 1, step=1).law(0), x), "grid", "points", "probabilities", "log_probabilities")),
-    Message("target met with equality", PrecisionError, "epsilon_for finds no proof: at some epsilon the target is met with equality...", "epsilon_for, in test_quantile_targets"),
     Message("total of a public number", ParameterError, 'total needs neighbors="add-remove": n is public under "replace"', "total of a law"),
     Message("truth of no statistic", ParameterError, "truth must be given: these records have no finite statistic", "epsilon_for"),
     Message("truth of several quantiles", ParameterError, "truth must be None for several quantiles: each has its own", "epsilon_for"),

@@ -294,7 +294,6 @@ NAMES = {
     "expected_loss": ("either", "limits so far apart"),
     "loss": ("either",),
     "failure": ("either",),
-    "expected_error": ("finds no proof",),  # where an error is at its least
 }
 
 

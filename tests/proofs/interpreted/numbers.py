@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 import fastexp as fx
-from tests.doors.intake import unsorted
+from tests.doors.intake import Counted, runs, unsorted
 from tests.doors.kernels import (
     FLOAT,
     SIGNED,
@@ -19,7 +20,9 @@ from tests.doors.kernels import (
     ragged,
     select_rank,
 )
+from tests.doors.numbers import QuantilesStatistic, quantile_sites
 from tests.doors.parameters import make_grid
+from tests.doors.randomness import seeds_of, stream_of
 from tests.support.checks import quantile_chains, quantile_laws
 
 NUMBERS = np.random.default_rng(8).normal(size=700).round(2)
@@ -110,6 +113,15 @@ def laws(digest: Any) -> None:
     for ties in quantile_laws.TIES:
         joint = quantile_laws.law_of([0, 3, 3, 3, 7, 9], 11, quantile_laws.QUARTILES, 1, 1, ties)
         digest.update(np.array([joint.log_normalizer, *joint.expected_rank_error()]).tobytes())
+    twelve = tuple(Fraction(i, 13) for i in range(1, 13))
+    # Numbers with exponents, upwards and downwards; more sums than there is room for at first.
+    for records, size, q, rate in (
+        ([], 1 << 50, twelve, 1),
+        ([0, 0, 0, 2, 2, 2], 5, quantile_laws.QUARTILES, 200),
+        ([0] * 200 + [3] * 200, 5, quantile_laws.QUARTILES, 1),
+    ):
+        joint = quantile_laws.law_of(records, size, q, rate, None, "spread")
+        digest.update(np.array(joint.log_normalizer).tobytes())
     for kernel in (density.expm1_fill, density.log1p_fill):
         out = np.empty(5)
         kernel(np.array([-0.9, -1e-9, 0.0, 0.2, 9.0]), out)
@@ -125,6 +137,13 @@ def several(digest: Any) -> None:
         partial(fx.Quantiles, neighbors="replace"),
         fx.JointExponentialQuantiles,
     )
+    grid = make_grid((0, 8), step=1)
+    source = Counted(*runs(np.sort(records[:40])), grid)
+    stream = stream_of(seeds_of(1, np.arange(1, dtype=np.uint64)), 0)
+    for ties in quantile_laws.TIES:
+        of = QuantilesStatistic(quantile_laws.QUARTILES, Fraction(1, 2), 4, grid, ties)
+        chain = quantile_sites.SiteChain(of, source)
+        digest.update(of.draws(chain, stream, 5).tobytes())
     for kind in kinds:
         joint = kind([0.1, 0.15, 0.2, 0.9], 1.0, (0, 9), step=1)
         for some in (records, records[:3], records[:1].repeat(3)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cache
 
@@ -104,9 +105,21 @@ def known_figures() -> None:
     assert fixed.expected_error(truths) == pytest.approx(errors, abs=1e-9)
 
 
+def sums_beyond_doubles() -> None:
+    """Of 24 answers in a run of 2**50 points, and of totals whose weights are far apart."""
+    q = tuple(Fraction(i, 25) for i in range(1, 25))
+    law = law_of([], 1 << 50, q, 1, None, "spread")
+    assert law.log_normalizer == pytest.approx(1200 * math.log(2) - math.lgamma(25), abs=1e-9)
+    law = law_of([60] * 40, 61, (Fraction(5, 6), Fraction(11, 12)), 30, 1, "left")
+    for places in law._chain.places:
+        assert sum(p.sum() for p in places.values()) == pytest.approx(1, abs=1e-9)
+    assert law.total().pmf(0) == pytest.approx(1, abs=1e-9)
+
+
 def run() -> None:
     """All of them, shortly."""
     known_figures()
+    sums_beyond_doubles()
     for case in (CASES[0], *CASES[2:5], CASES[6]):
         for ties in TIES:
             law_is_that_of_the_twin(case, ties)

@@ -1,0 +1,98 @@
+"""Errors of several quantiles that are drawn at once: sums over sites that no limit divides."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from .._numbers.quantile_line import Line
+from .._parameters.grid import Grid
+from .._typing import AnyArray, FloatArray, IntArray
+from .grid import places_within, step_size, steps_from
+from .quantile_chain import Chain
+from .quantile_marginals import share_of_first
+from .quantile_targets import LOST, OFF, Bounds, bounded
+from .targets import Target
+
+LEAST = 2.0**-1000  # of what a target allows for
+MANY = 64  # points of a run for each of its answers, from where on two terms of a sum are enough
+
+
+class SiteErrors:
+    """What a target of errors compares at any epsilon, by one line of sites.
+
+    Attributes
+    ----------
+    line : Line
+        That of the records, cut where errors begin to be larger than the limit or, if the target
+        is of expected errors, than 0; into all points where these are listed.
+    lost : float
+        What chains may leave out, in nats, for `Bounds`.
+    """
+
+    def __init__(self, grid: Grid, line: Line, target: Target, truths: AnyArray) -> None:
+        self._limit, self._probability = target.limit, target.probability
+        if target.probability is None:
+            ends = np.arange(grid.size) if grid.points is not None else grid.places(truths)
+        else:
+            limits = np.full(truths.size, target.limit)
+            self._inside = np.array(places_within(grid, truths, limits))
+            ends = self._inside.reshape(-1)
+        self.line = line.cut(ends, grid.size)
+        self._scale = float(step_size(grid))
+        last = self.line.start + self.line.points - 1
+        each = truths[:, None]
+        self._starts = np.array([steps_from(grid, truth, self.line.start) for truth in each])
+        lasts = np.array([steps_from(grid, truth, last) for truth in each])
+        self._means = dict[tuple[int, int], FloatArray]()
+        if target.probability is None:
+            farthest = self._scale * max(np.abs(self._starts).max(), np.abs(lasts).max())
+            few = min(target.limit / farthest, 1.0) if farthest else 1.0
+        else:
+            few = min(1.0 - target.probability, target.probability)
+        self.lost: float = LOST - log(max(few, LEAST)) + log(truths.size)
+
+    def bounds(self, chain: Chain) -> list[Bounds]:
+        """Of each quantile, by a chain of `line`."""
+        return [self._bounds(chain.log_whole, j, places) for j, places in enumerate(chain.places)]
+
+    def _bounds(self, whole: float, j: int, places: dict[tuple[int, int], FloatArray]) -> Bounds:
+        if self._probability is None:
+            error = self._scale * sum(
+                float(masses @ np.abs(self._starts[j] + self._mean(r, k)))
+                for (r, k), masses in places.items()
+            )
+            b = bounded(whole, error / self._limit)
+            return Bounds((whole - OFF, whole + OFF), b, error <= self._limit)
+        low, high = self._inside[:, j]
+        inside = (low <= self.line.start) & (self.line.start < high)
+        masses = np.array([*places.values()]).sum(axis=0)
+        beyond, few = float(masses[~inside].sum()), 1.0 - self._probability
+        a, b = bounded(whole, float(masses[inside].sum())), bounded(whole, beyond / few)
+        many = log(self._probability)
+        return Bounds(a, (b[0] + many, b[1] + many), beyond <= few)
+
+    def _mean(self, r: int, k: int) -> FloatArray:
+        """How many points of its site are below the r-th of k answers there, on average."""
+        if (r, k) not in self._means:
+            points, place = np.unique(self.line.points, return_inverse=True)
+            self._means[r, k] = mean_place(r, k, points, self.line.left)[place]
+        return self._means[r, k]
+
+
+def mean_place(r: int, k: int, points: IntArray, left: bool) -> FloatArray:
+    """How many points of runs are below the r-th of k answers there, on average.
+
+    With ties "left" of all multisets, otherwise of independent answers: then many points are
+    summed by Euler and Maclaurin's formula, to 1e-8 of a point.
+    """
+    g = points.astype(np.float64)
+    if left:
+        return r * (g + k) / (k + 1) - r
+    ends = k * (float(r == 1) - float(r == k))
+    means: FloatArray = g * (r / (k + 1)) - 0.5 + ends / (12.0 * g)
+    for i in np.flatnonzero(points < MANY * k).tolist():
+        first, run = np.arange(1, points[i]), np.full(points[i] - 1, g[i])
+        means[i] = float((1.0 - share_of_first(r, k, first, run, left)).sum())
+    return means
