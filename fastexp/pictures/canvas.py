@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,12 +17,15 @@ import numpy as np
 
 from .._parameters.text import printable, readable
 from ..errors import OutputError, ParameterError, ParameterTypeError
-from .inks import inks_of, inks_on
 
 SUFFIXES = (".png", ".svg", ".pdf")
+LIGHT, DARK = (Path(__file__).with_name(f"{name}.mplstyle") for name in ("light", "dark"))
 LONGEST, LINE, LONG = 28, 14.4, 10  # characters: of a label, of notes an inch, of a tick
 LEAST, LETTER = 12, 0.6  # letters of a title's line, at least; how wide one is, of its size
 KEY = 9  # points: the size of a legend's letters
+SIGN, WORD = 0.6, 0.075  # inches in a legend: of a line, and of a letter
+ACROSS = 4  # entries of a legend beside each other, at most
+FILLED = 0.4  # how opaque areas are, over which lines of the same colour are seen
 PIXELS = 96  # an inch on a page
 WIDTH, WIDE, EDGE = 6.4, 8.0, 0.12  # inches: of a picture, of one with columns, of margins
 TITLE, NOTE = 0.42, 0.19  # inches: of the title's line, and of a line of notes
@@ -43,48 +48,81 @@ def check_matplotlib() -> None:
         raise ParameterError("plot needs matplotlib: pip install matplotlib")
 
 
-def figure_for(
-    ax: Any, title: str, notes: list[str], height: float, shape: tuple[int, int] = (1, 1)
-) -> tuple[Any, list[Any]]:
-    """The figure and the axes of a picture, row by row: the caller's, or new ones.
+@contextmanager
+def paper(
+    ax: Any, title: str, notes: list[str], height: float, count: int = 1, columns: int = 1
+) -> Iterator[list[Any]]:
+    """The axes of a picture, a panel each, and the style to draw in: the caller's, or new ones.
 
-    The caller's are as many as `shape` says, and get the title and no notes. New ones stand below a
-    heading with notes, and that the picture is not private; they have so many inches together.
-    Nothing of the process is changed: a notebook shows the figure if it is the value of a cell, as
-    ``axes.figure``.
+    The caller's fill all rows of so many columns, get the title and no notes, and keep the ticks
+    and the frame that they have. New ones stand below a heading with notes, and that the picture
+    is not private; they have so many inches together. Nothing of the process is changed: a notebook
+    shows the figure if it is the value of a cell, as ``axes.figure``.
     """
     check_matplotlib()
-    rows, columns = shape
-    if ax is None:
-        figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little of it
-        width = WIDTH if columns == 1 else WIDE
-        remarks = textwrap.wrap(" · ".join([*notes, PRIVATE]), int(LINE * width))
-        whole = height + TITLE + NOTE * len(remarks)
-        figure = figure_class(figsize=(width, whole), dpi=150, layout="constrained")
-        below = (0, 0, 1, height / whole)
-        figure.get_layout_engine().set(w_pad=EDGE, h_pad=0.1, rect=below)
-        x, top, second = EDGE / width, 1 - EDGE / whole, 1 - TITLE / whole
-        inks = inks_on(figure.get_facecolor())
-        for text in (
-            figure.text(x, top, title, fontsize=13, fontweight="bold", color=inks.mark),
-            figure.text(x, second, "\n".join(remarks), fontsize=9, color=inks.quiet),
-        ):
-            text.set(ha="left", va="top", parse_math=False)
-        axes = list(figure.subplots(rows, columns, squeeze=False).flat)
-        for drawn in (figure, *axes):
-            drawn._repr_png_ = partial(_png, figure)
-        return figure, axes
+    mpl, rows = import_module("matplotlib"), -(-count // columns)
+    axes = [] if ax is None else _given(ax, rows * columns)
+    _settle(axes)
+    first = axes[0] if axes else None
+    grounds = [mpl.rcParams[f"{of}.facecolor"] for of in ("axes", "figure")]
+    if first is not None:
+        grounds = [first.get_facecolor(), first.figure.get_facecolor()]
+    with import_module("matplotlib.style").context([LIGHT, *[DARK] * _dark(grounds)]):
+        if first is None:
+            axes = _new(title, notes, height, rows, columns)
+        else:
+            size = first.title.get_fontsize()
+            lines = _fitted(first, title, size, 0)
+            first.set_title(lines, loc="left", fontsize=size, parse_math=False)
+            for one in axes:
+                one.set_prop_cycle(mpl.rcParams["axes.prop_cycle"])
+        for spare in axes[count:]:
+            spare.remove()
+        yield axes[:count]
+        _settle(axes[:count])
+
+
+def _given(ax: Any, count: int) -> list[Any]:
     kind = import_module("matplotlib.axes").Axes
     axes = list(ax.flat) if isinstance(ax, np.ndarray) else ax
     axes = list(axes) if isinstance(axes, (list, tuple)) else [axes]
     if not all(isinstance(one, kind) for one in axes):
         raise ParameterTypeError("ax must be axes of matplotlib, or an array of them")
-    if len(axes) != rows * columns:
-        raise ParameterError(f"ax must be {rows * columns} axes for this picture, got {len(axes)}")
-    first = axes[0]
-    lines = _fitted(first, title, first.title.get_fontsize(), 0)
-    first.set_title(lines, loc="left", color=inks_of(first).mark, parse_math=False)
-    return axes[0].figure, axes
+    if len(axes) != count:
+        raise ParameterError(f"ax must be {count} axes for this picture, got {len(axes)}")
+    return axes
+
+
+def _settle(axes: list[Any]) -> None:
+    """Make the first tick of each axis, which later ones copy, in the style of this moment."""
+    for one in axes:
+        for axis in (one.xaxis, one.yaxis):
+            axis.get_major_ticks(1)
+
+
+def _dark(grounds: Sequence[Any]) -> bool:
+    """Whether the first ground that is seen is dark; none is paper, or notebooks'."""
+    colors = map(import_module("matplotlib.colors").to_rgba, grounds)
+    red, green, blue = next((color[:3] for color in colors if color[3] > 0), (1, 1, 1))
+    return bool(0.299 * red + 0.587 * green + 0.114 * blue < 0.5)
+
+
+def _new(title: str, notes: list[str], height: float, rows: int, columns: int) -> list[Any]:
+    width = WIDTH if columns == 1 else WIDE
+    remarks = textwrap.wrap(" · ".join([*notes, PRIVATE]), int(LINE * width))
+    whole = height + TITLE + NOTE * len(remarks)
+    figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little of it
+    figure = figure_class(figsize=(width, whole), layout="constrained")
+    below = (0, 0, 1, height / whole)
+    figure.get_layout_engine().set(w_pad=EDGE, h_pad=0.1, rect=below)
+    x, top, second = EDGE / width, 1 - EDGE / whole, 1 - TITLE / whole
+    quiet = import_module("matplotlib").rcParams["axes.edgecolor"]
+    figure.text(x, top, title, fontsize=13, fontweight="bold", va="top")
+    figure.text(x, second, "\n".join(remarks), color=quiet, va="top")
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for drawn in (figure, *axes):
+        drawn._repr_png_ = partial(_png, figure)
+    return axes
 
 
 def _fitted(axes: Any, text: str, size: float, before: float) -> str:
@@ -101,29 +139,48 @@ def _png(figure: Any) -> tuple[bytes, dict[str, float]]:
     return page.getvalue(), {"width": PIXELS * figure.get_figwidth()}
 
 
-def undecorated(axes: Any, along: str) -> None:
-    """Light lines along one axis ("x", "y") to read values at, and no box."""
-    inks = inks_of(axes)
+def numbered(axes: Any, ticks: int | None = None) -> None:
+    """Numbers at axes as everywhere; at linear ones about so many."""
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(tick)  # never an offset, which would stand elsewhere
+        if ticks is not None and axis.get_scale() == "linear":
+            axis.get_major_locator().set_params(nbins=ticks)
+
+
+def named(axes: Any, names: Sequence[str]) -> None:
+    """Names down the left side, the first on top, of bars from left to right."""
+    axes.set_yticks(range(len(names)), names, parse_math=False)
+    axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False)
-    axes.grid(axis=along, color=inks.grid, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["bottom", "left"]].set_color(inks.quiet)
-    axes.tick_params(color=inks.quiet, labelcolor=inks.mark)
-    for name in (axes.xaxis.label, axes.yaxis.label):
-        name.set_color(inks.mark)
+    axes.grid(axis="x")
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0, pad=7)  # for half of a mark at 0
+
+
+def labelled(axes: list[Any], columns: int, below: str, beside: str) -> None:
+    """What panels share: labels below the lowest ones, and beside the first ones of rows."""
+    for place, one in enumerate(axes):
+        first, lowest = place % columns == 0, place + columns >= len(axes)
+        one.tick_params(labelleft=first, labelbottom=lowest)
+        one.set_xlabel(below if lowest else "", parse_math=False)
+        one.set_ylabel(beside if first else "", parse_math=False)
 
 
 def legend(axes: Any, place: str) -> float:
     """A legend in a corner of axes, in lines that fit; which share of their height it takes."""
     handles, names = axes.get_legend_handles_labels()
     texts = ["\n".join(_fitted(axes, line, KEY, 5) for line in name.splitlines()) for name in names]
-    color, ground = inks_of(axes).mark, axes.get_facecolor()
-    look = {"facecolor": ground, "edgecolor": "none", "framealpha": 0.85, "labelcolor": color}
-    axes.legend(handles, texts, loc=place, fontsize=KEY, **look)
+    axes.legend(handles, texts, loc=place, facecolor=axes.get_facecolor())
     lines = "\n".join(texts).count("\n") + 1
     points = 72 * axes.get_window_extent().height / axes.figure.dpi
     return float(min(0.6, (1.7 * lines + 1.4) * KEY / points))
+
+
+def legend_below(figure: Any, handles: Sequence[Any], texts: Sequence[str]) -> None:
+    """A legend of all panels, below them."""
+    columns = int(figure.get_figwidth() / (SIGN + WORD * max(map(len, texts))))
+    columns = max(1, min(ACROSS, columns))
+    figure.legend(handles, texts, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def tick(x: float, _: Any = None) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from math import isfinite
 from typing import Any
 
 from .._parameters.text import error_text, readable
 from . import canvas
-from .inks import DASHES, inks_of
 
+DASHES = ("-", "--", ":", "-.")
 TICKS = 6  # of an axis of numbers, which may be as long as "10,000,000"
 FOOT, EACH = 0.8, 0.42  # inches: of the axis and what it says, and of a bar
 
@@ -27,27 +28,22 @@ def error_curve(
     quantiles: from the probability 0 to 1; marks: errors by what they are; along: what the axis of
     errors says. The others are as of `figure_for`.
     """
-    _, (axes,) = canvas.figure_for(ax, title, notes, 3.0)
-    inks, last = inks_of(axes), len(quantiles) - 1
+    last = len(quantiles) - 1
     points = [(q, i / last) for i, q in enumerate(quantiles) if isfinite(q)]
-    axes.step([q for q, _ in points], [p for _, p in points], where="post", color=inks.mark)
-    for i, (name, value) in enumerate(marks.items()):
-        if isfinite(value):
-            color, dashes = inks.truth if i == 0 else inks.quiet, DASHES[i % len(DASHES)]
-            text = f"{name}: {error_text(value, 4)}"
-            axes.axvline(value, color=color, linestyle=dashes, label=text)
     seen = [quantiles[-2], *marks.values()]  # one draw in a hundred may lie beyond
     right = 1.04 * max((x for x in seen if isfinite(x)), default=0.0) or 1.0
-    if quantiles[-1] <= right:
-        axes.hlines(1.0, quantiles[-1], right, color=inks.mark)
-    axes.set(xlabel=along, ylabel="probability", ylim=(0, 1), xlim=(-0.01 * right, right))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(canvas.tick)
-    axes.locator_params(axis="x", nbins=TICKS)
-    canvas.undecorated(axes, "y")
-    share = canvas.legend(axes, "lower right")
-    for line in axes.lines[1:]:
-        line.set_ydata([1.02 * share, 1])  # marks end above it
+    points += [(right, 1.0)] * (quantiles[-1] <= right)
+    with canvas.paper(ax, title, notes, 3.0) as (axes,):
+        axes.step([x for x, _ in points], [y for _, y in points], where="post")
+        for (name, value), dashes in zip(marks.items(), cycle(DASHES), strict=False):
+            if isfinite(value):
+                text = f"{name}: {error_text(value, 4)}"
+                axes.axvline(value, linestyle=dashes, label=text)
+        axes.set(xlabel=along, ylabel="probability", ylim=(0, 1), xlim=(-0.01 * right, right))
+        canvas.numbered(axes, TICKS)
+        share = canvas.legend(axes, "lower right")
+        for line in axes.lines[1:]:
+            line.set_ydata([1.02 * share, 1])  # marks end above it
     return axes
 
 
@@ -63,21 +59,17 @@ def comparison_bars(
     `ax` is as of `figure_for`; the axes are returned.
     """
     height = FOOT + EACH * len(names)
-    _, (axes,) = canvas.figure_for(ax, f"Expected {measure}", [], height)
-    inks, places = inks_of(axes), range(len(names))
-    for place, (expected, quantile) in enumerate(bars):
-        seen = [x for x in (expected, quantile) if isfinite(x)]
-        axes.barh(place, expected if isfinite(expected) else 0.0, height=0.6, color=inks.bar)
-        if isfinite(quantile):
-            axes.plot(quantile, place, marker="D", color=inks.truth, markersize=6, clip_on=False)
-        text, at = f"{error_text(expected, 3)}; {error_text(quantile, 3)}", max(seen, default=0.0)
-        look = {"textcoords": "offset points", "va": "center", "fontsize": 9, "color": inks.mark}
-        axes.annotate(text, (at, place), xytext=(8, 0), **look)
-    axes.set_yticks(places, [canvas.label(name, 36) for name in names], parse_math=False)
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.set_xlim(0, 1.25 * max((x for bar in bars for x in bar if isfinite(x)), default=1) or 1)
-    axes.set_xlabel(f"expected {measure}; mark: {readable(100 * probability)}% at most")
-    axes.xaxis.set_major_formatter(canvas.tick)
-    axes.locator_params(axis="x", nbins=TICKS)
-    canvas.undecorated(axes, "x")
+    with canvas.paper(ax, f"Expected {measure}", [], height) as (axes,):
+        finite = [tuple(x if isfinite(x) else 0.0 for x in bar) for bar in bars]
+        axes.barh(range(len(names)), [bar[0] for bar in finite], height=0.6, alpha=canvas.FILLED)
+        quantiles = [(q, place) for place, (_, q) in enumerate(bars) if isfinite(q)]
+        axes.plot([q for q, _ in quantiles], [y for _, y in quantiles], "D", clip_on=False)
+        for place, (expected, quantile) in enumerate(bars):
+            text = f"{error_text(expected, 3)}; {error_text(quantile, 3)}"
+            at, look = (max(finite[place]), place), {"textcoords": "offset points", "va": "center"}
+            axes.annotate(text, at, xytext=(8, 0), **look)
+        canvas.numbered(axes, TICKS)
+        canvas.named(axes, [canvas.label(name, 36) for name in names])
+        axes.set_xlim(0, 1.25 * max(map(max, finite), default=1) or 1)
+        axes.set_xlabel(f"expected {measure}; mark: {readable(100 * probability)}% at most")
     return axes

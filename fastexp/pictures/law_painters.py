@@ -12,8 +12,7 @@ from .._parameters.descriptions import Described, name_of, statistic_of
 from .._parameters.grid import Grid
 from .._parameters.text import readable
 from .._typing import AnyArray, FloatArray, IntArray
-from .canvas import LONGEST, label, tick, undecorated
-from .inks import Inks, inks_of
+from .canvas import FILLED, LONGEST, label, named, numbered
 
 TOP, TOP_OF_GROUP = 20, 8  # candidates
 WIDEST = 42  # characters of a candidate
@@ -26,6 +25,7 @@ OBSERVED = "observed frequency"
 FEW, MANY = 160, 8000  # points whose probabilities are shown; steps of a density
 BINS = 2000  # of a finer grid
 TAIL = 0.005  # of the probability is out of sight at either end
+THINNEST = 0.006  # of the picture: a bar
 LEAST = 0.0005  # probability that is worth a note
 SPREAD = "exact probability ± 2 standard errors"
 
@@ -163,23 +163,14 @@ def numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
         elif subject.draws is not None:
             _beside(ax, laws[group], subject.draws[group], view)
         else:
-            _exact(ax, laws[group], view)
+            _exact(ax, heights_of(laws[group], view), view)
         ax.set_xlim(view.edges[0], view.edges[-1])
-        for axis in (ax.xaxis, ax.yaxis):
-            axis.set_major_formatter(tick)  # never an offset, which would stand elsewhere
-        ticks, truth = 4 if subject.by else 8, truths[group]
-        ax.locator_params(axis="x", nbins=ticks)
-        undecorated(ax, "y")
-        if ax.get_yscale() == "linear":
-            ax.set_ylim(0, min(1.1 * ax.dataLim.y1, most))
-            ax.locator_params(axis="y", nbins=ticks)
-        else:
-            ax.set_ylim(top=min(ax.get_ylim()[1], most))
+        numbered(ax, 4 if subject.by else 8)
+        truth = truths[group]
         if truth is not None and view.edges[0] <= truth <= view.edges[-1]:
             # The legend names it where no heading does.
             name = "" if where is None else truth_name.replace(" with a ", "\n")
-            look = {"color": inks_of(ax).truth, "linewidth": 1.1, "linestyle": (0, (4, 3))}
-            ax.axvline(truth, zorder=1, label=name, **look)
+            ax.axvline(truth, zorder=1, label=name, linestyle="--")
 
     column = label(subject.column)
     beside = "probability" if view.few else f"probability density (per unit of {column})"
@@ -188,56 +179,55 @@ def numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
     return Panel(height, paint, below, beside, most)
 
 
-def _exact(ax: Any, law: Any, view: View) -> None:
+def _exact(ax: Any, heights: FloatArray, view: View) -> None:
     """The law alone: bars of probability, or the area below a density."""
-    heights, inks = heights_of(law, view), inks_of(ax)
     if view.few:
         _bars(ax, heights, view)
     else:
-        ax.stairs(heights, view.edges, color=inks.bar, fill=True)
-        ax.stairs(heights, view.edges, color=inks.mark, linewidth=1.2, baseline=None)
+        _area(ax, heights, view.edges)
+        _line(ax, heights, view.edges)
 
 
 def _bars(ax: Any, heights: FloatArray, view: View, label: str = "") -> None:
-    """A bar a point; many that are evenly spaced touch each other."""
-    points, color = np.asarray(view.points), inks_of(ax).bar
-    gaps = np.diff(points.astype(np.float64))
-    if gaps.max() > 1.01 * gaps.min():
-        wide = min(max(1.5, 250 / len(points)), 12)
-        ax.vlines(points, 0, heights, color=color, linewidth=wide, label=label)
-    elif points.size > FENCE:
-        ax.stairs(heights, view.edges, color=color, fill=True, label=label)
-    else:
-        ax.bar(points, heights, width=0.8 * gaps.min(), color=color, label=label)
+    """A bar a point, none too thin to be seen; many touch each other."""
+    points = np.asarray(view.points).astype(np.float64)
+    share = 0.8 if points.size <= FENCE else 1.0
+    width = max(share * np.diff(points).min(), THINNEST * (view.edges[-1] - view.edges[0]))
+    ax.bar(points, heights, width=width, alpha=FILLED, label=label)
+
+
+def _area(ax: Any, heights: FloatArray, edges: FloatArray, label: str = "") -> None:
+    ends = np.append(heights, heights[-1])
+    ax.fill_between(edges, ends, step="post", alpha=FILLED, linewidth=0, label=label)
+
+
+def _line(
+    ax: Any, heights: FloatArray, edges: FloatArray, label: str = "", dash: str = "-"
+) -> None:
+    ax.step(edges, np.append(heights, heights[-1]), dash, where="post", label=label)
 
 
 def _beside(ax: Any, law: Any, drawn: AnyArray, view: View) -> None:
     """Draws as bars, the exact law over them as marks or as a line."""
-    heights, n, inks = heights_of(law, view), drawn.size, inks_of(ax)
+    heights, n = heights_of(law, view), drawn.size
     if not view.few:
         bins = min(heights.size, BARS, max(8, int(n**0.5)))
         edges = view.edges[np.arange(bins + 1) * heights.size // bins]
         counts, _ = np.histogram(drawn, edges)
-        ax.stairs(counts / (n * np.diff(edges)), edges, color=inks.bar, fill=True, label=OBSERVED)
+        _area(ax, counts / (n * np.diff(edges)), edges, OBSERVED)
         same = np.diff(law.cdf(edges)).clip(min=0) / np.diff(edges)  # in the bins of the bars
-        ax.stairs(same, edges, label="exact law", color=inks.mark, linewidth=1.4, baseline=None)
+        _line(ax, same, edges, "exact law")
         return
     points = np.asarray(view.points)
     counts, _ = np.histogram(drawn, view.edges)
     _bars(ax, counts / n, view, label=OBSERVED)
     below, above = _spread(heights, n)
     if points.size <= FENCE:
-        ax.errorbar(points, heights, yerr=(below, above), elinewidth=1.0, **_marks(inks, 2))
+        ax.errorbar(points, heights, yerr=(below, above), fmt="D", clip_on=False, label=SPREAD)
     else:
-        ax.plot(points, heights, "-", color=inks.mark, linewidth=1.2, label=SPREAD)
-        low, high = heights - below, heights + above
-        ax.fill_between(points, low, high, color=inks.mark, alpha=0.25, linewidth=0)
-
-
-def _marks(inks: Inks, cap: int) -> dict[str, Any]:
-    """Exact probabilities beside draws: diamonds, whole at the edge of axes too."""
-    look = {"fmt": "D", "markersize": 3.5, "color": inks.mark, "capsize": cap, "clip_on": False}
-    return {**look, "label": SPREAD}
+        (line,) = ax.plot(points, heights, label=SPREAD)
+        look = {"color": line.get_color(), "alpha": FILLED / 2, "linewidth": 0}
+        ax.fill_between(points, heights - below, heights + above, **look)
 
 
 def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
@@ -249,20 +239,14 @@ def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
 
 def _three(ax: Any, laws: Sequence[Any], view: View) -> None:
     """The laws at a fraction of epsilon, at epsilon and at a multiple of it."""
-    inks = inks_of(ax)
-    styles: tuple[dict[str, Any], ...] = (  # in grey too: by dashes and by darkness
-        {"color": inks.quiet, "linestyle": (0, (1, 1)), "linewidth": 1.8},
-        {"color": inks.mark, "linestyle": "-", "linewidth": 1.5},
-        {"color": inks.series[5], "linestyle": (0, (5, 1.5)), "linewidth": 1.5},
-    )
     heights = [heights_of(law, view) for law in laws]
     peaks = [float(h.max()) for h in heights]
     if max(peaks) > WIDER * min(peaks):
+        top = 5 * max(peaks)
         ax.set_yscale("log")
-        ax.set_ylim(FLOOR * max(peaks), 5 * max(peaks))
-    for h, law, style in zip(heights, laws, styles, strict=True):
-        label = f"ε = {readable(law.epsilon, 4)}"
-        ax.stairs(h, view.edges, baseline=None, label=label, **style)
+        ax.set_ylim(FLOOR * max(peaks), min(top, 1.0) if view.few else top)
+    for h, law, dash in zip(heights, laws, (":", "-", "--"), strict=True):
+        _line(ax, h, view.edges, f"ε = {readable(law.epsilon, 4)}", dash)
 
 
 def selection(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
@@ -283,19 +267,15 @@ def selection(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
     most = min(1.0, 1.1 * float(max(exact_and_more.max(), shares.max())))
 
     def paint(ax: Any, group: int) -> None:
-        places, inks = range(top), inks_of(ax)
-        name = "" if draws is None else OBSERVED
-        ax.barh(places, shares[group, order], height=0.66, color=inks.bar, label=name)
+        places, name = range(top), "" if draws is None else OBSERVED
+        ax.barh(places, shares[group, order], height=0.66, alpha=FILLED, label=name)
         if draws is not None:
-            spread = _spread(exact[group, order], draws.shape[1])
-            ax.errorbar(exact[group, order], places, xerr=spread, **_marks(inks, 3))
-        ax.set_yticks(places, names, parse_math=False)
-        ax.set_ylim(top - 0.4, -0.6)
+            likely = exact[group, order]
+            spread = _spread(likely, draws.shape[1])
+            ax.errorbar(likely, places, xerr=spread, fmt="D", clip_on=False, label=SPREAD)
+        numbered(ax)
+        named(ax, names)
         ax.set_xlim(0, most)
-        ax.xaxis.set_major_formatter(tick)
-        undecorated(ax, "x")
-        ax.spines["left"].set_visible(False)
-        ax.tick_params(axis="y", length=0, pad=7)  # for half of a mark at 0
 
     height = 0.45 + 0.19 * top if subject.by else 0.5 + 0.34 * top
     return Panel(height, paint, "probability", "")

@@ -119,7 +119,8 @@ def test_every_text_has_its_place(run, ages, figures, tmp_path, name, kind, by):
     words = [" ".join(text.split()) for text, _ in boxes]
     assert any("not private: for analysis only" in text for text in words)
     if by:
-        assert {"a", "b & c", "a long name of a town", "nobody"} <= set(words)
+        titles = [ax.get_title(loc="left").split("\n")[0] for ax in figure.axes]
+        assert titles == ["a", "b & c", "a long name of a town", "nobody"]
     else:
         assert any(text.startswith("probability") for text in words)
     upright = which != "select"
@@ -184,7 +185,10 @@ def test_panels_share_what_they_are_compared_by(run, ages, figures, tmp_path):
     assert len(figure.axes) == 4
     assert len({ax.get_xlim() for ax in figure.axes}) == 1
     titles = [ax.get_title(loc="left") for ax in figure.axes]
-    assert titles == ["n = 800 · true 37", "n = 4 · true 52", "n = 9 · true 90", "n = 0"]
+    assert titles == [
+        *["a\nn = 800 · true 37", "b & c\nn = 4 · true 52"],
+        *["a long name of a town\nn = 9 · true 90", "nobody\nn = 0"],
+    ]
     for ax, own in zip(figure.axes, GROUPS.values(), strict=False):
         law = fx.Median(0.01, (0, 120), step=1).law(own)
         assert ax.dataLim.y1 == pytest.approx(law.probabilities.max())
@@ -253,7 +257,8 @@ def test_prices_are_drawn_at_three_epsilons(run, ages, figures, tmp_path):
         "dashed: best price 37 with a revenue of 18,981" in " ".join(text.get_text().split())
         for text in figures[0].texts
     )
-    (line,) = figures[0].axes[0].lines
+    *curves, line = figures[0].axes[0].lines
+    assert len(curves) == len({curve.get_linestyle() for curve in curves}) == 3
     assert line.get_xdata() == [37, 37]
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.laws import HIDDEN
+from tests.doors.pictures import DARK, LIGHT, paper
 from tests.messages import raises, says
 
 SECRET = 73.41  # a record, the true number, a loss: in no text
@@ -117,11 +118,13 @@ def test_a_law_of_parts_has_no_mechanism():
 def test_a_picture_of_every_law(name, ground):
     """Of one law in every way on either ground: the same lines choose the inks of all."""
     import matplotlib as mpl
+    import matplotlib.style
     from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
 
     law = LAWS[name]
-    with mpl.rc_context({"figure.facecolor": ground, "axes.facecolor": ground}):
+    style = "default" if ground == "white" else "dark_background"
+    with mpl.style.context(style):
         figure = Figure()
         given = figure.subplots()
         pictures = [law.plot(draws=law.sample(50, rng=1))]
@@ -147,22 +150,30 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_on_no_ground_the_inks_are_those_of_paper():
-    from tests.doors.pictures import DARK, LIGHT, inks_on
-
-    assert [inks_on(ground) for ground in ("none", (0, 0, 0, 0), "black")] == [LIGHT, LIGHT, DARK]
-
-
-@pytest.mark.parametrize("ground", ["white", "black"])
-def test_inks_are_seen_on_their_ground(ground):
+@pytest.mark.parametrize(
+    ("ground", "sheets"),
+    [("none", [LIGHT]), ("white", [LIGHT]), ("black", [LIGHT, DARK])],
+)
+def test_the_ground_chooses_the_style_whose_inks_are_seen_on_it(ground, sheets):
+    """On no ground they are those of paper."""
+    import matplotlib as mpl
+    import matplotlib.style
     from matplotlib.colors import to_rgb
+    from matplotlib.figure import Figure
 
-    from tests.doors.pictures import inks_on
-
-    inks = inks_on(ground)
-    for ink in (inks.mark, inks.quiet, inks.truth, *inks.series):
-        assert contrast(to_rgb(ink), to_rgb(ground)) >= 3, ink
-    assert contrast(to_rgb(inks.mark), to_rgb(inks.bar)) >= 3
+    with mpl.style.context(sheets):
+        expected = dict(mpl.rcParams)
+    figure = Figure(facecolor=ground)
+    axes = figure.subplots()
+    axes.set_facecolor(ground)
+    with paper(axes, "", [], 1.0):
+        style = dict(mpl.rcParams)
+    assert style == expected
+    paper_or_ground = to_rgb("white" if ground == "none" else ground)
+    inks = [style[f"{name}.color"] for name in ("text", "lines", "xtick")]
+    inks += [style["axes.edgecolor"], *style["axes.prop_cycle"].by_key()["color"]]
+    for ink in inks:
+        assert contrast(to_rgb(ink), paper_or_ground) >= 3, ink
 
 
 def test_bars_are_the_probabilities():

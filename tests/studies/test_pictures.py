@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from matplotlib import rc_params_from_file
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
@@ -116,8 +117,11 @@ def test_mechanisms_look_alike_in_all_panels_and_figures() -> None:
 
 
 def test_mechanisms_differ_in_colour_marker_and_dashes() -> None:
-    (part,) = parts([row(mechanism=f"m{i}") for i in range(140)], {})
-    looks = [figure._look(Figure().subplots(), part, name) for name in part.places]
+    (axes,) = drawn(*(row(mechanism=f"m{i}", monte_carlo=None) for i in range(140))).axes
+    looks = [
+        {"color": k.get_color(), "marker": k.get_marker(), "linestyle": k.get_linestyle()}
+        for k in axes.lines
+    ]
     assert len({(k["color"], k["marker"], str(k["linestyle"])) for k in looks}) == 140
     assert len({str(k["linestyle"]) for k in looks[:4]}) == 4
     assert len({k["marker"] for k in looks[:5]}) == 5
@@ -251,5 +255,8 @@ def test_dark_ground_has_light_ink(results: Any) -> None:
     for axes in mine:
         axes.set_facecolor("black")
     results.plot(ax=mine)
-    assert mine[0].lines[0].get_color() == DARK.series[0]
-    assert to_hex(mine[0].get_legend().get_texts()[0].get_color()) == DARK.mark
+    style = rc_params_from_file(DARK, use_default_template=False)
+    (color, *_) = style["axes.prop_cycle"].by_key()["color"]
+    assert to_hex(mine[0].lines[0].get_color()) == to_hex(color)
+    ink = mine[0].get_legend().get_texts()[0].get_color()
+    assert to_hex(ink) == to_hex(style["text.color"])

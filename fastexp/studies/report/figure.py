@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
-from ...pictures.canvas import check_matplotlib, figure_for, tick, undecorated
-from ...pictures.inks import inks_of, line_style
+from ...pictures.canvas import LIGHT, labelled, legend_below, numbered, paper
 from .table_rows import Row
 from .words import RECORDS, Part, Rows, distinct, several, text_of
 
@@ -18,18 +17,9 @@ FORMATS = ("svg", "png", "pdf")
 COLUMNS, TICKS = 3, 7  # at most: panels beside each other; values of x that have a tick each
 LOG_X, LOG_Y = 4.0, 20.0  # greatest over least value, from which on an axis is logarithmic
 DEEPEST, MARGIN = 1e-6, 0.06  # of the greatest value, where such an axis ends; of an axis
-PANEL, LINE, LETTER, SIGN = 2.1, 0.2, 0.075, 0.6  # inches: heights; in a legend, widths
+PANEL, LINE = 2.1, 0.2  # inches: heights of a panel, and of a line
+MARKERS, DASHES = ("o", "s", "^", "D", "v"), ("-", "--", ":", "-.")
 CHARACTERS = 34  # of a line above a panel
-STYLE: dict[str, Any] = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same everywhere
-    "font.size": 9.0,
-    "axes.titlesize": "medium",
-    "lines.linewidth": 1.3,
-    "lines.markersize": 4.0,
-    "svg.hashsalt": "fastexp",  # the same bytes each time
-    "pdf.fonttype": 42,  # letters, not pictures of them
-}
 UNDATED: dict[str, dict[str, None]] = {
     "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
     "pdf": {"CreationDate": None},
@@ -47,21 +37,18 @@ def files_of(part: Part, title: str, notes: list[str], formats: Iterable[str]) -
     import matplotlib.style
 
     files: dict[str, bytes] = {}
-    with warnings.catch_warnings(), matplotlib.style.context(["default", STYLE]):
+    with warnings.catch_warnings(), matplotlib.style.context(["default", LIGHT]):
         warnings.simplefilter("ignore")  # glyphs that the font does not have
         figure = drawn(part, title, notes)
         for kind in formats:
             file = io.BytesIO()
-            figure.savefig(file, format=kind, dpi=200, metadata=UNDATED[kind])
+            figure.savefig(file, format=kind, metadata=UNDATED[kind])
             files[kind] = file.getvalue()
     return files
 
 
 def drawn(part: Part, title: str, notes: list[str], ax: Any = None) -> Any:
     """A figure on the caller's axes, one a panel, or on new ones below a heading."""
-    check_matplotlib()
-    from matplotlib import rc_context
-
     x = next(iter(several(part.rows, "epsilon", "n")), "mechanism")  # beside each other, if none
     of_n = "records in a data set" if part.takes == RECORDS else "candidates"
     x_label = {"epsilon": "epsilon (nats)", "n": f"n ({of_n})"}.get(x, "")
@@ -71,24 +58,16 @@ def drawn(part: Part, title: str, notes: list[str], ax: Any = None) -> Any:
         panels.setdefault(", ".join(text_of(c, row[c]) for c in apart), []).append(row)
     count, fastest = len(panels), len(distinct(part.rows, apart[-1])) if apart else 1
     columns = count if ax is not None else min(fastest, COLUMNS)
-    shape = (-(-count // columns), columns)
-    height = PANEL * max(1.4, shape[0]) + LINE * (2 + len(distinct(part.rows, "mechanism")) / 2)
-    settings: Any = {"text.parse_math": False, **(STYLE if ax is None else {})}
-    with rc_context(settings):
-        axes = figure_for(ax, title, notes, height, shape)[1]
-        for place, panel_axes in enumerate(axes):
-            if place >= count:
-                panel_axes.remove()
-                continue
-            name, rows = list(panels.items())[place]
+    rows_of_panels = -(-count // columns)
+    height = PANEL * max(1.4, rows_of_panels)
+    height += LINE * (2 + len(distinct(part.rows, "mechanism")) / 2)
+    with paper(ax, title, notes, height, count, columns) as axes:
+        for panel_axes, (name, rows) in zip(axes, panels.items(), strict=True):
             _panel(panel_axes, part, x, rows)
-            first, lowest = place % columns == 0, place + columns >= count
-            panel_axes.tick_params(labelleft=first, labelbottom=lowest)
-            panel_axes.set_ylabel(part.words.replace(" (", "\n(") if first else "")
-            panel_axes.set_xlabel(x_label if lowest else "")
             if name:
                 lines = textwrap.fill(name.replace(" = ", "\xa0=\xa0"), CHARACTERS)
-                panel_axes.set_title(lines, loc="left", color=inks_of(panel_axes).mark)
+                panel_axes.set_title(lines, loc="left", parse_math=False)
+        labelled(axes, columns, x_label, part.words.replace(" (", "\n("))
         _legend(axes[0], part, outside=ax is None)
     return axes[0].get_figure(root=True)
 
@@ -96,7 +75,7 @@ def drawn(part: Part, title: str, notes: list[str], ax: Any = None) -> Any:
 def _panel(axes: Any, part: Part, x: str, rows: Rows) -> None:
     """Exact figures as lines, those of draws as points with their intervals."""
     for name in distinct(rows, "mechanism"):
-        look = _look(axes, part, name)
+        look = _look(part, name)
         line = [row for row in rows if row["mechanism"] == name]
         places = [part.places[name] if x == "mechanism" else row[x] for row in line]
         order = sorted(zip(places, line, strict=True), key=lambda pair: pair[0])
@@ -108,9 +87,9 @@ def _panel(axes: Any, part: Part, x: str, rows: Rows) -> None:
         if draws:
             at, middle, below, above = zip(*draws, strict=True)
             joined = {"linestyle": "none"} if len(exact) == len(line) else {}
-            axes.errorbar(at, middle, yerr=(below, above), capsize=2, **{**look, **joined})
+            axes.errorbar(at, middle, yerr=(below, above), **{**look, **joined})
     _scales(axes, part, x)
-    undecorated(axes, "both")
+    axes.grid(visible=True)
 
 
 def _bar(row: Row) -> tuple[float, float, float]:
@@ -120,11 +99,13 @@ def _bar(row: Row) -> tuple[float, float, float]:
     return middle, max(0.0, middle - low), max(0.0, high - middle)
 
 
-def _look(axes: Any, part: Part, name: str) -> dict[str, Any]:
-    """Colour, marker and dashes of a mechanism, on the ground of these axes."""
-    place, series = part.places[name], inks_of(axes).series
-    color = {"color": series[place % len(series)], "markerfacecolor": axes.get_facecolor()}
-    return {**line_style(place), **color}
+def _look(part: Part, name: str) -> dict[str, Any]:
+    """Colour, marker and dashes of a mechanism: 140 differ, the first 4 in grey too."""
+    from matplotlib import rcParams
+
+    colors = rcParams["axes.prop_cycle"].by_key()["color"]
+    kinds = {"color": colors, "marker": MARKERS, "linestyle": DASHES}
+    return {key: kind[part.places[name] % len(kind)] for key, kind in kinds.items()}
 
 
 def _scales(axes: Any, part: Part, x: str) -> None:
@@ -155,7 +136,7 @@ def _scales(axes: Any, part: Part, x: str) -> None:
         axes.set_xticks([] if x == "mechanism" else places)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(ticker.NullLocator())
-        axis.set_major_formatter(ticker.FuncFormatter(tick))
+    numbered(axes)
 
 
 def _legend(axes: Any, part: Part, *, outside: bool) -> None:
@@ -163,19 +144,10 @@ def _legend(axes: Any, part: Part, *, outside: bool) -> None:
     from matplotlib.lines import Line2D
 
     names = distinct(part.rows, "mechanism")
-    handles = [Line2D([], [], **_look(axes, part, name)) for name in names]
+    handles = [Line2D([], [], **_look(part, name)) for name in names]
     texts = [text_of("", name) for name in names]
     texts = [f" {text}" if text.startswith("_") else text for text in texts]  # else left out
-    color = inks_of(axes).mark
-    if not outside:
-        axes.legend(handles, texts, labelcolor=color)
-        return
-    columns = int(axes.figure.get_figwidth() / (SIGN + LETTER * max(map(len, texts))))
-    axes.figure.legend(
-        handles,
-        texts,
-        labelcolor=color,
-        loc="outside lower center",
-        ncols=max(1, min(4, columns)),
-        frameon=False,
-    )
+    if outside:
+        legend_below(axes.figure, handles, texts)
+    else:
+        axes.legend(handles, texts, facecolor=axes.get_facecolor())
