@@ -26,7 +26,7 @@ def error_curve(
     """Draw evenly spaced quantiles as a distribution function, and marks on it; the axes.
 
     quantiles: from the probability 0 to 1; marks: errors by what they are; along: what the axis of
-    errors says. The others are as of `figure_for`.
+    errors says. The others are as of `canvas.paper`.
     """
     last = len(quantiles) - 1
     points = [(q, i / last) for i, q in enumerate(quantiles) if isfinite(q)]
@@ -56,7 +56,7 @@ def comparison_bars(
 ) -> Any:
     """Draw an expectation and a quantile for each name, written beside where they are finite.
 
-    `ax` is as of `figure_for`; the axes are returned.
+    `ax` is as of `canvas.paper`; the axes are returned.
     """
     height = FOOT + EACH * len(names)
     with canvas.paper(ax, f"Expected {measure}", [], height) as (axes,):
