@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -21,9 +22,11 @@ import pytest
 import fastexp as fx
 from tests.doors.compiler import jit, warmup
 from tests.doors.grouped import order
-from tests.doors.intake import unsorted
+from tests.doors.intake import Counted, runs, unsorted
 from tests.doors.kernels import SIGNED, bounded, gumbel, log1p_fill, revenues_fill
-from tests.doors.numbers import distances
+from tests.doors.numbers import QuantilesStatistic, distances, quantile_sites
+from tests.doors.parameters import make_grid
+from tests.support.checks import quantile_laws
 
 LIBM = ctypes.util.find_library("m")
 X86 = platform.machine() in ("x86_64", "AMD64") and LIBM is not None
@@ -307,6 +310,11 @@ def several_quantiles(random: np.random.Generator) -> None:
             attempt(lambda m=m, x=finite: m.law(x).expected_rank_error())
             by, groups = random.integers(0, 3, finite.size), [0, 1, 2]
             attempt(lambda m=m, x=finite, b=by, g=groups: m.release(x, by=b, groups=g))
+    grid = make_grid((0, 8), step=1)
+    source = Counted(*runs(np.sort(random.integers(0, 9, 40))), grid)
+    for ties in quantile_laws.TIES:
+        of = QuantilesStatistic(quantile_laws.QUARTILES, Fraction(1, 2), 4, grid, ties)
+        attempt(lambda of=of: quantile_sites.SiteChain(of, source))
 
 
 def run() -> None:

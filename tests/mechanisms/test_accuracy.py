@@ -207,8 +207,9 @@ def test_the_picture_has_the_figures_and_takes_axes():
     heights = axes.get_lines()[0].get_ydata()
     widths = axes.get_lines()[0].get_xdata()
     law = fx.Median(0.2, **GRID).law(RECORDS)
-    assert len(widths) == 101
-    for p, error in zip(heights[1:], widths[1:], strict=True):
+    assert len(widths) == 102  # from the last quantile to the edge it stays at 1
+    assert (widths[-1], heights[-1]) == (axes.get_xlim()[1], 1.0)
+    for p, error in zip(heights[1:-1], widths[1:-1], strict=True):
         assert error == law.error_quantile(p, 2)
     many = fx.Median(0.2, **GRID).accuracy(RECORDS, probability=(0.1, 0.5, 0.9, 0.95, 0.99)).plot()
     many.figure.draw_without_rendering()
@@ -216,6 +217,6 @@ def test_the_picture_has_the_figures_and_takes_axes():
     assert all(line.get_window_extent().y0 >= legend.y1 for line in many.get_lines()[1:])
     assert many.figure.texts[1].get_text().startswith("truth ")
     sure = fx.Median(50, bounds=(0, 9), step=1).accuracy([4] * 99).plot()
-    assert sure.collections[0].get_segments()[0].tolist() == [[0, 1], [1, 1]]
+    assert sure.get_lines()[0].get_xydata()[-2:].tolist() == [[0, 1], [1, 1]]
     endless = fx.Laplace(1.0, 1, step=1).accuracy(3).plot()
     assert np.isfinite(endless.get_lines()[0].get_xdata()).all()

@@ -246,7 +246,7 @@ class TestShown:
         assert self.COMPARISON.plot(axes) is axes
         widths = [bar.get_width() for bar in axes.patches]
         assert widths == [row.accuracy.expected for row in self.COMPARISON.rows]
-        marks = [line.get_xdata()[0] for line in axes.get_lines()]
+        (marks,) = (line.get_xdata().tolist() for line in axes.get_lines())
         assert marks == [row.accuracy.quantiles[0.95] for row in self.COMPARISON.rows]
         assert [label.get_text() for label in axes.get_yticklabels()] == list(KINDS)
         zero = fx.compare([fx.Median(9.0, **BOUNDS, step=s) for s in (1, 2)], [40] * 100).plot()

@@ -523,7 +523,6 @@ ROWS = {
     "quantile_laws": {
         "a factor for each answer alike": "kernels/figures:answer_factor:left:2",
         "tuples as if they were real": "kernels/figures:answer_factor:left:4",
-        "exponents of products lost": "kernels/figures:BIT/times:left:2",
         "a part of a record falls short": "kernels/figures:gap_weight:left:5",
         "no total of 0": "laws:Chain._logs:edge",
         "totals given up early": "laws:Chain._logs:left:9",
