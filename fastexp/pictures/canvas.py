@@ -54,8 +54,8 @@ def paper(
 ) -> Iterator[list[Any]]:
     """The axes of a picture, a panel each, and the style to draw in: the caller's, or new ones.
 
-    The caller's fill all rows of so many columns, get the title and no notes, and keep the ticks
-    and the frame that they have. New ones stand below a heading with notes, and that the picture
+    The caller's fill all rows of so many columns, and get the title, no notes, and the colours
+    that are seen on their ground. New ones stand below a heading with notes, and that the picture
     is not private; they have so many inches together. Nothing of the process is changed: a notebook
     shows the figure if it is the value of a cell, as ``axes.figure``.
     """
@@ -75,7 +75,7 @@ def paper(
             lines = _fitted(first, title, size, 0)
             first.set_title(lines, loc="left", fontsize=size, parse_math=False)
             for one in axes:
-                one.set_prop_cycle(mpl.rcParams["axes.prop_cycle"])
+                _dress(one, mpl.rcParams)
         for spare in axes[count:]:
             spare.remove()
         yield axes[:count]
@@ -91,6 +91,17 @@ def _given(ax: Any, count: int) -> list[Any]:
     if len(axes) != count:
         raise ParameterError(f"ax must be {count} axes for this picture, got {len(axes)}")
     return axes
+
+
+def _dress(axes: Any, style: Any) -> None:
+    """Give a caller's axes what new ones have from the style."""
+    axes.set_prop_cycle(style["axes.prop_cycle"])
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["bottom", "left"]].set_color(style["axes.edgecolor"])
+    axes.tick_params(color=style["xtick.color"], labelcolor=style["xtick.labelcolor"])
+    for name in (axes.xaxis.label, axes.yaxis.label):
+        name.set_color(style["axes.labelcolor"])
+    grid(axes, "y")
 
 
 def _settle(axes: list[Any]) -> None:
@@ -147,12 +158,18 @@ def numbered(axes: Any, ticks: int | None = None) -> None:
             axis.get_major_locator().set_params(nbins=ticks)
 
 
+def grid(axes: Any, along: str) -> None:
+    """Lines to read values at along "x" or "both", below what is drawn; on a caller's axes too."""
+    axes.grid(visible=False)
+    axes.grid(axis=along, color=import_module("matplotlib").rcParams["grid.color"])
+    axes.set_axisbelow(True)
+
+
 def named(axes: Any, names: Sequence[str]) -> None:
     """Names down the left side, the first on top, of bars from left to right."""
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(visible=False)
-    axes.grid(axis="x")
+    grid(axes, "x")
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0, pad=7)  # for half of a mark at 0
 

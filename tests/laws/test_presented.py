@@ -13,7 +13,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.laws import HIDDEN
-from tests.doors.pictures import DARK, LIGHT, paper
+from tests.doors.pictures import DARK, LIGHT, canvas, paper
 from tests.messages import raises, says
 
 SECRET = 73.41  # a record, the true number, a loss: in no text
@@ -118,13 +118,11 @@ def test_a_law_of_parts_has_no_mechanism():
 def test_a_picture_of_every_law(name, ground):
     """Of one law in every way on either ground: the same lines choose the inks of all."""
     import matplotlib as mpl
-    import matplotlib.style
     from matplotlib.colors import to_rgb
     from matplotlib.figure import Figure
 
     law = LAWS[name]
-    style = "default" if ground == "white" else "dark_background"
-    with mpl.style.context(style):
+    with mpl.rc_context({"figure.facecolor": ground, "axes.facecolor": ground}):
         figure = Figure()
         given = figure.subplots()
         pictures = [law.plot(draws=law.sample(50, rng=1))]
@@ -174,6 +172,9 @@ def test_the_ground_chooses_the_style_whose_inks_are_seen_on_it(ground, sheets):
     inks += [style["axes.edgecolor"], *style["axes.prop_cycle"].by_key()["color"]]
     for ink in inks:
         assert contrast(to_rgb(ink), paper_or_ground) >= 3, ink
+    line = np.array(to_rgb(inks[4]))
+    bar = canvas.FILLED * line + (1 - canvas.FILLED) * np.array(paper_or_ground)
+    assert contrast(line, bar) >= 3
 
 
 def test_bars_are_the_probabilities():

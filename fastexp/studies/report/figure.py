@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
-from ...pictures.canvas import LIGHT, labelled, legend_below, numbered, paper
+from ...pictures.canvas import LIGHT, grid, labelled, legend_below, numbered, paper
 from .table_rows import Row
 from .words import RECORDS, Part, Rows, distinct, several, text_of
 
@@ -42,7 +42,7 @@ def files_of(part: Part, title: str, notes: list[str], formats: Iterable[str]) -
         figure = drawn(part, title, notes)
         for kind in formats:
             file = io.BytesIO()
-            figure.savefig(file, format=kind, metadata=UNDATED[kind])
+            figure.savefig(file, format=kind, dpi=200, metadata=UNDATED[kind])
             files[kind] = file.getvalue()
     return files
 
@@ -89,7 +89,7 @@ def _panel(axes: Any, part: Part, x: str, rows: Rows) -> None:
             joined = {"linestyle": "none"} if len(exact) == len(line) else {}
             axes.errorbar(at, middle, yerr=(below, above), **{**look, **joined})
     _scales(axes, part, x)
-    axes.grid(visible=True)
+    grid(axes, "both")
 
 
 def _bar(row: Row) -> tuple[float, float, float]:
