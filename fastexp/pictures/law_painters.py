@@ -25,7 +25,7 @@ OBSERVED = "observed frequency"
 FEW, MANY = 160, 8000  # points whose probabilities are shown; steps of a density
 BINS = 2000  # of a finer grid
 TAIL = 0.005  # of the probability is out of sight at either end
-WIDE = 0.03  # of the picture: a bar of unevenly spaced ones, at most
+THINNEST, WIDE = 0.003, 0.03  # of the picture: a bar, at least; one of uneven points, at most
 LEAST = 0.0005  # probability that is worth a note
 SPREAD = "exact probability ± 2 standard errors"
 
@@ -189,11 +189,13 @@ def _exact(ax: Any, heights: FloatArray, view: View) -> None:
 
 
 def _bars(ax: Any, heights: FloatArray, view: View, label: str = "") -> None:
-    """A bar a point, none too thin to be seen; many touch each other."""
+    """A bar a point, as wide as its neighbours let it; many touch each other."""
     points = np.asarray(view.points).astype(np.float64)
     share = 0.8 if points.size <= FENCE else 1.0
-    least = min(WIDE, 0.8 / points.size) * (view.edges[-1] - view.edges[0])
-    width = max(share * np.diff(points).min(), least)
+    gaps, extent = np.diff(points), view.edges[-1] - view.edges[0]
+    nearest = np.minimum(np.append(gaps, gaps[-1]), np.append(gaps[0], gaps))
+    widest = max(share * gaps.min(), WIDE * extent)
+    width = np.clip(share * nearest, THINNEST * extent, widest)
     ax.bar(points, heights, width=width, alpha=FILLED, label=label)
 
 
