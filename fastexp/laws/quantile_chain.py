@@ -2,13 +2,16 @@
 
 **What is left out.** With t records in total and answer j at rank i, the distance is at least
 abs(i - t*q_j) + abs(n - i - t*(1 - q_j)) (triangle inequality, on either side of the answer), and
-at least abs(n - t), and that of each gap. There are at most `log_volume` answers, so that ranks,
-totals and gaps of more than that distance are exp(-lost) of the sum, or less; the sum that this is
-relative to is itself the sum of the others.
+at least abs(n - t), and that of each gap. There are at most exp(`log_volume`) answers for each of
+so many totals, so that ranks, totals and gaps beyond `_slack` nats of distance are together
+exp(-lost) of the sum, or less; the sum that this is relative to is itself the sum of the others. So
+are the totals whose weights are at most exp(`_floor`), and m times as much the states that
+`quantile_sums` leaves out in either direction.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -47,31 +50,37 @@ class Windows(NamedTuple):
         low, high, whole, gaps = (np.ascontiguousarray(x[:, ::-1]) for x in self)
         return Windows(sites - high, sites - low, whole, gaps)
 
+    @property
+    def place(self) -> IntArray:
+        """Where the sites of each answer are in a row of all of them: site a at place + a."""
+        ends = np.cumsum(self.high - self.low, axis=1)
+        return np.asarray(ends - self.high)
+
 
 class Rows:
     """The sums of all answers with one total, in one direction, as `forward` fills them."""
 
-    def __init__(self, line: Line, m: int) -> None:
-        self.line = line
-        self.start, self.depth = np.empty((2, m * line.start.size), np.int64)
-        self.most, self.whole = np.empty(m, np.int64), np.empty(1, np.complex128)
-        self.sums, self._work = np.empty((2, 1 << 10), np.complex128)
-
-    def make_room(self, windows: Windows) -> None:
-        """For the slots, or ranks, of the sites of two neighbouring answers."""
-        first, rank, low = self.line.first, self.line.rank, windows.low
+    def __init__(self, line: Line, windows: Windows) -> None:
+        """Make room for any of these totals, of which each site has a sum at least."""
+        self.line, self.windows, self.place = line, windows, windows.place
+        first, rank, low = line.first, line.rank, windows.low
         stop, begin = first[windows.high], first[np.concatenate([low[:, :1], low[:, :-1]], axis=1)]
-        room = 4 * int(np.maximum(stop - begin, rank[stop - 1] - rank[begin] + 2).max())
-        if self._work.size < room:
-            self._work = np.empty(room, np.complex128)
+        sites, sums = windows.high - low, stop - first[low]
+        if sums.sum(axis=1).max() > SUMS:
+            raise InvalidRecords(LONG)
+        room = np.maximum(stop - begin, rank[stop - 1] - rank[begin] + 2)
+        self.start, self.depth = np.empty((2, int(sites.sum(axis=1).max())), np.int64)
+        self.most, self.whole = np.empty(low.shape[1], np.int64), np.empty(1, np.complex128)
+        self.sums = np.empty(1 << 10, np.complex128)
+        self._work = np.empty(4 * int(room.max()), np.complex128)
 
-    def fill(self, n: int, windows: Windows, i: int, fade: AnyArray, lost: float) -> int:
+    def fill(self, n: int, i: int, fade: AnyArray, lost: float) -> int:
         """Fill them, of total i; the number of sums."""
-        line, (low, high, whole, gaps) = self.line, windows
+        line, (low, high, whole, gaps) = self.line, self.windows
         while True:
             number = forward(
                 line.points, line.records, line.first, line.rank, int(line.left), n,
-                low[i], high[i], whole[i], gaps[i].reshape(-1), fade, lost,
+                low[i], high[i], self.place[i], whole[i], gaps[i].reshape(-1), fade, lost,
                 self.start, self.depth, self.most, self.sums, self._work, self.whole,
             )  # fmt: skip
             if number >= 0:
@@ -96,18 +105,18 @@ class Masses:
         self.place = np.arange(m) * sites
         self.flat = np.zeros(m * sites)
 
-    def grow(self, tall: IntArray, wide: IntArray) -> int:
-        """Make room for more answers in a site; how many numbers there are then, 0: as before."""
+    def grow(self, tall: IntArray, wide: IntArray, spend: Callable[[int], None]) -> None:
+        """Make room for so many answers in a site, if it can be spent."""
         if bool((tall <= self.tall).all() and (wide <= self.wide).all()):
-            return 0
+            return
         old = self.by_answer()
         self.tall, self.wide = np.maximum(tall, self.tall), np.maximum(wide, self.wide)
         ends = np.cumsum(self.tall * self.wide * self._sites)
+        spend(HELD * int(ends[-1]))
         self.place = np.append(0, ends[:-1])
         self.flat = np.zeros(ends[-1])
         for masses, some in zip(self.by_answer(), old, strict=True):
             masses[: some.shape[0], : some.shape[1]] = some
-        return self.flat.size
 
     def by_answer(self) -> list[FloatArray]:
         """Of each answer an array, shape (tall, wide, sites)."""
@@ -138,7 +147,6 @@ class Chain:
         self._unit = lcm(*(share.denominator for share in q))
         ends = [0, *(int(share * self._unit) for share in q), self._unit]
         self._parts = [after - before for before, after in pairwise(ends)]
-        self._rows, self._back = Rows(line, m), Rows(line.mirrored(n), m)
         self._left = MOST
         self._masses = Masses(m, line.start.size)
         self._reference = np.ones(1, np.complex128)  # the sum that masses are relative to
@@ -179,22 +187,21 @@ class Chain:
     @quiet
     def _logs(self) -> dict[int, float]:
         """ln of the sum of each total's weights; masses are summed, too."""
-        h, n, least = self.lattice, self.n, self._least
+        h, n, logs = self.lattice, self.n, dict[int, float]()
         reach = int(self._slack / self.rate)
         totals = [n] if h is None else [*range(max(-((reach - n) // h), 0) * h, n + reach + 1, h)]
-        windows, logs = self._windows(totals, self._slack), dict[int, float]()
-        back = windows.mirrored(self.line.start.size)
-        self._rows.make_room(windows)
-        self._back.make_room(back)
+        windows = self._windows(totals, self._slack)
+        rows = Rows(self.line, windows)
+        back = Rows(self.line.mirrored(n), windows.mirrored(self.line.start.size))
         nearest = min(range(len(totals)), key=lambda i: abs(totals[i] - n))
         for way in (1, -1):
             i = nearest if way == 1 else nearest - 1
             while 0 <= i < len(totals):
-                logs[totals[i]] = logarithm = self._add(windows, back, i)
+                logs[totals[i]] = logarithm = self._add(rows, back, i)
                 # a total that is so far away changes a distance, and so the sum, by no more
-                below = min(least - logarithm, 2 * self._lost) - self._lost
+                below = min(self._floor - logarithm, self._lost)
                 i += way * max(1, int(below / (self.rate * h)) if h else 1)
-        return {t: logs[t] for t in sorted(logs) if logs[t] > least - self._lost}
+        return {t: logs[t] for t in sorted(logs) if logs[t] > self._floor}
 
     @cached_property
     def _least(self) -> float:
@@ -202,42 +209,54 @@ class Chain:
         h, nats = self.lattice, 64.0
         total = self.n if h is None else (self.n + h // 2) // h * h
         while True:
-            windows = self._windows([total], nats)
-            self._rows.make_room(windows)
-            self._fill(self._rows, windows, 0, self._faded(nats))
-            if self._rows.log_whole > -inf:
-                return self._rows.log_whole
+            rows = Rows(self.line, self._windows([total], nats))
+            self._fill(rows, 0, self._faded(nats))
+            if rows.log_whole > -inf:
+                return rows.log_whole
             nats *= 2.0
 
     @cached_property
+    def _log_totals(self) -> float:
+        """At least ln of how many totals there are within `_slack`: itself less than its half."""
+        if self.lattice is None:
+            return 0.0
+        nats = self.log_volume + self._lost - self._least
+        return log_of(4.0 * nats / (self.rate * self.lattice) + 4.0)
+
+    @property
     def _slack(self) -> float:
         """Nats of distance beyond which nothing counts."""
-        return self.log_volume + self._lost - self._least
+        return self.log_volume + self._lost - self._least + self._log_totals
 
-    def _add(self, windows: Windows, mirrored: Windows, i: int) -> float:
+    @property
+    def _floor(self) -> float:
+        """ln of the sum of a total that does not count, at most."""
+        return self._least - self._lost - self._log_totals
+
+    def _add(self, rows: Rows, back: Rows, i: int) -> float:
         """ln of the sum of a total's weights; if it counts, its answers' masses are added."""
-        line, rows, back, masses = self.line, self._rows, self._back, self._masses
-        self._fill(rows, windows, i, self._fade)
+        line, masses = self.line, self._masses
+        self._fill(rows, i, self._fade)
         logarithm = rows.log_whole
-        if logarithm <= self._least - self._lost:
+        if logarithm <= self._floor:
             return logarithm
-        self._fill(back, mirrored, i, self._fade)
+        self._fill(back, i, self._fade)
         if logarithm > self._log_reference + APART:
             masses.flat *= exp_of(self._log_reference - logarithm)
             self._reference, self._log_reference = rows.whole.copy(), logarithm
-        after = back.most[::-1]
-        self.spend(HELD * masses.grow(rows.most, after))
-        slots = line.first[windows.high[i]] - line.first[windows.low[i]]
-        self.spend(int((rows.most * after * slots).sum()))
+        after, low, high = back.most[::-1], rows.windows.low[i], rows.windows.high[i]
+        masses.grow(rows.most, after, self.spend)
+        self.spend(int((rows.most * after * (line.first[high] - line.first[low])).sum()))
         join(
-            line.points, line.records, line.first, int(line.left), windows.low[i], windows.high[i],
-            rows.start, rows.depth, rows.sums, back.start, back.depth, back.sums, self._reference,
-            masses.place, masses.wide, masses.flat,
+            line.points, line.records, line.first, int(line.left), low, high,
+            rows.place[i], rows.start, rows.depth, rows.sums,
+            back.place[i], back.start, back.depth, back.sums,
+            self._reference, masses.place, masses.wide, masses.flat,
         )  # fmt: skip
         return logarithm
 
-    def _fill(self, rows: Rows, windows: Windows, i: int, fade: AnyArray) -> None:
-        self.spend(rows.fill(self.n, windows, i, fade, exp_of(-self._lost)) + len(self.q) * CALL)
+    def _fill(self, rows: Rows, i: int, fade: AnyArray) -> None:
+        self.spend(rows.fill(self.n, i, fade, exp_of(-self._lost)) + len(self.q) * CALL)
 
     def _windows(self, totals: list[int], slack: float) -> Windows:
         """The sites, low..high - 1, where answers count, and how many records gaps are to have.

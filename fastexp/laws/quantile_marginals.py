@@ -17,9 +17,9 @@ from .elementary import log, quiet
 from .grid import GridCells, GridLaw, Sampler
 
 OFF = 5e-10  # what a probability of points may be off by, where a run is cut into pieces
-# In slots of the chain's steps: a piece costs PIECE, and SHARE factors of shares cost one. A call
-# for the factors of all pieces takes as long as SHARES of them.
-PIECE, SHARE, SHARES = 64, 4, 1 << 10
+# In sums of the chain: a piece costs PIECE, and a share as many as it has factors. A call for the
+# factors of all pieces takes as long as CALL of them.
+PIECE, CALL = 48, 1 << 10
 LEAST = 740.0  # nats below the highest density: nothing, but a number
 OF_ALL = "one of several quantiles that are drawn at once has no utility of its own"
 
@@ -73,8 +73,8 @@ def runs_of(
     number = np.minimum(np.maximum(pieces, 1.0), inner).astype(np.int64)
     several_cuts = number + apart
     work = PIECE * int(several_cuts.sum())
-    for (r, k), p in places.items():
-        work += k * (k - r + 1) * (int(several_cuts[p > 0.0].sum()) + SHARES) // SHARE
+    for (_, k), p in places.items():
+        work += k * (int(several_cuts[p > 0.0].sum()) + CALL)
     spend(work)
     site = np.repeat(np.arange(points.size), several_cuts)
     place = np.arange(site.size) - (np.cumsum(several_cuts) - several_cuts)[site]
@@ -103,11 +103,13 @@ def share_of_first(r: int, k: int, low: IntArray, g: FloatArray, left: bool) -> 
     They are independent and uniform; with ties "left", all multisets are as likely: as much as
     if each came on a place that the ones before it had added to those that there are (Polya's urn).
     """
-    x, grows, total = low.astype(np.float64), float(left), np.zeros(g.size)
-    for a in range(r, k + 1):  # so many on the first points
-        term = np.full(g.size, float(comb(k, a)))
-        for i in range(k):
-            part = x + grows * i if i < a else (g - x) + grows * (i - a)
-            term *= part / (g + grows * i)
-        total += term
+    x, y, step = low / g, (g - low) / g, float(left) / g
+    beyond, total = np.ones(g.size), np.ones(g.size)
+    for a in range(k - 1, r - 1, -1):  # at least so many are on the first points
+        beyond *= y + step * (k - 1 - a)
+        total = float(comb(k, a)) * beyond + (x + step * a) * total
+    for i in range(r):
+        total *= x + step * i
+    for i in range(1, k):
+        total /= 1.0 + step * i
     return total

@@ -24,8 +24,8 @@ from itertools import groupby
 from math import inf, log
 from typing import NamedTuple, TypeAlias
 
-LOST = 14.0  # nats below what a target allows for
-OFF = 5e-5  # relative to it: what some forty totals leave out
+LOST = 12.0  # nats below what a target allows for
+OFF = 5e-5  # relative to it: more than chains leave out, which is 4 to 5 times exp(-LOST)
 BEYOND = 1.25  # how far outside a band its outer points lie
 COARSEST = 8.0  # the step of totals is 1 from here on
 

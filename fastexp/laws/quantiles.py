@@ -41,11 +41,11 @@ class QuantilesLaw(Law[Any, Any]):
     -----
     Sums over all answers in order, of which there are N**m / m!, and over all totals, by a
     recursion from answer to answer, forward and backward. It takes O(m) for each rank that
-    matters and each total, about 15 of them: a second for n = 10_000, m = 9 and epsilon = 1.
-    `epsilon_for` is about all quantiles, each with its own truth; it takes as long as some 5 laws.
+    matters and each total, about 50 of them: 0.2 seconds for n = 10_000, m = 9 and epsilon = 1.
+    `epsilon_for` is about all quantiles, each with its own truth; it takes as long as some 10 laws.
 
-    **Numerics**: logarithms of sums of terms >= 0; probabilities agree with sums in fractions to
-    1e-9, and what is left out is below 1e-20 of the whole.
+    **Numerics**: sums of terms >= 0, with exponents of any size; probabilities agree with sums in
+    fractions to 1e-9, and what is left out is below 1e-20 of the whole.
 
     References
     ----------

@@ -211,19 +211,19 @@ def counts(rows: Any, at: Any, k: Any, size: Any, lost: Any) -> Any:
 
 @kernel(
     I64(
-        IN_I64, IN_I64, IN_I64, IN_I64, I64, I64, IN_I64, IN_I64, IN_I64, IN_C128, IN_C128, F64,
-        OUT_I64, OUT_I64, OUT_I64, OUT_C128, OUT_C128, OUT_C128,
+        IN_I64, IN_I64, IN_I64, IN_I64, I64, I64, IN_I64, IN_I64, IN_I64, IN_I64, IN_C128,
+        IN_C128, F64, OUT_I64, OUT_I64, OUT_I64, OUT_C128, OUT_C128, OUT_C128,
     )
 )  # fmt: skip
 def forward(
     points: Any, records: Any, first: Any, rank: Any, left: Any, n: Any,
-    low: Any, high: Any, whole: Any, gaps: Any, fade: Any, lost: Any,
+    low: Any, high: Any, place: Any, whole: Any, gaps: Any, fade: Any, lost: Any,
     start: Any, depth: Any, most: Any, rows: Any, work: Any, total: Any,
 ) -> Any:  # fmt: skip
     """Fill the rows of all answers, and total[0] with the sum of all; -1 if there is no room.
 
     points, records, first, rank : of the sites, and of their slots
-    low, high : answer j is in the sites low[j], ..., high[j] - 1
+    low, high, place : answer j is in the sites low[j], ..., high[j] - 1; site a is at place[j] + a
     whole, gaps : of the target of each gap, two numbers in `gaps`
     start, depth : where an answer's sums in a site start in `rows`, and how many states they are of
     most : of each answer, how many states a site has
@@ -231,12 +231,12 @@ def forward(
 
     Returns the number of sums, which is about how long it took.
     """
-    sites, m, used, room = points.size, low.size, 0, work.size // 4
+    m, used, room = low.size, 0, work.size // 4
     slots, moved = work[:room], work[room : 2 * room]
     sums, older = work[2 * room : 3 * room], work[3 * room :]
     for j in range(m):
         earlier, before = (low[j - 1], high[j - 1]) if j > 0 else (low[j], low[j])
-        shift, past = first[earlier], (j - 1) * sites
+        shift, past = first[earlier], place[max(j - 1, 0)]
         short, long = gaps[2 * j], gaps[2 * j + 1]
         most[j] = 1
         if j > 0:
@@ -266,38 +266,39 @@ def forward(
                 )  # fmt: skip
                 multiply(out, answer_factor(points[a], records[a], left, k + 1))
                 number = k + 1 if counts(rows, at, k, size, lost) else number
-            start[j * sites + a], depth[j * sites + a] = at, number
+            start[place[j] + a], depth[place[j] + a] = at, number
             most[j] = max(most[j], number)
             used += number * size
     # As if there were one more answer, after all records.
-    last, part = (m - 1) * sites, slots[: first[high[m - 1]] - first[low[m - 1]]]
-    sums_by_slot(rows, start, depth, first, low[m - 1], high[m - 1], last, part)
+    part = slots[: first[high[m - 1]] - first[low[m - 1]]]
+    sums_by_slot(rows, start, depth, first, low[m - 1], high[m - 1], place[m - 1], part)
     total[0] = sum_to_end(part, rank, first[low[m - 1]], n, m, whole[m], gaps, fade)
     return used
 
 
 @kernel(
     NOTHING(
-        IN_I64, IN_I64, IN_I64, I64, IN_I64, IN_I64, IN_I64, IN_I64, IN_C128, IN_I64, IN_I64,
-        IN_C128, IN_C128, IN_I64, IN_I64, OUT_F64,
+        IN_I64, IN_I64, IN_I64, I64, IN_I64, IN_I64, IN_I64, IN_I64, IN_I64, IN_C128, IN_I64,
+        IN_I64, IN_I64, IN_C128, IN_C128, IN_I64, IN_I64, OUT_F64,
     )
 )  # fmt: skip
 def join(
     points: Any, records: Any, first: Any, left: Any, low: Any, high: Any,
-    start: Any, depth: Any, rows: Any, back_start: Any, back_depth: Any, back_rows: Any,
-    whole: Any, place: Any, wide: Any, masses: Any,
+    place: Any, start: Any, depth: Any, rows: Any,
+    back_place: Any, back_start: Any, back_depth: Any, back_rows: Any,
+    whole: Any, base: Any, wide: Any, masses: Any,
 ) -> None:  # fmt: skip
     """Add to `masses`, by answer, (r, after) and site, what it has on both sides, over whole[0].
 
     The answer is the r-th in its site, and the first of `after` from the other end, whose rows are
     those of the sites from right to left: its own factor is in both. Those of answer j start at
-    place[j], in arrays of wide[j] times the number of sites for each r.
+    base[j], in arrays of wide[j] times the number of sites for each r.
     """
     sites, m = points.size, low.size
     for j in range(m):
         for a in range(low[j], high[j]):
-            size, at = first[a + 1] - first[a], j * sites + a
-            mirrored = (m - 1 - j) * sites + (sites - 1 - a)
+            size, at = first[a + 1] - first[a], place[j] + a
+            mirrored = back_place[m - 1 - j] + (sites - 1 - a)
             for r in range(1, depth[at] + 1):
                 here = start[at] + (r - 1) * size
                 for after in range(1, back_depth[mirrored] + 1):
@@ -310,4 +311,4 @@ def join(
                     for i in range(1, after):
                         share *= answer_factor(points[a], records[a], left, r + i)
                         share /= answer_factor(points[a], records[a], left, i)
-                    masses[place[j] + ((r - 1) * wide[j] + after - 1) * sites + a] += share
+                    masses[base[j] + ((r - 1) * wide[j] + after - 1) * sites + a] += share
