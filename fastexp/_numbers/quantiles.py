@@ -1,12 +1,15 @@
 """Joint quantiles: releases and simulations, by rejection, which ends whatever the records are.
 
-A data set is drawn from by its chain of ranks (`quantile_draws.py`). Where atoms would refuse
-nearly all attempts, or weights underflow, the chain of its sites takes over (`quantile_sites.py`).
-Both give an answer that is not refused exactly its law, so that any number of refusals, and who
-draws next, changes none: it is a function of the records as a multiset, and of the words.
+A data set is drawn from by its chain of ranks (`quantile_draws.py`), of few records by one kernel
+(`quantile_few.py`). Where atoms would refuse nearly all attempts, or weights underflow, the chain
+of its sites takes over (`quantile_sites.py`). All give an answer that is not refused exactly its
+law, so that any number of refusals, and who draws next, changes none: it is a function of the
+records as a multiset, and of the words.
 """
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 
@@ -14,8 +17,10 @@ from .._intake.record_sources import Source
 from .._randomness.streams import Spare, os_word, os_words, stream_of
 from .._typing import IntArray, WordArray
 from ..kernels.numbers import chain as _kernels
+from . import quantile_few
 from .quantile_chains import Underflow, Weights
 from .quantile_draws import Chain, Words
+from .quantile_few import FewChain, Tables
 from .quantile_sites import TRIES as SITE_TRIES
 from .quantile_sites import SiteChain
 
@@ -30,6 +35,10 @@ class QuantilesStatistic(Weights):
     indices, the key, the stream and the size only: attempt r of draw j takes `words` words of
     substream j of the row's stream, from the r-th `words` on.
     """
+
+    @cached_property
+    def _tables(self) -> dict[int, Tables]:
+        return {}
 
     @property
     def words(self) -> int:
@@ -48,6 +57,11 @@ class QuantilesStatistic(Weights):
             chain = self.after(chain, tried)
 
     def chain(self, source: Source) -> Chain:
+        n, m = source.total(), len(self.q)
+        if quantile_few.fewest(m) <= n <= quantile_few.MOST:
+            few = FewChain(self, source, self.tables(n))
+            if few.fits:
+                return few
         if self.left and len(self.q) > CROWD * source.counts(self.grid)[0].size:
             return SiteChain(self, source)  # few sites, and a chain of ranks leaves most draws open
         try:
@@ -55,6 +69,13 @@ class QuantilesStatistic(Weights):
         except Underflow:
             return SiteChain(self, source)
         return SiteChain(self, source) if chain.crowded else chain
+
+    def tables(self, most: int) -> Tables:
+        """Of chains of up to so many records, and some more."""
+        most = max((1 << most.bit_length()) - 1, 15)
+        if most not in self._tables:
+            self._tables[most] = quantile_few.tables(self, most)
+        return self._tables[most]
 
     def after(self, chain: Chain, tried: int) -> Chain:
         """What to go on with after so many refused attempts."""

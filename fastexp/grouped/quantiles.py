@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 
 from .._intake.record_sources import Counted, runs
+from .._numbers import quantile_few
 from .._numbers.quantile_tree import QuantileTree
 from .._numbers.quantiles import QuantilesStatistic
 from .._parameters.grid import Grid
 from .._typing import IntArray, WordArray
+from ..kernels.groups import few_quantiles as kernel
 from .segments import Draws, Exact, Given, Segments
 from .words import WORDS, More, Words
+
+ATTEMPTS = 2  # of a draw, whose words come together
 
 
 class QuantilesDraws(Draws):
@@ -34,19 +38,44 @@ class QuantilesDraws(Draws):
     ) -> None:
         super().__init__(segments, words, size)
         self._statistic, self.grid, self.shape = statistic, statistic.grid, (entries,)
-        self.words: int = -(-statistic.words // WORDS) * WORDS
+        self.words: int = -(-ATTEMPTS * statistic.words // WORDS) * WORDS
+        lengths, fewest = np.diff(segments.offsets), quantile_few.fewest(len(statistic.q))
+        few = lengths[(lengths >= fewest) & (lengths <= quantile_few.MOST)]
+        self._tables = statistic.tables(int(few.max())) if few.size else None
+
+    def _fill(
+        self,
+        first: int,  # noqa: ARG002  # all that draws need of a group is in its records
+        some: Segments,
+        points: Any,
+        words: WordArray,
+        out: IntArray,
+    ) -> None:
+        statistic, known = self._statistic, self._tables
+        if known is not None:
+            kernel.draw_segments(
+                points, some.offsets, statistic.grid.size, known.line, float(statistic.rate),
+                statistic.log_ways, known.weights, known.wholes, statistic.words, words,
+                self.shape[0], out, np.empty(known.numbers, np.int64),
+                np.empty(known.floats + known.rows),
+            )  # fmt: skip
 
     def _exactly_all(self, _: int, points: Any, given: list[Given]) -> IntArray:
-        statistic, count, more = self._statistic, self._statistic.words, [more for _, more in given]
+        statistic, count = self._statistic, self._statistic.words
         of_group = statistic.chain(Counted(*runs(points), statistic.grid))
+        more = [further for _, further in given]
+        streams = [
+            chain(early[: ATTEMPTS * count].tolist(), iter(further, None))
+            for early, further in given
+        ]
         out, tried = np.empty((len(more), len(statistic.q) + 1), np.int64), 0
-        waiting, some = np.arange(len(more)), np.array([words[:count] for words, _ in given])
+        waiting = np.arange(len(more))
         while waiting.size:
+            some = np.array([[*islice(streams[d], count)] for d in waiting], np.uint64)
             left = [more[d] for d in waiting.tolist()]
             out[waiting], refused = of_group.attempt(some, left.__getitem__)
             waiting, tried = waiting[refused], tried + 1
             of_group = statistic.after(of_group, tried) if waiting.size else of_group
-            some = np.array([[more[d]() for _ in range(count)] for d in waiting], np.uint64)
         return out[:, : self.shape[0]]
 
 

@@ -11,6 +11,7 @@ from fastexp.kernels.groups import (
     blake2b,
     chacha20,
     contribution,
+    few_quantiles,
     group_codes,
     grouping,
     long_draws,
@@ -27,6 +28,7 @@ from fastexp.kernels.groups.segment_prices import revenues_fill
 from fastexp.kernels.numbers import (
     chain,
     density,
+    few_chains,
     histogram,
     laplace,
     places,

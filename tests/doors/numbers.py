@@ -10,6 +10,7 @@ from fastexp._numbers import (
     noise,
     quantile_chains,
     quantile_draws,
+    quantile_few,
     quantile_sites,
     quantiles,
     rank,

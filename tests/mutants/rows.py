@@ -573,5 +573,13 @@ ROWS = {
         "long runs without their last states": "_numbers:SiteChain._following:twice:138,number=3.0:18",
         "targets are floats": "_numbers:SiteChain.spare:left:22",
         "a chain begins without its power": "reference:walk:value=1:37",
+        "chains of few records begin one answer late": "kernels/numbers:take_chain:-1:1",
+        "a row of few records without its scale": "kernels/numbers:take_chain:-1:13",
+        "rows of few records without phases": "kernels/numbers:fill_next:skip:14",
+        "few records with one total only": "kernels/numbers:fill_few:skip:11",
+        "atoms of few records have one record more": "kernels/numbers:list_cells:more:60",
+        "few records without a last phase": "kernels/numbers:add_phases:less:9",
+        "exponents of few records begin with the other sign": "kernels/numbers:fill_together:bare:6",
+        "one of four ways counts half": "kernels/numbers:add_ways:half:87",
     },
 }  # fmt: skip

@@ -30,14 +30,14 @@ from tests.support.goodness import counts_fit
 
 with mp.workprec(BITS + 60):  # weights 2**-distance
     LN2 = Fraction(int(mp.ldexp(mp.ln(2), BITS + 40)), 1 << BITS + 40)
-ENGINES = {"ranks": Case.by_ranks, "sites": Case.by_sites}
+ENGINES = {"ranks": Case.by_ranks, "few": Case.by_few, "sites": Case.by_sites}
 V1 = VECTORS["V1"][0][0]
 EXACT = mpf(10) ** -30
 
 
 @pytest.mark.slow
 @each("ties", TIES)
-@each("chains", [checks.chains_of_ranks, checks.chains_of_sites])
+@each("chains", [checks.chains_of_ranks, checks.chains_of_few, checks.chains_of_sites])
 def test_every_branch_has_its_weight(chains, ties):
     chains(ties)
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.doors.intake import Counted, runs
 from tests.doors.kernels import chain as kernels
-from tests.doors.numbers import quantile_chains
+from tests.doors.numbers import quantile_chains, quantile_few
 from tests.doors.numbers import quantiles as engine
 from tests.doors.parameters import make_grid
 from tests.doors.randomness import Spare, seeds_of
@@ -60,6 +60,12 @@ def law(records, size, q, rate, lattice, ties):
     return {(*answers, t): float(weight / whole) for (t, answers), weight in weights.items()}
 
 
+@pytest.fixture
+def by_ranks(monkeypatch):
+    """No data set has few records."""
+    monkeypatch.setattr(quantile_few, "MOST", -1)
+
+
 def draws(records, size, q, rate, lattice, ties, number, seed=1):
     grid, records_on_grid = source(records, size)
     statistic = engine.QuantilesStatistic(q, rate, lattice, grid, ties)
@@ -74,6 +80,7 @@ def fit(drawn, expected):
     return counts_fit(counts[cells], np.array(list(expected.values())))
 
 
+@each("most", [-1, quantile_few.MOST])
 @each("ties", ["left", "spread"])
 @each("name", DATA)
 @each(
@@ -81,14 +88,17 @@ def fit(drawn, expected):
     [(THIRDS, HALF, 8), (QUARTILES, HALF / 2, None), (UNEVEN, Fraction(2), 4), ((HALF,), HALF, 8)],
 )
 @pytest.mark.statistical
-def test_draws_follow_the_law(name, q, rate, lattice, ties):
+def test_draws_follow_the_law(name, q, rate, lattice, ties, most, monkeypatch):
+    monkeypatch.setattr(quantile_few, "MOST", most)
     setting = *DATA[name], q, rate, lattice, ties
     assert fit(draws(*setting, 20_000), law(*setting))
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("ties", ["left", "spread"])
-def test_a_million_draws_tell_two_percent(ties):
+@pytest.mark.parametrize("most", [-1, quantile_few.MOST])
+def test_a_million_draws_tell_two_percent(ties, most, monkeypatch):
+    monkeypatch.setattr(quantile_few, "MOST", most)
     setting = *DATA["some equal"], THIRDS, HALF, 8, ties
     drawn = draws(*setting, 1_000_000)
     assert fit(drawn, law(*setting))
@@ -97,6 +107,7 @@ def test_a_million_draws_tell_two_percent(ties):
         assert not fit(drawn, law(*other))
 
 
+@pytest.mark.usefixtures("by_ranks")
 @pytest.mark.statistical
 @pytest.mark.parametrize("ties", ["left", "spread"])
 @pytest.mark.parametrize("name", ["unequal", "some equal", "few values"])
@@ -112,6 +123,7 @@ def test_the_rest_follows_the_law(name, ties, monkeypatch):
     assert fit(draws(*setting, 4_000), law(*setting))
 
 
+@pytest.mark.usefixtures("by_ranks")
 @pytest.mark.statistical
 @pytest.mark.parametrize("ties", ["left", "spread"])
 def test_totals_that_share_a_chain_follow_the_law(ties, monkeypatch):
@@ -126,6 +138,7 @@ def test_totals_that_share_a_chain_follow_the_law(ties, monkeypatch):
     assert fit(draws(*setting, 8_000), law(*setting))
 
 
+@pytest.mark.usefixtures("by_ranks")
 @pytest.mark.statistical
 def test_the_rest_follows_the_law_where_atoms_take_more_answers(monkeypatch):
     """The chain's weights are those of the rest there, too."""
@@ -138,6 +151,7 @@ def test_the_rest_follows_the_law_where_atoms_take_more_answers(monkeypatch):
     assert fit(draws(*setting, 4_000), law(*setting))
 
 
+@pytest.mark.usefixtures("by_ranks")
 def test_further_words_of_a_draw_are_read_once(monkeypatch):
     """Whatever coins of a draw are left open, none has the words of another one."""
     readers = Counter()
@@ -183,6 +197,7 @@ def test_equal_records_have_answers(number):
     assert spread.release(records)[:2].tolist() == [40, 40]
 
 
+@pytest.mark.usefixtures("by_ranks")
 @pytest.mark.statistical
 @pytest.mark.parametrize("ties", ["left", "spread"])
 def test_long_runs_by_coins_follow_the_law(ties, monkeypatch):

@@ -262,11 +262,17 @@ def add_runs(
 
 
 @helper
+def power_of_two(exponent: Any) -> Any:
+    """2**exponent, which is normal."""
+    return bits_float(np.uint64(1023 + exponent) << np.uint64(52))
+
+
+@helper
 def shift_of(largest: Any) -> Any:
     """(the power of two that brings a row to about 2^ONES, less than 2^1024, its exponent)."""
     exponent = np.int64(float_bits(largest) >> np.uint64(52)) - 1023
     exponent = max(exponent - ONES, np.int64(-1023)) if largest > 0.0 else np.int64(0)
-    return bits_float(np.uint64(1023 - exponent) << np.uint64(52)), exponent
+    return power_of_two(-exponent), exponent
 
 
 @helper

@@ -15,14 +15,16 @@ from tests.doors.kernels import (
     SIGNED,
     UNSIGNED,
     density,
+    few_quantiles,
     histogram,
     places,
     ragged,
     select_rank,
 )
-from tests.doors.numbers import QuantilesStatistic, quantile_sites
+from tests.doors.numbers import QuantilesStatistic, quantile_few, quantile_sites
 from tests.doors.parameters import make_grid
 from tests.doors.randomness import seeds_of, stream_of
+from tests.support.altered import changed
 from tests.support.checks import quantile_chains, quantile_laws
 
 NUMBERS = np.random.default_rng(8).normal(size=700).round(2)
@@ -144,12 +146,33 @@ def several(digest: Any) -> None:
         of = QuantilesStatistic(quantile_laws.QUARTILES, Fraction(1, 2), 4, grid, ties)
         chain = quantile_sites.SiteChain(of, source)
         digest.update(of.draws(chain, stream, 5).tobytes())
+        known, out = of.tables(3), np.zeros(4, np.int64)
+        few_quantiles.draw_segments(
+            np.array([2]), np.array([0, 1]), grid.size, known.line, float(of.rate), of.log_ways,
+            known.weights, known.wholes, of.words, np.zeros(of.words, np.uint64), 4, out,
+            np.empty(known.numbers, np.int64), np.empty(known.floats + known.rows),
+        )  # fmt: skip
+        assert not out.any()  # the least word leaves the total open
     for kind in kinds:
         joint = kind([0.1, 0.15, 0.2, 0.9], 1.0, (0, 9), step=1)
         for some in (records, records[:3], records[:1].repeat(3)):
             digest.update(joint.sample(some, 40, rng=1).tobytes())
         apart = kind([0.1, 0.5, 0.9], 9.0, (0, 1000), step=1)
         digest.update(apart.sample(np.arange(1000), 20, rng=1).tobytes())
+        shops = np.repeat(range(4), [130, 40, 10, 3])
+        every = joint.sample(shops % 9, 3, by=shops, groups=range(5), rng=1)
+        digest.update(every.tobytes())
+    dense = fx.Quantiles([0.2, 0.4, 0.5, 0.6, 0.8], 1.0, (0, 9), step=1)
+    digest.update(dense.sample(np.repeat([3, 7], [12, 8]), 9, rng=1).tobytes())
+    for nats in (quantile_few.GROWS_NATS, 0.0):  # chains reach farther, or others take over
+        with changed((quantile_few, "GUESS_NATS", -30.0), (quantile_few, "GROWS_NATS", nats)):
+            joint = fx.Quantiles([0.2, 0.5], 1.0, (0, 9), step=1, with_total=True)
+            for several_draws in (
+                joint.sample(records[:20], 9, rng=1),
+                joint.sample([2], 9, by=[0], groups=[0], rng=1),
+            ):
+                for part in several_draws:
+                    digest.update(part.tobytes())
 
 
 def histograms(digest: Any) -> None:

@@ -24,7 +24,13 @@ from mpmath import mp, mpf
 
 from tests.doors.intake import Counted, runs
 from tests.doors.kernels import chain as kernels
-from tests.doors.numbers import QuantilesStatistic, quantile_chains, quantile_draws, quantile_sites
+from tests.doors.numbers import (
+    QuantilesStatistic,
+    quantile_chains,
+    quantile_draws,
+    quantile_few,
+    quantile_sites,
+)
 from tests.doors.parameters import make_grid
 from tests.doors.reference import exact, exact_chain
 from tests.support import all_answers as twin
@@ -56,6 +62,10 @@ class Case(NamedTuple):
 
     def by_ranks(self) -> quantile_draws.Chain:
         return quantile_draws.Chain(self.statistic(), self.source())
+
+    def by_few(self) -> quantile_few.FewChain:
+        statistic = self.statistic()
+        return quantile_few.FewChain(statistic, self.source(), statistic.tables(len(self.records)))
 
     def by_sites(self, most: int = 0) -> quantile_sites.SiteChain:
         return quantile_sites.SiteChain(self.statistic(), self.source(), most=most)
@@ -285,6 +295,23 @@ def chains_of_ranks(ties: str) -> None:
         law_is_that_of_the_twin(alike, chain)
 
 
+def chains_of_few(ties: str) -> None:
+    """As they come, of atoms that are full of answers, and where reach has to grow."""
+    for case in (
+        Case([0, 2, 2], 3, THIRDS, HALF, 8, ties),
+        Case([], 2, QUARTILES, HALF, 8, ties),
+        Case([1, 1, 1], 3, QUARTILES, Fraction(1, 4), None, ties),
+        Case([1, 2], 3, (HALF,), Fraction(2), 1, ties),
+        Case([0, 0, 1, 1, 1, 2], 3, THIRDS, HALF, 8, ties),
+    ):
+        law_is_that_of_the_twin(case, case.by_few())
+    some = Case([0, 2, 2], 3, THIRDS, HALF, 8, ties)
+    with settings(quantile_few, GUESS_NATS=-30.0):
+        chain = some.by_few()
+        assert chain.reach > 5
+        law_is_that_of_the_twin(some, chain)
+
+
 def chains_of_sites(ties: str) -> None:
     """As they come, with few states, few totals, groups of them, and all pairs of slots."""
     some = Case([0, 2, 2], 3, THIRDS, HALF, 8, ties)
@@ -337,6 +364,7 @@ def run() -> None:
     for ties in TIES:
         chains_of_sites(ties)
         chains_of_ranks(ties)
+        chains_of_few(ties)
 
 
 if __name__ == "__main__":
