@@ -335,6 +335,25 @@ def _stack(_typingctx: Any, count: Any) -> Any:
     return kind(count), codegen
 
 
+def _as(element: Any) -> Any:
+    # The same memory as an array of other elements of 64 bits.
+    @intrinsic
+    def cast(_typingctx: Any, array: Any) -> Any:
+        kind = array.copy(dtype=element)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            source = context.make_array(signature.args[0])(context, builder, args[0])
+            result = context.make_array(kind)(context, builder)
+            for field in ("meminfo", "parent", "nitems", "itemsize", "shape", "strides"):
+                setattr(result, field, getattr(source, field))
+            result.data = builder.bitcast(source.data, result.data.type)
+            return result._getvalue()
+
+        return kind(array), codegen
+
+    return cast
+
+
 def _one_of_two(is_other: Any) -> Any:
     # The second if it `is_other` than the first, both as what numba unifies them to.
     @intrinsic
@@ -359,6 +378,8 @@ INTRINSICS = {
     "wide_vectors": _wide_vectors,
     "wide_product": _wide_product,
     "prefetch": _prefetch,
+    "as_words": _as(types.uint64),
+    "as_floats": _as(types.float64),
     "least": _one_of_two(operator.lt),
     "greatest": _one_of_two(operator.gt),
 }

@@ -18,6 +18,8 @@ from ..._compiler.jit import (
     IN_U64,
     OUT_I64,
     OUT_U64,
+    as_floats,
+    as_words,
     bits_float,
     helper,
     kernel,
@@ -60,7 +62,7 @@ def keep_between(
         part = bits[start : start + BLOCK]
         some, floats = codes[start : start + BLOCK], part
         if kind != FLOAT:
-            floats = work[: part.size].view(np.uint64)
-            fill_floats(part, kind, floats.view(np.float64))
+            floats = as_words(work[: part.size])
+            fill_floats(part, kind, as_floats(floats))
         m = append_between(some, part, floats, edges, counts, slots, values, m)
     return np.int64(m)

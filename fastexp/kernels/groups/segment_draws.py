@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import helper, wide_product
+from ..._compiler.jit import as_words, helper, wide_product
 from ..bits.words import ONE_WORD, ZERO
 
 OPEN = np.int64(-1)
@@ -99,7 +99,7 @@ def draw_points(
 ) -> Any:
     """out = draws from one list of cells; returns how many are OPEN. sums: 2 words a cell."""
     m = count.size
-    high, low = sums[:m].view(np.uint64), sums[m : 2 * m].view(np.uint64)
+    high, low = as_words(sums[:m]), as_words(sums[m : 2 * m])
     least = add_weights(count, key, table, high, low)
     total = 0
     for j in range(out.size):

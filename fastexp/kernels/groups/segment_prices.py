@@ -19,6 +19,7 @@ from ..._compiler.jit import (
     IN_I64,
     IN_U64,
     OUT_I64,
+    as_words,
     bits_float,
     float_bits,
     helper,
@@ -83,7 +84,7 @@ def prices_draw(
     segments, k = offsets.size - 1, prices.size
     size = out.size // segments
     revenue, scratch, blocks = work[:k], work[k : k + 2 * BLOCK], work[k + 2 * BLOCK :]
-    bits = revenue.view(np.uint64)
+    bits = as_words(revenue)
     for s in range(segments):
         fill_revenues(bids[offsets[s] : offsets[s + 1]], prices, kind, revenue)
         scan(bits, kind, base, rate, power(PRECISION), blocks, scratch)

@@ -12,7 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import I64, IN_I64, IN_U64, NOTHING, OUT_I64, helper, kernel, wide_product
+from ..._compiler.jit import (
+    I64,
+    IN_I64,
+    IN_U64,
+    NOTHING,
+    OUT_I64,
+    as_words,
+    helper,
+    kernel,
+    wide_product,
+)
 from ..bits.words import ONE_WORD, ZERO
 from ..numbers.runs import LEFT, RIGHT, distance, least
 from .segment_draws import OPEN, WORDS, below_sum, choose
@@ -189,7 +199,7 @@ def ranks_draw(
     draws = out.size // segments
     own_points, below, own_keys = work[:room], work[room : 2 * room], work[2 * room : 4 * room]
     own_weights = work[4 * room : 6 * room]
-    sums = work[6 * room : 8 * room].view(np.uint64)
+    sums = as_words(work[6 * room : 8 * room])
     for s in range(segments):
         part = parts[PART * s : PART * (s + 1)]
         form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]

@@ -17,6 +17,8 @@ from ..._compiler.jit import (
     IN_U64,
     NOTHING,
     OUT_I64,
+    as_floats,
+    as_words,
     helper,
     kernel,
     wide_vectors,
@@ -39,9 +41,9 @@ def fill_points(bits: Any, kind: Any, form: Any, out: Any, work: Any) -> Any:
     nans = np.int64(0)
     for start in range(0, bits.size, BLOCK):
         part = bits[start : start + BLOCK]
-        records = work[: part.size].view(np.float64)
+        records = as_floats(work[: part.size])
         nans += fill_floats(part, kind, records)
-        fill_indices(records, form, out[start : start + BLOCK].view(np.uint64))
+        fill_indices(records, form, as_words(out[start : start + BLOCK]))
     return nans
 
 

@@ -12,7 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import I64, IN_F64, IN_I64, IN_U64, OUT_I64, helper, kernel
+from ..._compiler.jit import (
+    I64,
+    IN_F64,
+    IN_I64,
+    IN_U64,
+    OUT_I64,
+    as_floats,
+    as_words,
+    helper,
+    kernel,
+)
 from ..bits.heights import FLOAT
 from ..numbers.histogram import BLOCK, fill_indices
 from ..numbers.select_rank import gather
@@ -45,7 +55,7 @@ def edges(n: Any, first: Any, last: Any, sample: Any, work: Any) -> Any:
 def narrow(records: Any, first: Any, last: Any, other: Any, scratch: Any) -> Any:
     """Sort what matters of records to their beginning; (how many, how many lie below them)."""
     sample, work = scratch[:SAMPLE], scratch[SAMPLE : 2 * SAMPLE]
-    flags, tally = scratch[2 * SAMPLE : 2 * SAMPLE + 128].view(np.uint64), scratch[TALLY]
+    flags, tally = as_words(scratch[2 * SAMPLE : 2 * SAMPLE + 128]), scratch[TALLY]
     below, size, flipped = np.int64(0), np.int64(records.size), False
     while size > ENOUGH:
         source = other[:size] if flipped else records[:size]
@@ -78,11 +88,11 @@ def gather_floats(records: Any, first: Any, last: Any, grid: Any, other: Any, sc
     """
     n, points = records.size, np.int64(grid[6]) + 1
     sample, work = scratch[:SAMPLE], scratch[SAMPLE : 2 * SAMPLE]
-    flags, tally = scratch[2 * SAMPLE : 2 * SAMPLE + 128].view(np.uint64), scratch[TALLY]
-    floats = work.view(np.float64)
+    flags, tally = as_words(scratch[2 * SAMPLE : 2 * SAMPLE + 128]), scratch[TALLY]
+    floats = as_floats(work)
     for i in range(SAMPLE):
         floats[i] = records[i * n // SAMPLE]
-    fill_indices(floats, grid, sample.view(np.uint64))
+    fill_indices(floats, grid, as_words(sample))
     low, high = edges(n, first, last, sample, work)
     # A record below a point's own number lies on the point or before it: so one point more each.
     low, high = low - 1, high + 1 if high < points else high
@@ -91,7 +101,7 @@ def gather_floats(records: Any, first: Any, last: Any, grid: Any, other: Any, sc
         least = (grid[0] + np.float64(low) * grid[1]) / grid[2]
     if high < points:
         most = (grid[0] + np.float64(high) * grid[1]) / grid[2]
-    size = gather(records, least, most, flags, other.view(np.float64), tally)
+    size = gather(records, least, most, flags, as_floats(other), tally)
     below, inside = tally[0], tally[1]
     if tally[2] != 0 or below > first or below + inside <= last or size < inside:
         inside = np.int64(-1)
@@ -121,12 +131,12 @@ def narrow_segments(
         first, last = form[FIRST] - under, form[LAST] - under
         inside, passed, low, high = np.int64(-1), np.int64(0), np.int64(-1), LONGEST
         if kind == FLOAT and some.size >= LONG and not all_of_it:
-            floats = some.view(np.float64)
+            floats = as_floats(some)
             inside, passed, low, high = gather_floats(floats, first, last, grid, other, scratch)
         all_of_it = inside < 0
         if all_of_it:
             inside, passed = some.size, np.int64(0)
-        source = some if all_of_it else other[:inside].view(np.uint64)
+        source = some if all_of_it else as_words(other[:inside])
         if kind == INDICES:
             for i in range(inside):
                 points[i] = np.int64(source[i])

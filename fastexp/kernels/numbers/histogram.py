@@ -27,6 +27,8 @@ from ..._compiler.jit import (
     IN_I64,
     IN_U64,
     OUT_I64,
+    as_floats,
+    as_words,
     bits_float,
     float_bits,
     helper,
@@ -136,8 +138,8 @@ def histogram_add(bits: Any, kind: Any, form: Any, counts: Any, work: Any) -> An
     nans = np.int64(0)
     for start in range(0, bits.size, BLOCK):
         part = bits[start : start + BLOCK]
-        records = work[: part.size].view(np.float64)
-        indices = work[BLOCK : BLOCK + part.size].view(np.uint64)
+        records = as_floats(work[: part.size])
+        indices = as_words(work[BLOCK : BLOCK + part.size])
         nans += fill_floats(part, kind, records)
         fill_indices(records, form, indices)
         for i in range(part.size):

@@ -27,6 +27,7 @@ from ..._compiler.jit import (
     IN_U64,
     NOTHING,
     OUT_F64,
+    as_words,
     helper,
     kernel,
     wide_vectors,
@@ -172,8 +173,8 @@ def noise_rows(
     """
     names = seeds[HEADER:]
     each = out.size // names.size
-    stream = work[3 * BLOCK :].view(np.uint64)
-    planes = work[: 2 * BLOCK].view(np.uint64)
+    stream = as_words(work[3 * BLOCK :])
+    planes = as_words(work[: 2 * BLOCK])
     for r in range(names.size):
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
         for begin in range(0, each, BLOCK):

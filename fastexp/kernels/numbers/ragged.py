@@ -12,7 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import F64, I64, IN_F64, IN_I64, IN_U64, OUT_I64, helper, kernel
+from ..._compiler.jit import (
+    F64,
+    I64,
+    IN_F64,
+    IN_I64,
+    IN_U64,
+    OUT_I64,
+    as_words,
+    helper,
+    kernel,
+)
 from ..bits.heights import BLOCK, SIGNED
 from ..bits.words import fill_substream, philox
 from ..select.alias import DRAWS, build, fill, weigh_all
@@ -57,8 +67,8 @@ def ragged_cells(
         return ROUNDING_MODE
     rows = ends.size - 1
     size = out.size // rows
-    stream, scratch = work[:2].view(np.uint64), work[2 : 2 + 2 * BLOCK]
-    words = work[2 + 2 * BLOCK :].view(np.uint64)[:DRAWS]
+    stream, scratch = as_words(work[:2]), work[2 : 2 + 2 * BLOCK]
+    words = as_words(work[2 + 2 * BLOCK :])[:DRAWS]
     for r in range(rows):
         row, base = bits[ends[r] : ends[r + 1]], log_base[ends[r] : ends[r + 1]]
         k = row.size
@@ -67,7 +77,7 @@ def ragged_cells(
         columns, cells = np.int64(1) << column_bits, np.int64(1) << (column_bits + cell_bits)
         rest = work[2 + 2 * BLOCK + DRAWS :]
         weights, order = rest[:columns], rest[columns : 2 * columns]
-        table = rest[2 * columns : 3 * columns].view(np.uint64)
+        table = as_words(rest[2 * columns : 3 * columns])
         count = (k + BLOCK - 1) // BLOCK
         blocks = rest[3 * columns : 3 * columns + 3 * count + TAIL]
         scan(row, SIGNED, base, rate, power(PRECISION), blocks, scratch)
@@ -94,7 +104,7 @@ def ragged_places(cells: Any, ends: Any, seeds: Any, out: Any, again: Any, work:
     """
     rows, room, total = ends.size - 1, cells.size // 3, 0
     size = out.size // rows
-    stream, words = work[:2].view(np.uint64), work[2 : 2 + DRAWS].view(np.uint64)
+    stream, words = as_words(work[:2]), as_words(work[2 : 2 + DRAWS])
     for r in range(rows):
         stream[0], stream[1] = philox(seeds[HEADER + r], seeds[2] ^ seeds[1], seeds[0])
         at, k = ends[r], ends[r + 1] - ends[r]

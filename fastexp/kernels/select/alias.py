@@ -28,6 +28,7 @@ from ..._compiler.jit import (
     OUT_I64,
     OUT_U64,
     PAIR,
+    as_floats,
     bits_float,
     helper,
     kernel,
@@ -79,7 +80,7 @@ def weigh_all(
     for start in range(0, bits.size, BLOCK):
         part = bits[start : start + BLOCK]
         base = log_base[start : start + BLOCK]
-        heights = work[: part.size].view(np.float64)
+        heights = as_floats(work[: part.size])
         fill_heights(part, kind, top, rate, base, heights)
         least, open_ = fill_lower(heights, lift, scale, base, weights[start : start + BLOCK])
         sum_lower += least

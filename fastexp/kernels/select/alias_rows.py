@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import F64, I64, IN_F64, IN_U64, OUT_I64, helper, kernel
+from ..._compiler.jit import F64, I64, IN_F64, IN_U64, OUT_I64, as_words, helper, kernel
 from ..bits.heights import BLOCK
 from ..bits.words import philox
 from .alias import DRAWS, build, fill, weigh_all
@@ -55,11 +55,11 @@ def alias_rows(
         return ROUNDING_MODE
     names = seeds[HEADER:]
     k, size, columns = bits.size // names.size, out.size // names.size, np.int64(1) << column_bits
-    stream, scratch = work[:2].view(np.uint64), work[2 : 2 + 2 * BLOCK]
-    words = work[2 + 2 * BLOCK :].view(np.uint64)[:DRAWS]
+    stream, scratch = as_words(work[:2]), work[2 : 2 + 2 * BLOCK]
+    words = as_words(work[2 + 2 * BLOCK :])[:DRAWS]
     rest = work[2 + 2 * BLOCK + DRAWS :]
     weights, order = rest[:columns], rest[columns : 2 * columns]
-    table = rest[2 * columns : 3 * columns].view(np.uint64)
+    table = as_words(rest[2 * columns : 3 * columns])
     count, slow, cells = (k + BLOCK - 1) // BLOCK, 0, np.int64(1) << (column_bits + cell_bits)
     blocks, worst = rest[3 * columns : 3 * columns + 3 * count + TAIL], 0
     for r in range(names.size):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import bits_float, float_bits, helper, wide_vectors
+from ..._compiler.jit import as_floats, bits_float, float_bits, helper, wide_vectors
 from ..bits.heights import BLOCK, NONE, fill_heights
 from ..bits.words import WORD, multiply
 from .envelope import DEEPEST, INTEGER, INTEGER_BITS, UNSURE, lower, rounded_weight, upper
@@ -51,7 +51,7 @@ def fill_chords(
     """
     wide_vectors()
     size, deepest, shifted = bits.size, DEEPEST + lift, fixed + lift
-    heights = work[BLOCK : BLOCK + size].view(np.float64)
+    heights = as_floats(work[BLOCK : BLOCK + size])
     fill_heights(bits, kind, top, rate, log_base, heights)
     fill_bounds(heights, deepest, shifted, work[:size])
     for i in range(log_base.size):

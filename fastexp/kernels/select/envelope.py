@@ -28,6 +28,7 @@ from ..._compiler.jit import (
     NOTHING,
     OUT_I64,
     U64,
+    as_floats,
     bits_float,
     float_bits,
     helper,
@@ -128,7 +129,7 @@ def scan(bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any
             status = NOT_FINITE
         total, lowest = np.int64(0), 0.0
         if some:
-            heights = work[BLOCK : BLOCK + part.size].view(np.float64)
+            heights = as_floats(work[BLOCK : BLOCK + part.size])
             fill_heights(part, kind, top, rate, base, heights)
             lowest = lowest_height(heights) if base.size > 0 else 0.0
             total = fill_upper(heights, np.floor(lowest), scale, base, work[: part.size])
@@ -244,7 +245,7 @@ def draw(
     part = bits[start : start + length]
     base = log_base[start : start + length]
     uppers = work[: part.size]
-    heights = work[BLOCK : BLOCK + part.size].view(np.float64)
+    heights = as_floats(work[BLOCK : BLOCK + part.size])
     lift = bits_float(np.uint64(tail[3]))
     if count > 1:
         fill_heights(part, kind, np.uint64(tail[2]), rate, base, heights)

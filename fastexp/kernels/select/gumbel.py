@@ -30,6 +30,8 @@ from ..._compiler.jit import (
     NOTHING,
     OUT_F64,
     OUT_I64,
+    as_floats,
+    as_words,
     helper,
     kernel,
     wide_vectors,
@@ -206,9 +208,9 @@ def gumbel_draw(
     names = seeds[HEADER:]
     k, each = bits.size // names.size, out.size // names.size
     count = (k + BLOCK - 1) // BLOCK
-    words, stream = work[:BLOCK].view(np.uint64), work[BLOCK : BLOCK + 2].view(np.uint64)
+    words, stream = as_words(work[:BLOCK]), as_words(work[BLOCK : BLOCK + 2])
     tops, heap = work[BLOCK + 2 : BLOCK + 2 + count], work[BLOCK + 2 + count :]
-    keys, places, far = heap[:chosen].view(np.float64), heap[chosen : 2 * chosen], 0
+    keys, places, far = as_floats(heap[:chosen]), heap[chosen : 2 * chosen], 0
     for r in range(names.size):
         row, into = bits[r * k : (r + 1) * k], out[r * each : (r + 1) * each]
         best, finite = survey(row, kind, log_base, tops)

@@ -20,6 +20,7 @@ from ..._compiler.jit import (
     IN_U64,
     OUT_I64,
     OUT_U64,
+    as_floats,
     bits_float,
     float_bits,
     helper,
@@ -186,7 +187,7 @@ def fill_bounds(
     counts: Any, rate: Any, scale: Any, items: Any, tops: Any, reach: Any, sums: Any, work: Any
 ) -> Any:
     """Sums of the slices' bounds, and of 1 for the rest; returns the exponent taken off."""
-    cells, parts = reach.size, work.view(np.float64)
+    cells, parts = reach.size, as_floats(work)
     product, exponent, reached = (
         parts[:cells],
         parts[cells : 2 * cells],

@@ -31,6 +31,8 @@ from ..._compiler.jit import (
     IN_U64,
     OUT_I64,
     U64,
+    as_floats,
+    as_words,
     helper,
     kernel,
     stack,
@@ -138,7 +140,7 @@ def flip_block(
 ) -> Any:  # fmt: skip
     """(successes of block b, or UNSURE; exact tests so far; success number `wanted`)."""
     part = bits[b * BLOCK : (b + 1) * BLOCK]
-    heights, weights = work[: part.size].view(np.float64), work[BLOCK : BLOCK + part.size]
+    heights, weights = as_floats(work[: part.size]), work[BLOCK : BLOCK + part.size]
     fill_heights(part, kind, best, rate, no_base, heights)
     fill_weights(heights, weights)
     count, place_wanted = np.int64(0), np.int64(-1)
@@ -192,7 +194,7 @@ def flip_all(
     tried: Any, failed: Any, tests: Any, control: Any, work: Any,
 ) -> Any:  # fmt: skip
     """The candidate that wins among all that were not tried, or UNSURE or MORE."""
-    words, blocks = work[2 * BLOCK : 3 * BLOCK].view(np.uint64), work[3 * BLOCK :]
+    words, blocks = as_words(work[2 * BLOCK : 3 * BLOCK]), work[3 * BLOCK :]
     total, none = np.int64(0), np.int64(-1)
     count = (bits.size + BLOCK - 1) // BLOCK
     for b in range(count):
@@ -233,8 +235,8 @@ def permute_flip_tries(
     best, finite = best_key(bits, kind)
     if not finite:
         return NOT_FINITE
-    tried, control, stream = stack(TRIES), stack(CONTROL), stack(2).view(np.uint64)
-    control[ANSWERS], words = 0, stack(TRIES).view(np.uint64)
+    tried, control, stream = stack(TRIES), stack(CONTROL), as_words(stack(2))
+    control[ANSWERS], words = 0, as_words(stack(TRIES))
     stream[0], stream[1] = stream_of(seed, tag, name)
     if given.size == 0:
         fill_substream(stream, NONE, NONE, words)
@@ -256,8 +258,8 @@ def permute_flip_draw(
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
     control, tried = work[:CONTROL], work[CONTROL : CONTROL + TRIES + 1]
-    stream = work[CONTROL + TRIES + 1 :].view(np.uint64)[:2]
-    words = work[CONTROL + TRIES + 3 :].view(np.uint64)[:TRIES]
+    stream = as_words(work[CONTROL + TRIES + 1 :])[:2]
+    words = as_words(work[CONTROL + TRIES + 3 :])[:TRIES]
     rest = work[CONTROL + 2 * TRIES + 3 :]
     names, left = seeds[HEADER:], 0
     k, size = bits.size // names.size, out.size // names.size

@@ -17,7 +17,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..._compiler.jit import bits_float, float_bits, helper, wide_vectors
+from ..._compiler.jit import (
+    as_floats,
+    as_words,
+    bits_float,
+    float_bits,
+    helper,
+    wide_vectors,
+)
 from ..bits.heights import (
     ALL,
     BLOCK,
@@ -112,7 +119,7 @@ def draw_block(
         return NOT_FINITE
     lift = 0.0
     if log_base.size > 0:
-        heights = work[BLOCK : BLOCK + bits.size].view(np.float64)
+        heights = as_floats(work[BLOCK : BLOCK + bits.size])
         fill_heights(bits, kind, top, rate, log_base, heights)
         lift = np.floor(lowest_height(heights))
     fixed = FIXED + np.float64(control[PRECISION])
@@ -127,7 +134,7 @@ def draw_rounds(
 ) -> Any:  # fmt: skip
     """Draws from filled bounds and lanes; returns how many are UNSURE."""
     scale, unsure = power(control[PRECISION]), 0
-    one = work[2 * BLOCK + FOLDED :].view(np.float64)[:1]
+    one = as_floats(work[2 * BLOCK + FOLDED :])[:1]
     for t in range(out.size):
         if control[LEFT_ONLY] > 0 and out[t] != LEFT:
             continue
@@ -159,7 +166,7 @@ def draw_float_rows(
     """
     names = seeds[HEADER:]
     size, fixed = out.size // names.size, FIXED + np.float64(control[PRECISION])
-    stream = work[SCRATCH:].view(np.uint64)[:2]
+    stream = as_words(work[SCRATCH:])[:2]
     unsure = 0
     top, _, finite = block_top(bits[:k], FLOAT, no_base)
     for r in range(names.size):

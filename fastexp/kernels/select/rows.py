@@ -18,7 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import F64, I64, IN_F64, IN_U32, IN_U64, OUT_I64, helper, kernel
+from ..._compiler.jit import (
+    F64,
+    I64,
+    IN_F64,
+    IN_U32,
+    IN_U64,
+    OUT_I64,
+    as_words,
+    helper,
+    kernel,
+)
 from ..bits.heights import BLOCK
 from ..bits.words import philox
 from .chords import FIXED
@@ -71,7 +81,7 @@ def block_rows(
     """Draws of rows of up to a block, of any kind; all of them or those that are LEFT."""
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
-    names, stream, scratch = seeds[HEADER:], work[:2].view(np.uint64), work[2:]
+    names, stream, scratch = seeds[HEADER:], as_words(work[:2]), work[2:]
     k, size, unsure = bits.size // names.size, out.size // names.size, 0
     for r in range(names.size):
         if control[LEFT_ONLY] == 0 or any_left(out, r * size, (r + 1) * size):
@@ -103,7 +113,7 @@ def long_rows(
     """Draws of rows of more than a block, in `bits` or (float32, without a base) in `narrow`."""
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
-    names, stream, scratch = seeds[HEADER:], work[:2].view(np.uint64), work[2:]
+    names, stream, scratch = seeds[HEADER:], as_words(work[:2]), work[2:]
     k, size, unsure = max(bits.size, narrow.size) // names.size, out.size // names.size, 0
     for r in range(names.size):
         row, into = bits[r * k : (r + 1) * k], out[r * size : (r + 1) * size]
@@ -125,15 +135,15 @@ def tile_rows(
         return ROUNDING_MODE
     names, left = seeds[HEADER:], 0
     k, size = bits.size // names.size, out.size // names.size
-    heights = work[: k * TILE].view(np.uint64)
+    heights = as_words(work[: k * TILE])
     sums, rest = work[k * TILE : 2 * k * TILE], work[2 * k * TILE :]
     fixed, scale = FIXED + np.float64(control[PRECISION]), power(control[PRECISION])
-    streams = rest[3 * TILE : 5 * TILE].view(np.uint64)
+    streams = as_words(rest[3 * TILE : 5 * TILE])
     for start in range(0, names.size, TILE):
         tile_names = names[start : start + TILE]
         rows = tile_names.size
         rests, chosen = rest[:rows], rest[TILE : TILE + rows]
-        words = rest[2 * TILE : 2 * TILE + rows].view(np.uint64)
+        words = as_words(rest[2 * TILE : 2 * TILE + rows])
         transpose(bits[start * k : (start + rows) * k], k, kind, heights)
         if not tops(heights, k, kind, words):
             return NOT_FINITE

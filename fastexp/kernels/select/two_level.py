@@ -15,7 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import bits_float, float_bits, helper, wide_vectors
+from ..._compiler.jit import (
+    as_floats,
+    as_words,
+    bits_float,
+    float_bits,
+    helper,
+    wide_vectors,
+)
 from ..bits.heights import (
     ALL,
     BLOCK,
@@ -91,7 +98,7 @@ def common_lift(bits: Any, kind: Any, best: Any, rate: Any, log_base: Any, work:
     lift = np.inf
     for start in range(0, log_base.size, BLOCK):
         part = bits[start : start + BLOCK]
-        heights = work[: part.size].view(np.float64)
+        heights = as_floats(work[: part.size])
         fill_heights(part, kind, best, rate, log_base[start : start + BLOCK], heights)
         lift = min(lift, lowest_height(heights))
     return np.floor(lift) if log_base.size > 0 else 0.0
@@ -162,7 +169,7 @@ def draw_blocks(
     count = (size + BLOCK - 1) // BLOCK
     scratch, tops = work[:SCRATCH], work[SCRATCH : SCRATCH + count]
     bounds = work[SCRATCH + count : SCRATCH + 2 * count]
-    wide = work[SCRATCH + 2 * count : SCRATCH + 2 * count + BLOCK].view(np.uint64)
+    wide = as_words(work[SCRATCH + 2 * count : SCRATCH + 2 * count + BLOCK])
     best, finite = survey(bits, narrow, kind, log_base, tops, bounds, wide)
     if not finite:
         return NOT_FINITE
