@@ -40,7 +40,7 @@ def draws(case, ties, number, most=0):
 @each("ties", ["left", "spread"])
 @each("name", [name for name in CASES if name != "atoms"])  # those are below
 def test_draws_by_sites_follow_the_law(name, ties):
-    drawn = draws(CASES[name], ties, 6_000)
+    drawn = draws(CASES[name], ties, 3_000)
     assert fit(drawn, law(*CASES[name], ties))
 
 

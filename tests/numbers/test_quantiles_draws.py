@@ -91,7 +91,8 @@ def fit(drawn, expected):
 def test_draws_follow_the_law(name, q, rate, lattice, ties, most, monkeypatch):
     monkeypatch.setattr(quantile_few, "MOST", most)
     setting = *DATA[name], q, rate, lattice, ties
-    assert fit(draws(*setting, 20_000), law(*setting))
+    slow = most < 0 and name == "none"  # by sites, one after the other
+    assert fit(draws(*setting, 3_000 if slow else 20_000), law(*setting))
 
 
 @pytest.mark.statistical

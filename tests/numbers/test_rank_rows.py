@@ -54,7 +54,7 @@ def test_threads_chunks_and_order_change_nothing(monkeypatch):
 @pytest.mark.slow
 def test_rows_with_open_draws_are_drawn_alone(monkeypatch):
     m = fx.Median(0.4, (-4, 4))
-    m._statistic.reach = 3  # nearly every row then has a loose draw
+    monkeypatch.setattr(m._statistic, "reach", 3)  # nearly every row then has a loose draw
     alone, rows = rank_rows._Batch.alone, []
     monkeypatch.setattr(
         rank_rows._Batch, "alone", lambda self, r, size: rows.append(r) or alone(self, r, size)

@@ -23,7 +23,7 @@ from tests.twins import selection
 pytestmark = pytest.mark.statistical
 
 N = 1_000_000  # rejects an epsilon wrong by 2 % (see the power test)
-COARSE = 5_000  # draws at forced coarseness, where each costs an exact test
+COARSE = 2_500  # draws at forced coarseness, where each costs an exact test
 
 TEN = Case("ten", fx.Exponential(1.0, 1.0), np.array([9.0, 8, 7, 6.5, 6, 5, 4, 3, 2, 0]))
 
@@ -79,7 +79,7 @@ def test_many_blocks_are_exact_however_coarse(kind, precision):
     base[1024:2048] = 0  # a whole block without candidates
     m = fx.Exponential(1.0, 1.0, base=base if kind == "base" else None)
     u = u.astype({"int": np.int64, "uint": np.uint64}.get(kind, np.float64))
-    draws = checks.scan_draws(checks.scanned(Case(kind, m, u), precision), 2000, row_stream(3, 0))
+    draws = checks.scan_draws(checks.scanned(Case(kind, m, u), precision), 1000, row_stream(3, 0))
     probabilities = m.law(u).probabilities
     assert fits(draws // 100, probabilities.reshape(21, 100).sum(axis=1))
     values = u.astype(int)

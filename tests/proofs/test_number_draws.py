@@ -18,6 +18,7 @@ import fastexp as fx
 from tests.doors.intake import Records
 from tests.doors.numbers import cells, rank
 from tests.doors.randomness import Sampling
+from tests.support.altered import changed
 from tests.support.checks import numbers as checks
 from tests.support.checks.numbers import AR, SW, median_case, mode_widened, on_ranks, order_case
 from tests.support.checks.numbers import quantile_case as quantile
@@ -119,10 +120,10 @@ class TestSamples:
     @each(("case", "records"), [CASES[i] for i in ROWS], ids=name_of)
     def test_one_draw_of_each_row_follows_it(self, case, records, reach):
         """Of many equal rows; with a narrow window most points take an exact coin."""
-        p, size = law(case, records, 0.3), 8_000 if reach else N // 4
-        m = made(case, 0.3)
-        m._statistic.reach = reach or m._statistic.reach
-        assert fits(m.sample(np.tile(records, (size, 1)), rng=1), p)
+        p, size, m = law(case, records, 0.3), 8_000 if reach else N // 4, made(case, 0.3)
+        statistic = m._statistic  # which equal mechanisms share
+        with changed((statistic, "reach", reach or statistic.reach)):
+            assert fits(m.sample(np.tile(records, (size, 1)), rng=1), p)
 
     @pytest.mark.statistical
     def test_power_of_rows(self):
