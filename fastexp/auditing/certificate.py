@@ -27,28 +27,20 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .._threads import in_parts
-from .._typing import AnyArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterError, ParameterTypeError
 from .outcomes import Answers, Cells, Odd, read
 
 CHUNK = 1 << 17  # draws that are in memory at a time, a thread
 FIRST = 1 << 19  # draws at most of the first part and of the second, an eighth of all at most
 BOUNDS = 4  # two events, a bound for each side
-EVERY = 2  # the place of single cells among the families of events
-NEARLY = 0.05
+NEARLY = 0.05  # of the best certificate
 DOUBT = 2.0  # standard errors, as the best of many is chosen
 TINY = 1e-100  # a probability that no event has
 WRITTEN = 4  # ranges that are written out
 SHARE = 1e-15  # of a bound, up to which it is searched for
 ROUNDING = 2.0**-48  # of logarithms of factorials: `math.lgamma` errs by a few ulp
 Side: TypeAlias = Callable[[int, int], Answers]  # the number of a chunk, and how many draws
-
-
-class Event(NamedTuple):
-    """A set of cells, and what it is in words."""
-
-    cells: AnyArray  # of bool
-    text: str
 
 
 class Choice(NamedTuple):
@@ -76,22 +68,18 @@ def certified(
     parts = _chunks(few, 0), _chunks(few, 1), _chunks(draws - 2 * few, 2)
     kept_back = [[side(*chunk) for chunk in parts[0]] for side in sides]
     cells = Cells([part for each in kept_back for part in each])
-    first = [sum(map(cells.count, each), cells.none) for each in kept_back]
+    first = [np.sum([*map(cells.count, each)], axis=0) for each in kept_back]
     second, third = (_counted(cells, sides, part, threads) for part in parts[1:])
     by = Choice(delta, draws - 2 * few, alpha / BOUNDS)
     bounds = []
     for one, two in ((0, 1), (1, 0)):
         event = best_event(cells, (first[one], first[two]), (second[one], second[two]), by)
-        bounds.append(_bound(event, third[one], third[two], by))
+        hits = int(third[one][event].sum()), int(third[two][event].sum())
+        low = lower_bound(hits[0], by.draws, by.alpha) - by.delta
+        high = upper_bound(hits[1], by.draws, by.alpha)
+        epsilon = math.nextafter(math.log(low / high), -1.0) if low > 0.0 else 0.0
+        bounds.append(Certified(max(0.0, epsilon), _text(cells, event), hits, by.draws))
     return max(bounds)
-
-
-def _bound(event: Event, p: IntArray, q: IntArray, by: Choice) -> Certified:
-    hits = int(p[event.cells].sum()), int(q[event.cells].sum())
-    low = lower_bound(hits[0], by.draws, by.alpha) - by.delta
-    high = upper_bound(hits[1], by.draws, by.alpha)
-    epsilon = math.log(low / high) if low > 0.0 else 0.0
-    return Certified(max(0.0, math.nextafter(epsilon, -1.0)), event.text, hits, by.draws)
 
 
 def _chunks(draws: int, part: int) -> list[tuple[int, int]]:
@@ -107,14 +95,14 @@ def _counted(
     sums: list[IntArray] = []
 
     def part(begin: int, end: int) -> int:
-        counts = np.array([cells.none, cells.none])
+        counts = np.zeros((2, cells.size), np.int64)
         for side, chunk in tasks[begin:end]:
             counts[side] += cells.count(sides[side](*chunk))
         sums.append(counts)
         return 0
 
     in_parts(part, len(tasks), threads)
-    p, q = sum(sums, np.array([cells.none, cells.none]))
+    p, q = np.sum(sums, axis=0)
     return p, q
 
 
@@ -208,35 +196,29 @@ def log_tail(hits: int, draws: int, p: float) -> float:
 
 def best_event(
     cells: Cells, first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArray], by: Choice
-) -> Event:
-    """The event whose ln((P - delta) / Q) is expected to be certified highest.
+) -> AnyArray:
+    """The cells of the event whose ln((P - delta) / Q) is expected to be certified highest.
 
-    Candidates are all half-lines, all cells, and the cells of the highest ratios P/Q together,
-    in the order that the counts `first` of (P, Q) say. The counts `second`, of other draws, say
-    which of them is best: order and choice by the same draws would choose their noise. Of events
-    that are nearly as good, a simple one is taken.
+    Candidates are all half-lines, and the cells of the highest ratios P/Q together, in the order
+    that the counts `first` of (P, Q) say. The counts `second`, of other draws, say which of them
+    is best: order and choice by the same draws would choose their noise. Of events that are nearly
+    as good, a half-line is taken.
     """
     p, q = first
-    order = np.argsort((q + 0.5) / (p + 0.5), kind="stable")
     line = np.arange(cells.numbers)
-    every = np.arange(cells.size)[:, None]
-    families = [line, line[::-1], every, order]
-    counts, best = np.array(second), []
-    for family in families:
-        sums = counts[:, family] if family is every else np.cumsum(counts[:, family], axis=1)
-        best.append(_best(sums.reshape(2, -1), by, counts[0].sum()))
-    enough = max(worth for worth, _ in best)
+    orders = [line, line[::-1], np.argsort((q + 0.5) / (p + 0.5), kind="stable")]
+    counts = np.array(second)
+    worths = [_worth(np.cumsum(counts[:, order], axis=1), by, counts[0].sum()) for order in orders]
+    enough = max(map(np.max, worths))
     enough -= NEARLY * abs(enough)
-    simple = next(i for i, (worth, _) in enumerate(best) if worth >= enough)
-    place = best[simple][1]
+    order, worth = next(pair for pair in zip(orders, worths, strict=True) if max(pair[1]) >= enough)
     chosen = np.zeros(cells.size, bool)
-    chosen[every[place] if simple == EVERY else families[simple][: place + 1]] = True
-    chosen = _without_holes(cells, chosen, np.asarray(p + q + counts.sum(axis=0) > 0))
-    return Event(chosen, _text(cells, chosen))
+    chosen[order[: worth.argmax() + 1]] = True
+    return chosen
 
 
-def _best(counts: IntArray, by: Choice, draws: int) -> tuple[float, int]:
-    """The most that is expected to be certified, and the event's place.
+def _worth(counts: IntArray, by: Choice, draws: int) -> FloatArray:
+    """The most that is expected to be certified by each event.
 
     Square roots of counts have a standard error of a half, whatever their mean: of those that are
     to be certified `z` are taken off, and DOUBT of those that choose.
@@ -245,33 +227,13 @@ def _best(counts: IntArray, by: Choice, draws: int) -> tuple[float, int]:
     spread = 0.5 * (z / np.sqrt(by.draws) + DOUBT / np.sqrt(draws))
     p = np.maximum(np.sqrt(counts[0] / draws) - spread, 0.0) ** 2 - by.delta
     q = (np.sqrt((counts[1] + 1) / draws) + spread) ** 2
-    worth = np.log(np.maximum(p, TINY) / q)
-    place = int(worth.argmax())
-    return float(worth[place]), place
-
-
-def _without_holes(cells: Cells, chosen: AnyArray, seen: AnyArray) -> AnyArray:
-    """The same event, with gaps in which nothing was seen as the numbers beside them."""
-    line = chosen[: cells.numbers].copy()
-    gaps, known = line[::2], line[1::2]
-    if known.size:
-        gap = np.append(known[0], known) & np.append(known, known[-1])
-        gaps[~seen[: cells.numbers : 2]] = gap[~seen[: cells.numbers : 2]]
-    return np.append(line, chosen[cells.numbers :])
+    return np.asarray(np.log(np.maximum(p, TINY) / q))
 
 
 def _text(cells: Cells, chosen: AnyArray) -> str:
     """The answers of an event, in words: ranges of numbers, then others."""
-    line = np.append(chosen[: cells.numbers], False)  # no cell follows
-    begin = np.flatnonzero(line & ~np.append(False, line[:-1])).tolist()
-    end = np.flatnonzero(line[:-1] & ~line[1:]).tolist()
-    texts = [cells.span(first, last) for first, last in zip(begin, end, strict=True)]
+    ends = np.flatnonzero(np.diff(chosen[: cells.numbers], prepend=False, append=False))
+    texts = [cells.span(first, end) for first, end in ends.reshape(-1, 2).tolist()]
     texts += map(cells.other, np.flatnonzero(chosen[cells.numbers :]).tolist())
-    text = _joined(texts, "ranges")
-    without = cells.left_out(chosen)
-    return f"{text} but not {_joined(without, 'numbers')}" if without else text
-
-
-def _joined(texts: list[str], kind: str) -> str:
     more = len(texts) - WRITTEN
-    return " or ".join([*texts[:WRITTEN], *([f"one of {more} other {kind}"] if more > 0 else [])])
+    return " or ".join([*texts[:WRITTEN], *[f"one of {more} other ranges"] * (more > 0)])
