@@ -37,7 +37,6 @@ BOUNDS = 4  # two events, a bound for each side
 NEARLY = 0.05  # of the best certificate
 DOUBT = 2.0  # standard errors, as the best of many is chosen
 TINY = 1e-100  # a probability that no event has
-WRITTEN = 4  # ranges that are written out
 SHARE = 1e-15  # of a bound, up to which it is searched for
 ROUNDING = 2.0**-48  # of logarithms of factorials: `math.lgamma` errs by a few ulp
 Side: TypeAlias = Callable[[int, int], Answers]  # the number of a chunk, and how many draws
@@ -68,17 +67,17 @@ def certified(
     parts = _chunks(few, 0), _chunks(few, 1), _chunks(draws - 2 * few, 2)
     kept_back = [[side(*chunk) for chunk in parts[0]] for side in sides]
     cells = Cells([part for each in kept_back for part in each])
-    first = [np.sum([*map(cells.count, each)], axis=0) for each in kept_back]
+    first = np.array([sum(map(cells.count, each)) for each in kept_back])
     second, third = (_counted(cells, sides, part, threads) for part in parts[1:])
     by = Choice(delta, draws - 2 * few, alpha / BOUNDS)
     bounds = []
-    for one, two in ((0, 1), (1, 0)):
-        event = best_event(cells, (first[one], first[two]), (second[one], second[two]), by)
-        hits = int(third[one][event].sum()), int(third[two][event].sum())
-        low = lower_bound(hits[0], by.draws, by.alpha) - by.delta
-        high = upper_bound(hits[1], by.draws, by.alpha)
+    for way in (1, -1):
+        event = best_event(cells.numbers, first[::way], second[::way], by)
+        hits, others = third[::way, event].sum(axis=1).tolist()
+        low = lower_bound(hits, by.draws, by.alpha) - delta
+        high = upper_bound(others, by.draws, by.alpha)
         epsilon = math.nextafter(math.log(low / high), -1.0) if low > 0.0 else 0.0
-        bounds.append(Certified(max(0.0, epsilon), _text(cells, event), hits, by.draws))
+        bounds.append(Certified(max(0.0, epsilon), cells.text(event), (hits, others), by.draws))
     return max(bounds)
 
 
@@ -90,7 +89,8 @@ def _chunks(draws: int, part: int) -> list[tuple[int, int]]:
 
 def _counted(
     cells: Cells, sides: tuple[Side, Side], chunks: list[tuple[int, int]], threads: int
-) -> tuple[IntArray, IntArray]:
+) -> IntArray:
+    """How many draws of each side fall into each cell."""
     tasks = [(side, chunk) for chunk in chunks for side in (0, 1)]
     sums: list[IntArray] = []
 
@@ -102,8 +102,7 @@ def _counted(
         return 0
 
     in_parts(part, len(tasks), threads)
-    p, q = np.sum(sums, axis=0)
-    return p, q
+    return np.asarray(sum(sums))
 
 
 def simulated(mechanism: Any, data: object, entropy: list[int]) -> Side:
@@ -194,25 +193,21 @@ def log_tail(hits: int, draws: int, p: float) -> float:
     return sum(logs) + math.log(total) + margin
 
 
-def best_event(
-    cells: Cells, first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArray], by: Choice
-) -> AnyArray:
+def best_event(numbers: int, first: IntArray, second: IntArray, by: Choice) -> AnyArray:
     """The cells of the event whose ln((P - delta) / Q) is expected to be certified highest.
 
-    Candidates are all half-lines, and the cells of the highest ratios P/Q together, in the order
-    that the counts `first` of (P, Q) say. The counts `second`, of other draws, say which of them
-    is best: order and choice by the same draws would choose their noise. Of events that are nearly
-    as good, a half-line is taken.
+    Candidates are all half-lines of the cells of numbers, and the cells of the highest ratios P/Q
+    together, in the order that the counts `first` of P and Q say. The counts `second`, of other
+    draws, say which of them is best: order and choice by the same draws would choose their noise.
+    Of events that are nearly as good, a half-line is taken.
     """
-    p, q = first
-    line = np.arange(cells.numbers)
+    line, (p, q) = np.arange(numbers), first
     orders = [line, line[::-1], np.argsort((q + 0.5) / (p + 0.5), kind="stable")]
-    counts = np.array(second)
-    worths = [_worth(np.cumsum(counts[:, order], axis=1), by, counts[0].sum()) for order in orders]
+    worths = [_worth(np.cumsum(second[:, order], axis=1), by, second[0].sum()) for order in orders]
     enough = max(map(np.max, worths))
     enough -= NEARLY * abs(enough)
     order, worth = next(pair for pair in zip(orders, worths, strict=True) if max(pair[1]) >= enough)
-    chosen = np.zeros(cells.size, bool)
+    chosen = np.zeros(p.size, bool)
     chosen[order[: worth.argmax() + 1]] = True
     return chosen
 
@@ -228,12 +223,3 @@ def _worth(counts: IntArray, by: Choice, draws: int) -> FloatArray:
     p = np.maximum(np.sqrt(counts[0] / draws) - spread, 0.0) ** 2 - by.delta
     q = (np.sqrt((counts[1] + 1) / draws) + spread) ** 2
     return np.asarray(np.log(np.maximum(p, TINY) / q))
-
-
-def _text(cells: Cells, chosen: AnyArray) -> str:
-    """The answers of an event, in words: ranges of numbers, then others."""
-    ends = np.flatnonzero(np.diff(chosen[: cells.numbers], prepend=False, append=False))
-    texts = [cells.span(first, end) for first, end in ends.reshape(-1, 2).tolist()]
-    texts += map(cells.other, np.flatnonzero(chosen[cells.numbers :]).tolist())
-    more = len(texts) - WRITTEN
-    return " or ".join([*texts[:WRITTEN], *[f"one of {more} other ranges"] * (more > 0)])

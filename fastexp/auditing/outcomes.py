@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 
 FEW = 512  # distinct numbers that have cells of their own; of more only frequent ones have
 CUTS = 256  # into which other numbers are cut
 LABELS = 4096  # answers that are no numbers, and have cells
+WRITTEN = 4  # ranges that are written out
 TABLE = 1 << 16  # integers between which lie all that are counted one by one
 
 
@@ -115,17 +116,18 @@ class Cells:
             out[self._labels.get(label, self.size - 1)] += often
         return out
 
-    def span(self, first: int, end: int) -> str:
-        """The numbers from one cell to before another one, in words."""
-        ends = [repr(edge).removesuffix(".0") for edge in self._edges.tolist()]
-        texts = [f"answer >= {text}" for text in ends[:first][-1:]]
-        texts += [f"answer < {text}" for text in ends[end - 1 : end]]
-        return " and ".join(texts) or "answer is a number"
-
-    def other(self, cell: int) -> str:
-        """A cell beyond those of numbers, in words."""
-        labels = [*map(_written, self._labels), "one that was not seen at first"]
-        return f"answer is {labels[cell]}"
+    def text(self, event: AnyArray) -> str:
+        """The cells of an event in words: ranges of numbers, then others."""
+        texts, edges = [], [repr(edge).removesuffix(".0") for edge in self._edges.tolist()]
+        ends = np.flatnonzero(np.diff(event[: self.numbers], prepend=False, append=False))
+        for first, end in ends.reshape(-1, 2).tolist():
+            sides = [f"answer >= {edge}" for edge in edges[:first][-1:]]
+            sides += [f"answer < {edge}" for edge in edges[end - 1 : end]]
+            texts.append(" and ".join(sides) or "answer is a number")
+        names = [*map(_written, self._labels), "one that was not seen at first"]
+        texts += [f"answer is {names[i]}" for i in np.flatnonzero(event[self.numbers :])]
+        more = [f"one of {len(texts) - WRITTEN} other ranges"] * (len(texts) > WRITTEN)
+        return " or ".join(texts[:WRITTEN] + more)
 
 
 def _edges(numbers: FloatArray) -> FloatArray:

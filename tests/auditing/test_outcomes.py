@@ -150,18 +150,19 @@ def test_no_numbers_and_too_many_labels():
     assert cells.count(Answers(np.zeros(0), [str(outcomes.LABELS + 4), "new"]))[-1] == 2
 
 
-def test_cells_in_words():
+def test_events_in_words():
     answers = [1, 2.5, 1e300, "a", None, NAN, -0.0]
     cells = Cells([read(answers), Answers(np.zeros(0), [Odd("an exception, KeyError")])])
-    texts = [cells.span(*pair) for pair in ((0, 1), (0, 3), (1, 2), (1, 4), (2, 4), (0, 4))]
-    assert texts == [
-        "answer < 1",
-        "answer < 1e+300",
-        "answer >= 1 and answer < 2.5",
-        "answer >= 1",
-        "answer >= 2.5",
-        "answer is a number",
-    ]
-    others = [cells.other(i) for i in range(6)]
-    names = ["'a'", "None", "nan", "-0.0", "an exception, KeyError"]
-    assert others == [f"answer is {name}" for name in [*names, "one that was not seen at first"]]
+    names = [f"answer is {name}" for name in ("'a'", "None", "nan", "-0.0")]
+    names += ["answer is an exception, KeyError", "answer is one that was not seen at first"]
+    for event, text in {
+        (0,): "answer < 1",
+        (0, 1, 2): "answer < 1e+300",
+        (1,): "answer >= 1 and answer < 2.5",
+        (1, 2, 3): "answer >= 1",
+        (0, 2, 3): "answer < 1 or answer >= 2.5",
+        (0, 1, 2, 3): "answer is a number",
+        **{(4 + i,): name for i, name in enumerate(names)},
+        tuple(range(3, 10)): " or ".join(["answer >= 1e+300", *names[:3], "one of 3 other ranges"]),
+    }.items():
+        assert cells.text(np.isin(np.arange(cells.size), event)) == text
