@@ -20,7 +20,7 @@ from ..errors import OutputError, ParameterError, ParameterTypeError
 
 SUFFIXES = (".png", ".svg", ".pdf")
 LIGHT, DARK = (Path(__file__).with_name(f"{name}.mplstyle") for name in ("light", "dark"))
-LONGEST, LINE, LONG = 28, 14.4, 10  # characters: of a label, of notes an inch, of a tick
+LONGEST, LINE, LONG = 34, 14.4, 10  # characters: of a label, of notes an inch, of a tick
 LEAST, LETTER = 12, 0.6  # letters of a title's line, at least; how wide one is, of its size
 KEY = 9  # points: the size of a legend's letters
 SIGN, WORD = 0.6, 0.075  # inches in a legend: of a line, and of a letter
@@ -186,11 +186,9 @@ def labelled(axes: list[Any], columns: int, below: str, beside: str) -> None:
 def legend(axes: Any, place: str) -> float:
     """A legend in a corner of axes, in lines that fit; which share of their height it takes."""
     handles, names = axes.get_legend_handles_labels()
-    texts = ["\n".join(_fitted(axes, line, KEY, 5) for line in name.splitlines()) for name in names]
-    axes.legend(handles, texts, loc=place, facecolor=axes.get_facecolor())
-    lines = "\n".join(texts).count("\n") + 1
-    points = 72 * axes.get_window_extent().height / axes.figure.dpi
-    return float(min(0.6, (1.7 * lines + 1.4) * KEY / points))
+    texts = [_fitted(axes, name, KEY, 5) for name in names]
+    key = axes.legend(handles, texts, loc=place, facecolor=axes.get_facecolor())
+    return float(min(0.6, key.get_window_extent().height / axes.get_window_extent().height))
 
 
 def legend_below(figure: Any, handles: Sequence[Any], texts: Sequence[str]) -> None:

@@ -41,9 +41,7 @@ def error_curve(
                 axes.axvline(value, linestyle=dashes, label=text)
         axes.set(xlabel=along, ylabel="probability", ylim=(0, 1), xlim=(-0.01 * right, right))
         canvas.numbered(axes, TICKS)
-        share = canvas.legend(axes, "lower right")
-        for line in axes.lines[1:]:
-            line.set_ydata([1.02 * share, 1])  # marks end above it
+        canvas.legend(axes, "lower right")
     return axes
 
 
@@ -69,7 +67,7 @@ def comparison_bars(
             at, look = (max(finite[place]), place), {"textcoords": "offset points", "va": "center"}
             axes.annotate(text, at, xytext=(8, 0), **look)
         canvas.numbered(axes, TICKS)
-        canvas.named(axes, [canvas.label(name, 36) for name in names])
+        canvas.named(axes, [canvas.label(name) for name in names])
         axes.set_xlim(0, 1.25 * max(map(max, finite), default=1) or 1)
         axes.set_xlabel(f"expected {measure}; mark: {readable(100 * probability)}% at most")
     return axes

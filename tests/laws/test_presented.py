@@ -185,7 +185,8 @@ def test_bars_are_the_probabilities():
     assert all(height == law.pmf(point) for point, height in bars.items())
     (line,) = ax.lines
     assert line.get_xdata() == [law.truth, law.truth]
-    assert f"dashed: true median {SECRET}" in ax.figure.texts[1].get_text()
+    (legend,) = ax.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [f"true median {SECRET}"]
 
 
 def test_draws_are_counted():
@@ -234,8 +235,11 @@ def test_on_callers_axes_the_legend_is_above_draws_and_within(inches):
     law.plot(ax, draws=law.sample(1_000, rng=1))
     ax.figure.draw_without_rendering()
     legend = ax.get_legend().get_window_extent()
-    for drawn in (*ax.patches, *ax.lines):
+    *marks, truth = ax.lines
+    for drawn in (*ax.patches, *marks):
         assert drawn.get_window_extent().y1 <= legend.y0
+    assert truth.get_zorder() < ax.get_legend().get_zorder()  # which is opaque
+    assert ax.get_legend().get_frame().get_facecolor() == ax.get_facecolor() == (1, 1, 1, 1)
     assert legend.x0 >= ax.bbox.x0
 
 
