@@ -90,7 +90,7 @@ def _of_densities(laws: Sequence[Any], ends: list[float]) -> View:
     margin = (high - low) / 12 or 1.0
     first = max(low - margin, min(np.nextafter(law.ppf(0.0), np.inf) for law in laws))
     last = min(high + margin, max(np.nextafter(law.ppf(1.0), -np.inf) for law in laws))
-    return View(np.linspace(first, max(last, first + margin / 2), BINS + 1), np.zeros(0))
+    return View(np.linspace(first, last, BINS + 1), np.zeros(0))
 
 
 def outside(law: Any, view: View, grid: Grid | None) -> list[str]:
@@ -126,13 +126,13 @@ def heights_of(law: Any, view: View) -> FloatArray:
 
 
 class Panel(NamedTuple):
-    """What all panels have: height in inches, a painter, labels, where the axis beside ends."""
+    """What all panels have: height in inches, a painter, labels, where a linear axis ends."""
 
     height: float
     paint: Callable[[Any, int], None]
     below: str
     beside: str
-    most: float = np.inf
+    most: float
 
 
 def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
@@ -245,23 +245,19 @@ def selection(subject: Laws, count: int, notes: list[str]) -> Panel:
     if top < len(candidates):
         notes.append(f"the {top} likeliest of {len(candidates):,} candidates")
     names = [label(str(candidates[i])) for i in order.tolist()]
-    shares = exact_and_more = exact
-    if draws is not None:
-        counts = [np.bincount(drawn, minlength=len(candidates)) for drawn in draws[:count]]
-        shares = np.array(counts) / draws.shape[1]
-        exact_and_more = exact + _spread(exact, draws.shape[1])[1]
-    most = min(1.0, 1.1 * float(max(exact_and_more.max(), shares.max())))
 
     def paint(ax: Any, group: int) -> None:
-        places, name = range(top), "" if draws is None else OBSERVED
-        ax.barh(places, shares[group, order], height=0.66, alpha=FILLED, label=name)
-        if draws is not None:
-            likely = exact[group, order]
-            spread = _spread(likely, draws.shape[1])
+        places, likely = range(top), exact[group, order]
+        look = {"height": 0.66, "alpha": FILLED}
+        if draws is None:
+            ax.barh(places, likely, **look)
+        else:
+            n, counts = draws.shape[1], np.bincount(draws[group], minlength=len(candidates))
+            ax.barh(places, counts[order] / n, label=OBSERVED, **look)
+            spread = _spread(likely, n)
             ax.errorbar(likely, places, xerr=spread, fmt="D", clip_on=False, label=SPREAD)
         numbered(ax)
         named(ax, names)
-        ax.set_xlim(0, most)
 
     height = 0.45 + 0.19 * top if subject.by else 0.5 + 0.34 * top
-    return Panel(height, paint, "probability", "")
+    return Panel(height, paint, "probability", "", 1.0)

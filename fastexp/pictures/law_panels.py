@@ -30,7 +30,8 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
         heading = heading if ax is None else notes[0]
     if subject.by and count < len(subject.laws):
         notes.append(f"the first {count} of {len(subject.laws):,} groups")
-    panel = (numbers if subject.candidates is None else selection)(subject, count, notes)
+    upright = subject.candidates is None
+    panel = (numbers if upright else selection)(subject, count, notes)
     across = min(ACROSS, count)
     height = 0.6 + panel.height * -(-count // across)
     with paper(ax, heading, notes, height, count, across) as axes:
@@ -38,21 +39,20 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
             panel.paint(panel_axes, g)
             if subject.by:
                 panel_axes.set_title(_name(subject, g), loc="left", parse_math=False)
-        figure, share = axes[0].figure, 0.0
-        tall = axes[0].get_window_extent().height / figure.dpi
+        first, share = axes[0], 0.0
+        tall = first.get_window_extent().height / first.figure.dpi
         labelled(axes, across, panel.below, textwrap.fill(panel.beside, int(LETTERS * tall)))
-        pairs = [
-            pair for one in axes for pair in zip(*one.get_legend_handles_labels(), strict=True)
-        ]
-        handles = {text: handle for handle, text in pairs}
+        known = [zip(*one.get_legend_handles_labels(), strict=True) for one in axes]
+        handles = {text: handle for pairs in known for handle, text in pairs}
         if handles and ax is None:
-            legend_below(figure, [*handles.values()], [*handles])
+            legend_below(first.figure, [*handles.values()], [*handles])
         elif handles:
-            share = legend(axes[0], "best")
-        if subject.candidates is None and axes[0].get_yscale() == "linear":
-            highest = 1.1 * max(one.dataLim.y1 for one in axes) / (1 - share)
+            share = legend(first, "best") * upright
+        if first.get_yscale() == "linear":
+            ends = [one.dataLim.y1 if upright else one.dataLim.x1 for one in axes]
+            end = min(1.1 * max(ends) / (1 - share), panel.most)
             for one in axes:
-                one.set_ylim(0, min(highest, panel.most))
+                (one.set_ylim if upright else one.set_xlim)(0, end)
     return axes
 
 
