@@ -119,12 +119,11 @@ def called(function: Callable[..., Any]) -> Side:
     """The side of anybody's callable: of many answers at once if it has a parameter `size`."""
     try:
         known = signature(function)
-    except (TypeError, ValueError):  # of some builtins nothing is known
-        return partial(_one_by_one, function)
-    if "size" in known.parameters:
-        return partial(_many, function)
-    try:
+        if "size" in known.parameters:
+            return partial(_many, function)
         known.bind()
+    except ValueError:  # of some builtins nothing is known
+        pass
     except TypeError as problem:  # which each call would raise: an outcome that hides all others
         raise ParameterTypeError(f"callables must need no argument but size: {problem}") from None
     return partial(_one_by_one, function)
