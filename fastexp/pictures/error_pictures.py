@@ -11,7 +11,6 @@ from .._parameters.text import error_text, readable
 from . import canvas
 
 DASHES = ("-", "--", ":", "-.")
-TICKS = 6  # of an axis of numbers, which may be as long as "10,000,000"
 FOOT, EACH = 0.8, 0.42  # inches: of the axis and what it says, and of a bar
 
 
@@ -40,7 +39,7 @@ def error_curve(
                 text = f"{name}: {error_text(value, 4)}"
                 axes.axvline(value, linestyle=dashes, label=text)
         axes.set(xlabel=along, ylabel="probability", ylim=(0, 1), xlim=(-0.01 * right, right))
-        canvas.numbered(axes, TICKS)
+        canvas.numbered(axes, canvas.TICKS)
         canvas.legend(axes, "lower right")
     return axes
 
@@ -59,15 +58,12 @@ def comparison_bars(
     height = FOOT + EACH * len(names)
     with canvas.paper(ax, f"Expected {measure}", [], height) as (axes,):
         finite = [tuple(x if isfinite(x) else 0.0 for x in bar) for bar in bars]
-        axes.barh(range(len(names)), [bar[0] for bar in finite], height=0.6, alpha=canvas.FILLED)
-        quantiles = [(q, place) for place, (_, q) in enumerate(bars) if isfinite(q)]
-        axes.plot([q for q, _ in quantiles], [y for _, y in quantiles], "D", clip_on=False)
+        canvas.bars(axes, names, [bar[0] for bar in finite])
+        axes.plot([bar[1] for bar in bars], range(len(bars)), "D", clip_on=False)
         for place, (expected, quantile) in enumerate(bars):
             text = f"{error_text(expected, 3)}; {error_text(quantile, 3)}"
             at, look = (max(finite[place]), place), {"textcoords": "offset points", "va": "center"}
             axes.annotate(text, at, xytext=(8, 0), **look)
-        canvas.numbered(axes, TICKS)
-        canvas.named(axes, [canvas.label(name) for name in names])
         axes.set_xlim(0, 1.25 * max(map(max, finite), default=1) or 1)
         axes.set_xlabel(f"expected {measure}; mark: {readable(100 * probability)}% at most")
     return axes

@@ -12,7 +12,7 @@ from .._parameters.descriptions import Described, name_of, statistic_of
 from .._parameters.grid import Grid
 from .._parameters.text import readable
 from .._typing import AnyArray, FloatArray, IntArray
-from .canvas import FILLED, label, named, numbered
+from .canvas import FILLED, bars, label, numbered
 
 TOP, TOP_OF_GROUP = 20, 8  # candidates
 BARS = 120  # of draws on a fine grid, at most
@@ -244,20 +244,17 @@ def selection(subject: Laws, count: int, notes: list[str]) -> Panel:
     order = (-exact.sum(axis=0)).argsort(kind="stable")[:top]
     if top < len(candidates):
         notes.append(f"the {top} likeliest of {len(candidates):,} candidates")
-    names = [label(str(candidates[i])) for i in order.tolist()]
+    names = [str(candidates[i]) for i in order.tolist()]
 
     def paint(ax: Any, group: int) -> None:
-        places, likely = range(top), exact[group, order]
-        look = {"height": 0.66, "alpha": FILLED}
+        likely = exact[group, order]
         if draws is None:
-            ax.barh(places, likely, **look)
+            bars(ax, names, likely)
         else:
             n, counts = draws.shape[1], np.bincount(draws[group], minlength=len(candidates))
-            ax.barh(places, counts[order] / n, label=OBSERVED, **look)
-            spread = _spread(likely, n)
-            ax.errorbar(likely, places, xerr=spread, fmt="D", clip_on=False, label=SPREAD)
-        numbered(ax)
-        named(ax, names)
+            bars(ax, names, counts[order] / n, OBSERVED)
+            look = {"fmt": "D", "clip_on": False, "label": SPREAD}
+            ax.errorbar(likely, range(top), xerr=_spread(likely, n), **look)
 
     height = 0.45 + 0.19 * top if subject.by else 0.5 + 0.34 * top
     return Panel(height, paint, "probability", "", 1.0)
