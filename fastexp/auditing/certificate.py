@@ -141,19 +141,15 @@ def _many(function: Callable[..., Any], _number: int, size: int) -> Answers:
 
 
 def _one_by_one(function: Callable[..., Any], _number: int, size: int) -> Answers:
-    answers: list[Any] = []
-    raised = []
+    answers = []
     for _ in range(size):
         try:
-            answer = function()
+            answers.append(function())
         except StopIteration:  # which would tell how many answers there are
             raise ParameterError("callables must give as many answers as draws needs") from None
         except Exception as error:
-            raised.append(Odd(f"an exception, {type(error).__name__}"))
-        else:
-            answers.append(answer)
-    numbers, labels = read(answers)
-    return Answers(numbers, [*labels, *raised])
+            answers.append(Odd(f"an exception, {type(error).__name__}"))
+    return read(answers)
 
 
 def lower_bound(hits: int, draws: int, alpha: float) -> float:
