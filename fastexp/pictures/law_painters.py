@@ -154,7 +154,7 @@ def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
 
     def paint(ax: Any, group: int) -> None:
         if three:
-            _three(ax, laws, view)
+            _three(ax, laws, view, most)
         else:
             drawn = None if subject.draws is None else subject.draws[group]
             (_points if few else _density)(ax, laws[group], drawn, view)
@@ -224,14 +224,13 @@ def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     return np.minimum(spread, exact), np.minimum(spread, rest)
 
 
-def _three(ax: Any, laws: Sequence[Any], view: View) -> None:
+def _three(ax: Any, laws: Sequence[Any], view: View, most: float) -> None:
     """The laws at a fraction of epsilon, at epsilon and at a multiple of it."""
     heights = [heights_of(law, view) for law in laws]
     peaks = [float(h.max()) for h in heights]
     if max(peaks) > WIDER * min(peaks):
-        top = 5 * max(peaks)
         ax.set_yscale("log")
-        ax.set_ylim(FLOOR * max(peaks), min(top, 1.0) if view.points.size else top)
+        ax.set_ylim(FLOOR * max(peaks), min(5 * max(peaks), most))
     for h, law, dash in zip(heights, laws, (":", "-", "--"), strict=True):
         _line(ax, h, view.edges, f"ε = {readable(law.epsilon, 4)}", dash)
 
