@@ -61,7 +61,7 @@ class Printed(Carded):
 
 def text(value: object) -> str:
     """A value on a card, in one line: a number as everywhere, a name as it is."""
-    if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
         return readable(value)
     if isinstance(value, (tuple, list)):
         more = f", … ({len(value):,})" if len(value) > LISTED else ""

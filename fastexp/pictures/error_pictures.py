@@ -27,11 +27,10 @@ def error_curve(
     quantiles: from the probability 0 to 1; marks: errors by what they are; along: what the axis of
     errors says. The others are as of `canvas.paper`.
     """
-    last = len(quantiles) - 1
-    points = [(q, i / last) for i, q in enumerate(quantiles) if isfinite(q)]
     seen = [quantiles[-2], *marks.values()]  # one draw in a hundred may lie beyond
     right = 1.04 * max((x for x in seen if isfinite(x)), default=0.0) or 1.0
-    points += [(right, 1.0)] * (quantiles[-1] <= right)
+    ends, last = [*quantiles, max(right, quantiles[-1])], len(quantiles) - 1
+    points = [(x, min(1.0, i / last)) for i, x in enumerate(ends) if isfinite(x)]
     with canvas.paper(ax, title, notes, 3.0) as (axes,):
         axes.step([x for x, _ in points], [y for _, y in points], where="post")
         for (name, value), dashes in zip(marks.items(), cycle(DASHES), strict=False):

@@ -107,15 +107,10 @@ def outside(law: Any, view: View, grid: Grid | None) -> list[str]:
 
 
 def _edges(grid: Grid, cuts: IntArray) -> FloatArray:
-    """Numbers half-way between the points on either side of each cut."""
-    right = grid.values(np.minimum(cuts, grid.size - 1)).astype(np.float64)
-    left = grid.values(np.maximum(cuts - 1, 0)).astype(np.float64)
-    edges: FloatArray = left / 2 + right / 2
-    if cuts[0] == 0:
-        edges[0] -= (grid.values(cuts[:1] + 1)[0] - right[0]) / 2
-    if cuts[-1] == grid.size:
-        edges[-1] += (left[-1] - grid.values(cuts[-1:] - 2)[0]) / 2
-    return edges
+    """Numbers half-way between the points beside each cut; beyond ends of the grid as far off."""
+    inner = cuts.clip(1, grid.size - 1)
+    left, right = (grid.values(at).astype(np.float64) / 2 for at in (inner - 1, inner))
+    return np.asarray(left + right + 2 * (cuts - inner) * (right - left))
 
 
 def heights_of(law: Any, view: View) -> FloatArray:
