@@ -136,7 +136,6 @@ def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
     three = subject.priced and subject.draws is None and not subject.by
     if three:
         laws = [laws[0].with_epsilon(laws[0].epsilon * f, any_epsilon=True) for f in FACTORS]
-        notes.append("at epsilon, 5 times less and 5 times more")
     view = in_sight(laws, truths, grid)
     few = view.points.size > 0
     most = 1.0 if few else np.inf  # of an axis of probabilities
@@ -155,9 +154,8 @@ def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
             (_points if few else _density)(ax, laws[group], drawn, view)
         ax.set_xlim(view.edges[0], view.edges[-1])
         numbered(ax, 4 if subject.by else 8)
-        truth = truths[group]
-        if truth is not None and view.edges[0] <= truth <= view.edges[-1]:
-            ax.axvline(truth, zorder=1, label=name, linestyle="--")
+        if truths[group] is not None:
+            ax.axvline(truths[group], zorder=1, label=name, linestyle="--")
 
     column = label(subject.column)
     beside = "probability" if few else f"probability density (per unit of {column})"
