@@ -93,17 +93,12 @@ def _of_densities(laws: Sequence[Any], ends: list[float]) -> View:
     return View(np.linspace(first, last, BINS + 1), np.zeros(0))
 
 
-def outside(law: Any, view: View, grid: Grid | None) -> list[str]:
-    """A note on the probability out of sight, or of a density at its bounds, if there is much."""
-    if grid is None:
-        low, high = float(law.ppf(0.0)), float(law.ppf(1.0))
-        masses = (law.cdf(low), low), (1.0 - law.cdf(np.nextafter(high, -np.inf)), high)
-        at_bounds = [f"{p:.1%} at {readable(x)}" for p, x in masses if p >= LEAST]
-        if at_bounds:
-            return [" and ".join(at_bounds)]
+def outside(law: Any, view: View) -> list[str]:
+    """A note on the probability that no bin has, that of bounds of densities too, if it is much."""
     low, high = law.cdf(view.edges[[0, -1]])
-    out = 1.0 - (high - low)
-    return [f"{out:.1%} lies outside the picture"] if out >= LEAST else []
+    if low + 1.0 - high < LEAST:
+        return []
+    return [f"{low:.1%} lies at the left end or beyond, {1.0 - high:.1%} at the right"]
 
 
 def _edges(grid: Grid, cuts: IntArray) -> FloatArray:
@@ -144,7 +139,7 @@ def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
         if truths[0] is None:
             notes.append("no records")
         name += f" {readable(truths[0])}" + f", revenue {readable(subject.best)}" * three
-        notes += [] if three else outside(laws[0], view, grid)
+        notes += [] if three else outside(laws[0], view)
 
     def paint(ax: Any, group: int) -> None:
         if three:
