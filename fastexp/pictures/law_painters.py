@@ -68,29 +68,32 @@ class View(NamedTuple):
     points: FloatArray
 
 
-def in_sight(laws: Sequence[Any], truths: Sequence[Any], grid: Grid | None) -> View:
-    """The truths and nearly all of the laws, on one grid or on none."""
+def in_sight(
+    laws: Sequence[Any], truths: Sequence[Any], grid: Grid | None, draws: int | None = None
+) -> View:
+    """The truths and nearly all of the laws, on one grid or on none; fewer bins for few draws."""
+    bins = BINS if draws is None else min(BARS, max(8, int(draws**0.5)))
     ends = [float(law.ppf(p)) for law in laws for p in (TAIL, 1 - TAIL)]
     ends += [truth for truth in truths if truth is not None]
     if grid is None:
-        return _of_densities(laws, [end for end in ends if np.isfinite(end)])
+        return _of_densities(laws, [end for end in ends if np.isfinite(end)], bins)
     low, high = grid.index(np.array([min(ends), max(ends)], np.float64)).tolist()
     margin = max(2, (high - low) // 12)
     first, last = max(0, low - margin), min(grid.size - 1, high + margin)
     points = last - first + 1
-    bins = min(points, BINS)
+    bins = points if points <= FEW else min(points, bins)
     cuts = np.array([first + points * i // bins for i in range(bins + 1)])
     few = cuts[:-1] if points <= FEW else cuts[:0]
     return View(_edges(grid, cuts), grid.values(few).astype(np.float64))
 
 
-def _of_densities(laws: Sequence[Any], ends: list[float]) -> View:
+def _of_densities(laws: Sequence[Any], ends: list[float], bins: int) -> View:
     """Bins within the support, whose ends may have a mass of their own: that is not in a bin."""
     low, high = min(ends), max(ends)
     margin = (high - low) / 12 or 1.0
     first = max(low - margin, min(np.nextafter(law.ppf(0.0), np.inf) for law in laws))
     last = min(high + margin, max(np.nextafter(law.ppf(1.0), -np.inf) for law in laws))
-    return View(np.linspace(first, last, BINS + 1), np.zeros(0))
+    return View(np.linspace(first, last, bins + 1), np.zeros(0))
 
 
 def outside(law: Any, view: View) -> list[str]:
@@ -127,11 +130,11 @@ class Panel(NamedTuple):
 
 def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
     """Laws of numbers: bars for few points, the density for many; the truth as a line."""
-    laws, truths, grid = subject.laws[:count], subject.truths[:count], subject.grid
-    three = subject.priced and subject.draws is None and not subject.by
+    laws, truths, draws = subject.laws[:count], subject.truths[:count], subject.draws
+    three = subject.priced and draws is None and not subject.by
     if three:
         laws = [laws[0].with_epsilon(laws[0].epsilon * f, any_epsilon=True) for f in FACTORS]
-    view = in_sight(laws, truths, grid)
+    view = in_sight(laws, truths, subject.grid, None if draws is None else draws.shape[1])
     few = view.points.size > 0
     most = 1.0 if few else np.inf  # of an axis of probabilities
     name = subject.truth_name
@@ -145,7 +148,7 @@ def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
         if three:
             _three(ax, laws, view, most)
         else:
-            drawn = None if subject.draws is None else subject.draws[group]
+            drawn = None if draws is None else draws[group]
             (_points if few else _density)(ax, laws[group], drawn, view)
         ax.set_xlim(view.edges[0], view.edges[-1])
         numbered(ax, 4 if subject.by else 8)
@@ -164,10 +167,7 @@ def _density(ax: Any, law: Any, drawn: AnyArray | None, view: View) -> None:
     exact = filled = heights_of(law, view)
     observed, known = "", ""
     if drawn is not None:
-        steps, (observed, known) = exact.size, (OBSERVED, "exact law")
-        bins = min(steps, BARS, max(8, int(drawn.size**0.5)))
-        view = View(view.edges[np.arange(bins + 1) * steps // bins], view.points)
-        exact = heights_of(law, view)
+        observed, known = OBSERVED, "exact law"
         filled = np.histogram(drawn, view.edges)[0] / (drawn.size * np.diff(view.edges))
     ends = np.append(filled, filled[-1])
     ax.fill_between(view.edges, ends, step="post", alpha=FILLED, linewidth=0, label=observed)
