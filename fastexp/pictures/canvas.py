@@ -85,7 +85,8 @@ def paper(
 
 def _given(ax: Any, count: int) -> list[Any]:
     kind = import_module("matplotlib.axes").Axes
-    axes: list[Any] = np.array(ax, object).ravel().tolist()
+    axes = list(ax.flat) if isinstance(ax, np.ndarray) else ax
+    axes = list(axes) if isinstance(axes, (list, tuple)) else [axes]
     if not all(isinstance(one, kind) for one in axes):
         raise ParameterTypeError("ax must be axes of matplotlib, or an array of them")
     if len(axes) != count:
