@@ -158,10 +158,11 @@ def audit(
     >= 1 - alpha; then ε >= ln((P(E) - δ) / Q(E)). It needs draws that are independent of each
     other.
 
-    **Answers**: numbers by their exact value, whatever their type (1, True and 1.0 are one
-    outcome); -0.0 is another outcome than 0.0, and NaN is one. Rows of arrays are tuples; others
-    are told apart by their equality. None, each type of exception (of calls for one answer), and
-    each type without a hash are outcomes of their own. Draws are counted in chunks: memory does
+    **Answers**: numbers as the nearest doubles, whatever their type (1, True and 1.0 are one
+    outcome, and so are 2**60 and 2**60 + 1); -0.0 is another outcome than 0.0, and NaN is one. Rows
+    of arrays are tuples; others are told apart by their equality. None, each type of exception (of
+    calls for one answer), and each type without a hash are outcomes of their own. To merge outcomes
+    never makes a certificate wrong: it is lower at most. Draws are counted in chunks: memory does
     not grow with them.
 
     References

@@ -27,28 +27,19 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .._threads import in_parts
-from .._typing import AnyArray, IntArray
+from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterError, ParameterTypeError
 from .outcomes import Answers, Cells, Odd, read
 
 CHUNK = 1 << 17  # draws that are in memory at a time, a thread
 FIRST = 1 << 19  # draws at most of the first part and of the second, an eighth of all at most
 BOUNDS = 4  # two events, a bound for each side
-EVERY = 2  # the place of single cells among the families of events
-NEARLY = 0.05
+NEARLY = 0.05  # of the best certificate
 DOUBT = 2.0  # standard errors, as the best of many is chosen
 TINY = 1e-100  # a probability that no event has
-WRITTEN = 4  # ranges that are written out
 SHARE = 1e-15  # of a bound, up to which it is searched for
 ROUNDING = 2.0**-48  # of logarithms of factorials: `math.lgamma` errs by a few ulp
 Side: TypeAlias = Callable[[int, int], Answers]  # the number of a chunk, and how many draws
-
-
-class Event(NamedTuple):
-    """A set of cells, and what it is in words."""
-
-    cells: AnyArray  # of bool
-    text: str
 
 
 class Choice(NamedTuple):
@@ -76,22 +67,18 @@ def certified(
     parts = _chunks(few, 0), _chunks(few, 1), _chunks(draws - 2 * few, 2)
     kept_back = [[side(*chunk) for chunk in parts[0]] for side in sides]
     cells = Cells([part for each in kept_back for part in each])
-    first = [sum(map(cells.count, each), cells.none) for each in kept_back]
+    first = np.array([sum(map(cells.count, each)) for each in kept_back])
     second, third = (_counted(cells, sides, part, threads) for part in parts[1:])
     by = Choice(delta, draws - 2 * few, alpha / BOUNDS)
     bounds = []
-    for one, two in ((0, 1), (1, 0)):
-        event = best_event(cells, (first[one], first[two]), (second[one], second[two]), by)
-        bounds.append(_bound(event, third[one], third[two], by))
+    for way in (1, -1):
+        event = best_event(cells.numbers, first[::way], second[::way], by)
+        hits, others = third[::way, event].sum(axis=1).tolist()
+        low = lower_bound(hits, by.draws, by.alpha) - delta
+        high = upper_bound(others, by.draws, by.alpha)
+        epsilon = math.nextafter(math.log(low / high), -1.0) if low > 0.0 else 0.0
+        bounds.append(Certified(max(0.0, epsilon), cells.text(event), (hits, others), by.draws))
     return max(bounds)
-
-
-def _bound(event: Event, p: IntArray, q: IntArray, by: Choice) -> Certified:
-    hits = int(p[event.cells].sum()), int(q[event.cells].sum())
-    low = lower_bound(hits[0], by.draws, by.alpha) - by.delta
-    high = upper_bound(hits[1], by.draws, by.alpha)
-    epsilon = math.log(low / high) if low > 0.0 else 0.0
-    return Certified(max(0.0, math.nextafter(epsilon, -1.0)), event.text, hits, by.draws)
 
 
 def _chunks(draws: int, part: int) -> list[tuple[int, int]]:
@@ -102,20 +89,20 @@ def _chunks(draws: int, part: int) -> list[tuple[int, int]]:
 
 def _counted(
     cells: Cells, sides: tuple[Side, Side], chunks: list[tuple[int, int]], threads: int
-) -> tuple[IntArray, IntArray]:
+) -> IntArray:
+    """How many draws of each side fall into each cell."""
     tasks = [(side, chunk) for chunk in chunks for side in (0, 1)]
     sums: list[IntArray] = []
 
     def part(begin: int, end: int) -> int:
-        counts = np.array([cells.none, cells.none])
+        counts = np.zeros((2, cells.size), np.int64)
         for side, chunk in tasks[begin:end]:
             counts[side] += cells.count(sides[side](*chunk))
         sums.append(counts)
         return 0
 
     in_parts(part, len(tasks), threads)
-    p, q = sum(sums, np.array([cells.none, cells.none]))
-    return p, q
+    return np.asarray(sum(sums))
 
 
 def simulated(mechanism: Any, data: object, entropy: list[int]) -> Side:
@@ -132,12 +119,11 @@ def called(function: Callable[..., Any]) -> Side:
     """The side of anybody's callable: of many answers at once if it has a parameter `size`."""
     try:
         known = signature(function)
-    except (TypeError, ValueError):  # of some builtins nothing is known
-        return partial(_one_by_one, function)
-    if "size" in known.parameters:
-        return partial(_many, function)
-    try:
+        if "size" in known.parameters:
+            return partial(_many, function)
         known.bind()
+    except ValueError:  # of some builtins nothing is known
+        pass
     except TypeError as problem:  # which each call would raise: an outcome that hides all others
         raise ParameterTypeError(f"callables must need no argument but size: {problem}") from None
     return partial(_one_by_one, function)
@@ -155,19 +141,15 @@ def _many(function: Callable[..., Any], _number: int, size: int) -> Answers:
 
 
 def _one_by_one(function: Callable[..., Any], _number: int, size: int) -> Answers:
-    answers: list[Any] = []
-    raised = []
+    answers = []
     for _ in range(size):
         try:
-            answer = function()
+            answers.append(function())
         except StopIteration:  # which would tell how many answers there are
             raise ParameterError("callables must give as many answers as draws needs") from None
         except Exception as error:
-            raised.append(Odd(f"an exception, {type(error).__name__}"))
-        else:
-            answers.append(answer)
-    numbers, labels = read(answers)
-    return Answers(numbers, [*labels, *raised])
+            answers.append(Odd(f"an exception, {type(error).__name__}"))
+    return read(answers)
 
 
 def lower_bound(hits: int, draws: int, alpha: float) -> float:
@@ -206,37 +188,27 @@ def log_tail(hits: int, draws: int, p: float) -> float:
     return sum(logs) + math.log(total) + margin
 
 
-def best_event(
-    cells: Cells, first: tuple[IntArray, IntArray], second: tuple[IntArray, IntArray], by: Choice
-) -> Event:
-    """The event whose ln((P - delta) / Q) is expected to be certified highest.
+def best_event(numbers: int, first: IntArray, second: IntArray, by: Choice) -> AnyArray:
+    """The cells of the event whose ln((P - delta) / Q) is expected to be certified highest.
 
-    Candidates are all half-lines, all cells, and the cells of the highest ratios P/Q together,
-    in the order that the counts `first` of (P, Q) say. The counts `second`, of other draws, say
-    which of them is best: order and choice by the same draws would choose their noise. Of events
-    that are nearly as good, a simple one is taken.
+    Candidates are all half-lines of the cells of numbers, and the cells of the highest ratios P/Q
+    together, in the order that the counts `first` of P and Q say. The counts `second`, of other
+    draws, say which of them is best: order and choice by the same draws would choose their noise.
+    Of events that are nearly as good, a half-line is taken.
     """
-    p, q = first
-    order = np.argsort((q + 0.5) / (p + 0.5), kind="stable")
-    line = np.arange(cells.numbers)
-    every = np.arange(cells.size)[:, None]
-    families = [line, line[::-1], every, order]
-    counts, best = np.array(second), []
-    for family in families:
-        sums = counts[:, family] if family is every else np.cumsum(counts[:, family], axis=1)
-        best.append(_best(sums.reshape(2, -1), by, counts[0].sum()))
-    enough = max(worth for worth, _ in best)
+    line, (p, q) = np.arange(numbers), first
+    orders = [line, line[::-1], np.argsort((q + 0.5) / (p + 0.5), kind="stable")]
+    worths = [_worth(np.cumsum(second[:, order], axis=1), by, second[0].sum()) for order in orders]
+    enough = max(map(np.max, worths))
     enough -= NEARLY * abs(enough)
-    simple = next(i for i, (worth, _) in enumerate(best) if worth >= enough)
-    place = best[simple][1]
-    chosen = np.zeros(cells.size, bool)
-    chosen[every[place] if simple == EVERY else families[simple][: place + 1]] = True
-    chosen = _without_holes(cells, chosen, np.asarray(p + q + counts.sum(axis=0) > 0))
-    return Event(chosen, _text(cells, chosen))
+    order, worth = next(pair for pair in zip(orders, worths, strict=True) if max(pair[1]) >= enough)
+    chosen = np.zeros(p.size, bool)
+    chosen[order[: worth.argmax() + 1]] = True
+    return chosen
 
 
-def _best(counts: IntArray, by: Choice, draws: int) -> tuple[float, int]:
-    """The most that is expected to be certified, and the event's place.
+def _worth(counts: IntArray, by: Choice, draws: int) -> FloatArray:
+    """The most that is expected to be certified by each event.
 
     Square roots of counts have a standard error of a half, whatever their mean: of those that are
     to be certified `z` are taken off, and DOUBT of those that choose.
@@ -245,33 +217,4 @@ def _best(counts: IntArray, by: Choice, draws: int) -> tuple[float, int]:
     spread = 0.5 * (z / np.sqrt(by.draws) + DOUBT / np.sqrt(draws))
     p = np.maximum(np.sqrt(counts[0] / draws) - spread, 0.0) ** 2 - by.delta
     q = (np.sqrt((counts[1] + 1) / draws) + spread) ** 2
-    worth = np.log(np.maximum(p, TINY) / q)
-    place = int(worth.argmax())
-    return float(worth[place]), place
-
-
-def _without_holes(cells: Cells, chosen: AnyArray, seen: AnyArray) -> AnyArray:
-    """The same event, with gaps in which nothing was seen as the numbers beside them."""
-    line = chosen[: cells.numbers].copy()
-    gaps, known = line[::2], line[1::2]
-    if known.size:
-        gap = np.append(known[0], known) & np.append(known, known[-1])
-        gaps[~seen[: cells.numbers : 2]] = gap[~seen[: cells.numbers : 2]]
-    return np.append(line, chosen[cells.numbers :])
-
-
-def _text(cells: Cells, chosen: AnyArray) -> str:
-    """The answers of an event, in words: ranges of numbers, then others."""
-    line = np.append(chosen[: cells.numbers], False)  # no cell follows
-    begin = np.flatnonzero(line & ~np.append(False, line[:-1])).tolist()
-    end = np.flatnonzero(line[:-1] & ~line[1:]).tolist()
-    texts = [cells.span(first, last) for first, last in zip(begin, end, strict=True)]
-    texts += map(cells.other, np.flatnonzero(chosen[cells.numbers :]).tolist())
-    text = _joined(texts, "ranges")
-    without = cells.left_out(chosen)
-    return f"{text} but not {_joined(without, 'numbers')}" if without else text
-
-
-def _joined(texts: list[str], kind: str) -> str:
-    more = len(texts) - WRITTEN
-    return " or ".join([*texts[:WRITTEN], *([f"one of {more} other {kind}"] if more > 0 else [])])
+    return np.asarray(np.log(np.maximum(p, TINY) / q))

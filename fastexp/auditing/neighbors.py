@@ -38,7 +38,11 @@ SLACK = 1.0 + 2.0**-50  # a difference is rounded once
 def check_neighbors(mechanism: Mechanism, data: Any, neighbor: Any) -> None:
     """Refuse a pair about which the mechanism promises nothing."""
     if isinstance(mechanism, UtilityMechanism):
-        _check_utilities(mechanism, data, neighbor)
+        moved = _moved(mechanism, data, neighbor)
+        if float(np.abs(moved).max()) > mechanism.sensitivity * SLACK:
+            raise ParameterError(FARTHER)
+        if mechanism.monotonic and bool((moved > 0).any() and (moved < 0).any()):
+            raise ParameterError(OTHER_WAYS)
     elif isinstance(mechanism, Laplace):
         change = abs(statistic(data) - statistic(neighbor))
         if change > Fraction(str(mechanism.sensitivity)):
@@ -46,7 +50,7 @@ def check_neighbors(mechanism: Mechanism, data: Any, neighbor: Any) -> None:
     elif isinstance(mechanism, MostCommon):
         _check_records(mechanism, _moved(mechanism, data, neighbor), same_number=False)
     elif isinstance(mechanism, (GridMechanism, NoisyMedian)):
-        grid = mechanism.grid if isinstance(mechanism, GridMechanism) else None
+        grid = getattr(mechanism, "grid", None)
         pair = [Records(each).numbers("drop", grid)[0] for each in (data, neighbor)]
         _, place = np.unique(np.concatenate(pair), return_inverse=True)
         moved = np.bincount(place, np.repeat([1, -1], [each.size for each in pair]))
@@ -58,14 +62,6 @@ def _moved(mechanism: Any, data: Any, neighbor: Any) -> AnyArray:
     if pair[0][0].shape != pair[1][0].shape:
         raise ParameterError("data and neighbor must have utilities of the same candidates")
     return differences(*(exact_values(*each) for each in pair))
-
-
-def _check_utilities(mechanism: UtilityMechanism, data: Any, neighbor: Any) -> None:
-    moved = _moved(mechanism, data, neighbor)
-    if float(np.abs(moved).max()) > mechanism.sensitivity * SLACK:
-        raise ParameterError(FARTHER)
-    if mechanism.monotonic and bool((moved > 0).any() and (moved < 0).any()):
-        raise ParameterError(OTHER_WAYS)
 
 
 def _check_records(mechanism: Mechanism, moved: AnyArray, *, same_number: bool) -> None:

@@ -20,8 +20,9 @@ from ..errors import OutputError, ParameterError, ParameterTypeError
 
 SUFFIXES = (".png", ".svg", ".pdf")
 LIGHT, DARK = (Path(__file__).with_name(f"{name}.mplstyle") for name in ("light", "dark"))
-LONGEST, LINE, LONG = 28, 14.4, 10  # characters: of a label, of notes an inch, of a tick
+LONGEST, LINE, LONG = 34, 14.4, 10  # characters: of a label, of notes an inch, of a tick
 LEAST, LETTER = 12, 0.6  # letters of a title's line, at least; how wide one is, of its size
+TICKS = 6  # of an axis of numbers, which may be as long as "10,000,000"
 KEY = 9  # points: the size of a legend's letters
 SIGN, WORD = 0.6, 0.075  # inches in a legend: of a line, and of a letter
 ACROSS = 4  # entries of a legend beside each other, at most
@@ -165,9 +166,12 @@ def grid(axes: Any, along: str) -> None:
     axes.set_axisbelow(True)
 
 
-def named(axes: Any, names: Sequence[str]) -> None:
-    """Names down the left side, the first on top, of bars from left to right."""
-    axes.set_yticks(range(len(names)), names, parse_math=False)
+def bars(axes: Any, names: Sequence[str], lengths: Sequence[float], text: str = "") -> None:
+    """Bars from left to right, with names down the left side, the first on top."""
+    places = range(len(names))
+    axes.barh(places, lengths, height=0.64, alpha=FILLED, label=text)
+    numbered(axes, TICKS)
+    axes.set_yticks(places, map(label, names), parse_math=False)
     axes.set_ylim(len(names) - 0.4, -0.6)
     grid(axes, "x")
     axes.spines["left"].set_visible(False)
@@ -186,11 +190,9 @@ def labelled(axes: list[Any], columns: int, below: str, beside: str) -> None:
 def legend(axes: Any, place: str) -> float:
     """A legend in a corner of axes, in lines that fit; which share of their height it takes."""
     handles, names = axes.get_legend_handles_labels()
-    texts = ["\n".join(_fitted(axes, line, KEY, 5) for line in name.splitlines()) for name in names]
-    axes.legend(handles, texts, loc=place, facecolor=axes.get_facecolor())
-    lines = "\n".join(texts).count("\n") + 1
-    points = 72 * axes.get_window_extent().height / axes.figure.dpi
-    return float(min(0.6, (1.7 * lines + 1.4) * KEY / points))
+    texts = [_fitted(axes, name, KEY, 5) for name in names]
+    key = axes.legend(handles, texts, loc=place, facecolor=axes.get_facecolor())
+    return float(min(0.6, key.get_window_extent().height / axes.get_window_extent().height))
 
 
 def legend_below(figure: Any, handles: Sequence[Any], texts: Sequence[str]) -> None:

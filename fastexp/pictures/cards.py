@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib import import_module
 from shutil import get_terminal_size
@@ -37,7 +37,7 @@ class Card(NamedTuple):
 
 
 class Carded:
-    """An object with a card, for notebooks (`_repr_html_`) and rich (`__rich__`)."""
+    """An object with a card, for notebooks (`_repr_html_`) and rich (`__rich_console__`)."""
 
     __slots__ = ()
 
@@ -48,20 +48,20 @@ class Carded:
     def _repr_html_(self) -> str:
         return html(self._card())
 
-    def __rich__(self) -> Any:
-        return renderable(self._card())
+    def __rich_console__(self, _: Any, options: Any) -> Iterator[Any]:
+        yield import_module("rich.text").Text(plain(self._card(), options.max_width))
 
 
 class Printed(Carded):
     """An object whose card `print` shows; its repr has nothing of the figures."""
 
     def __str__(self) -> str:
-        return plain(self._card())
+        return plain(self._card(), get_terminal_size().columns)
 
 
 def text(value: object) -> str:
     """A value on a card, in one line: a number as everywhere, a name as it is."""
-    if isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool)):
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
         return readable(value)
     if isinstance(value, (tuple, list)):
         more = f", … ({len(value):,})" if len(value) > LISTED else ""
@@ -69,9 +69,8 @@ def text(value: object) -> str:
     return printable(str(value))
 
 
-def plain(card: Card) -> str:
-    """A card as `print` shows it, as wide as the terminal."""
-    room = get_terminal_size().columns
+def plain(card: Card, room: int) -> str:
+    """A card as a terminal shows it, which is so many characters wide."""
     wide = max((len(name) for name, _ in card.lines), default=0) + 2
     lines = [printable(card.title)]
     for name, value in card.lines:
@@ -113,23 +112,3 @@ def _html_row(values: Sequence[object], name: str | None = None) -> str:
     head = "" if name is None else f'<th scope="row" style="{CELL}">{escape(text(name))}</th>'
     cells = (f'<td style="{CELL}">{escape(text(value))}</td>' for value in values)
     return f"<tr>{head}{''.join(cells)}</tr>"
-
-
-def renderable(card: Card) -> Any:
-    """A card as rich prints it; rich is there, as it asks."""
-    console, grid_class = import_module("rich.console"), import_module("rich.table").Table
-    plain = import_module("rich.text").Text  # a name is never markup
-    parts = [plain(printable(card.title), style="bold")]
-    facts = grid_class.grid(padding=(0, 2, 0, 0))
-    for name, value in card.lines:
-        facts.add_row(plain(name, style="dim"), plain(value))
-    parts.append(facts)
-    if card.columns:
-        table = grid_class(box=import_module("rich.box").SIMPLE_HEAD, pad_edge=False)
-        for name in card.columns:
-            table.add_column(plain(text(name)))
-        for row in card.rows:
-            table.add_row(*(plain(text(value)) for value in row))
-        parts.append(table)
-    parts += [plain(line, style="italic") for line in card.remarks]
-    return console.Group(*parts)

@@ -11,7 +11,6 @@ from .._parameters.text import error_text, readable
 from . import canvas
 
 DASHES = ("-", "--", ":", "-.")
-TICKS = 6  # of an axis of numbers, which may be as long as "10,000,000"
 FOOT, EACH = 0.8, 0.42  # inches: of the axis and what it says, and of a bar
 
 
@@ -28,11 +27,10 @@ def error_curve(
     quantiles: from the probability 0 to 1; marks: errors by what they are; along: what the axis of
     errors says. The others are as of `canvas.paper`.
     """
-    last = len(quantiles) - 1
-    points = [(q, i / last) for i, q in enumerate(quantiles) if isfinite(q)]
     seen = [quantiles[-2], *marks.values()]  # one draw in a hundred may lie beyond
     right = 1.04 * max((x for x in seen if isfinite(x)), default=0.0) or 1.0
-    points += [(right, 1.0)] * (quantiles[-1] <= right)
+    ends, last = [*quantiles, max(right, quantiles[-1])], len(quantiles) - 1
+    points = [(x, min(1.0, i / last)) for i, x in enumerate(ends) if isfinite(x)]
     with canvas.paper(ax, title, notes, 3.0) as (axes,):
         axes.step([x for x, _ in points], [y for _, y in points], where="post")
         for (name, value), dashes in zip(marks.items(), cycle(DASHES), strict=False):
@@ -40,10 +38,8 @@ def error_curve(
                 text = f"{name}: {error_text(value, 4)}"
                 axes.axvline(value, linestyle=dashes, label=text)
         axes.set(xlabel=along, ylabel="probability", ylim=(0, 1), xlim=(-0.01 * right, right))
-        canvas.numbered(axes, TICKS)
-        share = canvas.legend(axes, "lower right")
-        for line in axes.lines[1:]:
-            line.set_ydata([1.02 * share, 1])  # marks end above it
+        canvas.numbered(axes, canvas.TICKS)
+        canvas.legend(axes, "lower right")
     return axes
 
 
@@ -61,15 +57,12 @@ def comparison_bars(
     height = FOOT + EACH * len(names)
     with canvas.paper(ax, f"Expected {measure}", [], height) as (axes,):
         finite = [tuple(x if isfinite(x) else 0.0 for x in bar) for bar in bars]
-        axes.barh(range(len(names)), [bar[0] for bar in finite], height=0.6, alpha=canvas.FILLED)
-        quantiles = [(q, place) for place, (_, q) in enumerate(bars) if isfinite(q)]
-        axes.plot([q for q, _ in quantiles], [y for _, y in quantiles], "D", clip_on=False)
+        canvas.bars(axes, names, [bar[0] for bar in finite])
+        axes.plot([bar[1] for bar in bars], range(len(bars)), "D", clip_on=False)
         for place, (expected, quantile) in enumerate(bars):
             text = f"{error_text(expected, 3)}; {error_text(quantile, 3)}"
             at, look = (max(finite[place]), place), {"textcoords": "offset points", "va": "center"}
             axes.annotate(text, at, xytext=(8, 0), **look)
-        canvas.numbered(axes, TICKS)
-        canvas.named(axes, [canvas.label(name, 36) for name in names])
         axes.set_xlim(0, 1.25 * max(map(max, finite), default=1) or 1)
         axes.set_xlabel(f"expected {measure}; mark: {readable(100 * probability)}% at most")
     return axes

@@ -12,18 +12,16 @@ from .._parameters.descriptions import Described, name_of, statistic_of
 from .._parameters.grid import Grid
 from .._parameters.text import readable
 from .._typing import AnyArray, FloatArray, IntArray
-from .canvas import FILLED, LONGEST, label, named, numbered
+from .canvas import FILLED, bars, label, numbered
 
 TOP, TOP_OF_GROUP = 20, 8  # candidates
-WIDEST = 42  # characters of a candidate
 BARS = 120  # of draws on a fine grid, at most
 FACTORS = 0.2, 1.0, 5.0  # of epsilon, where laws are compared
 WIDER = 15.0  # times the least peak, and the density needs a logarithmic scale
 FLOOR = 1e-5  # of the highest density: the lower end of that scale
 FENCE = 50  # points, beyond which error bars hide what they stand for
 OBSERVED = "observed frequency"
-FEW, MANY = 160, 8000  # points whose probabilities are shown; steps of a density
-BINS = 2000  # of a finer grid
+FEW, BINS = 160, 2000  # points whose probabilities are shown; bins of a density
 TAIL = 0.005  # of the probability is out of sight at either end
 THINNEST, WIDE = 0.003, 0.03  # of the picture: a bar, at least; one of uneven points, at most
 LEAST = 0.0005  # probability that is worth a note
@@ -64,173 +62,147 @@ class Laws:
 
 
 class View(NamedTuple):
-    """The ends of bins in sight; the grid points, if each bin is one; whether they are few."""
+    """The ends of bins in sight, and the points in them: one in each, or none if they are many."""
 
     edges: FloatArray
-    points: AnyArray | None
-    few: bool
+    points: FloatArray
 
 
-def in_sight(laws: Sequence[Any], truths: Sequence[Any], grid: Grid | None) -> View:
-    """The truths and nearly all of the laws, on one grid or on none."""
+def in_sight(
+    laws: Sequence[Any], truths: Sequence[Any], grid: Grid | None, draws: int | None = None
+) -> View:
+    """The truths and nearly all of the laws, on one grid or on none; fewer bins for few draws."""
+    bins = BINS if draws is None else min(BARS, max(8, int(draws**0.5)))
     ends = [float(law.ppf(p)) for law in laws for p in (TAIL, 1 - TAIL)]
     ends += [truth for truth in truths if truth is not None]
     if grid is None:
-        return _of_densities(laws, [end for end in ends if np.isfinite(end)])
+        return _of_densities(laws, [end for end in ends if np.isfinite(end)], bins)
     low, high = grid.index(np.array([min(ends), max(ends)], np.float64)).tolist()
     margin = max(2, (high - low) // 12)
     first, last = max(0, low - margin), min(grid.size - 1, high + margin)
     points = last - first + 1
-    bins = points if points <= MANY else BINS
+    bins = points if points <= FEW else min(points, bins)
     cuts = np.array([first + points * i // bins for i in range(bins + 1)])
-    single = grid.values(cuts[:-1]) if bins == points else None
-    return View(_edges(grid, cuts), single, points <= FEW)
+    few = cuts[:-1] if points <= FEW else cuts[:0]
+    return View(_edges(grid, cuts), grid.values(few).astype(np.float64))
 
 
-def _of_densities(laws: Sequence[Any], ends: list[float]) -> View:
+def _of_densities(laws: Sequence[Any], ends: list[float], bins: int) -> View:
     """Bins within the support, whose ends may have a mass of their own: that is not in a bin."""
     low, high = min(ends), max(ends)
     margin = (high - low) / 12 or 1.0
     first = max(low - margin, min(np.nextafter(law.ppf(0.0), np.inf) for law in laws))
     last = min(high + margin, max(np.nextafter(law.ppf(1.0), -np.inf) for law in laws))
-    return View(np.linspace(first, max(last, first + margin / 2), BINS + 1), None, False)
+    return View(np.linspace(first, last, bins + 1), np.zeros(0))
 
 
-def outside(law: Any, view: View, grid: Grid | None) -> list[str]:
-    """A note on the probability out of sight, or of a density at its bounds, if there is much."""
-    if grid is None:
-        low, high = float(law.ppf(0.0)), float(law.ppf(1.0))
-        masses = (law.cdf(low), low), (1.0 - law.cdf(np.nextafter(high, -np.inf)), high)
-        at_bounds = [f"{p:.1%} at {readable(x)}" for p, x in masses if p >= LEAST]
-        if at_bounds:
-            return [" and ".join(at_bounds)]
+def outside(law: Any, view: View) -> list[str]:
+    """A note on the probability that no bin has, that of bounds of densities too, if it is much."""
     low, high = law.cdf(view.edges[[0, -1]])
-    out = 1.0 - (high - low)
-    return [f"{out:.1%} lies outside the picture"] if out >= LEAST else []
+    if low + 1.0 - high < LEAST:
+        return []
+    return [f"{low:.1%} lies at the left end or beyond, {1.0 - high:.1%} at the right"]
 
 
 def _edges(grid: Grid, cuts: IntArray) -> FloatArray:
-    """Numbers half-way between the points on either side of each cut."""
-    right = grid.values(np.minimum(cuts, grid.size - 1)).astype(np.float64)
-    left = grid.values(np.maximum(cuts - 1, 0)).astype(np.float64)
-    edges: FloatArray = left / 2 + right / 2
-    if cuts[0] == 0:
-        edges[0] -= (grid.values(cuts[:1] + 1)[0] - right[0]) / 2
-    if cuts[-1] == grid.size:
-        edges[-1] += (left[-1] - grid.values(cuts[-1:] - 2)[0]) / 2
-    return edges
+    """Numbers half-way between the points beside each cut; beyond ends of the grid as far off."""
+    inner = cuts.clip(1, grid.size - 1)
+    left, right = (grid.values(at).astype(np.float64) / 2 for at in (inner - 1, inner))
+    return np.asarray(left + right + 2 * (cuts - inner) * (right - left))
 
 
 def heights_of(law: Any, view: View) -> FloatArray:
-    """Probabilities of single points, or densities."""
-    if view.points is not None:
-        masses: FloatArray = law.pmf(view.points.astype(np.float64))
-    else:
-        masses = np.diff(law.cdf(view.edges)).clip(min=0)
-    return masses if view.few else masses / np.diff(view.edges)
+    """Probabilities of few points, or densities."""
+    if view.points.size:
+        return np.asarray(law.pmf(view.points))
+    return np.asarray(np.diff(law.cdf(view.edges)).clip(min=0) / np.diff(view.edges))
 
 
 class Panel(NamedTuple):
-    """What all panels have: height in inches, a painter, labels, where the axis beside ends."""
+    """What all panels have: height in inches, a painter, labels, where a linear axis ends."""
 
     height: float
     paint: Callable[[Any, int], None]
     below: str
     beside: str
-    most: float = np.inf
+    most: float
 
 
-def numbers(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
+def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
     """Laws of numbers: bars for few points, the density for many; the truth as a line."""
-    laws, truths, grid = subject.laws[:count], subject.truths[:count], subject.grid
-    three = subject.priced and subject.draws is None and not subject.by
+    laws, truths, draws = subject.laws[:count], subject.truths[:count], subject.draws
+    three = subject.priced and draws is None and not subject.by
     if three:
         laws = [laws[0].with_epsilon(laws[0].epsilon * f, any_epsilon=True) for f in FACTORS]
-        notes.append("at epsilon, 5 times less and 5 times more")
-    view = in_sight(laws, truths, grid)
-    most = 1.0 if view.few else np.inf  # of an axis of probabilities
-    truth_name = subject.truth_name
-    if truths[0] is not None and not subject.by:
-        best = f" with a revenue of {readable(subject.best)}" if three else ""
-        truth_name += f" {readable(truths[0])}{best}"
-    notes.append(f"dashed: {truth_name}" if subject.by or truths[0] is not None else "no records")
-    if not (three or subject.by):
-        notes += outside(laws[0], view, grid)
+    view = in_sight(laws, truths, subject.grid, None if draws is None else draws.shape[1])
+    few = view.points.size > 0
+    most = 1.0 if few else np.inf  # of an axis of probabilities
+    name = subject.truth_name
+    if not subject.by:
+        if truths[0] is None:
+            notes.append("no records")
+        name += f" {readable(truths[0])}" + f", revenue {readable(subject.best)}" * three
+        notes += [] if three else outside(laws[0], view)
 
     def paint(ax: Any, group: int) -> None:
         if three:
-            _three(ax, laws, view)
-        elif subject.draws is not None:
-            _beside(ax, laws[group], subject.draws[group], view)
+            _three(ax, laws, view, most)
         else:
-            _exact(ax, heights_of(laws[group], view), view)
+            drawn = None if draws is None else draws[group]
+            (_points if few else _density)(ax, laws[group], drawn, view)
         ax.set_xlim(view.edges[0], view.edges[-1])
         numbered(ax, 4 if subject.by else 8)
-        truth = truths[group]
-        if truth is not None and view.edges[0] <= truth <= view.edges[-1]:
-            # The legend names it where no heading does.
-            name = "" if where is None else truth_name.replace(" with a ", "\n")
-            ax.axvline(truth, zorder=1, label=name, linestyle="--")
+        if truths[group] is not None:
+            ax.axvline(truths[group], zorder=1, label=name, linestyle="--")
 
     column = label(subject.column)
-    beside = "probability" if view.few else f"probability density (per unit of {column})"
+    beside = "probability" if few else f"probability density (per unit of {column})"
     height = 1.6 if subject.by else 3.7
     below = f"price ({column})" if subject.priced else column
     return Panel(height, paint, below, beside, most)
 
 
-def _exact(ax: Any, heights: FloatArray, view: View) -> None:
-    """The law alone: bars of probability, or the area below a density."""
-    if view.few:
-        _bars(ax, heights, view)
+def _density(ax: Any, law: Any, drawn: AnyArray | None, view: View) -> None:
+    """The area below the density of the law or of draws, and the law as a line."""
+    exact = filled = heights_of(law, view)
+    observed, known = "", ""
+    if drawn is not None:
+        observed, known = OBSERVED, "exact law"
+        filled = np.histogram(drawn, view.edges)[0] / (drawn.size * np.diff(view.edges))
+    ends = np.append(filled, filled[-1])
+    ax.fill_between(view.edges, ends, step="post", alpha=FILLED, linewidth=0, label=observed)
+    _line(ax, exact, view.edges, known)
+
+
+def _points(ax: Any, law: Any, drawn: AnyArray | None, view: View) -> None:
+    """A bar a point of the law or of draws, and over these the law as marks or as a line."""
+    exact, (edges, points) = heights_of(law, view), view
+    width = _widths(points, edges)
+    if drawn is None:
+        ax.bar(points, exact, width=width, alpha=FILLED)
+        return
+    frequencies = np.histogram(drawn, edges)[0] / drawn.size
+    ax.bar(points, frequencies, width=width, alpha=FILLED, label=OBSERVED)
+    below, above = _spread(exact, drawn.size)
+    if points.size <= FENCE:
+        ax.errorbar(points, exact, yerr=(below, above), fmt="D", clip_on=False, label=SPREAD)
     else:
-        _area(ax, heights, view.edges)
-        _line(ax, heights, view.edges)
+        (line,) = ax.plot(points, exact, label=SPREAD)
+        look = {"color": line.get_color(), "alpha": FILLED / 2, "linewidth": 0}
+        ax.fill_between(points, exact - below, exact + above, **look)
 
 
-def _bars(ax: Any, heights: FloatArray, view: View, label: str = "") -> None:
-    """A bar a point, as wide as its neighbours let it; many touch each other."""
-    points = np.asarray(view.points).astype(np.float64)
-    share = 0.8 if points.size <= FENCE else 1.0
-    gaps, extent = np.diff(points), view.edges[-1] - view.edges[0]
-    nearest = np.minimum(np.append(gaps, gaps[-1]), np.append(gaps[0], gaps))
-    widest = max(share * gaps.min(), WIDE * extent)
-    width = np.clip(share * nearest, THINNEST * extent, widest)
-    ax.bar(points, heights, width=width, alpha=FILLED, label=label)
-
-
-def _area(ax: Any, heights: FloatArray, edges: FloatArray, label: str = "") -> None:
-    ends = np.append(heights, heights[-1])
-    ax.fill_between(edges, ends, step="post", alpha=FILLED, linewidth=0, label=label)
+def _widths(points: FloatArray, edges: FloatArray) -> FloatArray:
+    """Of bars: as wide as their neighbours let them be; many touch each other."""
+    share, extent = 0.8 if points.size <= FENCE else 1.0, edges[-1] - edges[0]
+    nearest = 2 * share * np.minimum(points - edges[:-1], edges[1:] - points)
+    return nearest.clip(THINNEST * extent, max(nearest.min(), WIDE * extent))
 
 
 def _line(
     ax: Any, heights: FloatArray, edges: FloatArray, label: str = "", dash: str = "-"
 ) -> None:
     ax.step(edges, np.append(heights, heights[-1]), dash, where="post", label=label)
-
-
-def _beside(ax: Any, law: Any, drawn: AnyArray, view: View) -> None:
-    """Draws as bars, the exact law over them as marks or as a line."""
-    heights, n = heights_of(law, view), drawn.size
-    if not view.few:
-        bins = min(heights.size, BARS, max(8, int(n**0.5)))
-        edges = view.edges[np.arange(bins + 1) * heights.size // bins]
-        counts, _ = np.histogram(drawn, edges)
-        _area(ax, counts / (n * np.diff(edges)), edges, OBSERVED)
-        same = np.diff(law.cdf(edges)).clip(min=0) / np.diff(edges)  # in the bins of the bars
-        _line(ax, same, edges, "exact law")
-        return
-    points = np.asarray(view.points)
-    counts, _ = np.histogram(drawn, view.edges)
-    _bars(ax, counts / n, view, label=OBSERVED)
-    below, above = _spread(heights, n)
-    if points.size <= FENCE:
-        ax.errorbar(points, heights, yerr=(below, above), fmt="D", clip_on=False, label=SPREAD)
-    else:
-        (line,) = ax.plot(points, heights, label=SPREAD)
-        look = {"color": line.get_color(), "alpha": FILLED / 2, "linewidth": 0}
-        ax.fill_between(points, heights - below, heights + above, **look)
 
 
 def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
@@ -240,19 +212,18 @@ def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     return np.minimum(spread, exact), np.minimum(spread, rest)
 
 
-def _three(ax: Any, laws: Sequence[Any], view: View) -> None:
+def _three(ax: Any, laws: Sequence[Any], view: View, most: float) -> None:
     """The laws at a fraction of epsilon, at epsilon and at a multiple of it."""
     heights = [heights_of(law, view) for law in laws]
     peaks = [float(h.max()) for h in heights]
     if max(peaks) > WIDER * min(peaks):
-        top = 5 * max(peaks)
         ax.set_yscale("log")
-        ax.set_ylim(FLOOR * max(peaks), min(top, 1.0) if view.few else top)
+        ax.set_ylim(FLOOR * max(peaks), min(5 * max(peaks), most))
     for h, law, dash in zip(heights, laws, (":", "-", "--"), strict=True):
         _line(ax, h, view.edges, f"ε = {readable(law.epsilon, 4)}", dash)
 
 
-def selection(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
+def selection(subject: Laws, count: int, notes: list[str]) -> Panel:
     """Laws of candidates: a bar for each, the likeliest of all groups on top."""
     candidates, draws = subject.candidates or (), subject.draws
     exact = np.array([law.probabilities for law in subject.laws[:count]]).clip(max=1.0)
@@ -260,25 +231,17 @@ def selection(subject: Laws, count: int, notes: list[str], where: Any) -> Panel:
     order = (-exact.sum(axis=0)).argsort(kind="stable")[:top]
     if top < len(candidates):
         notes.append(f"the {top} likeliest of {len(candidates):,} candidates")
-    longest = LONGEST if subject.by or where is not None else WIDEST
-    names = [label(str(candidates[i]), longest) for i in order.tolist()]
-    shares = exact_and_more = exact
-    if draws is not None:
-        counts = [np.bincount(drawn, minlength=len(candidates)) for drawn in draws[:count]]
-        shares = np.array(counts) / draws.shape[1]
-        exact_and_more = exact + _spread(exact, draws.shape[1])[1]
-    most = min(1.0, 1.1 * float(max(exact_and_more.max(), shares.max())))
+    names = [str(candidates[i]) for i in order.tolist()]
 
     def paint(ax: Any, group: int) -> None:
-        places, name = range(top), "" if draws is None else OBSERVED
-        ax.barh(places, shares[group, order], height=0.66, alpha=FILLED, label=name)
-        if draws is not None:
-            likely = exact[group, order]
-            spread = _spread(likely, draws.shape[1])
-            ax.errorbar(likely, places, xerr=spread, fmt="D", clip_on=False, label=SPREAD)
-        numbered(ax)
-        named(ax, names)
-        ax.set_xlim(0, most)
+        likely = exact[group, order]
+        if draws is None:
+            bars(ax, names, likely)
+        else:
+            n, counts = draws.shape[1], np.bincount(draws[group], minlength=len(candidates))
+            bars(ax, names, counts[order] / n, OBSERVED)
+            look = {"fmt": "D", "clip_on": False, "label": SPREAD}
+            ax.errorbar(likely, range(top), xerr=_spread(likely, n), **look)
 
     height = 0.45 + 0.19 * top if subject.by else 0.5 + 0.34 * top
-    return Panel(height, paint, "probability", "")
+    return Panel(height, paint, "probability", "", 1.0)

@@ -12,8 +12,7 @@ from .canvas import label, labelled, legend, legend_below, paper
 from .law_painters import Laws, numbers, selection
 
 PANELS, ACROSS = 24, 3  # groups in a picture, and beside each other
-NAME = 34  # characters above a panel
-LETTERS = 10  # an inch of what stands beside panels
+LETTERS = 12  # an inch of what stands beside panels
 
 
 def draw(subject: Laws, ax: Any = None) -> list[Any]:
@@ -31,44 +30,30 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
         heading = heading if ax is None else notes[0]
     if subject.by and count < len(subject.laws):
         notes.append(f"the first {count} of {len(subject.laws):,} groups")
-    panel = (numbers if subject.candidates is None else selection)(subject, count, notes, ax)
+    upright = subject.candidates is None
+    panel = (numbers if upright else selection)(subject, count, notes)
     across = min(ACROSS, count)
-    rows = -(-count // across)
-    height = 0.6 + panel.height * rows
+    height = 0.6 + panel.height * -(-count // across)
     with paper(ax, heading, notes, height, count, across) as axes:
         for g, panel_axes in enumerate(axes):
             panel.paint(panel_axes, g)
             if subject.by:
                 panel_axes.set_title(_name(subject, g), loc="left", parse_math=False)
-        if subject.candidates is None and axes[0].get_yscale() == "linear":
-            highest = min(1.1 * max(one.dataLim.y1 for one in axes), panel.most)
-            for one in axes:
-                one.set_ylim(0, highest)
-        figure = axes[0].figure
-        tall = height if ax is None else axes[0].get_window_extent().height / figure.dpi
-        beside = textwrap.fill(panel.beside, int(LETTERS * tall))
-        labelled(axes, across, panel.below, "" if ax is None else beside)
-        handles, texts = axes[0].get_legend_handles_labels()
-        if ax is None:
-            figure.supylabel(beside, fontsize="medium", color=axes[0].yaxis.label.get_color())
+        first, share = axes[0], 0.0
+        tall = first.get_window_extent().height / first.figure.dpi
+        labelled(axes, across, panel.below, textwrap.fill(panel.beside, int(LETTERS * tall)))
+        known = [zip(*one.get_legend_handles_labels(), strict=True) for one in axes]
+        handles = {text: handle for pairs in known for handle, text in pairs}
         if handles and ax is None:
-            legend_below(figure, handles, texts)
+            legend_below(first.figure, [*handles.values()], [*handles])
         elif handles:
-            _legend(axes[0], panel.most)
+            share = legend(first, "best") * upright
+        if first.get_yscale() == "linear":
+            ends = [one.dataLim.y1 if upright else one.dataLim.x1 for one in axes]
+            end = min(1.1 * max(ends) / (1 - share), panel.most)
+            for one in axes:
+                (one.set_ylim if upright else one.set_xlim)(0, end)
     return axes
-
-
-def _legend(axes: Any, most: float) -> None:
-    """A legend where it hides least: of a linear scale above all, where the axis may go on."""
-    share, (low, high) = legend(axes, "best"), axes.get_ylim()
-    upright = axes.get_xaxis_transform("grid")
-    top = high + (high - low) * share / (1 - share)
-    if axes.get_yscale() == "linear" and low < high and top <= most:
-        legend(axes, "upper right")
-        axes.set_ylim(low, top)
-        for line in axes.lines:
-            if line.get_transform() == upright:
-                line.set_ydata([0, 1 - share])
 
 
 def _heading(subject: Laws) -> str:
@@ -88,4 +73,4 @@ def _name(subject: Laws, group: int) -> str:
     parts, truth = [f"n = {count:,}" for count in subject.records[group : group + 1]], None
     if subject.candidates is None and (truth := subject.truths[group]) is not None:
         parts.append(f"true {readable(truth, 4)}")
-    return f"{label(subject.names[group], NAME)}\n{' · '.join(parts)}".rstrip()
+    return f"{label(subject.names[group])}\n{' · '.join(parts)}".rstrip()

@@ -218,28 +218,19 @@ class TestByDraws:
         assert sum(size for size, _ in sizes) == 400_000 == len(calls)
         assert max(size for size, _ in sizes) <= certificate.CHUNK
         assert result.draws == 300_000
-        assert result.event in ("answer <= 0", "answer >= 1", "answer < 1", "answer > 0")
+        assert result.event in ("answer >= 1", "answer < 1")
         fx.audit(many, many, draws=800_000, threads=2)
         assert len({thread for _, thread in sizes}) >= 2
 
-    @each(
-        ("one", "two", "event"),
-        [
-            (2**60, 2**60 + 1, "answer is a number but not 1152921504606846977"),
-            (0.0, -0.0, "answer is a number but not -0.0"),
-            ((0.0,), (-0.0,), None),
-        ],
-    )
-    def test_answers_that_are_one_double_are_certified(self, one, two, event):
+    @each(("one", "two"), [(0.0, -0.0), ((0.0,), (-0.0,)), (1, 1 + 2.0**-52)])
+    def test_outcomes_that_are_close_or_equal_are_certified(self, one, two):
         for many in (True, False):
             sides = [
                 (lambda size, x=x: np.array([x] * size)) if many else (lambda x=x: x)
                 for x in (one, two)
             ]
             for pair in (sides, sides[::-1]):
-                result = fx.audit(*pair, draws=1000)
-                assert result.epsilon > 4
-            assert event is None or fx.audit(*sides[::-1], draws=1000).event == event
+                assert fx.audit(*pair, draws=1000).epsilon > 4
 
     def test_1_and_true_and_1_point_0_are_one_outcome(self):
         for one, two in ((1, True), (1.0, True), (1, 1.0)):
@@ -264,7 +255,7 @@ class TestByDraws:
             for first, second in ((side, lambda: 0.0), (lambda: 0.0, side)):
                 result = fx.audit(first, second, draws=2000, alpha=1e-6)
                 assert result.epsilon > 4
-                assert result.event in (f"answer is {text}", "answer is a number", "answer = 0")
+                assert result.event in (f"answer is {text}", "answer is a number")
             assert fx.audit(side, side, draws=2000).epsilon == 0
 
     def test_delta_is_granted(self):

@@ -185,7 +185,8 @@ def test_bars_are_the_probabilities():
     assert all(height == law.pmf(point) for point, height in bars.items())
     (line,) = ax.lines
     assert line.get_xdata() == [law.truth, law.truth]
-    assert f"dashed: true median {SECRET}" in ax.figure.texts[1].get_text()
+    (legend,) = ax.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [f"true median {SECRET}"]
 
 
 def test_draws_are_counted():
@@ -200,8 +201,9 @@ def test_draws_are_counted():
 def test_masses_at_bounds_are_said_and_not_drawn_as_a_density():
     law = fx.LaplaceMedian(epsilon=0.1, bounds=(0, 100)).law(RECORDS)
     ax = law.plot(draws=law.sample(1_000, rng=1))
-    at_bounds = f"{law.cdf(0):.1%} at 0 and {1 - law.cdf(np.nextafter(100, 0)):.1%} at 100"
-    assert at_bounds in ax.figure.texts[1].get_text()
+    left, right = law.cdf(0), 1 - law.cdf(np.nextafter(100, 0))
+    note = f"{left:.1%} lies at the left end or beyond, {right:.1%} at the right"
+    assert note in " ".join(ax.figure.texts[1].get_text().split())
     assert ax.get_ylim()[1] < 0.02
 
 
@@ -234,8 +236,11 @@ def test_on_callers_axes_the_legend_is_above_draws_and_within(inches):
     law.plot(ax, draws=law.sample(1_000, rng=1))
     ax.figure.draw_without_rendering()
     legend = ax.get_legend().get_window_extent()
-    for drawn in (*ax.patches, *ax.lines):
+    *marks, truth = ax.lines
+    for drawn in (*ax.patches, *marks):
         assert drawn.get_window_extent().y1 <= legend.y0
+    assert truth.get_zorder() < ax.get_legend().get_zorder()  # which is opaque
+    assert ax.get_legend().get_frame().get_facecolor() == ax.get_facecolor() == (1, 1, 1, 1)
     assert legend.x0 >= ax.bbox.x0
 
 

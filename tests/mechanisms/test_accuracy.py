@@ -212,9 +212,9 @@ def test_the_picture_has_the_figures_and_takes_axes():
     for p, error in zip(heights[1:-1], widths[1:-1], strict=True):
         assert error == law.error_quantile(p, 2)
     many = fx.Median(0.2, **GRID).accuracy(RECORDS, probability=(0.1, 0.5, 0.9, 0.95, 0.99)).plot()
-    many.figure.draw_without_rendering()
-    legend = many.get_legend().get_window_extent()
-    assert all(line.get_window_extent().y0 >= legend.y1 for line in many.get_lines()[1:])
+    legend = many.get_legend()
+    assert legend.get_frame().get_facecolor() == many.get_facecolor() == (1, 1, 1, 1)
+    assert all(line.get_zorder() < legend.get_zorder() for line in many.get_lines())
     assert many.figure.texts[1].get_text().startswith("truth ")
     sure = fx.Median(50, bounds=(0, 9), step=1).accuracy([4] * 99).plot()
     assert sure.get_lines()[0].get_xydata()[-2:].tolist() == [[0, 1], [1, 1]]
