@@ -102,7 +102,7 @@ def _table(table: StudyTable) -> str:
     heads = "".join(f'<th scope="col">{_text(column)}</th>' for column in table.columns)
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)
     return (
-        f"<h3>{_text(table.title)}</h3>\n<p>{_text(table.sentence)}</p>\n"
+        f"<h3>{_text(table.title)}</h3>\n"
         '<div tabindex="0"><table>\n'
         f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
         f'<p class="note">{_text(table.note)}</p>'
