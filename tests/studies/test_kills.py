@@ -46,7 +46,7 @@ def until(true: Any, what: str) -> None:
         time.sleep(0.005)
 
 
-def waits_to_be_killed(text: str, number: int, *part: int) -> Any:
+def waits_to_be_killed(text: str, number: int) -> Any:
     """For workers: the first one that comes to the victim's task says its id and waits."""
     if number == VICTIM:
         note = Path(os.environ["NOTE"])
@@ -55,7 +55,7 @@ def waits_to_be_killed(text: str, number: int, *part: int) -> Any:
             note.with_suffix(".draft").write_text(str(os.getpid()))
             note.with_suffix(".draft").replace(note)
             time.sleep(600)
-    return run_task(executors._study(text), number, *part)
+    return run_task(executors._study(text), number)
 
 
 @contextlib.contextmanager

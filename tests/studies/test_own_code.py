@@ -286,7 +286,7 @@ class TestMessages:
         assert "figures error, far" in repr(study())
         results = study().run(workers=1)
         assert "error, far" in results._repr_html_()
-        assert "far" in str(results.table("far"))
+        assert results.table("far").title.startswith("Far: ")
         assert Code("a:b.c", "0").name == "c"
 
     @pytest.mark.slow

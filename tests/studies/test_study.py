@@ -231,7 +231,7 @@ class TestPurity:
         study, numbers = small(), [0, TASKS - 1]
         text = json.dumps(study.to_dict())
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-            there = list(pool.map(run_described, [text] * 2, numbers, [0, 0], [1, 1]))
+            there = list(pool.map(run_described, [text] * 2, numbers))
         assert json.dumps(there) == json.dumps([run_task(study, number) for number in numbers])
 
     @pytest.mark.slow

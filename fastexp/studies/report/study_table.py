@@ -76,7 +76,7 @@ class StudyTable(Carded):
         return [c for place, c in columns if not all(_numeric(row[place]) for row in self.rows)]
 
     def _card(self) -> Card:
-        return Card(self.title, columns=self.columns, rows=self.rows, note=self.note)
+        return Card(self.title, columns=self.columns, rows=self.rows, note=printable(self.note))
 
 
 def _filled(text: str, room: int) -> str:

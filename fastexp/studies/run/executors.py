@@ -18,7 +18,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError
@@ -27,7 +27,6 @@ from ..design.design import Design
 from ..sums.totals import TaskResult
 from .task import run_task
 
-Piece: TypeAlias = tuple[int, int, int]  # a task's number; which part of it, and of how many
 AHEAD, UNKNOWN = 3, 64  # tasks that wait for each worker; in flight where workers are unknown
 SUBMITS = "submit(function, *arguments) gives a Future"
 MOST_WINDOWS = 61  # processes: Windows waits for no more handles at once
@@ -68,13 +67,13 @@ class Workers:
         """How many tasks are in flight at most."""
         return AHEAD * self.count or UNKNOWN
 
-    def submit(self, study: Design, text: str, piece: Piece) -> Future[TaskResult]:
-        """Submit a task, or a part of it: threads share the study, others get its settings."""
+    def submit(self, study: Design, text: str, number: int) -> Future[TaskResult]:
+        """Submit a task: threads share the study, others get its settings."""
         if isinstance(self.executor, ThreadPoolExecutor):
-            return self.executor.submit(run_task, study, *piece)
+            return self.executor.submit(run_task, study, number)
         task = partial(run_described, codes=study.codes) if study.codes else run_described
         with interrupts_kept() if self.spawned else contextlib.nullcontext():
-            future: object = self.executor.submit(task, text, *piece)
+            future: object = self.executor.submit(task, text, number)
         if not isinstance(future, Future):
             raise ParameterTypeError(
                 "executor.submit must return a concurrent.futures.Future, got "
@@ -181,11 +180,9 @@ def _end_with(parent: BaseProcess) -> None:
     os._exit(1)
 
 
-def run_described(
-    text: str, number: int, part: int, parts: int, codes: tuple[Code, ...] = ()
-) -> TaskResult:
+def run_described(text: str, number: int, codes: tuple[Code, ...] = ()) -> TaskResult:
     """A task of a study that is given as JSON, with its code: for other processes."""
-    return run_task(_study(text, codes), number, part, parts)
+    return run_task(_study(text, codes), number)
 
 
 @lru_cache(maxsize=4)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from itertools import islice
 from typing import TypeAlias
@@ -13,7 +12,7 @@ from ...errors import ParameterTypeError, StudyError
 from ..report.results import StudyResults
 from ..store.folder import Folder, Progress
 from ..sums.totals import TaskResult
-from .executors import Piece, Workers
+from .executors import Workers
 
 Report: TypeAlias = Callable[[int, int], object]  # called with (tasks done, tasks in all)
 BLINK = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
@@ -48,16 +47,15 @@ class _Run:
     def __init__(self, store: Progress, workers: Workers, progress: Report | None) -> None:
         self.store, self.workers, self.report = store, workers, progress
         self.text = json.dumps(store.study.to_dict())
-        self.waiting: dict[Future[TaskResult], Piece] = {}
-        self.parts: defaultdict[int, dict[int, TaskResult]] = defaultdict(dict)
+        self.waiting: dict[Future[TaskResult], int] = {}  # the tasks' numbers
 
     def go(self) -> None:
-        pieces = self.pieces()
+        missing = self.store.missing()
         self.announce()
         try:
             while True:
-                for piece in islice(pieces, self.workers.ahead - len(self.waiting)):
-                    self.waiting[self.submit(piece)] = piece
+                for number in islice(missing, self.workers.ahead - len(self.waiting)):
+                    self.waiting[self.submit(number)] = number
                 if not self.waiting:
                     return
                 done = wait(self.waiting, BLINK, FIRST_COMPLETED).done
@@ -70,31 +68,18 @@ class _Run:
                     self.keep(self.waiting[future], future)
             raise
 
-    def pieces(self) -> Iterator[Piece]:
-        """The tasks that are missing, in order; cut by cells where workers would have none.
-
-        Each part makes the data sets anew, so many tasks stay whole.
-        """
-        study, count = self.store.study, self.workers.count
-        parts = -(-2 * count // study.tasks) if study.tasks < count else 1
-        cells = Counter(cell.scenario for cell in study.cells)
-        for number in self.store.missing():
-            most = min(parts, cells[number // study.blocks])
-            yield from ((number, part, most) for part in range(most))
-
-    def submit(self, piece: Piece) -> Future[TaskResult]:
+    def submit(self, number: int) -> Future[TaskResult]:
         try:
-            return self.workers.submit(self.store.study, self.text, piece)
+            return self.workers.submit(self.store.study, self.text, number)
         except ParameterTypeError:  # no Future
             raise
         except Exception as error:
             raise StudyError(f"the executor takes no task: {_text(error)}") from error
 
-    def keep(self, piece: Piece, future: Future[TaskResult]) -> None:
-        """Write a task's result down, and report it, when all of its parts are there."""
-        number, part, parts = piece
+    def keep(self, number: int, future: Future[TaskResult]) -> None:
+        """Write a task's result down, and report it."""
         try:
-            self.parts[number][part] = result = future.result()
+            result = future.result()
         except BrokenExecutor as error:
             raise StudyError(
                 f"task {number} or one beside it was lost with its worker ({_text(error)}): is "
@@ -103,10 +88,8 @@ class _Run:
             ) from error
         except Exception as error:
             raise StudyError(f"task {number} failed: {_text(error)}") from error
-        if len(self.parts[number]) == parts:
-            done = self.parts.pop(number)
-            self.store.add({**result, "cells": [c for i in range(parts) for c in done[i]["cells"]]})
-            self.announce()
+        self.store.add(result)
+        self.announce()
 
     def announce(self) -> None:
         if self.report is not None:

@@ -21,18 +21,14 @@ from ..sums.totals import FigureSums, TaskResult
 # variance, as it is in the sample and by the law.
 
 
-def run_task(design: Design, number: int, part: int = 0, parts: int = 1) -> TaskResult:
-    """The sums of the task of this number, below `design.tasks`, as they are written down.
-
-    Of several parts each has a range of the cells: one after the other they are the whole task.
-    """
+def run_task(design: Design, number: int) -> TaskResult:
+    """The sums of the task of this number, below `design.tasks`, as they are written down."""
     check_rounding()
     index, place = divmod(number, design.blocks)
     first = place * design.block_size
     rows = min(design.block_size, design.datasets - first)
     scenario = design.scenarios[index]
     cells = [cell for cell in design.cells if cell.scenario == index]
-    cells = cells[part * len(cells) // parts : (part + 1) * len(cells) // parts]
     subjects = [cell.subject for cell in cells]
     block = Block(data_sets(scenario, place, first, rows), first, scenario.bounds, subjects)
     sums = [_sums(cell, block, design.draws) for cell in cells]
