@@ -21,7 +21,7 @@ from fastexp.studies.store import folder, machine, writing
 from fastexp.studies.store.writing import line_of, parsed
 from fastexp.studies.subjects import ranked
 from fastexp.studies.subjects.laplace_max import noisy_max_losses
-from fastexp.studies.subjects.many_quantiles import Drawn, Independent
+from fastexp.studies.subjects.many_quantiles import Independent, ManyQuantiles
 from fastexp.studies.subjects.ranked import Ranked
 from fastexp.studies.subjects.selections import Selection
 from fastexp.studies.subjects.subject import EXPECTED, MANY, Block

@@ -25,40 +25,34 @@ SUBJECTS: dict[str, Any] = {  # by `Row.study`
     "statistic": by_law.LaplaceSubject,
     "noise": noisy.Noisy,
     "smooth": noisy.Smooth,
-    "draws": many_quantiles.Drawn,
-    "marginals": many_quantiles.ByMarginals,
-    "one by one": many_quantiles.OneByOne,
+    "quantiles": many_quantiles.ManyQuantiles,
     "selection": selections.Selection,
     "noisy selection": selections.NoisyMax,
     "bit": selections.Response,
     "top": top_selections.TopSelection,
-    "joint": top_selections.JointSelection,
-    "peeled flips": top_selections.PeeledFlips,
-    "noisy top": top_selections.NoisySelection,
 }
-TOP = "top_k.TopK", "Simulate a rival of top-k.", ("k", *CHOICE)
+TOP = "top_k.TopK", "Simulate a rival of top-k.", ("k", *CHOICE), "top"
 RIVALS = {  # behind the mechanism with which they are compared
     "approximate-quantiles": {
         "independent-quantiles": Row(
             "quantiles.Quantiles",
             "Simulate each quantile alone.",
             (*MANY, "unit"),
-            "one by one",
+            "quantiles",
             "Quantile for each of q or count, with equal parts of epsilon, or of rho (unit)",
+            {"unit": "epsilon"},
         )
     },
     "joint-top-k": {
         "permute-and-flip-top-k": Row(
             *TOP,
-            "peeled flips",
             "k rounds of permute-and-flip at epsilon / k; k",
-            TABLE["top-k"].preset,
+            {**TABLE["top-k"].preset, "rival": "flips"},
         ),
         "laplace-top-k": Row(
             *TOP,
-            "noisy top",
             "the k greatest of utilities with Laplace noise; k",
-            TABLE["top-k"].preset,
+            {**TABLE["top-k"].preset, "rival": "laplace"},
         ),
     },
 }

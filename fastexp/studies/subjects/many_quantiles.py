@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -15,29 +15,13 @@ from ..._numbers.distance import quantile_ranks
 from ..._parameters.grid import Grid, decimal
 from ..._typing import AnyArray, FloatArray
 from ...laws.figures import Figures
+from ...mechanisms._several import JointMechanism
 from ...mechanisms.quantile import Quantile
 from ...mechanisms.quantiles import Quantiles
 from ...privacy import Guarantee, sequential
 from .subject import MANY, Block, Studied, drawn_from_records, one_of_units
 
-Draw: TypeAlias = Callable[..., AnyArray]
 MOST_EXACT = 4  # quantiles
-
-
-class ManyQuantiles(Protocol):
-    """A mechanism of m quantiles, as far as all studies need it."""
-
-    @property
-    def grid(self) -> Grid: ...  # the points of its answers
-
-    @property
-    def _q(self) -> tuple[Fraction, ...]: ...  # which they are
-
-    @property
-    def guarantee(self) -> Guarantee: ...  # what one draw of all quantiles promises
-
-    @property
-    def sample(self) -> Draw: ...  # of records, shape (size, m)
 
 
 @dataclass(frozen=True)
@@ -72,15 +56,6 @@ class Independent:
         ]
 
     @property
-    def grid(self) -> Grid:
-        """The points of all answers."""
-        return self.several.grid
-
-    @property
-    def _q(self) -> tuple[Fraction, ...]:
-        return self.several._q
-
-    @property
     def guarantee(self) -> Guarantee:
         """What all draws together promise."""
         return sequential(part.guarantee for part in self.parts)
@@ -93,25 +68,30 @@ class Independent:
         return np.sort(np.stack(draws, axis=-1), axis=-1)
 
 
-class Drawn(Studied[ManyQuantiles]):
-    """Errors of m answers by draws: their mean, and that of the worst one of each draw.
+class ManyQuantiles(Studied[Any]):
+    """Errors of m answers: their mean, and that of the worst one of each draw.
 
     The true quantile is what the mechanisms take for it: the record of rank q·n, or any number
     from the record of this rank to the next one, and their middle for `error`. Ranks are those
     of the records on the mechanism's grid: an answer with L records below it and U not above it
     has a rank error of max(0, L - q·n, q·n - U).
+
+    Where there is a joint law, mean errors are exact by its marginals; of many quantiles a law
+    takes seconds, and there are only draws. With a `unit` quantiles are `Independent`.
     """
 
-    high: float
-    low: float
-
     figures: tuple[str, ...] = ("error", *MANY)
-    closed = False
 
-    def __init__(self, mechanism: ManyQuantiles, bounds: tuple[float, float]) -> None:
-        super().__init__(mechanism)
+    def __init__(
+        self, mechanism: Any, bounds: tuple[float, float], unit: str | None = None
+    ) -> None:
+        rival = None if unit is None else Independent(mechanism, one_of_units(unit))
+        super().__init__(rival or mechanism)
         self.low, self.high = bounds
         self.q: tuple[Fraction, ...] = mechanism._q
+        self.grid: Grid = mechanism.grid
+        is_joint = rival is None and isinstance(mechanism, JointMechanism)
+        self.closed: bool = is_joint and len(self.q) <= MOST_EXACT
 
     def _ends(self, block: Block) -> tuple[AnyArray, AnyArray]:
         """Between which records each true quantile lies: two arrays (rows, m)."""
@@ -141,8 +121,7 @@ class Drawn(Studied[ManyQuantiles]):
         return {figure: values[figure] for figure in figures}
 
     def _on_grid(self, records: AnyArray) -> AnyArray:
-        grid = self.mechanism.grid
-        return np.asarray(grid.values(grid.index(records)))
+        return np.asarray(self.grid.values(self.grid.index(records)))
 
     def _rank_errors(self, block: Block, drawn: AnyArray) -> FloatArray:
         targets = np.array([float(q * block.n) for q in self.q])
@@ -158,28 +137,6 @@ class Drawn(Studied[ManyQuantiles]):
 
     def rounding(self, figure: str) -> float:
         return 4.0 * float(np.spacing(max(abs(self.low), abs(self.high), 1.0)))
-
-
-class OneByOne(Drawn):
-    """What `Quantiles` releases at once, `Independent`."""
-
-    def __init__(
-        self, mechanism: Quantiles, bounds: tuple[float, float], unit: str = "epsilon"
-    ) -> None:
-        super().__init__(Independent(mechanism, one_of_units(unit)), bounds)
-
-
-class ByMarginals(Drawn):
-    """A mechanism with an exact law: mean errors are those of its marginals.
-
-    Of many quantiles a law takes seconds, and there are only draws.
-    """
-
-    mechanism: Any
-
-    def __init__(self, mechanism: ManyQuantiles, bounds: tuple[float, float]) -> None:
-        super().__init__(mechanism, bounds)
-        self.closed: bool = len(self.q) <= MOST_EXACT  # of the worst answer there are no figures
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
         means: dict[str, list[float]] = {
