@@ -15,7 +15,7 @@ from ..._version import __version__
 from ...errors import ParameterError
 from ...pictures.cards import Card, Carded, text
 from . import settings
-from .code import Code, codes_of
+from .code import Code, leaves
 from .study_cells import Cell, Scenario, cells_of, scenarios_of
 from .study_file import settings_in
 
@@ -140,7 +140,8 @@ class Design(Carded):
     @property
     def codes(self) -> tuple[Code, ...]:
         """The code of the user's that tasks call."""
-        return tuple(codes_of([self.data, self.mechanisms, self.figures]))
+        settings = self.data, self.mechanisms, self.figures
+        return tuple(leaf for leaf in leaves(settings) if isinstance(leaf, Code))
 
     @property
     def tasks(self) -> int:

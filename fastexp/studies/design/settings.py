@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
 from . import contenders, data_sources
-from .code import Code, code_of
+from .code import Code, code_of, mapped
 from .data_sources import OF_SCENARIOS, text
 from .generators import Spec, is_finite
 
@@ -54,24 +54,16 @@ class Faults:
 
 def plain(value: object) -> Any:
     """A setting as JSON has it."""
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.item() if isinstance(value, np.generic) else value
+    return mapped(value, lambda x: x.tolist() if isinstance(x, (np.ndarray, np.generic)) else x)
 
 
 def written(value: object) -> Any:
     """A checked setting as JSON has it: of code its name and digest."""
-    if isinstance(value, Code):
-        return value.plain
-    if isinstance(value, (list, tuple)):
-        return [written(item) for item in value]
-    if isinstance(value, dict):
-        return {key: written(item) for key, item in value.items()}
-    return value
+
+    def leaf(x: object) -> object:
+        return {"code": x.reference, "digest": x.digest} if isinstance(x, Code) else x
+
+    return mapped(value, leaf)
 
 
 def placeless(settings: dict[str, Any]) -> dict[str, Any]:
