@@ -336,7 +336,7 @@ ROWS = {
         "the wrong data agree": "studies/report:Row/_verdict:value=0:42,turn:3",
         "a damaged line counts": "studies/store:parsed:true",
         "bins to the left": "studies/sums:counts:twin",
-        "bins forgotten": "studies/sums:unpacked:value=0:14",
+        "bins forgotten": "studies/sums:packed:value=0",
         "groups have no spread": "studies/sums:ExactMoments.deviation:left:7",
         "Lambert's argument": "laws:error_bound:number=2.0:5",
     },

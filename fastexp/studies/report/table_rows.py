@@ -119,7 +119,7 @@ def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
     edges = sketch.edges_of(cell, kind)
     row: Row = {}
     resolution = cell.subject.resolution(kind, cell.n, cell.whole)
-    sums = {name: np.array(bins.sums(), np.float64) for name, bins in figure.bins.items()}
+    sums = {name: np.cumsum(bins).astype(np.float64) for name, bins in figure.bins.items()}
     if "exact" in sums:
         row["exact"] = sketch.quantile(sums["exact"], edges, p, resolution)
     if "drawn" not in sums:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..._typing import AnyArray
 from ...errors import StudyError
 from ..design.design import Design
-from .sketch import BINS, unpacked
+from .sketch import BINS
 
 FigureSums: TypeAlias = dict[str, Any]  # of one figure: moments, sums and bins, as JSON has them
 TaskResult: TypeAlias = dict[str, Any]  # "task", "rows", and a list "cells" of figures' sums
 
 UNIT = 1074  # every double is a multiple of 2**-1074
-FEW = 1 << 12  # tasks whose bins int64 can add
 NOT_OF_IT = "a task's result is not one of this study"
 NOT_FINITE = "a figure is infinite or not a number: are bounds too wide?"
 
@@ -88,33 +87,6 @@ def root(x: Fraction) -> float:
     return math.sqrt(max(0.0, float(x)))
 
 
-class Bins:
-    """A sketch's bins, added exactly: int64 for a while, then Python's integers."""
-
-    __slots__ = ("_added", "_recent", "_totals")
-
-    def __init__(self) -> None:
-        self._recent, self._added = np.zeros(BINS, np.int64), 0
-        self._totals = np.zeros(BINS, object)
-
-    def add(self, pack: list[Any]) -> None:
-        """Add the bins of one task, of less than 2**50 each."""
-        first, values = unpacked(pack)
-        self._recent[first : first + values.size] += values
-        self._added += 1
-        if self._added == FEW:
-            self._settle()
-
-    def _settle(self) -> None:
-        self._totals += self._recent
-        self._recent[:], self._added = 0, 0
-
-    def sums(self) -> list[int]:
-        """The running sums of all bins, exact."""
-        self._settle()
-        return list(accumulate(self._totals.tolist()))
-
-
 class Figure:
     """What is known of one figure of one cell so far."""
 
@@ -124,7 +96,7 @@ class Figure:
         self.moments: dict[str, ExactMoments] = defaultdict(ExactMoments)
         self.sums: dict[str, ExactSum] = defaultdict(ExactSum)
         self.most: float = 0.0
-        self.bins: dict[str, Bins] = {}
+        self.bins: dict[str, AnyArray] = defaultdict(lambda: np.zeros(BINS, object))
 
     def add(self, part: FigureSums, rows: int) -> None:
         """Add the sums of a task with so many data sets."""
@@ -135,7 +107,8 @@ class Figure:
         self.most = max(self.most, part.get("most", 0.0))
         for kind in ("exact", "drawn"):
             if kind in part:
-                self.bins.setdefault(kind, Bins()).add(part[kind])
+                first, values = part[kind]
+                self.bins[kind][first:] += np.array(values, object)
 
 
 class Totals:
