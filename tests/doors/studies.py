@@ -26,4 +26,4 @@ from fastexp.studies.subjects.ranked import Ranked
 from fastexp.studies.subjects.selections import Selection
 from fastexp.studies.subjects.subject import EXPECTED, MANY, Block
 from fastexp.studies.sums import sketch
-from fastexp.studies.sums.totals import ExactMoments, ExactSum, Figure, Totals, root
+from fastexp.studies.sums.totals import ExactMoments, Figure, Totals, root

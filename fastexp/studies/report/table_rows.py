@@ -92,11 +92,11 @@ def _average(figure: Figure, count: int, draws: int, rounding: float) -> Row:
 
 
 def _noise(figure: Figure, drawn: float, count: int, draws: int, rounding: float) -> Row:
-    variances = [figure.sums[name].total for name in ("sample", "law") if name in figure.sums]
+    variances = [figure.sums[name] for name in ("sample", "law") if name in figure.sums]
     error = root(max(variances) / draws) / count
     row: Row = {"low": drawn - Z95 * error, "high": drawn + Z95 * error}
     if "difference" in figure.sums:
-        difference = float(figure.sums["difference"].total / count)
+        difference = float(figure.sums["difference"] / count)
         step, least = figure.most / (count * draws), 1e-12 * abs(drawn) + rounding
         row |= _verdict(difference, error, step, least)
     return row

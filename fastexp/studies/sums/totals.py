@@ -1,4 +1,4 @@
-"""Results of tasks added up, in whatever order they come: floats as exact integers, counts."""
+"""Results of tasks added up, in whatever order they come: floats as fractions, counts."""
 
 from __future__ import annotations
 
@@ -17,33 +17,8 @@ from .sketch import BINS
 FigureSums: TypeAlias = dict[str, Any]  # of one figure: moments, sums and bins, as JSON has them
 TaskResult: TypeAlias = dict[str, Any]  # "task", "rows", and a list "cells" of figures' sums
 
-UNIT = 1074  # every double is a multiple of 2**-1074
 NOT_OF_IT = "a task's result is not one of this study"
 NOT_FINITE = "a figure is infinite or not a number: are bounds too wide?"
-
-
-def exact(x: float) -> int:
-    """A finite double in units of 2**-1074."""
-    over, under = x.as_integer_ratio()
-    return over << (UNIT + 1 - under.bit_length())
-
-
-class ExactSum:
-    """A running sum. Adding is associative, so merging in any order gives equal bits."""
-
-    __slots__ = ("units",)
-
-    def __init__(self) -> None:
-        self.units: int = 0
-
-    def add(self, x: float) -> None:
-        """Add a double, exactly."""
-        self.units += exact(x)
-
-    @property
-    def total(self) -> Fraction:
-        """The sum."""
-        return Fraction(self.units, 1 << UNIT)
 
 
 class ExactMoments:
@@ -57,29 +32,27 @@ class ExactMoments:
 
     def __init__(self) -> None:
         self.count: int = 0
-        self._total, self._within = ExactSum(), ExactSum()
-        self._between: dict[int, int] = {}  # by the size of groups: squares of their sums
+        self._total, self._within, self._between = Fraction(), Fraction(), Fraction()
 
     def add(self, count: int, total: float, squares: float) -> None:
         """Add a group: how many numbers, their sum, their squares about their mean."""
         self.count += count
-        self._total.add(total)
-        self._within.add(squares)
-        self._between[count] = self._between.get(count, 0) + exact(total) ** 2
+        self._total += Fraction(total)
+        self._within += Fraction(squares)
+        self._between += Fraction(total) ** 2 / count
 
     @property
     def mean(self) -> float:
         """The mean, rounded once."""
-        return float(self._total.total / self.count)
+        return float(self._total / self.count)
 
     @property
     def deviation(self) -> float | None:
         """The standard deviation of a sample; None of one number."""
         if self.count < 2:
             return None
-        groups = sum(Fraction(squares, size) for size, squares in self._between.items())
-        between = (groups - Fraction(self._total.units**2, self.count)) / (1 << 2 * UNIT)
-        return root((self._within.total + between) / (self.count - 1))
+        between = self._between - self._total**2 / self.count
+        return root((self._within + between) / (self.count - 1))
 
 
 def root(x: Fraction) -> float:
@@ -94,7 +67,7 @@ class Figure:
 
     def __init__(self) -> None:
         self.moments: dict[str, ExactMoments] = defaultdict(ExactMoments)
-        self.sums: dict[str, ExactSum] = defaultdict(ExactSum)
+        self.sums: dict[str, Fraction] = defaultdict(Fraction)
         self.most: float = 0.0
         self.bins: dict[str, AnyArray] = defaultdict(lambda: np.zeros(BINS, object))
 
@@ -103,7 +76,7 @@ class Figure:
         for name, (total, squares) in part.get("moments", {}).items():
             self.moments[name].add(rows, total, squares)
         for name, total in part.get("sums", {}).items():
-            self.sums[name].add(total)
+            self.sums[name] += Fraction(total)
         self.most = max(self.most, part.get("most", 0.0))
         for kind in ("exact", "drawn"):
             if kind in part:
