@@ -81,7 +81,7 @@ class TestBins:
     def of(rows: list[Any]) -> list[int]:
         figure = Figure()
         for row in rows:
-            figure.add({"drawn": sketch.packed(np.resize(np.array(row), sketch.BINS))}, 1)
+            figure.add({"bins": {"drawn": sketch.packed(np.resize(np.array(row), sketch.BINS))}}, 1)
         return figure.bins["drawn"].tolist()
 
     @pytest.mark.slow

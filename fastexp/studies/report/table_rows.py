@@ -51,9 +51,9 @@ Z95, LIMIT = 1.959963984540054, 5.0
 def rows_of(study: Design, totals: Totals) -> list[Row]:
     """The table: a row a cell and figure (and level), in the study's order."""
     rows = []
-    for index, cell in enumerate(study.cells):
-        count = totals.rows[index]
-        for name, figure in totals.figures[index].items():
+    for cell, figures in zip(study.cells, totals.figures, strict=True):
+        count = totals.rows[cell.scenario]
+        for name, figure in figures.items():
             kind, _, level = name.partition(" ")
             by_level: list[tuple[float | None, Row]]
             if figure.bins:

@@ -21,7 +21,7 @@ BLINK = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
 def carried_out(store: Progress, workers: Workers, progress: Report | None) -> StudyResults:
     """Do what is missing, and give the results; their study is the store's."""
     try:
-        if store.finished < store.tasks:
+        if store.finished < store.study.tasks:
             workers.check(store.study)
             _Run(store, workers, progress).go()
         results = StudyResults(store.study, store.totals)
@@ -29,7 +29,7 @@ def carried_out(store: Progress, workers: Workers, progress: Report | None) -> S
             results.publish(store.path)
         return results
     except (KeyboardInterrupt, StudyError) as error:
-        note = f"{store.finished:,} of {store.tasks:,} tasks are finished"
+        note = f"{store.finished:,} of {store.study.tasks:,} tasks are finished"
         if isinstance(store, Folder):
             study = ", study=study" if store.study.codes else ""  # a folder holds no code
             note += f" and kept; go on with fastexp.Study.resume({str(store.path)!r}{study})"
@@ -50,7 +50,7 @@ class _Run:
         self.waiting: dict[Future[TaskResult], int] = {}  # the tasks' numbers
 
     def go(self) -> None:
-        missing = self.store.missing()
+        missing = (number for number, done in enumerate(self.store.done) if not done)
         self.announce()
         try:
             while True:
@@ -93,7 +93,7 @@ class _Run:
 
     def announce(self) -> None:
         if self.report is not None:
-            self.report(self.store.finished, self.store.tasks)
+            self.report(self.store.finished, self.store.study.tasks)
 
 
 def _text(error: BaseException) -> str:

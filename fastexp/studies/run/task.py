@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..._compiler.rounding import check_rounding
@@ -112,11 +114,11 @@ def _moments(x: FloatArray) -> list[float]:
 
 def _sketched(cell: Cell, block: Block, figure: str, values: FloatArray | None) -> FigureSums:
     edges = sketch.edges_of(cell, figure)
-    bins: FigureSums = {}
+    bins: dict[str, Any] = {}
     if cell.subject.closed:
         below = np.clip(cell.subject.within(block, figure, edges), 0.0, 1.0)
         sums = np.append(np.add.reduce(below, axis=0), float(below.shape[0]))
         bins["exact"] = sketch.packed(np.diff(sketch.quanta(sums), prepend=0))
     if values is not None:
         bins["drawn"] = sketch.packed(sketch.counts(values, edges))
-    return bins
+    return {"bins": bins}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -78,31 +78,28 @@ class Figure:
         for name, total in part.get("sums", {}).items():
             self.sums[name] += Fraction(total)
         self.most = max(self.most, part.get("most", 0.0))
-        for kind in ("exact", "drawn"):
-            if kind in part:
-                first, values = part[kind]
-                self.bins[kind][first:] += np.array(values, object)
+        for name, (first, values) in part.get("bins", {}).items():
+            self.bins[name][first:] += np.array(values, object)
 
 
 class Totals:
     """All cells of a study. Its size does not depend on the number of data sets."""
 
     def __init__(self, design: Design) -> None:
-        self.cells: dict[int, list[int]] = defaultdict(list)
-        for index, cell in enumerate(design.cells):
-            self.cells[cell.scenario].append(index)
-        self.figures: list[dict[str, Figure]] = [{} for _ in design.cells]
-        self.rows: list[int] = [0] * len(design.cells)
+        self.cells = design.cells
+        self.figures: list[dict[str, Figure]] = [defaultdict(Figure) for _ in design.cells]
+        self.rows: Counter[int] = Counter()  # data sets of each scenario
 
     def add(self, result: TaskResult, scenario: int) -> None:
         """Add the result of a task of a scenario."""
-        places = self.cells[scenario]
+        pairs = zip(self.cells, self.figures, strict=True)
+        places = [figures for cell, figures in pairs if cell.scenario == scenario]
         if len(places) != len(result["cells"]):
             raise StudyError(NOT_OF_IT)
+        self.rows[scenario] += result["rows"]
         try:
-            for index, parts in zip(places, result["cells"], strict=True):
-                self.rows[index] += result["rows"]
+            for figures, parts in zip(places, result["cells"], strict=True):
                 for figure, part in parts.items():
-                    self.figures[index].setdefault(figure, Figure()).add(part, result["rows"])
+                    figures[figure].add(part, result["rows"])
         except (OverflowError, ValueError):
             raise StudyError(NOT_FINITE) from None
