@@ -614,7 +614,7 @@ MESSAGES = (
     Message("answers of an own mechanism", StudyError, "...{name} must give size = {size} finite answers...", "a study, in test_own_subjects"),
     Message("answers that are no indices", StudyError, "...{name} must answer with indices of candidates...", "a study, in test_own_subjects"),
     Message("answers that are no numbers", StudyError, "...answers of {name} must be integers or floats...", "a study, in test_own_subjects"),
-    Message("bounds of a source", ParameterError, "...bounds must be two finite numbers...", "Study"),
+    Message("bounds of a source", ParameterError, "...must be two finite numbers, lower < upper...", "Study"),
     Message("code by its name", ParameterError, "code must be named as 'module:function', got {reference}: {type}: {error}", "Study.load"),
     Message("code named in a file", ParameterError, "{path} names code, {reference}, and a file is data: it is imported only...", "Study.load"),
     Message("code that changed", StudyError, "...the code of {reference} differs from the one that the study was made with...", "Study.resume"),

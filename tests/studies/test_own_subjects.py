@@ -257,18 +257,6 @@ class TestTemplates:
             assert None not in levels
             assert min(levels) > 2
 
-    def test_bounds_are_in_labels(self):
-        made = study(fx.Median(1, (0, 120), step=1), fx.Median(1, (0, 60), step=1))
-        assert [cell.mechanism for cell in made.cells] == [
-            "median step=1 bounds=0..120",
-            "median step=1 bounds=0..60",
-        ]
-
-    def test_bounds_are_in_labels_only_where_they_tell(self):
-        made = study(fx.Median(1, (0, 120), step=1), fx.Median(1, (0, 120)), WithTruth())
-        assert [cell.mechanism for cell in made.cells] == ["median step=1", "median", "with truth"]
-        assert fx.Study(**made.to_dict()) == made
-
     def test_a_template_that_no_study_knows(self):
         with raises("MostCommon: mechanism that no study has, got median..."):
             study(fx.MostCommon(1, ["a", "b"]))

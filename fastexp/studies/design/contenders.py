@@ -102,18 +102,6 @@ def label_of(spec: Spec) -> str:
     return " ".join([spec["name"], *words])
 
 
-def told_apart(specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
-    """The same, with the bounds in the labels of those that are else called alike."""
-    labels = [label_of(spec) for spec in specs]
-    pairs = zip(specs, labels, strict=True)
-    return tuple(
-        {**spec, "label": "{} bounds={}..{}".format(label, *spec["bounds"])}
-        if labels.count(label) > 1 and "bounds" in spec and "label" not in spec
-        else spec
-        for spec, label in pairs
-    )
-
-
 def takes_of(spec: Spec) -> str:
     """What data a mechanism takes; one that is not known any more, records."""
     if spec["name"] in MECHANISMS:
