@@ -211,7 +211,7 @@ TABLE: dict[str, Row] = {
         "report_noisy_max.ReportNoisyMax",
         "Simulate the choice of the candidate whose utility with noise is greatest.",
         (*CHOICE, "noise"),
-        "noisy selection",
+        "selection",
         preset={"sensitivity": 1.0},
         compared=True,
     ),

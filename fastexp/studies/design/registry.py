@@ -27,7 +27,6 @@ SUBJECTS: dict[str, Any] = {  # by `Row.study`
     "smooth": noisy.Smooth,
     "quantiles": many_quantiles.ManyQuantiles,
     "selection": selections.Selection,
-    "noisy selection": selections.NoisyMax,
     "bit": selections.Response,
     "top": top_selections.TopSelection,
 }
@@ -64,7 +63,7 @@ MECHANISMS: dict[str, Row] = {
 }
 
 
-def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied[Any]:
+def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied:
     """What a study's mechanism describes, at one epsilon; its own bounds go before the study's."""
     if "subject" in spec:
         ends = None if bounds is None else _plain(bounds)
@@ -92,7 +91,7 @@ def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied[Any]:
             raise ParameterError(f"{name} is missing")
     mechanism = kind(**{name: values.pop(name) for name in parameters if name in values})
     limits = [_plain(ends)] if subject.takes == RECORDS else []
-    built: Studied[Any] = subject(mechanism, *limits, **values)
+    built: Studied = subject(mechanism, *limits, **values)
     if isinstance(built, TrueNumber) and ends is not bounds:
         low, high = _plain(ends)
         least, most = (low, high) if bounds is None else _plain(bounds)

@@ -46,7 +46,7 @@ class Cell:
     n: int
     mechanism: str
     epsilon: float
-    subject: Studied[Any]
+    subject: Studied
     key: int
     averages: tuple[str, ...]
     quantiles: tuple[str, ...]
@@ -98,7 +98,7 @@ def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults
             faults.add(places[i], f"takes {takes}, and no data of the study are that")
 
     @cache
-    def built(i: int, epsilon: float, ends: tuple[float, float] | None) -> Studied[Any] | None:
+    def built(i: int, epsilon: float, ends: tuple[float, float] | None) -> Studied | None:
         return faults.attempt(places[i], partial(registry.build, mechanisms[i], epsilon, ends))
 
     cells: list[Cell] = []
@@ -118,7 +118,7 @@ def _cell(
     scenario: Scenario,
     spec: Spec,
     epsilon: float,
-    subject: Studied[Any],
+    subject: Studied,
 ) -> Cell:
     source = source_of(scenario.data)
     figures = [figure for figure in settings["figures"] if figure in subject.figures]

@@ -11,14 +11,14 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError
@@ -32,33 +32,11 @@ SUBMITS = "submit(function, *arguments) gives a Future"
 MOST_WINDOWS = 61  # processes: Windows waits for no more handles at once
 
 
-@runtime_checkable
-class Submits(Protocol):
-    """An executor of any make."""
-
-    def submit(self, task: Callable[..., Any], /, *args: Any) -> Any:
-        """A future of the task's result."""
-        ...
-
-
-@runtime_checkable
-class GivesExecutor(Protocol):
-    """What has an executor, as a Client of dask.distributed."""
-
-    def get_executor(self) -> Submits:
-        """The executor."""
-        ...
-
-    def nthreads(self) -> Mapping[str, int]:
-        """How many tasks each of its workers can run at a time."""
-        ...
-
-
 @dataclass(frozen=True)
 class Workers:
     """An executor, how many tasks it runs at a time (0: not known), what its processes need."""
 
-    executor: Submits
+    executor: Any
     count: int
     spawned: bool = False  # processes that are started here
 
@@ -108,10 +86,10 @@ def workers_of(executor: object, workers: int) -> Iterator[Workers]:
         elif executor == "processes":
             yield Workers(stack.enter_context(processes(count)), count, spawned=True)
         else:
-            client = stack.enter_context(_dask(count)) if executor == "dask" else executor
-            if isinstance(client, GivesExecutor):
+            client: Any = stack.enter_context(_dask(count)) if executor == "dask" else executor
+            if hasattr(client, "get_executor"):  # a Client of dask.distributed
                 yield Workers(client.get_executor(), stated or sum(client.nthreads().values()))
-            elif isinstance(client, Submits) and not isinstance(client, type):
+            elif hasattr(client, "submit") and not isinstance(client, type):
                 known = getattr(client, "_max_workers", None)
                 yield Workers(client, known if isinstance(known, int) else stated)
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,11 +14,8 @@ from ...laws.figures import Figures, of_laws
 from ...laws.grid import GridLaw
 from ...mechanisms._number import NumberMechanism
 from ...mechanisms.laplace import Laplace
-from ...mechanisms.mode import Mode
-from ...mechanisms.price import Price
-from .subject import Block, M, TrueNumber, drawn_from_records
+from .subject import Block, TrueNumber, drawn_from_records
 
-N = TypeVar("N", bound=NumberMechanism)
 STATISTICS: dict[str, Callable[[Block], AnyArray]] = {
     "value": lambda block: block.first,
     "sum": lambda block: block.ordered.sum(axis=1),
@@ -26,7 +23,7 @@ STATISTICS: dict[str, Callable[[Block], AnyArray]] = {
 }
 
 
-class ByLaw(TrueNumber[M]):
+class ByLaw(TrueNumber):
     """A mechanism of numbers with a law a data set."""
 
     @abstractmethod
@@ -52,8 +49,10 @@ class ByLaw(TrueNumber[M]):
         return np.array(masses)
 
 
-class RecordsByLaw(ByLaw[N]):
+class RecordsByLaw(ByLaw):
     """A mechanism of sorted records."""
+
+    mechanism: NumberMechanism
 
     def law(self, block: Block, row: int) -> GridLaw:
         return self.mechanism.law(block.ordered[row], assume_sorted=True)
@@ -62,7 +61,7 @@ class RecordsByLaw(ByLaw[N]):
         return drawn_from_records(self.mechanism.sample, block, size, key)
 
 
-class PriceSubject(RecordsByLaw[Price]):
+class PriceSubject(RecordsByLaw):
     """A price: what counts is the revenue lost. Prices of equal revenue are equally good."""
 
     figures: tuple[str, ...] = ("loss", "loss_quantile")
@@ -95,7 +94,7 @@ class PriceSubject(RecordsByLaw[Price]):
         return self.high * n
 
 
-class ModeSubject(RecordsByLaw[Mode]):
+class ModeSubject(RecordsByLaw):
     """The most frequent record; the lowest one of several."""
 
     def truths(self, block: Block) -> FloatArray:
@@ -106,9 +105,10 @@ class ModeSubject(RecordsByLaw[Mode]):
         return np.array(modes)
 
 
-class LaplaceSubject(ByLaw[Laplace]):
+class LaplaceSubject(ByLaw):
     """A statistic f of the records with Laplace noise."""
 
+    mechanism: Laplace
     is_bounded: ClassVar[bool] = False
 
     def __init__(

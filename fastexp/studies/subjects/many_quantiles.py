@@ -68,7 +68,7 @@ class Independent:
         return np.sort(np.stack(draws, axis=-1), axis=-1)
 
 
-class ManyQuantiles(Studied[Any]):
+class ManyQuantiles(Studied):
     """Errors of m answers: their mean, and that of the worst one of each draw.
 
     The true quantile is what the mechanisms take for it: the record of rank q·n, or any number

@@ -18,7 +18,7 @@ from .laplace_max import noisy_max_losses
 from .subject import Block, Studied
 
 
-class Utilities(Studied[Any]):
+class Utilities(Studied):
     """A mechanism whose `sample` takes rows of utilities."""
 
     takes: ClassVar[str] = "utilities"
@@ -52,8 +52,9 @@ class Utilities(Studied[Any]):
 class Selection(Utilities):
     """`Exponential`, `PermuteAndFlip`, `ReportNoisyMax`: the law of each row of utilities.
 
-    The error of a draw is 1 where the candidate is not a best one, so that the expected error
-    is the probability of that.
+    With Laplace noise probabilities are by quadrature, to some 1e-12, and no theorem holds. The
+    error of a draw is 1 where the candidate is not a best one, so that the expected error is the
+    probability of that.
     """
 
     figures: tuple[str, ...] = (
@@ -63,6 +64,12 @@ class Selection(Utilities):
         "theorem_6",
         "corollary_7",
     )
+
+    def __init__(self, mechanism: Any) -> None:
+        super().__init__(mechanism)
+        self.is_laplace = getattr(mechanism, "noise", "") == "laplace"
+        if self.is_laplace:
+            self.figures = self.figures[:3]
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
         columns: dict[str, list[float]] = {name: [] for name in names}
@@ -77,6 +84,8 @@ class Selection(Utilities):
     def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
         """The loss of each candidate, and its probability."""
         losses = row.max() - row
+        if self.is_laplace:
+            return losses, noisy_max_losses(losses, float(self.mechanism._weighting.rate))
         return losses, self.mechanism.law(self._taken(row)).probabilities
 
     def values(
@@ -113,21 +122,6 @@ class Selection(Utilities):
                 )
             )
         return np.array(bounds)
-
-
-class NoisyMax(Selection):
-    """`ReportNoisyMax`: with Laplace noise probabilities are by quadrature, to some 1e-12."""
-
-    def __init__(self, mechanism: Any) -> None:
-        super().__init__(mechanism)
-        if mechanism.noise == "laplace":
-            self.figures: tuple[str, ...] = ("error", "loss", "loss_quantile")
-
-    def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
-        if self.mechanism.noise != "laplace":
-            return super()._losses(row)
-        losses = row.max() - row
-        return losses, noisy_max_losses(losses, float(self.mechanism._weighting.rate))
 
 
 class Response(Selection):

@@ -121,8 +121,10 @@ class AtEpsilon:
         return np.array(every)
 
 
-class UserNumber(ByLaw[AtEpsilon]):
+class UserNumber(ByLaw):
     """Answers that are numbers."""
+
+    mechanism: AtEpsilon
 
     def __init__(
         self, mechanism: AtEpsilon, bounds: tuple[float, float] | None, parts: tuple[str, ...]
