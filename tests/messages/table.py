@@ -670,7 +670,6 @@ MESSAGES = (
     Message("utilities of a bit", ParameterError, "...takes two utilities: n must be 2...", "a study, in test_exact"),
     Message("utilities of a selection", ParameterError, "...n must be at least k = {k}",
         call(lambda: fx.Study(mechanisms=[{"name": "laplace-top-k", "k": 6}], data={"name": "votes", "votes": 100}, n=5, name="top", epsilon=1.0, datasets=3, draws=20), k="6")),
-    Message("what a subject takes", ParameterError, "...takes must be one of {words}", "a study, in test_own_subjects"),
     # audits
     Message("arguments of a callable", ParameterTypeError, "callables must need no argument but size: {problem}", lambda: fx.audit(lambda data: 1, lambda data: 2, draws=1000)),
     Message("draws of a callable", ParameterError, "a callable with a parameter size must give so many answers",

@@ -180,7 +180,7 @@ class TestSubjects:
             ({"subject": "module:name"}, "subject that is none"),
             (type("Nameless", (), {"sample": print})(), "text of a study"),
             (Plain("median"), "name of the package's own mechanism"),
-            (type("Other", (Plain,), {"takes": "rows"})(), "what a subject takes"),
+            (type("Other", (Plain,), {"takes": "rows"})(), "...takes: one of several words"),
         ],
     )
     def test_what_is_no_subject(self, subject, words):

@@ -13,11 +13,12 @@ from typing import TypeAlias
 import numpy as np
 
 from ..._intake import arrays, number_columns
+from ..._parameters import validate
 from ..._typing import AnyArray
 from ...errors import ParameterError, StudyError
 from . import record_files
 from .code import code_of
-from .generators import RECORDS, SOURCES, UTILITIES, Random, Spec, check
+from .generators import RECORDS, SOURCES, UTILITIES, Random, Spec, check, check_values
 
 Randoms: TypeAlias = Iterable[Random]
 OF_FUNCTIONS = ("function", "label", "takes")
@@ -151,12 +152,9 @@ def _of_function(table: Spec, version: str) -> Spec:
         raise ParameterError(
             "function must be a callable f(rng, n); a file names it as 'module:function'"
         )
-    if table.get("takes", RECORDS) not in (RECORDS, UTILITIES):
-        raise ParameterError(f"takes must be one of 'records', 'utilities', got {table['takes']!r}")
+    validate.choice("takes", table.get("takes", RECORDS), (RECORDS, UTILITIES))
     check_label(table)
-    for key, value in parameters_of(table).items():
-        if not isinstance(value, (str, bool, int, float)):
-            raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
+    check_values(parameters_of(table))
     return {**table, "function": function}
 
 

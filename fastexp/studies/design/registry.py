@@ -76,11 +76,7 @@ def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied:
     kind, subject = row.kind, SUBJECTS[row.study]
     is_bounded = validate.flag("bounded", values.pop("bounded", subject.is_bounded))
     if is_bounded and ends is None:
-        raise ParameterError(
-            "bounded needs bounds"
-            if "bounded" in spec
-            else "bounds are missing: this mechanism needs them"
-        )
+        raise ParameterError("bounds are missing: this mechanism needs them")
     if is_bounded:
         values["bounds"] = tuple(ends)
     if "q" in values:
