@@ -15,7 +15,6 @@ from fastexp.studies.report.report import tables_of
 from fastexp.studies.report.results import table_of
 from fastexp.studies.report.words import parts
 from fastexp.studies.run import executors, task
-from fastexp.studies.run.executors import run_described
 from fastexp.studies.run.task import data_sets, run_task
 from fastexp.studies.store import folder, machine, writing
 from fastexp.studies.store.writing import line_of, parsed

@@ -226,7 +226,7 @@ class TestProgress:
 class TestLosses:
     @pytest.mark.process
     def test_a_process_that_dies_ends_the_run_which_goes_on(self, tmp_path, monkeypatch, wanted):
-        monkeypatch.setattr(executors, "run_described", dies_of_5)
+        monkeypatch.setattr(executors, "run_task", dies_of_5)
         with (
             ProcessPoolExecutor(1, mp_context=SPAWN) as executor,
             raises("task that killed its worker", error="BrokenProcessPool..."),
@@ -246,11 +246,11 @@ class TestLosses:
             small().run(Broken())
 
 
-def dies_of_5(text: str, number: int) -> Any:
+def dies_of_5(study: fx.Study, number: int) -> Any:
     """For workers: task 5 kills its process."""
     if number == 5:
         os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
-    return executors.run_task(executors._study(text), number)
+    return run_task(study, number)
 
 
 class TestErrors:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.studies import Ranked, run_described, run_task
+from tests.doors.studies import Ranked, run_task
 from tests.messages import says
 from tests.support.each import each
 from tests.support.small_study import SETTINGS, TASKS, small
@@ -232,9 +232,8 @@ class TestPurity:
     @pytest.mark.process
     def test_tasks_are_the_same_in_another_process(self):
         study, numbers = small(), [0, TASKS - 1]
-        text = json.dumps(study.to_dict())
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-            there = list(pool.map(run_described, [text] * 2, numbers))
+            there = list(pool.map(run_task, [study] * 2, numbers))
         assert json.dumps(there) == json.dumps([run_task(study, number) for number in numbers])
 
     @pytest.mark.slow

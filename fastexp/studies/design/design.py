@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -15,7 +15,7 @@ from ..._version import __version__
 from ...errors import ParameterError
 from ...pictures.cards import Card, Carded, text
 from . import settings
-from .code import Code, leaves
+from .code import Code, leaves, replaced
 from .study_cells import Cell, Scenario, cells_of, scenarios_of
 from .study_file import settings_in
 
@@ -113,7 +113,7 @@ class Design(Carded):
         return hash(self.key)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), **{name: getattr(self, name) for name in setting_names()}), ()
+        return _restored, (type(self), json.dumps(self.to_dict()), self.codes)
 
     def to_dict(self) -> dict[str, Any]:
         """The study as plain data: `Study(**study.to_dict()) == study`.
@@ -161,6 +161,12 @@ class Design(Carded):
 
 for method in vars(Design)["load"].__func__, Design.to_dict:
     method.__qualname__ = f"Study.{method.__name__}"  # what a TypeError of a call says
+
+
+@lru_cache(maxsize=4)  # of a worker, which is sent the same study with each task
+def _restored(kind: type[Design], text: str, codes: tuple[Code, ...]) -> Design:
+    by_name = {(code.reference, code.digest): code for code in codes}
+    return kind(**replaced(json.loads(text), lambda name, digest: by_name[name, digest]))
 
 
 def setting_names() -> list[str]:

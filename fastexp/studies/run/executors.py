@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import multiprocessing
 import os
@@ -14,7 +13,6 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from importlib import import_module
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
@@ -22,7 +20,6 @@ from typing import Any
 
 from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError
-from ..design.code import Code, replaced
 from ..design.design import Design
 from ..sums.totals import TaskResult
 from .task import run_task
@@ -45,13 +42,10 @@ class Workers:
         """How many tasks are in flight at most."""
         return AHEAD * self.count or UNKNOWN
 
-    def submit(self, study: Design, text: str, number: int) -> Future[TaskResult]:
-        """Submit a task: threads share the study, others get its settings."""
-        if isinstance(self.executor, ThreadPoolExecutor):
-            return self.executor.submit(run_task, study, number)
-        task = partial(run_described, codes=study.codes) if study.codes else run_described
+    def submit(self, study: Design, number: int) -> Future[TaskResult]:
+        """Submit a task."""
         with interrupts_kept() if self.spawned else contextlib.nullcontext():
-            future: object = self.executor.submit(task, text, number)
+            future: object = self.executor.submit(run_task, study, number)
         if not isinstance(future, Future):
             raise ParameterTypeError(
                 "executor.submit must return a concurrent.futures.Future, got "
@@ -156,17 +150,6 @@ def belong() -> None:
 def _end_with(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
-
-
-def run_described(text: str, number: int, codes: tuple[Code, ...] = ()) -> TaskResult:
-    """A task of a study that is given as JSON, with its code: for other processes."""
-    return run_task(_study(text, codes), number)
-
-
-@lru_cache(maxsize=4)
-def _study(text: str, codes: tuple[Code, ...] = ()) -> Design:
-    by_name = {(code.reference, code.digest): code for code in codes}
-    return Design(**replaced(json.loads(text), lambda name, digest: by_name[name, digest]))
 
 
 def _check_module(reference: str) -> None:

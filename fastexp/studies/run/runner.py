@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from itertools import islice
@@ -46,7 +45,6 @@ class _Run:
 
     def __init__(self, store: Progress, workers: Workers, progress: Report | None) -> None:
         self.store, self.workers, self.report = store, workers, progress
-        self.text = json.dumps(store.study.to_dict())
         self.waiting: dict[Future[TaskResult], int] = {}  # the tasks' numbers
 
     def go(self) -> None:
@@ -70,7 +68,7 @@ class _Run:
 
     def submit(self, number: int) -> Future[TaskResult]:
         try:
-            return self.workers.submit(self.store.study, self.text, number)
+            return self.workers.submit(self.store.study, number)
         except ParameterTypeError:  # no Future
             raise
         except Exception as error:
