@@ -146,7 +146,7 @@ class Study(Design):
 
         Raises
         ------
-        ParameterError
+        ParameterError, ParameterTypeError
             If there is no such study, or a setting is wrong.
         """
         return Study(**settings_of(name, changes))

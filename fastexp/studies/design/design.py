@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any, Self, cast
 
 from ..._compiler.rounding import check_rounding
 from ..._version import __version__
-from ...errors import ParameterError
 from ...pictures.cards import Card, Carded, text
 from . import settings
 from .code import Code, leaves, replaced
@@ -84,10 +83,9 @@ class Design(Carded):
 
         Raises
         ------
-        ParameterError
+        ParameterError, ParameterTypeError
             If the file is not TOML (or JSON), or the study is not valid: all faults at once.
         """
-        check_settings(changes)
         given = settings_in(Path(path), setting_names(), allow_import)
         return cls(**{**given, **changes})
 
@@ -172,12 +170,3 @@ def _restored(kind: type[Design], text: str, codes: tuple[Code, ...]) -> Design:
 def setting_names() -> list[str]:
     """The names of all settings, in their order."""
     return [item.name for item in fields(Design) if item.init]
-
-
-def check_settings(names: Mapping[str, Any]) -> None:
-    """Refuse settings that a study does not have."""
-    unknown = sorted(set(names) - set(setting_names()))
-    if unknown:
-        raise ParameterError(
-            f"a study has no {', '.join(unknown)}; it has {', '.join(setting_names())}"
-        )

@@ -20,7 +20,6 @@ from .words import Part, distinct
 
 PAGE = Path(__file__).with_name("page.html")
 KEYS = 4  # columns of the tidy table that say what a row is about
-HIDDEN = "Points at 0 lie below a logarithmic axis."
 OF_CODE = ", where the modules that they name take all randomness from their generator"
 NO_FIGURES = (
     "<p>Figures need matplotlib: <code>pip install matplotlib</code>, then write the report "
@@ -89,7 +88,7 @@ def _figure(number: int, part: Part, svg: bytes) -> str:
     opening = f'<svg {view} role="img" aria-label="{label}">'
     drawing = re.sub("<svg[^>]*>", lambda _: opening, drawing, count=1)
     drawing = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>figure{number}-", drawing)
-    caption = f"<figcaption>Figure {number}. {_text(what)}. {HIDDEN}</figcaption>"
+    caption = f"<figcaption>Figure {number}. {_text(what)}.</figcaption>"
     return f'<figure tabindex="0">\n{drawing}\n{caption}\n</figure>'
 
 
