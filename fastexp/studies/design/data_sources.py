@@ -12,10 +12,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..._intake import arrays, number_columns
+from ..._intake import arrays
 from ..._parameters import validate
 from ..._typing import AnyArray
 from ...errors import ParameterError, StudyError
+from ..subjects.subject import finite
 from . import record_files
 from .code import code_of
 from .generators import RECORDS, SOURCES, UTILITIES, Random, Spec, check, check_values
@@ -130,13 +131,13 @@ def _table(data: object) -> Spec:
         return {"name": data}
     if callable(data):
         return {"function": data}
-    numbers = number_columns.read(data, "data")
-    if numbers is None or numbers.values.ndim != 1 or numbers.missing is not None:
+    numbers = finite(data, "data")
+    if numbers is None or numbers.ndim != 1:
         raise ParameterError(
             "must be a name, a dict of settings (in TOML a table), a function of (rng, n), numbers "
             "or the path of a file"
         )
-    return {"name": "values", "values": numbers.values.tolist()}
+    return {"name": "values", "values": numbers.tolist()}
 
 
 def _named(table: Spec) -> Spec:
@@ -188,8 +189,7 @@ def _called(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
     """One data set of a function."""
     function = data["function"]
     answer = function.here()(random, n, **parameters_of(data))
-    numbers = number_columns.read(answer, f"data of {function.name}")
-    values = None if numbers is None or numbers.missing is not None else numbers.values
-    if values is None or values.shape != (n,) or not np.isfinite(values).all():
+    values = finite(answer, f"data of {function.name}")
+    if values is None or values.shape != (n,):
         raise StudyError(f"{function.name} must give n = {n} finite numbers for each data set")
     return arrays.canonical(values).reshape(rows, n)

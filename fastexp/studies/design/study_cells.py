@@ -67,21 +67,13 @@ def scenarios_of(settings: dict[str, Any]) -> list[Scenario]:
     """Each source with each n; sources of given values have an n of their own."""
     scenarios = []
     for data in settings["data"]:
-        ends = limits_of(settings, data)
-        if ends is not None and source_of(data).takes == UTILITIES:
-            ends = None
-        bounds = None if ends is None else (float(ends[0]), float(ends[1]))
+        is_clamped = source_of(data).takes != UTILITIES
+        bounds = data.get("bounds", settings["bounds"]) if is_clamped else None
         for n in sizes_of(settings, data):
             source = {key: value for key, value in data.items() if key != "bounds"}
             key = key_of(settings["seed"], _unlabelled(source), n)
             scenarios.append(Scenario(data, n, key, bounds))
     return scenarios
-
-
-def limits_of(settings: dict[str, Any], data: Spec) -> tuple[float, float] | None:
-    """The bounds of records and answers: the study's, or those that the data have instead."""
-    ends: tuple[float, float] | None = data.get("bounds", settings["bounds"])
-    return ends
 
 
 def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults) -> list[Cell]:
@@ -103,9 +95,11 @@ def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults
 
     cells: list[Cell] = []
     for number, scenario in enumerate(scenarios):
-        takes, ends = source_of(scenario.data).takes, limits_of(settings, scenario.data)
+        takes = source_of(scenario.data).takes
         for (i, spec), epsilon in product(enumerate(mechanisms), settings["epsilon"]):
-            subject = built(i, epsilon, ends) if contenders.takes_of(spec) == takes else None
+            subject = (
+                built(i, epsilon, scenario.bounds) if contenders.takes_of(spec) == takes else None
+            )
             if subject is not None:
                 cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
                 _check(cells[-1], settings["draws"], places[i], faults)
@@ -123,7 +117,6 @@ def _cell(
     source = source_of(scenario.data)
     figures = [figure for figure in settings["figures"] if figure in subject.figures]
     callables = [figure for figure in settings["figures"] if isinstance(figure, dict)]
-    bounds = limits_of(settings, scenario.data) if subject.takes == "records" else None
     return Cell(
         number,
         source.label,
@@ -131,7 +124,7 @@ def _cell(
         contenders.label_of(spec),
         epsilon,
         subject,
-        key_of(scenario.key, _unlabelled(spec), epsilon, bounds),
+        key_of(scenario.key, _unlabelled(spec), epsilon, scenario.bounds),
         tuple(figure for figure in figures if figure in EXPECTED),
         tuple(figure for figure in figures if figure in LEVELLED),
         tuple(figure for figure in figures if figure in THEOREMS),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ..._intake import number_columns
 from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray, WordArray
 from ...laws.figures import Figures
@@ -77,6 +78,14 @@ def _clamped(rows: AnyArray, low: float, high: float) -> AnyArray:
     if rows.min() >= least and rows.max() <= most:
         return rows
     return np.clip(rows, least, most)
+
+
+def finite(values: object, what: str) -> AnyArray | None:
+    """Finite numbers of any kind; None if they are none."""
+    numbers = number_columns.read(values, what)
+    if numbers is None or numbers.missing is not None or not np.isfinite(numbers.values).all():
+        return None
+    return numbers.values
 
 
 def drawn_from_records(
