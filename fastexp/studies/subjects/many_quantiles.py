@@ -139,22 +139,14 @@ class ManyQuantiles(Studied):
         return 4.0 * float(np.spacing(max(abs(self.low), abs(self.high), 1.0)))
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
-        means: dict[str, list[float]] = {
-            name: [] for name in names if name in ("error", "rank_error", "wrong")
-        }
+        figures: dict[str, list[float]] = {"error": [], "rank_error": [], "wrong": []}
         low, high = (self._on_grid(ends) for ends in self._ends(block))
-        for row, (records, truths) in enumerate(
-            zip(block.ordered, self.truths(block), strict=True)
-        ):
+        below = np.nextafter(low.astype(np.float64), -np.inf)
+        ends = np.stack([below, high], axis=-1).tolist()
+        for records, truths, pairs in zip(block.ordered, self.truths(block), ends, strict=True):
             law = self.mechanism.law(records, assume_sorted=True)
-            for figure, numbers in means.items():
-                if figure == "wrong":
-                    below = np.nextafter(low[row].astype(np.float64), -np.inf)
-                    ends = zip(below.tolist(), high[row].tolist(), strict=True)
-                    right = [np.diff(law.marginal(j).cdf(pair)) for j, pair in enumerate(ends)]
-                    numbers.append(1.0 - float(np.mean(right)))
-                else:
-                    rank = figure == "rank_error"
-                    errors = law.expected_rank_error() if rank else law.expected_error(truths)
-                    numbers.append(float(np.mean(errors)))
-        return {figure: np.array(numbers) for figure, numbers in means.items()}
+            right = [np.diff(law.marginal(j).cdf(pair)) for j, pair in enumerate(pairs)]
+            figures["error"].append(float(np.mean(law.expected_error(truths))))
+            figures["rank_error"].append(float(np.mean(law.expected_rank_error())))
+            figures["wrong"].append(1.0 - float(np.mean(right)))
+        return {name: np.array(means) for name, means in figures.items() if name in names}
