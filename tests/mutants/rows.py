@@ -331,7 +331,7 @@ ROWS = {
         "edges not closed": "kernels/figures:cuts:false:11",
         "losses from 0": "kernels/figures:distances_fill:left:19",
         "losses of bounds": "kernels/figures:distances_fill:true:4",
-        "every block the same data": "studies/run:data_sets:value=0:30",
+        "every block the same data": "studies/run:data_sets:value=0:29",
         "the last block is full": "studies/run:run_task:argument:3",
         "the wrong data agree": "studies/report:Row/_verdict:value=0:42,turn:3",
         "a damaged line counts": "studies/store:parsed:true",

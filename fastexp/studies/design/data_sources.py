@@ -24,7 +24,6 @@ from .generators import RECORDS, SOURCES, UTILITIES, Random, Spec, check, check_
 Randoms: TypeAlias = Iterable[Random]
 OF_FUNCTIONS = ("function", "label", "takes")
 OF_SCENARIOS = ("n", "bounds")  # in place of the study's
-CONDITIONS = 1000  # that lists of parameters may give
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,6 @@ def described(data: object, version: str = "") -> list[Spec]:
     is_given = "name" in table and table["name"] in SOURCES and SOURCES[table["name"]].given
     lists = {} if is_given else {k: v for k, v in table.items() if isinstance(v, (list, tuple))}
     tables = []
-    if np.prod([float(len(values)) for values in lists.values()]) > CONDITIONS:
-        raise ParameterError(f"lists of parameters must give at most {CONDITIONS} combinations")
     for values in product(*lists.values()):
         one = table | dict(zip(lists, values, strict=True))
         if "label" in table:

@@ -13,7 +13,7 @@ from ..subjects.selections import Response
 from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, Studied
 from . import contenders, registry
 from .code import Code
-from .data_sources import label_of, source_of
+from .data_sources import DataSource, label_of, source_of
 from .generators import UTILITIES, Spec
 from .settings import Faults, sizes_of, written
 
@@ -25,7 +25,7 @@ class Scenario:
     Records and answers are clamped to `bounds`; None: they are not.
     """
 
-    data: Spec
+    source: DataSource
     n: int
     key: int
     bounds: tuple[float, float] | None
@@ -67,12 +67,12 @@ def scenarios_of(settings: dict[str, Any]) -> list[Scenario]:
     """Each source with each n; sources of given values have an n of their own."""
     scenarios = []
     for data in settings["data"]:
-        is_clamped = source_of(data).takes != UTILITIES
-        bounds = data.get("bounds", settings["bounds"]) if is_clamped else None
+        source = source_of(data)
+        bounds = None if source.takes == UTILITIES else data.get("bounds", settings["bounds"])
         for n in sizes_of(settings, data):
-            source = {key: value for key, value in data.items() if key != "bounds"}
-            key = key_of(settings["seed"], _unlabelled(source), n)
-            scenarios.append(Scenario(data, n, key, bounds))
+            table = {key: value for key, value in data.items() if key != "bounds"}
+            key = key_of(settings["seed"], _unlabelled(table), n)
+            scenarios.append(Scenario(source, n, key, bounds))
     return scenarios
 
 
@@ -81,7 +81,7 @@ def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults
     mechanisms = settings["mechanisms"]
     _distinct("mechanisms", [contenders.label_of(spec) for spec in mechanisms], faults)
     _distinct("data", [label_of(data) for data in settings["data"]], faults)
-    there = {source_of(scenario.data).takes for scenario in scenarios}
+    there = {scenario.source.takes for scenario in scenarios}
     places = []
     for i, spec in enumerate(mechanisms):
         places.append(f"mechanisms[{i}] ({spec['name']})")
@@ -95,11 +95,10 @@ def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults
 
     cells: list[Cell] = []
     for number, scenario in enumerate(scenarios):
-        takes = source_of(scenario.data).takes
         for (i, spec), epsilon in product(enumerate(mechanisms), settings["epsilon"]):
-            subject = (
-                built(i, epsilon, scenario.bounds) if contenders.takes_of(spec) == takes else None
-            )
+            if contenders.takes_of(spec) != scenario.source.takes:
+                continue
+            subject = built(i, epsilon, scenario.bounds)
             if subject is not None:
                 cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
                 _check(cells[-1], settings["draws"], places[i], faults)
@@ -114,12 +113,11 @@ def _cell(
     epsilon: float,
     subject: Studied,
 ) -> Cell:
-    source = source_of(scenario.data)
     figures = [figure for figure in settings["figures"] if figure in subject.figures]
     callables = [figure for figure in settings["figures"] if isinstance(figure, dict)]
     return Cell(
         number,
-        source.label,
+        scenario.source.label,
         scenario.n,
         contenders.label_of(spec),
         epsilon,
@@ -130,7 +128,7 @@ def _cell(
         tuple(figure for figure in figures if figure in THEOREMS),
         tuple((figure["name"], figure["figure"]) for figure in callables),
         settings["levels"],
-        source.whole,
+        scenario.source.whole,
     )
 
 

@@ -11,7 +11,6 @@ from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
 from ...laws.figures import SQUARES
 from ..design.code import Code
-from ..design.data_sources import source_of
 from ..design.design import Design
 from ..design.study_cells import Cell, Scenario
 from ..subjects.subject import Block, random_of
@@ -39,8 +38,7 @@ def run_task(design: Design, number: int) -> TaskResult:
 
 def data_sets(scenario: Scenario, place: int, first: int, rows: int) -> AnyArray:
     """The data sets of one block, from number `first` on: a matrix, a data set a row."""
-    source = source_of(scenario.data)
-    key = scenario.key
+    source, key = scenario.source, scenario.key
     if source.apart:
         return source.of_each((random_of(key, first + row) for row in range(rows)), scenario.n)
     return source.data_sets(random_of(key, place), rows, scenario.n)

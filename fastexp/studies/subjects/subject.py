@@ -75,8 +75,6 @@ def _clamped(rows: AnyArray, low: float, high: float) -> AnyArray:
     if rows.dtype.kind == "i" and not (float(low).is_integer() and float(high).is_integer()):
         rows = rows.astype(np.float64)
     least, most = (int(low), int(high)) if rows.dtype.kind == "i" else (low, high)
-    if rows.min() >= least and rows.max() <= most:
-        return rows
     return np.clip(rows, least, most)
 
 
