@@ -11,7 +11,7 @@ from .table_rows import Row
 Rows: TypeAlias = list[Row]
 DIGITS = 3
 RECORDS, UTILITIES = "records", "utilities"
-FIGURES = {
+FIGURES: dict[object, str] = {
     "error": "expected error (units of the records)",
     "bias": "bias, output minus truth (units of the records)",
     "loss": "expected loss (units of the utility)",
@@ -27,7 +27,6 @@ FIGURES = {
     "theorem_6": "loss bound, Theorem 6 (units of the utility)",
     "corollary_7": "loss bound, Corollary 7 (units of the utility)",
 }
-SELECTING = "wrong selections (probability)"
 
 
 class Part(NamedTuple):
@@ -51,9 +50,9 @@ def parts(rows: Rows, takes: Mapping[str, str]) -> list[Part]:
         if value_of(row) is not None:
             kind = takes.get(row["mechanism"], RECORDS)
             groups.setdefault((row["figure"], kind), []).append(row)
-    selecting = {("error", UTILITIES): SELECTING}
+    words = FIGURES | {("error", UTILITIES): "wrong selections (probability)"}
     return [
-        Part(*key, selecting.get(key, FIGURES.get(key[0], key[0])), part, places)
+        Part(*key, words.get(key, words.get(key[0], key[0])), part, places)
         for key, part in groups.items()
     ]
 

@@ -125,31 +125,15 @@ class Selection(Utilities):
 
 
 class Response(Selection):
-    """`RandomizedResponse`: the bit is the better one of two candidates."""
+    """`RandomizedResponse`: the bit is the better of two candidates; if equal, none is wrong."""
 
     figures: tuple[str, ...] = ("error",)
 
-    def _bits(self, block: Block) -> AnyArray:
-        return (block.rows[:, 1] > block.rows[:, 0]).astype(np.int64)
-
-    def _tied(self, block: Block) -> AnyArray:
-        return np.asarray(block.rows[:, 1] == block.rows[:, 0])  # no answer is wrong then
-
-    def exact(self, block: Block, names: Collection[str]) -> Figures:
-        lies = [float(self.mechanism.law(int(b)).probabilities[1 - b]) for b in self._bits(block)]
-        wrong = np.where(self._tied(block), 0.0, np.array(lies))
-        return dict.fromkeys(names, wrong)  # 0 and 1 are their own squares
+    def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
+        return row.max() - row, self.mechanism.law(int(row[1] > row[0])).probabilities
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        bits = np.repeat(self._bits(block)[:, None], size, axis=1)
-        drawn = [
-            self.mechanism.sample(row, rng=[key, int(i)])
-            for row, i in zip(bits, block.streams, strict=True)
-        ]
-        return np.array(drawn)
-
-    def values(
-        self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
-    ) -> dict[str, FloatArray]:
-        wrong = (drawn != self._bits(block)[:, None]) & ~self._tied(block)[:, None]
-        return {"error": wrong.astype(np.float64)} if "error" in figures else {}
+        bits = (block.rows[:, 1] > block.rows[:, 0]).astype(np.int64)
+        pairs = zip(bits, block.streams.tolist(), strict=True)
+        sample = self.mechanism.sample
+        return np.array([sample(np.full(size, bit), rng=[key, number]) for bit, number in pairs])
