@@ -19,7 +19,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from ..._parameters import validate
-from ...errors import ParameterError, ParameterTypeError
+from ...errors import ParameterError, ParameterTypeError, StudyError
 from ..design.design import Design
 from ..sums.totals import TaskResult
 from .task import run_task
@@ -44,8 +44,11 @@ class Workers:
 
     def submit(self, study: Design, number: int) -> Future[TaskResult]:
         """Submit a task."""
-        with interrupts_kept() if self.spawned else contextlib.nullcontext():
-            future: object = self.executor.submit(run_task, study, number)
+        try:
+            with interrupts_kept() if self.spawned else contextlib.nullcontext():
+                future: object = self.executor.submit(run_task, study, number)
+        except Exception as error:
+            raise StudyError(f"the executor takes no task: {described(error)}") from error
         if not isinstance(future, Future):
             raise ParameterTypeError(
                 "executor.submit must return a concurrent.futures.Future, got "
@@ -67,6 +70,11 @@ class Workers:
                     f"{code.reference} cannot be sent to processes: define it by def or class at "
                     "the top level of a module (not of a notebook), or run the study on threads"
                 ) from error
+
+
+def described(error: BaseException) -> str:
+    """An error in a line, with its type."""
+    return f"{type(error).__name__}: {error}"
 
 
 @contextlib.contextmanager

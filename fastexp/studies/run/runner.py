@@ -7,11 +7,11 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from itertools import islice
 from typing import TypeAlias
 
-from ...errors import ParameterTypeError, StudyError
+from ...errors import StudyError
 from ..report.results import StudyResults
 from ..store.folder import Folder, Progress
 from ..sums.totals import TaskResult
-from .executors import Workers
+from .executors import Workers, described
 
 Report: TypeAlias = Callable[[int, int], object]  # called with (tasks done, tasks in all)
 BLINK = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
@@ -44,16 +44,17 @@ class _Run:
     """The tasks that are missing, of which the workers have a bounded number at a time."""
 
     def __init__(self, store: Progress, workers: Workers, progress: Report | None) -> None:
-        self.store, self.workers, self.report = store, workers, progress
+        self.store, self.workers = store, workers
+        self.report = progress or (lambda *_: None)
         self.waiting: dict[Future[TaskResult], int] = {}  # the tasks' numbers
 
     def go(self) -> None:
         missing = (number for number, done in enumerate(self.store.done) if not done)
-        self.announce()
+        self.report(self.store.finished, self.store.study.tasks)
         try:
             while True:
                 for number in islice(missing, self.workers.ahead - len(self.waiting)):
-                    self.waiting[self.submit(number)] = number
+                    self.waiting[self.workers.submit(self.store.study, number)] = number
                 if not self.waiting:
                     return
                 done = wait(self.waiting, BLINK, FIRST_COMPLETED).done
@@ -66,33 +67,17 @@ class _Run:
                     self.keep(self.waiting[future], future)
             raise
 
-    def submit(self, number: int) -> Future[TaskResult]:
-        try:
-            return self.workers.submit(self.store.study, number)
-        except ParameterTypeError:  # no Future
-            raise
-        except Exception as error:
-            raise StudyError(f"the executor takes no task: {_text(error)}") from error
-
     def keep(self, number: int, future: Future[TaskResult]) -> None:
         """Write a task's result down, and report it."""
         try:
             result = future.result()
         except BrokenExecutor as error:
             raise StudyError(
-                f"task {number} or one beside it was lost with its worker ({_text(error)}): is "
+                f"task {number} or one beside it was lost with its worker ({described(error)}): is "
                 "memory too small, or does a script start processes outside of "
                 "if __name__ == '__main__'?"
             ) from error
         except Exception as error:
-            raise StudyError(f"task {number} failed: {_text(error)}") from error
+            raise StudyError(f"task {number} failed: {described(error)}") from error
         self.store.add(result)
-        self.announce()
-
-    def announce(self) -> None:
-        if self.report is not None:
-            self.report(self.store.finished, self.store.study.tasks)
-
-
-def _text(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+        self.report(self.store.finished, self.store.study.tasks)

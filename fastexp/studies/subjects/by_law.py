@@ -30,20 +30,18 @@ class ByLaw(TrueNumber):
     def law(self, block: Block, row: int) -> GridLaw:
         """The law of one data set."""
 
-    def _laws(self, block: Block) -> Iterator[tuple[GridLaw, float]]:
-        """The law of each data set, and its true statistic."""
-        for row, truth in enumerate(self.truths(block).tolist()):
-            yield self.law(block, row), truth
+    def _laws(self, block: Block) -> Iterator[GridLaw]:
+        """The law of each data set."""
+        return (self.law(block, row) for row in range(block.rows.shape[0]))
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
-        laws = (law for law, _ in self._laws(block))
-        return of_laws(laws, self.truths(block).tolist(), names)
+        return of_laws(self._laws(block), self.truths(block).tolist(), names)
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         if figure == "loss_quantile":
-            return np.array([law.loss_cdf(edges) for law, _ in self._laws(block)])
+            return np.array([law.loss_cdf(edges) for law in self._laws(block)])
         masses = []
-        for law, truth in self._laws(block):
+        for law, truth in zip(self._laws(block), self.truths(block).tolist(), strict=True):
             below = np.nextafter(truth - edges, -np.inf)
             masses.append(law.cdf(truth + edges) - law.cdf(below))
         return np.array(masses)
@@ -85,7 +83,7 @@ class PriceSubject(RecordsByLaw):
         grid = self.mechanism.grid
         key = "best", grid.unit, grid.size, id(grid.points) if grid.points is not None else 0
         if key not in block.shared:
-            laws = [law for law, _ in self._laws(block)]
+            laws = self._laws(block)
             block.shared[key] = [law.expected_utility() + law.expected_loss() for law in laws]
         best: list[float] = block.shared[key]
         return best
