@@ -63,8 +63,10 @@ class Workers:
             try:
                 if isinstance(self.executor, ProcessPoolExecutor):
                     pickle.dumps(value)
-                if self.spawned:
-                    _check_module(code.reference)
+                main = sys.modules["__main__"]
+                has_file = getattr(main, "__file__", None) or getattr(main, "__spec__", None)
+                if self.spawned and code.reference.startswith("__main__:") and not has_file:
+                    raise pickle.PicklingError  # of a notebook: a new process cannot import it
             except Exception as error:  # of whatever kind, as objects may raise any
                 raise ParameterError(
                     f"{code.reference} cannot be sent to processes: define it by def or class at "
@@ -158,11 +160,3 @@ def belong() -> None:
 def _end_with(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
-
-
-def _check_module(reference: str) -> None:
-    """Refuse what a new process cannot import: code of a notebook."""
-    main = sys.modules["__main__"]
-    has_file = getattr(main, "__file__", None) or getattr(main, "__spec__", None)
-    if reference.startswith("__main__:") and not has_file:
-        raise pickle.PicklingError(reference)

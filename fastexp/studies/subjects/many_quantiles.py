@@ -109,12 +109,10 @@ class ManyQuantiles(Studied):
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
     ) -> dict[str, FloatArray]:
         values: dict[str, FloatArray] = {}
-        if {"error", "worst_error"} & set(figures):
-            errors = np.abs(drawn - self.truths(block)[:, None, :])
-            values |= {"error": errors.mean(axis=2), "worst_error": errors.max(axis=2)}
-        if {"rank_error", "worst_rank_error"} & set(figures):
-            errors = self._rank_errors(block, drawn)
-            values |= {"rank_error": errors.mean(axis=2), "worst_rank_error": errors.max(axis=2)}
+        for name, errors_of in {"error": self._errors, "rank_error": self._rank_errors}.items():
+            if name in figures or f"worst_{name}" in figures:
+                errors = errors_of(block, drawn)
+                values |= {name: errors.mean(axis=2), f"worst_{name}": errors.max(axis=2)}
         if "wrong" in figures:
             low, high = (self._on_grid(ends)[:, None, :] for ends in self._ends(block))
             values["wrong"] = ((drawn < low) | (drawn > high)).mean(axis=2)
@@ -122,6 +120,9 @@ class ManyQuantiles(Studied):
 
     def _on_grid(self, records: AnyArray) -> AnyArray:
         return np.asarray(self.grid.values(self.grid.index(records)))
+
+    def _errors(self, block: Block, drawn: AnyArray) -> FloatArray:
+        return np.abs(drawn - self.truths(block)[:, None, :])
 
     def _rank_errors(self, block: Block, drawn: AnyArray) -> FloatArray:
         targets = np.array([float(q * block.n) for q in self.q])
