@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -111,6 +111,11 @@ class Design(Carded):
         return hash(self.key)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        return self._reduced
+
+    @cached_property
+    def _reduced(self) -> tuple[Any, ...]:
+        """How it is sent to workers, with each task."""
         return _restored, (type(self), json.dumps(self.to_dict()), self.codes)
 
     def to_dict(self) -> dict[str, Any]:
