@@ -146,7 +146,7 @@ class Study(Design):
 
         Raises
         ------
-        ParameterError
+        ParameterError, ParameterTypeError
             If there is no such study, or a setting is wrong.
         """
         return Study(**settings_of(name, changes))
@@ -171,7 +171,7 @@ class Study(Design):
         workers : int
             For the named ones: how many; 0 for one on each CPU that the process may use. For
             another executor: how many tasks it runs at a time, where it does not say so itself
-            (as Ray and MPI). Fewer tasks than workers are cut, so that all have some.
+            (as Ray and MPI). More workers than tasks (see ``block``) have nothing to do.
         out : str or Path, optional
             A folder for results, new or empty: each finished task is appended to it at once,
             and `resume` continues from it after whatever stopped the run.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 import signal
@@ -21,7 +20,6 @@ from tests.support.small_study import small
 ROOT = Path(__file__).parents[2]
 ENOUGH = 9  # tasks that are done when the run is killed
 RAN_ON = re.compile(rb'"(versions|machine)": \{[^}]*\}')
-PACKED = re.compile(rb'"(eJ[\w+/=]+)"')  # arrays, whose compression is the library's
 
 
 def entries() -> Iterator[Entry]:
@@ -61,12 +59,8 @@ def lines_of(path: Path) -> list[bytes]:
 
 
 def _task(line: bytes) -> bytes:
-    """A task's line whose checksum is right, with digests of its arrays."""
+    """A task's line whose checksum is right."""
     text, checksum = line.rstrip(b"\n").split(b"\t")
     if int(checksum, 16) != zlib.crc32(text):
         raise ValueError("the checksum of a task is wrong")
-    return PACKED.sub(lambda match: _unpacked(match[1]), text)
-
-
-def _unpacked(text: bytes) -> bytes:
-    return json.dumps(digest(zlib.decompress(base64.b64decode(text)))).encode()
+    return text

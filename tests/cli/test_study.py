@@ -64,7 +64,7 @@ def test_a_file_is_run_and_its_rows_are_shown(run: Run, file: str) -> None:
     for table in (error, quantile):
         assert table.title in out
         assert {" ".join(cells) for cells in (table.columns, *table.rows)} <= set(lines)
-        assert table.sentence in " ".join(lines)
+        assert table.note in " ".join(lines)
     cells = {(r["n"], r["epsilon"], r["mechanism"]): r["exact"] for r in results.rows[::2]}
     assert error.rows[0][0:2] == ["50", "0.5"]
     assert error.rows[0][2] == f"{cells[50, 0.5, 'median']:.3g}"
@@ -85,7 +85,7 @@ def test_json_is_one_document_with_rows_and_tables(run: Run, file: str) -> None:
     assert err == ""
     tables = json.loads(out)["tables"]
     assert tables
-    assert set(tables[0]) == {"title", "columns", "rows", "note", "sentence", "keys"}
+    assert set(tables[0]) == {"title", "columns", "rows", "note", "keys"}
     assert all(len(row) == len(tables[0]["columns"]) for row in tables[0]["rows"])
 
 

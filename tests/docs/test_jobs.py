@@ -39,9 +39,9 @@ PRINTED = {  # what says that the job was done, as no answer is the same twice
         "both relations",
     ],
     "own_study": (
-        [r"n +epsilon +fastexp +OpenDP", r"1,000 +1 ", "At ε = 1 and n = 1,000"]
+        [r"n +epsilon +fastexp +OpenDP", r"1,000 +1 "]
         if find_spec("opendp")
-        else [r"n +epsilon = 0.1 +epsilon = 1", r"1,000 ", "at ε = 1 and n = 1,000"]
+        else [r"n +epsilon = 0.1 +epsilon = 1", r"1,000 "]
     ),
 }
 

@@ -39,6 +39,7 @@ class Inline(Executor):
     """Runs a task as it is submitted; the tests make worse ones of it."""
 
     closed, submitted = False, 0
+    _max_workers: int | None = None
 
     def submit(self, fn, /, *args):
         self.submitted += 1
@@ -158,68 +159,12 @@ class TestExecutors:
         assert not (tmp_path / "out").exists()
 
 
-class Counted(Inline):
-    """Says how many tasks it runs at a time, and notes what it is given."""
-
-    def __init__(self, workers: int | None) -> None:
-        self._max_workers, self.pieces = workers, []
-
-    def submit(self, fn, /, *args):
-        self.pieces.append(args[1:])
-        return super().submit(fn, *args)
-
-
-class TestPieces:
-    """Fewer tasks than workers are cut into ranges of cells, which changes no byte."""
-
-    ONE: ClassVar[dict[str, Any]] = {"data": "ages", "n": 9, "block": 30, "epsilon": [0.5, 1, 2]}
-
-    @pytest.mark.slow
-    @each(
-        ("workers", "stated", "parts"),
-        [(1, 0, 1), (2, 0, 4), (3, 0, 6), (50, 0, 6), (None, 0, 1), (None, 2, 4), (None, 1, 1)],
-    )
-    def test_one_task(self, workers, stated, parts):
-        """Of six cells: two parts a worker, as far as workers are known."""
-        executor = Counted(workers)
-        results = small(**self.ONE).run(executor, workers=stated)
-        assert results.to_csv() == small(**self.ONE).run(workers=1).to_csv()
-        assert executor.pieces == [(0, part, parts) for part in range(parts)]
-
-    @each(("workers", "parts"), [(2, 1), (3, 3), (4, 4)])
-    def test_as_many_tasks_as_workers_stay_whole(self, workers, parts):
-        executor = Counted(workers)
-        small(**self.ONE | {"block": 11}).run(executor)  # of two tasks
-        assert executor.pieces == [(task, i, parts) for task in (0, 1) for i in range(parts)]
-
-    def test_many_tasks_stay_whole(self, wanted):
-        executor = Counted(7)
-        assert small().run(executor).to_csv() == wanted
-        assert executor.pieces == [(number, 0, 1) for number in range(TASKS)]
-
-    def test_in_any_order(self):
-        executor = Backwards()
-        with executor.pool:
-            results = small(**self.ONE).run(executor, workers=3)
-        assert results.to_csv() == small(**self.ONE).run(workers=1).to_csv()
-        assert executor.submitted == 6
-
-    def test_a_task_is_kept_when_all_its_parts_are(self, tmp_path):
-        class Stopped(Counted):
-            def call(self, fn, *args):
-                if args[1:] == (1, 1, 2):
-                    raise ZeroDivisionError
-                return super().call(fn, *args)
-
-        two = {**self.ONE, "n": [9, 10], "epsilon": 1.0}
-        two["mechanisms"] = ["median", {"name": "quantile", "q": 0.9}]
-        with raises("1: task that failed, got ZeroDivisionError..."):
-            small(**two).run(Stopped(3), out=tmp_path)
-        assert (tmp_path / "tasks.jsonl").read_bytes().count(b"\n") == 1
-        executor = Counted(3)
-        results = fx.Study.resume(tmp_path, executor)
-        assert results.to_csv() == small(**two).run(workers=1).to_csv()
-        assert executor.pieces == [(1, part, 2) for part in range(2)]
+@each(("workers", "stated", "ahead"), [(2, 0, 6), (2, 5, 6), (None, 0, TASKS), (None, 3, 9)])
+def test_as_many_tasks_wait_as_keep_workers_busy(workers, stated, ahead):
+    executor, seen = Inline(), []
+    executor._max_workers = workers
+    small().run(executor, workers=stated, progress=lambda *_: seen.append(executor.submitted))
+    assert seen[:2] == [0, ahead]
 
 
 class TestProgress:
@@ -255,11 +200,11 @@ class TestProgress:
         """A task that runs as the interrupt comes ends, is written down and told of."""
         running, released, told = Event(), Event(), []
 
-        def slow(study: fx.Study, number: int, *part: int) -> Any:
+        def slow(study: fx.Study, number: int) -> Any:
             if number == 5:
                 running.set()
                 assert released.wait(60)
-            return run_task(study, number, *part)
+            return run_task(study, number)
 
         def stop(done: int, _: int) -> None:
             told.append(done)
@@ -281,7 +226,7 @@ class TestProgress:
 class TestLosses:
     @pytest.mark.process
     def test_a_process_that_dies_ends_the_run_which_goes_on(self, tmp_path, monkeypatch, wanted):
-        monkeypatch.setattr(executors, "run_described", dies_of_5)
+        monkeypatch.setattr(executors, "run_task", dies_of_5)
         with (
             ProcessPoolExecutor(1, mp_context=SPAWN) as executor,
             raises("task that killed its worker", error="BrokenProcessPool..."),
@@ -301,21 +246,21 @@ class TestLosses:
             small().run(Broken())
 
 
-def dies_of_5(text: str, number: int, *part: int) -> Any:
+def dies_of_5(study: fx.Study, number: int) -> Any:
     """For workers: task 5 kills its process."""
     if number == 5:
         os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
-    return executors.run_task(executors._study(text), number, *part)
+    return run_task(study, number)
 
 
 class TestErrors:
     @pytest.mark.slow
     @pytest.mark.parametrize("workers", [1, 3])
     def test_a_task_that_fails_is_named_and_others_are_kept(self, workers, tmp_path, monkeypatch):
-        def fails(study: fx.Study, number: int, *part: int) -> Any:
+        def fails(study: fx.Study, number: int) -> Any:
             if number == 9:
                 raise ZeroDivisionError("by zero")
-            return run_task(study, number, *part)
+            return run_task(study, number)
 
         monkeypatch.setattr(executors, "run_task", fails)
         with raises("9: task that failed", error="ZeroDivisionError: by zero...") as caught:

@@ -14,8 +14,8 @@ from tests.doors.studies import (
     MANY,
     MECHANISMS,
     Block,
-    Drawn,
     Independent,
+    ManyQuantiles,
     data_sets,
 )
 from tests.messages import raises, says
@@ -26,8 +26,12 @@ Q = (Fraction(1, 4), Fraction(1, 2), Fraction(4, 5))
 FIGURES = ("error", *MANY)
 
 
-def parts(unit: str, epsilon: float = 1.0, step: float = 1.0) -> Independent:
-    return Independent(fx.Quantiles(Q, epsilon, (0, 20), step=step), unit)
+def parts(unit: str, epsilon: float) -> Independent:
+    return Independent(fx.Quantiles(Q, epsilon, (0, 20), step=1), unit)
+
+
+def subject_of(step: float = 1.0) -> ManyQuantiles:
+    return ManyQuantiles(fx.Quantiles(Q, 1.0, (0, 20), step=step), BOUNDS, "epsilon")
 
 
 def block_of(rows: np.ndarray) -> Block:
@@ -60,7 +64,7 @@ def by_definition(records: list[int], answers: list[int]) -> dict[str, float]:
 def test_figures_of_draws_by_their_definitions(n):
     random = np.random.default_rng(n)
     block = block_of(random.integers(0, 12, (4, n)))
-    subject = Drawn(parts("epsilon"), BOUNDS)
+    subject = subject_of()
     drawn = subject.draw(block, 30, 5)
     assert drawn.shape == (4, 30, 3)
     values = subject.values(block, drawn, FIGURES)
@@ -73,7 +77,7 @@ def test_figures_of_draws_by_their_definitions(n):
 
 def test_ranks_are_those_of_the_records_on_the_grid():
     """Records between two points count at the nearer one, as the mechanism counts them."""
-    subject = Drawn(parts("epsilon", step=2.0), BOUNDS)
+    subject = subject_of(step=2.0)
     block = block_of(np.array([[0.2, 0.9, 1.1, 3.9, 7.0, 8.0, 15.0, 19.0]]))  # 0 0 2 4 8 8 16 20
     values = subject.values(block, np.array([[[0, 4, 8]]]), ("rank_error", "wrong"))
     assert values["rank_error"][0, 0] == pytest.approx(0.4 / 3)  # 2 to 0..2; 4 to 3..4; 6.4 to 4..6
@@ -106,7 +110,7 @@ def test_each_part_is_a_quantile_and_answers_are_in_order():
 
 def test_only_named_figures_can_be_listed():
     assert set(FIGURES) <= set(EXPECTED)
-    subject = Drawn(parts("epsilon"), BOUNDS)
+    subject = subject_of()
     assert set(subject.figures) == set(FIGURES)
     assert not subject.closed
 

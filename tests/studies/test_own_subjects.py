@@ -180,7 +180,7 @@ class TestSubjects:
             ({"subject": "module:name"}, "subject that is none"),
             (type("Nameless", (), {"sample": print})(), "text of a study"),
             (Plain("median"), "name of the package's own mechanism"),
-            (type("Other", (Plain,), {"takes": "rows"})(), "what a subject takes"),
+            (type("Other", (Plain,), {"takes": "rows"})(), "...takes: one of several words"),
         ],
     )
     def test_what_is_no_subject(self, subject, words):
@@ -256,18 +256,6 @@ class TestTemplates:
             levels = [row["exact"] for row in found if row["level"]]
             assert None not in levels
             assert min(levels) > 2
-
-    def test_bounds_are_in_labels(self):
-        made = study(fx.Median(1, (0, 120), step=1), fx.Median(1, (0, 60), step=1))
-        assert [cell.mechanism for cell in made.cells] == [
-            "median step=1 bounds=0..120",
-            "median step=1 bounds=0..60",
-        ]
-
-    def test_bounds_are_in_labels_only_where_they_tell(self):
-        made = study(fx.Median(1, (0, 120), step=1), fx.Median(1, (0, 120)), WithTruth())
-        assert [cell.mechanism for cell in made.cells] == ["median step=1", "median", "with truth"]
-        assert fx.Study(**made.to_dict()) == made
 
     def test_a_template_that_no_study_knows(self):
         with raises("MostCommon: mechanism that no study has, got median..."):

@@ -74,7 +74,7 @@ class TestTable1:
             f"{off:+.2f}",
         ]
         worst = max(abs(float(row[-1])) for row in beside.rows)
-        assert f"Of the 12 printed means ours differ by at most {worst:.2f} of" in beside.sentence
+        assert f"Of the 12 printed means ours differ by at most {worst:.2f} of" in beside.note
         exact_only = fx.Study.ready("table1", datasets=2, draws=0).run(workers=1)
         assert tables_of(exact_only.to_dict())[0].rows[0][3].endswith(" (-)")
         part = fx.Study.ready("table1", datasets=2, draws=0, epsilon=[1.0, 9.0]).run(workers=1)

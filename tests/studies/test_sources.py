@@ -10,7 +10,16 @@ import pytest
 from scipy import stats
 
 import fastexp as fx
-from tests.doors.studies import SHARES, SOURCES, UTILITIES, Scenario, check, data_sets, key_of
+from tests.doors.studies import (
+    SHARES,
+    SOURCES,
+    UTILITIES,
+    Scenario,
+    check,
+    data_sets,
+    data_sources,
+    key_of,
+)
 from tests.messages import raises, says
 from tests.support.each import each
 
@@ -21,7 +30,8 @@ GIVEN = {name: {"values": [3, 1, 2]} for name in ("values", "utilities", "sample
 def sets(name: str, place: int = 0, rows: int = ROWS, n: int = N, **settings: Any) -> np.ndarray:
     """Data sets of one block of a generator."""
     table = {"name": name, **check(name, {**GIVEN.get(name, {}), **settings})}
-    return data_sets(Scenario(table, n, key_of(7, table, n), None), place, 0, rows)
+    scenario = Scenario(data_sources.source_of(table), n, key_of(7, table, n), None)
+    return data_sets(scenario, place, 0, rows)
 
 
 def p_value(sample: np.ndarray, law: Any) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.studies import Ranked, run_described, run_task
+from tests.doors.studies import Ranked, run_task
 from tests.messages import says
 from tests.support.each import each
 from tests.support.small_study import SETTINGS, TASKS, small
@@ -69,15 +69,18 @@ class TestFaults:
             ({"mechanisms": [{"name": "median", "truth": 1j}]}, "(median): truth must be a number"),
             ({"mechanisms": ["exponential"]}, "takes utilities, and no data of the study are that"),
             ({"figures": "theorem_6"}, "mechanisms[0] (median): has none of the figures; it has"),
-            ({"data": {"name": "normal", "mean": float("inf")}}, "mean must be a finite number"),
-            ({"data": {"name": "normal", "mean": 10**400}}, "mean must be a finite number"),
+            (
+                {"data": {"name": "normal", "mean": float("inf")}},
+                "mean must be between -1e+150",
+            ),
+            ({"data": {"name": "normal", "mean": 10**400}}, "mean must be between -1e+150"),
             ({"data": {"name": "zipf", "values": 1.5}}, "values must be an integer"),
             ({"data": {"name": "zipf", "exponent": -1}}, "exponent must be between 0 and 100"),
             ({"data": {"name": "bimodal", "share": 2}}, "share must be between 0 and 1, got 2"),
             ({"data": {"name": "ages", "heaping": -2}}, "heaping must be between 0 and 100"),
             ({"data": {"name": "uniform", "low": 3}}, "low must be less than high"),
-            ({"data": {"name": "values"}}, "values must be a list of numbers"),
-            ({"data": {"name": "values", "values": [1, "a"]}}, "values must be finite numbers"),
+            ({"data": {"name": "values"}}, "values must be a list of finite numbers"),
+            ({"data": {"name": "values", "values": [1, "a"]}}, "values must be a list of finite"),
             ({"data": ["normal", {"name": "normal"}]}, "data: two have the same label"),
             ({"data": np.zeros((2, 2))}, "data[0]: must be a name, a dict of settings"),
             ({"data": 3}, "data[0]: must be a name, a dict of settings"),
@@ -85,7 +88,6 @@ class TestFaults:
             ({"data": {"function": len, "takes": "x"}}, "takes must be one of"),
             ({"data": {"function": len, "mean": None}}, "mean must be a number"),
             ({"data": {"name": "normal", "n": 0}}, "data[0] (normal): must be an integer between"),
-            ({"data": {"name": "normal", "sd": list(range(1, 2000))}}, "at most 1000 combinations"),
             ({"data": {"name": "normal", "sd": [1, 0]}}, "sd must be between 1e-150 and 1e+150"),
             ({"data": {"frame": {"age": []}}}, "data must be finite numbers"),
             (
@@ -229,9 +231,8 @@ class TestPurity:
     @pytest.mark.process
     def test_tasks_are_the_same_in_another_process(self):
         study, numbers = small(), [0, TASKS - 1]
-        text = json.dumps(study.to_dict())
         with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-            there = list(pool.map(run_described, [text] * 2, numbers, [0, 0], [1, 1]))
+            there = list(pool.map(run_task, [study] * 2, numbers))
         assert json.dumps(there) == json.dumps([run_task(study, number) for number in numbers])
 
     @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Do the tables that readers see have the right numbers, in any width, and true sentences?"""
+"""Do the tables that readers see have the right numbers, in any width?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import fastexp as fx
 from tests.doors.parameters import readable
 from tests.doors.studies import pivots
 from tests.messages import raises
-from tests.support.each import each
 
 CAUCHY = {"name": "smooth-sensitivity-median", "noise": "cauchy"}
 
@@ -36,11 +35,6 @@ def row(**values: Any) -> dict[str, Any]:
     numbers = {"figure": "error", "exact": 1.0, "monte_carlo": 1.1, "low": 0.8, "high": 1.3}
     promise = {"promised_epsilon": 1.0, "delta": 0.0, "rho": 0.1, "neighbors": "replace"}
     return {**known, **numbers, **promise, "agree": None, **values}
-
-
-def sentence(rows: list[dict[str, Any]]) -> str:
-    (table,) = pivots(rows, {})
-    return table.sentence
 
 
 def test_every_number_is_in_its_cell(rivals: fx.StudyResults) -> None:
@@ -85,61 +79,7 @@ def test_print_is_as_wide_as_the_terminal(
     assert str(rivals.table()) == repr(rivals.table()) == rivals.table().text(47)
 
 
-def test_the_sentence_is_true(rivals: fx.StudyResults) -> None:
-    here = [r for r in rivals.rows if (r["figure"], r["n"], r["epsilon"]) == ("error", 1000, 1.0)]
-    best, following = sorted(here, key=lambda r: r["exact"])[:2]
-    times = f"{following['exact'] / best['exact']:.2g}"
-    assert rivals.table().sentence == (
-        f"At ε = 1 and n = 1,000, {best['mechanism']} errs {best['exact']:.3g}; the next best, "
-        f"{following['mechanism']}, {following['exact']:.3g}: {times} times as much."
-    )
-
-
-@each(
-    ("second", "words"),
-    [
-        (1.001, "the next best, b, 1: as much."),
-        (1.25, "the next best, b, 1.25: 25 % more."),
-        (24.0, "the next best, b, 24: 24 times as much."),
-        (12345.0, "the next best, b, 12,345: 12,345 times as much."),
-    ],
-)
-def test_how_much_worse_the_next_best_is(second: float, words: str) -> None:
-    rows = [row(mechanism="b", exact=second), row(mechanism="a, with noise")]
-    assert sentence(rows) == f"At ε = 1 and n = 100, “a, with noise” errs 1; {words}"
-
-
-@each(
-    ("drawn", "others", "words"),
-    [
-        (
-            (1.2, 0.9, 1.5),
-            1.3,
-            "the next best, b, 1.3: no difference beyond the noise of the draws.",
-        ),
-        ((1.2, 0.9, 1.5), 1.6, "the next best, b, 1.6: 33 % more."),
-        ((1.2, None, None), 1.3, "the next best, b, 1.3: 8.3 % more."),
-        ((-1.2, -1.4, -1.0), 1.3, "b, 1.3: no difference beyond the noise of the draws."),
-        ((0.0, -0.1, 0.3), 0.2, "b, 0.2: no difference beyond the noise of the draws."),
-    ],
-)
-def test_draws_are_told_apart_only_beyond_their_noise(
-    drawn: tuple[float | None, ...], others: float, words: str
-) -> None:
-    numbers = dict(zip(("monte_carlo", "low", "high"), drawn, strict=True))
-    rows = [row(exact=None, **numbers), row(mechanism="b", exact=others)]
-    assert sentence(rows).endswith(words)
-
-
-def test_sentences_of_other_figures() -> None:
-    bias = [row(figure="bias", exact=-0.5), row(figure="bias", mechanism="b", exact=0.25)]
-    assert "b is off by 0.25 on average; the next best, median, -0.5: 2 times" in sentence(bias)
-    exact = [row(exact=0.0), row(mechanism="b", exact=2.0)]
-    assert sentence(exact).endswith("median errs 0; the next best, b, 2.")
-    alone = [row(exact=3.0), row(epsilon=2.0, exact=1.0)]
-    assert sentence(alone) == "median errs 1 (at ε = 2) to 3 (at ε = 1)."
-    invented = [row(figure="coverage", exact=0.9), row(figure="coverage", mechanism="b", exact=0.5)]
-    assert sentence(invented) == "coverage is 0.5 (by b at ε = 1) to 0.9 (by median at ε = 1)."
+def test_figures_that_were_not_drawn_have_no_table() -> None:
     assert pivots([row(exact=None, monte_carlo=None)], {}) == []
 
 
@@ -172,7 +112,6 @@ def test_one_mechanism_has_epsilon_across_and_two_units_are_one_table() -> None:
     (table,) = pivots(mixed, {"flips": "utilities"})
     assert table.title.startswith("Expected error (units of the records); wrong selections (prob")
     assert table.rows == [["normal", "1", ""], ["scores", "", "0.1"]]
-    assert "flips selects wrongly with probability 0.1" in table.sentence
 
 
 @pytest.mark.engines
@@ -186,7 +125,7 @@ def test_tables_of_libraries_have_the_rows(rivals: fx.StudyResults) -> None:
 def test_notebooks_see_what_there_is(rivals: fx.StudyResults) -> None:
     assert "72 rows" in rivals._repr_html_()
     assert rivals.rows[0]["mechanism"] in rivals.table()._repr_html_()
-    assert rivals.table().sentence in rivals.table()._repr_html_()
+    assert rivals.table().note in rivals.table()._repr_html_()
 
 
 def test_an_unfinished_folder_tells_what_there_is(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import inspect
 import json
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -26,7 +26,8 @@ OTHER = (
     "the code of {} differs from the one that the study was made with: go on with that code, or "
     "run the study anew (a study with version= goes on while that stays the same)"
 )
-DEEP = 8  # values in values, at most
+DEEP = 12  # values in values, at most
+EMPTY = types.CellType()  # of a name that is not yet bound
 FORM = {"code", "digest"}  # keys of what is written down
 
 
@@ -42,11 +43,6 @@ class Code:
     def name(self) -> str:
         """The last part of its name."""
         return self.reference.rpartition(":")[2].rpartition(".")[2]
-
-    @property
-    def plain(self) -> dict[str, str]:
-        """What is written down."""
-        return {"code": self.reference, "digest": self.digest}
 
     def here(self) -> Any:
         """Itself; StudyError if only its name is known."""
@@ -68,7 +64,7 @@ def code_of(value: object, version: str = "", reference: str = "") -> Code:
     if isinstance(value, dict) and set(value) == FORM:
         return Code(str(value["code"]), str(value["digest"]))
     name = reference or _name(value)
-    facts = ["version", version] if version else _facts(value, 0)
+    facts = ["version", version] if version else _facts(value)
     digest = hashlib.blake2b(json.dumps(facts).encode(), digest_size=8).hexdigest()
     return Code(name, digest, value)
 
@@ -89,31 +85,30 @@ def imported(reference: str, digest: str = "", version: str = "") -> Code:
     return code
 
 
-def replaced(value: Any, find: Callable[[str, str], object]) -> Any:
+def mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Settings as JSON has them: lists, tables, and what `leaf` gives for anything else."""
+    if isinstance(value, (list, tuple)):
+        return [mapped(item, leaf) for item in value]
+    if isinstance(value, dict) and set(value) != FORM:
+        return {str(key): mapped(item, leaf) for key, item in value.items()}
+    return leaf(value)
+
+
+def replaced(settings: Any, find: Callable[[str, str], object]) -> Any:
     """Settings as they are written down, with what `find` gives for the name and the digest."""
-    if isinstance(value, list):
-        return [replaced(item, find) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if set(value) == FORM:
-        return find(value["code"], value["digest"])
-    return {key: replaced(item, find) for key, item in value.items()}
+    return mapped(settings, lambda x: find(x["code"], x["digest"]) if isinstance(x, dict) else x)
+
+
+def leaves(settings: object) -> list[Any]:
+    """All that is in settings but lists and tables: numbers, words, code or what stands for it."""
+    parts: list[Any] = []
+    mapped(settings, parts.append)
+    return parts
 
 
 def written_codes(settings: dict[str, Any]) -> list[dict[str, str]]:
     """What is written down of the user's code."""
-    codes: list[dict[str, str]] = []
-    replaced(settings, lambda name, digest: codes.append({"code": name, "digest": digest}))
-    return codes
-
-
-def codes_of(value: object) -> list[Code]:
-    """The code of the user's in settings."""
-    if isinstance(value, Code):
-        return [value]
-    if isinstance(value, dict):
-        value = list(value.values())
-    return [code for x in value for code in codes_of(x)] if isinstance(value, (list, tuple)) else []
+    return [leaf for leaf in leaves(settings) if isinstance(leaf, dict)]
 
 
 def _name(value: object) -> str:
@@ -125,60 +120,42 @@ def _name(value: object) -> str:
     return f"{getattr(value, '__module__', None)}:{getattr(value, '__qualname__', '')}"
 
 
-def _facts(value: Any, depth: int) -> Any:
+def _facts(value: Any, depth: int = 0) -> Any:
     """What a value is, as JSON has it."""
-    if depth > DEEP:
-        return type(value).__qualname__
-    facts: Callable[[Any], Any] = partial(_facts, depth=depth + 1)
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        return [type(value).__name__, repr(value)]
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        content = hashlib.blake2b(np.ascontiguousarray(value).tobytes()).hexdigest()
-        return [str(value.dtype), value.shape, content]
+    parts = _parts(value) if depth < DEEP else ""
+    facts = parts if isinstance(parts, str) else [_facts(part, depth + 1) for part in parts]
+    return [type(value).__qualname__, facts]
+
+
+def _parts(value: Any) -> str | Iterable[Any]:
+    """What a value consists of; a text that says all of it."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
+        return repr(value)
+    if isinstance(value, np.ndarray):
+        content = value.tolist() if value.dtype == object else value.tobytes().hex()
+        return str(value.dtype), value.shape, content
     if isinstance(value, (list, tuple)):
-        return [type(value).__name__, *map(facts, value)]
+        return value
     if isinstance(value, (set, frozenset)):
-        return ["set", *sorted(json.dumps(facts(item)) for item in value)]
+        return sorted(value, key=repr)
     if isinstance(value, dict):
-        return ["dict", *sorted((json.dumps(facts(key)), facts(value[key])) for key in value)]
-    return _of_code(value, facts)
-
-
-def _of_code(value: Any, facts: Callable[[Any], Any]) -> Any:
-    """What a function, a class or an object is."""
+        return value.items()
     if isinstance(value, partial):
-        return ["partial", facts(value.func), facts(value.args), facts(value.keywords)]
+        return value.func, value.args, value.keywords
     if isinstance(value, types.MethodType):
-        return ["method", facts(value.__func__), facts(value.__self__)]
+        return value.__func__, value.__self__
     if isinstance(value, types.FunctionType):
-        return _of_function(value, facts)
+        source = None if value.__name__ == "<lambda>" else _source(value)
+        closed = [cell.cell_contents for cell in value.__closure__ or () if cell != EMPTY]
+        return source or value.__code__, value.__defaults__, value.__kwdefaults__, closed
     if isinstance(value, types.CodeType):
-        return [value.co_code.hex(), facts(value.co_consts), value.co_names]
+        return value.co_code, value.co_consts, value.co_names
     if isinstance(value, type):
-        return [_name(value), _source(value)]
+        return _name(value), _source(value)
     if hasattr(value, "__qualname__") or isinstance(value, types.ModuleType):  # built in
-        return getattr(value, "__name__", "")
+        return str(value.__name__)
     attributes = getattr(value, "__dict__", {})
-    public = {key: part for key, part in attributes.items() if not key.startswith("_")}
-    return [facts(type(value)), facts(public)]
-
-
-def _of_function(function: types.FunctionType, facts: Callable[[Any], Any]) -> Any:
-    text = None if function.__name__ == "<lambda>" else _source(function)
-    cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
-    closed = [part for part in cells if part is not function]  # one that calls itself
-    body = facts(function.__code__) if text is None else text
-    return [body, facts(function.__defaults__), facts(function.__kwdefaults__), facts(closed)]
-
-
-def _is_filled(cell: types.CellType) -> bool:
-    try:
-        _ = cell.cell_contents
-    except ValueError:
-        return False
-    return True
+    return type(value), {key: x for key, x in attributes.items() if not key.startswith("_")}
 
 
 def _source(value: Any) -> str | None:

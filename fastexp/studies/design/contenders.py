@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import Any
 
+from ..._parameters import validate
 from ..._parameters.descriptions import name_of, plain
 from ..._parameters.grid import Grid
 from ...errors import ParameterError
 from ...mechanisms.base import Mechanism
-from ..subjects.users import OPTIONAL, UTILITIES
+from ..subjects.users import OPTIONAL
 from .code import code_of
 from .data_sources import check_label, check_name, text
-from .generators import RECORDS, Spec, check_parameters, is_finite
+from .generators import RECORDS, UTILITIES, Spec, check_parameters, check_values
 from .registry import MECHANISMS, SUBJECTS
 
 OF_SUBJECTS = ("name", "label", "takes", "parts", "subject")
@@ -30,11 +31,7 @@ def described(item: Any, version: str = "") -> Spec:
     check_name(table, MECHANISMS, "mechanism")
     parameters = MECHANISMS[table["name"]].parameters
     check_parameters(set(table) - {"name", "label"}, parameters)
-    for key, value in table.items():
-        several = value if isinstance(value, list) else [value]
-        good = all(isinstance(one, str) or is_finite(one) for one in several)
-        if not isinstance(value, bool) and not good:
-            raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
+    check_values(table)
     # one order, whatever order they are given in: labels are made of it
     return {key: table[key] for key in ("name", "label", *parameters) if key in table}
 
@@ -83,8 +80,7 @@ def _of_subject(table: Spec, version: str) -> Spec:
         spec["name"] = text(table.get("name", getattr(code.value, "name", None)))
         spec["parts"] = [part for part in OPTIONAL if getattr(code.value, part, None) is not None]
         spec["takes"] = getattr(code.value, "takes", RECORDS)
-    if spec["takes"] not in (RECORDS, UTILITIES):
-        raise ParameterError(f"takes must be one of 'records', 'utilities', got {spec['takes']!r}")
+    validate.choice("takes", spec["takes"], (RECORDS, UTILITIES))
     if spec["name"] in MECHANISMS:
         raise ParameterError(
             f"name must not be that of a mechanism of fastexp, got {spec['name']!r}"
@@ -100,18 +96,6 @@ def label_of(spec: Spec) -> str:
         return str(spec.get("label", spec["name"]))
     words = [f"{k}={v}" for k, v in spec.items() if k != "name" and not isinstance(v, list)]
     return " ".join([spec["name"], *words])
-
-
-def told_apart(specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
-    """The same, with the bounds in the labels of those that are else called alike."""
-    labels = [label_of(spec) for spec in specs]
-    pairs = zip(specs, labels, strict=True)
-    return tuple(
-        {**spec, "label": "{} bounds={}..{}".format(label, *spec["bounds"])}
-        if labels.count(label) > 1 and "bounds" in spec and "label" not in spec
-        else spec
-        for spec, label in pairs
-    )
 
 
 def takes_of(spec: Spec) -> str:

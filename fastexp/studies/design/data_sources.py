@@ -12,17 +12,18 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..._intake import arrays, number_columns
+from ..._intake import arrays
+from ..._parameters import validate
 from ..._typing import AnyArray
 from ...errors import ParameterError, StudyError
+from ..subjects.subject import finite
 from . import record_files
 from .code import code_of
-from .generators import RECORDS, SOURCES, UTILITIES, Random, Spec, check
+from .generators import RECORDS, SOURCES, UTILITIES, Random, Spec, check, check_values
 
 Randoms: TypeAlias = Iterable[Random]
 OF_FUNCTIONS = ("function", "label", "takes")
 OF_SCENARIOS = ("n", "bounds")  # in place of the study's
-CONDITIONS = 1000  # that lists of parameters may give
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,6 @@ def described(data: object, version: str = "") -> list[Spec]:
     is_given = "name" in table and table["name"] in SOURCES and SOURCES[table["name"]].given
     lists = {} if is_given else {k: v for k, v in table.items() if isinstance(v, (list, tuple))}
     tables = []
-    if np.prod([float(len(values)) for values in lists.values()]) > CONDITIONS:
-        raise ParameterError(f"lists of parameters must give at most {CONDITIONS} combinations")
     for values in product(*lists.values()):
         one = table | dict(zip(lists, values, strict=True))
         if "label" in table:
@@ -129,13 +128,13 @@ def _table(data: object) -> Spec:
         return {"name": data}
     if callable(data):
         return {"function": data}
-    numbers = number_columns.read(data, "data")
-    if numbers is None or numbers.values.ndim != 1 or numbers.missing is not None:
+    numbers = finite(data, "data")
+    if numbers is None or numbers.ndim != 1:
         raise ParameterError(
             "must be a name, a dict of settings (in TOML a table), a function of (rng, n), numbers "
             "or the path of a file"
         )
-    return {"name": "values", "values": numbers.values.tolist()}
+    return {"name": "values", "values": numbers.tolist()}
 
 
 def _named(table: Spec) -> Spec:
@@ -151,12 +150,9 @@ def _of_function(table: Spec, version: str) -> Spec:
         raise ParameterError(
             "function must be a callable f(rng, n); a file names it as 'module:function'"
         )
-    if table.get("takes", RECORDS) not in (RECORDS, UTILITIES):
-        raise ParameterError(f"takes must be one of 'records', 'utilities', got {table['takes']!r}")
+    validate.choice("takes", table.get("takes", RECORDS), (RECORDS, UTILITIES))
     check_label(table)
-    for key, value in parameters_of(table).items():
-        if not isinstance(value, (str, bool, int, float)):
-            raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
+    check_values(parameters_of(table))
     return {**table, "function": function}
 
 
@@ -190,8 +186,7 @@ def _called(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
     """One data set of a function."""
     function = data["function"]
     answer = function.here()(random, n, **parameters_of(data))
-    numbers = number_columns.read(answer, f"data of {function.name}")
-    values = None if numbers is None or numbers.missing is not None else numbers.values
-    if values is None or values.shape != (n,) or not np.isfinite(values).all():
+    values = finite(answer, f"data of {function.name}")
+    if values is None or values.shape != (n,):
         raise StudyError(f"{function.name} must give n = {n} finite numbers for each data set")
     return arrays.canonical(values).reshape(rows, n)

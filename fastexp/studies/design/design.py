@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Self, cast
 
 from ..._compiler.rounding import check_rounding
 from ..._version import __version__
-from ...errors import ParameterError
 from ...pictures.cards import Card, Carded, text
 from . import settings
-from .code import Code, codes_of
+from .code import Code, leaves, replaced
 from .study_cells import Cell, Scenario, cells_of, scenarios_of
 from .study_file import settings_in
 
@@ -84,10 +83,9 @@ class Design(Carded):
 
         Raises
         ------
-        ParameterError
+        ParameterError, ParameterTypeError
             If the file is not TOML (or JSON), or the study is not valid: all faults at once.
         """
-        check_settings(changes)
         given = settings_in(Path(path), setting_names(), allow_import)
         return cls(**{**given, **changes})
 
@@ -113,7 +111,12 @@ class Design(Carded):
         return hash(self.key)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), **{name: getattr(self, name) for name in setting_names()}), ()
+        return self._reduced
+
+    @cached_property
+    def _reduced(self) -> tuple[Any, ...]:
+        """How it is sent to workers, with each task."""
+        return _restored, (type(self), json.dumps(self.to_dict()), self.codes)
 
     def to_dict(self) -> dict[str, Any]:
         """The study as plain data: `Study(**study.to_dict()) == study`.
@@ -140,7 +143,8 @@ class Design(Carded):
     @property
     def codes(self) -> tuple[Code, ...]:
         """The code of the user's that tasks call."""
-        return tuple(codes_of([self.data, self.mechanisms, self.figures]))
+        settings = self.data, self.mechanisms, self.figures
+        return tuple(leaf for leaf in leaves(settings) if isinstance(leaf, Code))
 
     @property
     def tasks(self) -> int:
@@ -162,15 +166,12 @@ for method in vars(Design)["load"].__func__, Design.to_dict:
     method.__qualname__ = f"Study.{method.__name__}"  # what a TypeError of a call says
 
 
+@lru_cache(maxsize=4)  # of a worker, which is sent the same study with each task
+def _restored(kind: type[Design], text: str, codes: tuple[Code, ...]) -> Design:
+    by_name = {(code.reference, code.digest): code for code in codes}
+    return kind(**replaced(json.loads(text), lambda name, digest: by_name[name, digest]))
+
+
 def setting_names() -> list[str]:
     """The names of all settings, in their order."""
     return [item.name for item in fields(Design) if item.init]
-
-
-def check_settings(names: Mapping[str, Any]) -> None:
-    """Refuse settings that a study does not have."""
-    unknown = sorted(set(names) - set(setting_names()))
-    if unknown:
-        raise ParameterError(
-            f"a study has no {', '.join(unknown)}; it has {', '.join(setting_names())}"
-        )

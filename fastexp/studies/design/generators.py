@@ -30,7 +30,6 @@ LIMITS = {  # of parameters; without a line here they have WIDEST
     "values": (1, 10**8),
     "share": (0, 1),
 }
-WHOLE = ("values", "votes", "most")
 
 
 @dataclass(frozen=True)
@@ -186,6 +185,14 @@ def check_parameters(names: Iterable[str], known: Collection[str]) -> None:
         raise ParameterError(f"unknown parameters {', '.join(unknown)}; there are: {listing}")
 
 
+def check_values(table: Spec) -> None:
+    """Refuse parameters that a file could not hold."""
+    for key, value in table.items():
+        each = value if isinstance(value, list) else [value]
+        if not all(isinstance(one, (str, bool)) or is_finite(one) for one in each):
+            raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
+
+
 def check(name: str, p: Spec) -> Spec:
     """The parameters of a generator with its defaults, each checked."""
     source = SOURCES[name]
@@ -195,13 +202,10 @@ def check(name: str, p: Spec) -> Spec:
         full["values"] = _numbers(full["values"])
         return full
     for key, value in full.items():
-        if not is_finite(value):
-            raise ParameterError(f"{key} must be a finite number, got {value!r}")
-    for key, value in full.items():
         least, most = LIMITS.get(key, (-WIDEST, WIDEST))
-        if not least <= value <= most:
+        if not is_finite(value) or not least <= value <= most:
             raise ParameterError(f"{key} must be between {least:g} and {most:g}, got {value!r}")
-        if key in WHOLE and value != int(value):
+        if isinstance(source.defaults[key], int) and value != int(value):
             raise ParameterError(f"{key} must be an integer, got {value!r}")
     if name in ("uniform", "bimodal") and not full["low"] < full["high"]:
         raise ParameterError("low must be less than high")
@@ -211,10 +215,8 @@ def check(name: str, p: Spec) -> Spec:
 def _numbers(values: object) -> list[float | int]:
     """A list of finite numbers, as it will be written down."""
     numbers = values.tolist() if isinstance(values, np.ndarray) else values
-    if not isinstance(numbers, (list, tuple)) or not numbers:
-        raise ParameterError("values must be a list of numbers, at least one")
-    if not all(map(is_finite, numbers)):
-        raise ParameterError("values must be finite numbers")
+    if not isinstance(numbers, (list, tuple)) or not numbers or not all(map(is_finite, numbers)):
+        raise ParameterError("values must be a list of finite numbers, at least one")
     if not all(abs(value) <= 2**53 for value in numbers if isinstance(value, int)):
         raise ParameterError("values must be numbers that float64 holds exactly")
     return list(numbers)

@@ -25,40 +25,33 @@ SUBJECTS: dict[str, Any] = {  # by `Row.study`
     "statistic": by_law.LaplaceSubject,
     "noise": noisy.Noisy,
     "smooth": noisy.Smooth,
-    "draws": many_quantiles.Drawn,
-    "marginals": many_quantiles.ByMarginals,
-    "one by one": many_quantiles.OneByOne,
+    "quantiles": many_quantiles.ManyQuantiles,
     "selection": selections.Selection,
-    "noisy selection": selections.NoisyMax,
     "bit": selections.Response,
     "top": top_selections.TopSelection,
-    "joint": top_selections.JointSelection,
-    "peeled flips": top_selections.PeeledFlips,
-    "noisy top": top_selections.NoisySelection,
 }
-TOP = "top_k.TopK", "Simulate a rival of top-k.", ("k", *CHOICE)
+TOP = "top_k.TopK", "Simulate a rival of top-k.", ("k", *CHOICE), "top"
 RIVALS = {  # behind the mechanism with which they are compared
     "approximate-quantiles": {
         "independent-quantiles": Row(
             "quantiles.Quantiles",
             "Simulate each quantile alone.",
             (*MANY, "unit"),
-            "one by one",
+            "quantiles",
             "Quantile for each of q or count, with equal parts of epsilon, or of rho (unit)",
+            {"unit": "epsilon"},
         )
     },
     "joint-top-k": {
         "permute-and-flip-top-k": Row(
             *TOP,
-            "peeled flips",
             "k rounds of permute-and-flip at epsilon / k; k",
-            TABLE["top-k"].preset,
+            {**TABLE["top-k"].preset, "rival": "flips"},
         ),
         "laplace-top-k": Row(
             *TOP,
-            "noisy top",
             "the k greatest of utilities with Laplace noise; k",
-            TABLE["top-k"].preset,
+            {**TABLE["top-k"].preset, "rival": "laplace"},
         ),
     },
 }
@@ -70,7 +63,7 @@ MECHANISMS: dict[str, Row] = {
 }
 
 
-def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied[Any]:
+def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied:
     """What a study's mechanism describes, at one epsilon; its own bounds go before the study's."""
     if "subject" in spec:
         ends = None if bounds is None else _plain(bounds)
@@ -83,11 +76,7 @@ def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied[Any]:
     kind, subject = row.kind, SUBJECTS[row.study]
     is_bounded = validate.flag("bounded", values.pop("bounded", subject.is_bounded))
     if is_bounded and ends is None:
-        raise ParameterError(
-            "bounded needs bounds"
-            if "bounded" in spec
-            else "bounds are missing: this mechanism needs them"
-        )
+        raise ParameterError("bounds are missing: this mechanism needs them")
     if is_bounded:
         values["bounds"] = tuple(ends)
     if "q" in values:
@@ -98,7 +87,7 @@ def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied[Any]:
             raise ParameterError(f"{name} is missing")
     mechanism = kind(**{name: values.pop(name) for name in parameters if name in values})
     limits = [_plain(ends)] if subject.takes == RECORDS else []
-    built: Studied[Any] = subject(mechanism, *limits, **values)
+    built: Studied = subject(mechanism, *limits, **values)
     if isinstance(built, TrueNumber) and ends is not bounds:
         low, high = _plain(ends)
         least, most = (low, high) if bounds is None else _plain(bounds)

@@ -12,11 +12,12 @@ import numpy as np
 from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
 from . import contenders, data_sources
-from .code import Code, code_of
+from .code import Code, code_of, mapped
 from .data_sources import OF_SCENARIOS, text
 from .generators import Spec, is_finite
 
 T = TypeVar("T")
+NAME = "[A-Za-z0-9_-]{1,100}"
 MOST_DATASETS, MOST_DRAWS, MOST_N = 10**12, 10**7, 10**9
 LEAST_LEVEL = 1e-9
 BLOCK_RECORDS, BLOCK_DRAWS, MOST_BLOCK = 1 << 20, 1 << 20, 4096
@@ -54,24 +55,16 @@ class Faults:
 
 def plain(value: object) -> Any:
     """A setting as JSON has it."""
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.item() if isinstance(value, np.generic) else value
+    return mapped(value, lambda x: x.tolist() if isinstance(x, (np.ndarray, np.generic)) else x)
 
 
 def written(value: object) -> Any:
     """A checked setting as JSON has it: of code its name and digest."""
-    if isinstance(value, Code):
-        return value.plain
-    if isinstance(value, (list, tuple)):
-        return [written(item) for item in value]
-    if isinstance(value, dict):
-        return {key: written(item) for key, item in value.items()}
-    return value
+
+    def leaf(x: object) -> object:
+        return {"code": x.reference, "digest": x.digest} if isinstance(x, Code) else x
+
+    return mapped(value, leaf)
 
 
 def placeless(settings: dict[str, Any]) -> dict[str, Any]:
@@ -86,34 +79,48 @@ def placeless(settings: dict[str, Any]) -> dict[str, Any]:
 
 def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
     """All settings in the form that runs, with defaults; faults are added to `faults`."""
-    name = given["name"]
-    if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9_-]{1,100}", name):
-        faults.add("name", "must consist of letters, digits, - and _")
-    version = _one("version", given["version"], text, faults) or ""
-    mechanisms = several(plain(given["mechanisms"]))
-
-    def compared(item: object) -> list[Spec]:
-        return [contenders.described(item, version)]
-
-    settings: dict[str, Any] = {
-        "bounds": _bounds(given["bounds"], faults),
-        "epsilon": _list("epsilon", given["epsilon"], _positive, faults),
-        "n": _list("n", given["n"], _counting(1, MOST_N), faults),
-        "figures": _figures(given["figures"], version, faults),
-        "levels": _list("levels", given["levels"], _level, faults),
-        "data": _tables("data", _sources(given["data"]), partial(_data, version), faults),
-        "mechanisms": _tables("mechanisms", mechanisms, compared, faults),
+    version = given["version"] if isinstance(given["version"], str) else ""
+    ones: dict[str, Callable[[Any], object]] = {
+        "name": _name,
+        "question": text,
+        "version": text,
+        "bounds": lambda ends: None if ends is None else _interval(ends),
+        "datasets": _counting(1, MOST_DATASETS),
+        "draws": _counting(0, MOST_DRAWS),
+        "seed": _counting(0, 2**64 - 1),
+        "block": lambda size: None if size is None else _counting(1, 10**6)(size),
     }
-    settings["mechanisms"] = contenders.told_apart(settings["mechanisms"])
-    limits = (("datasets", 1, MOST_DATASETS), ("draws", 0, MOST_DRAWS), ("seed", 0, 2**64 - 1))
-    for key, least, most in limits:
-        settings[key] = _one(key, given[key], _counting(least, most), faults)
-    if given["block"] is not None:
-        settings["block"] = _one("block", given["block"], _counting(1, 10**6), faults)
-    elif not faults.lines:
+    lists: dict[str, Callable[[Any], object]] = {
+        "epsilon": _positive,
+        "n": _counting(1, MOST_N),
+        "levels": _level,
+        "figures": partial(_figures, version),
+        "data": partial(_data, version),
+        "mechanisms": lambda item: contenders.described(item, version),
+    }
+    settings: dict[str, Any] = {}
+    for key, check in ones.items():
+        settings[key] = faults.attempt(key, partial(check, plain(given[key])))
+    for key, check in lists.items():
+        items = _sources(given[key]) if key == "data" else several(plain(given[key]))
+        if not items:
+            faults.add(key, "must not be empty")
+        places = [(_where(key, i, item), item) for i, item in enumerate(items)]
+        values = [faults.attempt(where, partial(check, item)) for where, item in places]
+        settings[key] = tuple(x for value in values if value is not None for x in several(value))
+    for key in ("epsilon", "n", "levels", "figures"):
+        if len({*map(figure_name, settings[key])}) < len(settings[key]):
+            faults.add(key, "must not hold a value twice")
+    if settings["block"] is None and not faults.lines:
         settings["block"] = _block(settings)
-    _one("question", given["question"], text, faults)
     return settings
+
+
+def _where(key: str, i: int, item: object) -> str:
+    """Where an item of a list stands, for its faults."""
+    name = item.get("name") if isinstance(item, dict) else item
+    called = f" ({name})" if isinstance(name, str) else ""
+    return f"{key}[{i}]{called}" if key in ("data", "mechanisms") else key
 
 
 def _block(settings: dict[str, Any]) -> int:
@@ -130,46 +137,40 @@ def sizes_of(settings: dict[str, Any], data: Spec) -> tuple[int, ...]:
     return tuple(data.get("n", settings["n"])) if size is None else (size,)
 
 
-def _bounds(value: object, faults: Faults) -> tuple[float, float] | None:
-    ends = plain(value)
-    if ends is None or _is_interval(ends):
-        return None if ends is None else (ends[0], ends[1])
-    faults.add("bounds", "must be two finite numbers, lower < upper")
-    return None
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not re.fullmatch(NAME, value):
+        raise ParameterError("must consist of letters, digits, - and _")
+    return value
 
 
-def _is_interval(ends: object) -> bool:
-    good = isinstance(ends, list) and len(ends) == 2 and all(map(is_finite, ends))
-    return good and isinstance(ends, list) and ends[0] < ends[1]
+def _interval(ends: object) -> tuple[float, float]:
+    if isinstance(ends, list) and len(ends) == 2 and all(map(is_finite, ends)):
+        low, high = ends
+        if low < high:
+            return low, high
+    raise ParameterError("must be two finite numbers, lower < upper")
 
 
-def _figures(value: object, version: str, faults: Faults) -> tuple[Any, ...]:
-    """Names of figures, and functions of the user's with their names."""
-
-    def one(item: object) -> object:
-        if not isinstance(item, dict):
-            return _word(FIGURES)(item)
-        code = code_of(item["figure"], version)
-        if not callable(code.value or one):
+def _figures(version: str, item: Any) -> list[Any]:
+    """The name of a figure, or functions of the user's with their names."""
+    if callable(item):
+        item = {code_of(item).name: item}
+    if not isinstance(item, dict):
+        if item not in FIGURES:
+            raise ParameterError(f"must be of {', '.join(FIGURES)}, got {item!r}")
+        return [item]
+    if set(item) == {"name", "figure"}:
+        item = {item["name"]: item["figure"]}
+    codes = {name: code_of(value, version) for name, value in item.items()}
+    for name, code in codes.items():
+        if not callable(code.value or code_of):
             raise ParameterError("a figure must be a name or a callable f(answers, truth)")
-        if not re.fullmatch("[A-Za-z0-9_-]{1,100}", item["name"]) or item["name"] in FIGURES:
+        if not re.fullmatch(NAME, name) or name in FIGURES:
             raise ParameterError(
                 "a figure of one's own must have a name of letters, digits, - and _ that no figure "
-                f"of fastexp has, as in {{'name': function}}, got {item['name']!r}"
+                f"of fastexp has, as in {{'name': function}}, got {name!r}"
             )
-        return {"name": item["name"], "figure": code}
-
-    items: list[Any] = []
-    for item in several(plain(value)):
-        if callable(item):
-            items.append({"name": code_of(item).name, "figure": item})
-        elif isinstance(item, dict) and set(item) != {"name", "figure"}:
-            items += [{"name": name, "figure": figure} for name, figure in item.items()]
-        else:
-            items.append(item)
-    checked = tuple(_one("figures", item, one, faults) for item in items)
-    _list("figures", [figure_name(figure) for figure in checked], str, faults)
-    return checked
+    return [{"name": name, "figure": code} for name, code in codes.items()]
 
 
 def figure_name(figure: Any) -> str:
@@ -177,70 +178,25 @@ def figure_name(figure: Any) -> str:
     return str(figure["name"] if isinstance(figure, dict) else figure)
 
 
-def _list(key: str, value: object, one: Callable[[object], T], faults: Faults) -> tuple[Any, ...]:
-    """One value or a list of them as a tuple; none twice."""
-    items = several(plain(value))
-    if not items:
-        faults.add(key, "must not be empty")
-    values = [_one(key, item, one, faults) for item in items]
-    if len(set(values)) < len(values) and None not in values:
-        faults.add(key, "must not hold a value twice")
-    return tuple(values)
-
-
-def _one(key: str, value: object, one: Callable[[object], T], faults: Faults) -> T | None:
-    return faults.attempt(key, lambda: one(plain(value)))
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
 def _positive(value: object) -> float:
     if not is_finite(value) or value <= 0:
-        raise ParameterError(f"must be numbers > 0 (nats), got {_short(value)}")
+        raise ParameterError(f"must be numbers > 0 (nats), got {value!r}")
     return float(value)
 
 
 def _level(value: object) -> float:
     if not is_finite(value) or not LEAST_LEVEL <= value <= 1 - LEAST_LEVEL:
-        raise ParameterError(f"must be numbers between 1e-9 and 1 - 1e-9, got {_short(value)}")
+        raise ParameterError(f"must be numbers between 1e-9 and 1 - 1e-9, got {value!r}")
     return float(value)
 
 
 def _counting(least: int, most: int) -> Callable[[object], int]:
     def one(value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise ParameterError(
-                f"must be an integer between {least} and {most}, got {_short(value)}"
-            )
+            raise ParameterError(f"must be an integer between {least} and {most}, got {value!r}")
         return value
 
     return one
-
-
-def _word(words: tuple[str, ...]) -> Callable[[object], str]:
-    def one(value: object) -> str:
-        if value not in words:
-            raise ParameterError(f"must be of {', '.join(words)}, got {value!r}")
-        return str(value)
-
-    return one
-
-
-def _tables(
-    key: str, items: list[Any], one: Callable[[object], list[Spec]], faults: Faults
-) -> tuple[Spec, ...]:
-    """What each item means, one or several, with its place in the faults."""
-    if not items:
-        faults.add(key, "must not be empty")
-    tables: list[Spec] = []
-    for i, item in enumerate(items):
-        name = item.get("name") if isinstance(item, dict) else item
-        where = f"{key}[{i}] ({name})" if isinstance(name, str) else f"{key}[{i}]"
-        tables += faults.attempt(where, partial(one, item)) or []
-    return tuple(tables)
 
 
 def _sources(value: object) -> list[Any]:
@@ -259,8 +215,8 @@ def _data(version: str, data: object) -> list[Spec]:
         places = {key: value for key, value in data.items() if key in OF_SCENARIOS}
     if "n" in places:
         places["n"] = [_counting(1, MOST_N)(size) for size in several(places["n"])]
-    if not _is_interval(places.get("bounds", [0, 1])):
-        raise ParameterError("bounds must be two finite numbers, lower < upper")
+    if "bounds" in places:
+        places["bounds"] = _interval(places["bounds"])
     return [{**spec, **places} for spec in data_sources.described(table, version)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..subjects.selections import Response
 from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, Studied
 from . import contenders, registry
 from .code import Code
-from .data_sources import label_of, source_of
+from .data_sources import DataSource, label_of, source_of
 from .generators import UTILITIES, Spec
 from .settings import Faults, sizes_of, written
 
@@ -25,7 +25,7 @@ class Scenario:
     Records and answers are clamped to `bounds`; None: they are not.
     """
 
-    data: Spec
+    source: DataSource
     n: int
     key: int
     bounds: tuple[float, float] | None
@@ -46,7 +46,7 @@ class Cell:
     n: int
     mechanism: str
     epsilon: float
-    subject: Studied[Any]
+    subject: Studied
     key: int
     averages: tuple[str, ...]
     quantiles: tuple[str, ...]
@@ -67,45 +67,41 @@ def scenarios_of(settings: dict[str, Any]) -> list[Scenario]:
     """Each source with each n; sources of given values have an n of their own."""
     scenarios = []
     for data in settings["data"]:
-        sizes = sizes_of(settings, data)
-        ends = limits_of(settings, data)
-        if ends is not None and source_of(data).takes == UTILITIES:
-            ends = None
-        bounds = None if ends is None else (float(ends[0]), float(ends[1]))
-        for n in sizes:
-            source = {key: value for key, value in data.items() if key != "bounds"}
-            key = key_of(settings["seed"], _unlabelled(source), n)
-            scenarios.append(Scenario(data, n, key, bounds))
+        source = source_of(data)
+        bounds = None if source.takes == UTILITIES else data.get("bounds", settings["bounds"])
+        for n in sizes_of(settings, data):
+            table = {key: value for key, value in data.items() if key != "bounds"}
+            key = key_of(settings["seed"], _unlabelled(table), n)
+            scenarios.append(Scenario(source, n, key, bounds))
     return scenarios
-
-
-def limits_of(settings: dict[str, Any], data: Spec) -> tuple[float, float] | None:
-    """The bounds of records and answers: the study's, or those that the data have instead."""
-    ends = data.get("bounds", settings["bounds"])
-    return None if ends is None else (ends[0], ends[1])
 
 
 def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults) -> list[Cell]:
     """All cells, scenario by scenario; whatever cannot be built is a fault."""
-    mechanisms, epsilons = settings["mechanisms"], settings["epsilon"]
-    pairs = [(limits_of(settings, data), source_of(data).takes) for data in settings["data"]]
-    subjects = {}
-    limits = dict.fromkeys(pairs)
-    for (ends, takes), (i, spec), epsilon in product(limits, enumerate(mechanisms), epsilons):
-        if contenders.takes_of(spec) == takes:
-            build = partial(registry.build, spec, epsilon, ends)
-            subjects[ends, i, epsilon] = faults.attempt(_place(i, spec), build)
+    mechanisms = settings["mechanisms"]
     _distinct("mechanisms", [contenders.label_of(spec) for spec in mechanisms], faults)
     _distinct("data", [label_of(data) for data in settings["data"]], faults)
+    there = {scenario.source.takes for scenario in scenarios}
+    places = []
+    for i, spec in enumerate(mechanisms):
+        places.append(f"mechanisms[{i}] ({spec['name']})")
+        takes = contenders.takes_of(spec)
+        if takes not in there:
+            faults.add(places[i], f"takes {takes}, and no data of the study are that")
+
+    @cache
+    def built(i: int, epsilon: float, ends: tuple[float, float] | None) -> Studied | None:
+        return faults.attempt(places[i], partial(registry.build, mechanisms[i], epsilon, ends))
+
     cells: list[Cell] = []
     for number, scenario in enumerate(scenarios):
-        takes = source_of(scenario.data).takes
-        for i, spec in enumerate(mechanisms):
-            for epsilon in epsilons:
-                subject = subjects.get((limits_of(settings, scenario.data), i, epsilon))
-                if subject is not None and subject.takes == takes:
-                    cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
-    _check_use(settings, cells, faults)
+        for (i, spec), epsilon in product(enumerate(mechanisms), settings["epsilon"]):
+            if contenders.takes_of(spec) != scenario.source.takes:
+                continue
+            subject = built(i, epsilon, scenario.bounds)
+            if subject is not None:
+                cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
+                _check(cells[-1], settings["draws"], places[i], faults)
     return cells
 
 
@@ -115,55 +111,39 @@ def _cell(
     scenario: Scenario,
     spec: Spec,
     epsilon: float,
-    subject: Studied[Any],
+    subject: Studied,
 ) -> Cell:
-    source = source_of(scenario.data)
     figures = [figure for figure in settings["figures"] if figure in subject.figures]
     callables = [figure for figure in settings["figures"] if isinstance(figure, dict)]
-    bounds = limits_of(settings, scenario.data) if subject.takes == "records" else None
     return Cell(
         number,
-        source.label,
+        scenario.source.label,
         scenario.n,
         contenders.label_of(spec),
         epsilon,
         subject,
-        key_of(scenario.key, _unlabelled(spec), epsilon, bounds),
+        key_of(scenario.key, _unlabelled(spec), epsilon, scenario.bounds),
         tuple(figure for figure in figures if figure in EXPECTED),
         tuple(figure for figure in figures if figure in LEVELLED),
         tuple(figure for figure in figures if figure in THEOREMS),
         tuple((figure["name"], figure["figure"]) for figure in callables),
         settings["levels"],
-        source.whole,
+        scenario.source.whole,
     )
 
 
-def _check_use(settings: dict[str, Any], cells: list[Cell], faults: Faults) -> None:
-    """Every mechanism meets data that it takes, and gives some figure."""
-    for i, spec in enumerate(settings["mechanisms"]):
-        where, label = _place(i, spec), contenders.label_of(spec)
-        of_mechanism = [cell for cell in cells if cell.mechanism == label]
-        if not of_mechanism:
-            if not faults.lines:
-                takes = contenders.takes_of(spec)
-                faults.add(where, f"takes {takes}, and no data of the study are that")
-            continue
-        first = of_mechanism[0]
-        if not (first.averages or first.quantiles or first.theorems or first.callables):
-            there = ", ".join(first.subject.figures) or "none without truth(data) or a law"
-            faults.add(where, f"has none of the figures; it has {there}")
-        if isinstance(first.subject, Response) and any(cell.n != 2 for cell in of_mechanism):
-            faults.add(where, "takes two utilities: n must be 2")
-        least = int(getattr(first.subject.mechanism, "k", 1))
-        if any(cell.n < least for cell in of_mechanism):
-            faults.add(where, f"n must be at least k = {least}")
-        if settings["draws"] == 0 and (first.callables or not first.subject.closed):
-            faults.add(where, "has no exact figures: draws must be > 0")
-
-
-def _place(i: int, spec: Spec) -> str:
-    """Where a mechanism stands in the settings."""
-    return f"mechanisms[{i}] ({spec['name']})"
+def _check(cell: Cell, draws: int, where: str, faults: Faults) -> None:
+    """Refuse what a mechanism cannot do."""
+    if not (cell.averages or cell.quantiles or cell.theorems or cell.callables):
+        there = ", ".join(cell.subject.figures) or "none without truth(data) or a law"
+        faults.add(where, f"has none of the figures; it has {there}")
+    if isinstance(cell.subject, Response) and cell.n != 2:
+        faults.add(where, "takes two utilities: n must be 2")
+    least = int(getattr(cell.subject.mechanism, "k", 1))
+    if cell.n < least:
+        faults.add(where, f"n must be at least k = {least}")
+    if draws == 0 and (cell.callables or not cell.subject.closed):
+        faults.add(where, "has no exact figures: draws must be > 0")
 
 
 def _unlabelled(spec: Spec) -> Spec:

@@ -20,7 +20,6 @@ from .words import Part, distinct
 
 PAGE = Path(__file__).with_name("page.html")
 KEYS = 4  # columns of the tidy table that say what a row is about
-HIDDEN = "Points at 0 lie below a logarithmic axis."
 OF_CODE = ", where the modules that they name take all randomness from their generator"
 NO_FIGURES = (
     "<p>Figures need matplotlib: <code>pip install matplotlib</code>, then write the report "
@@ -89,7 +88,7 @@ def _figure(number: int, part: Part, svg: bytes) -> str:
     opening = f'<svg {view} role="img" aria-label="{label}">'
     drawing = re.sub("<svg[^>]*>", lambda _: opening, drawing, count=1)
     drawing = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>figure{number}-", drawing)
-    caption = f"<figcaption>Figure {number}. {_text(what)}. {HIDDEN}</figcaption>"
+    caption = f"<figcaption>Figure {number}. {_text(what)}.</figcaption>"
     return f'<figure tabindex="0">\n{drawing}\n{caption}\n</figure>'
 
 
@@ -102,7 +101,7 @@ def _table(table: StudyTable) -> str:
     heads = "".join(f'<th scope="col">{_text(column)}</th>' for column in table.columns)
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)
     return (
-        f"<h3>{_text(table.title)}</h3>\n<p>{_text(table.sentence)}</p>\n"
+        f"<h3>{_text(table.title)}</h3>\n"
         '<div tabindex="0"><table>\n'
         f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>\n"
         f'<p class="note">{_text(table.note)}</p>'

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._parameters.text import readable
-from .sentence import sentence
 from .study_table import StudyTable
 from .table_rows import Row
 from .words import DIGITS, Part, Rows, distinct, parts, several, text_of, value_of
@@ -48,7 +47,6 @@ def _pivot(meanings: list[Part]) -> StudyTable:
             for place, line in lines.items()
         ],
         note=" ".join(_notes(rows, all_drawn=all_drawn)),
-        sentence=" ".join(map(sentence, meanings)),
         keys=len(down),
     )
 

@@ -107,8 +107,8 @@ def _beside(printed: dict[str, Any], rows: Rows) -> StudyTable:
         f"Of the {len(lines)} printed means ours differ by at most {max(map(abs, apart)):.2f} of "
         "the printed standard deviation."
     )
-    note = f"{printed['note']} Ours: {OURS}"
-    return StudyTable(printed["title"], columns, lines, note, near, keys=2)
+    note = f"{near} {printed['note']} Ours: {OURS}"
+    return StudyTable(printed["title"], columns, lines, note, keys=2)
 
 
 def _machine(folder: Path, key: str) -> dict[str, Any]:

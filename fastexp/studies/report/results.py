@@ -146,9 +146,6 @@ class StudyResults(Carded):
             0.5  0.00567                                   0.624
               1  0.00279                                   0.226
         <BLANKLINE>
-        At ε = 1 and n = 1,000, median errs 0.00279; the next best,
-        smooth-sensitivity-median noise=cauchy, 0.226: 81 times as much.
-        <BLANKLINE>
         Guarantees differ: neighbors add-remove (median), neighbors replace
         (smooth-sensitivity-median noise=cauchy).
         """

@@ -30,8 +30,6 @@ class StudyTable(Carded):
         The cells as text; as numbers they are in `StudyResults.rows`.
     note : str
         How the cells are to be read.
-    sentence : str
-        What the table says of one of its rows.
     keys : int
         How many of the first columns say what a row is about.
     """
@@ -40,7 +38,6 @@ class StudyTable(Carded):
     columns: Sequence[str]
     rows: Sequence[Sequence[str]] = ()
     note: str = ""
-    sentence: str = ""
     keys: int = 1
 
     def __str__(self) -> str:
@@ -68,8 +65,8 @@ class StudyTable(Carded):
         dropped = ", ".join(self.columns[count:])
         lost = f"Left out, as a line has {room} columns: {dropped}." if dropped else ""
         table = "\n".join(table_lines([row[:count] for row in lines], left[:count], room))
-        prose = (self.sentence, f"{self.note} {lost}".strip())
-        parts = (_filled(self.title, room), table, *(_filled(text, room) for text in prose))
+        note = f"{self.note} {lost}".strip()
+        parts = (_filled(self.title, room), table, _filled(note, room))
         return "\n\n".join(part for part in parts if part)
 
     @property
@@ -79,8 +76,7 @@ class StudyTable(Carded):
         return [c for place, c in columns if not all(_numeric(row[place]) for row in self.rows)]
 
     def _card(self) -> Card:
-        prose = [("", text) for text in (self.sentence, self.note) if text]
-        return Card(self.title, prose, columns=self.columns, rows=self.rows)
+        return Card(self.title, columns=self.columns, rows=self.rows, note=printable(self.note))
 
 
 def _filled(text: str, room: int) -> str:

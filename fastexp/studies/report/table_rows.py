@@ -51,9 +51,9 @@ Z95, LIMIT = 1.959963984540054, 5.0
 def rows_of(study: Design, totals: Totals) -> list[Row]:
     """The table: a row a cell and figure (and level), in the study's order."""
     rows = []
-    for index, cell in enumerate(study.cells):
-        count = totals.rows[index]
-        for name, figure in totals.figures[index].items():
+    for cell, figures in zip(study.cells, totals.figures, strict=True):
+        count = totals.rows[cell.scenario]
+        for name, figure in figures.items():
             kind, _, level = name.partition(" ")
             by_level: list[tuple[float | None, Row]]
             if figure.bins:
@@ -92,11 +92,11 @@ def _average(figure: Figure, count: int, draws: int, rounding: float) -> Row:
 
 
 def _noise(figure: Figure, drawn: float, count: int, draws: int, rounding: float) -> Row:
-    variances = [figure.sums[name].total for name in ("sample", "law") if name in figure.sums]
+    variances = [figure.sums[name] for name in ("sample", "law") if name in figure.sums]
     error = root(max(variances) / draws) / count
     row: Row = {"low": drawn - Z95 * error, "high": drawn + Z95 * error}
     if "difference" in figure.sums:
-        difference = float(figure.sums["difference"].total / count)
+        difference = float(figure.sums["difference"] / count)
         step, least = figure.most / (count * draws), 1e-12 * abs(drawn) + rounding
         row |= _verdict(difference, error, step, least)
     return row
@@ -119,7 +119,7 @@ def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
     edges = sketch.edges_of(cell, kind)
     row: Row = {}
     resolution = cell.subject.resolution(kind, cell.n, cell.whole)
-    sums = {name: np.array(bins.sums(), np.float64) for name, bins in figure.bins.items()}
+    sums = {name: np.cumsum(bins).astype(np.float64) for name, bins in figure.bins.items()}
     if "exact" in sums:
         row["exact"] = sketch.quantile(sums["exact"], edges, p, resolution)
     if "drawn" not in sums:

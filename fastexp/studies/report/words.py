@@ -1,4 +1,4 @@
-"""What figures are called, on axes and in sentences, and which rows have one meaning."""
+"""What figures are called, and which rows have one meaning."""
 
 from __future__ import annotations
 
@@ -11,41 +11,22 @@ from .table_rows import Row
 Rows: TypeAlias = list[Row]
 DIGITS = 3
 RECORDS, UTILITIES = "records", "utilities"
-FIGURES = {  # on an axis; of a mechanism, where a figure is the better the nearer it is to 0
-    "error": ("expected error (units of the records)", "errs {}"),
-    "bias": ("bias, output minus truth (units of the records)", "is off by {} on average"),
-    "loss": ("expected loss (units of the utility)", "loses {}"),
-    "total_loss": (
-        "total loss of all places (units of the utility)",
-        "loses {} in all places together",
-    ),
-    "last_loss": ("loss of the last place (units of the utility)", "loses {} in the last place"),
-    "rank_error": ("expected rank error (records)", "is off by {} records"),
-    "worst_error": (
-        "error of the worst quantile (units of the records)",
-        "errs {} in the worst quantile",
-    ),
-    "worst_rank_error": (
-        "rank error of the worst quantile (records)",
-        "is off by {} records in the worst quantile",
-    ),
-    "wrong": ("wrong answers (probability)", "answers wrongly with probability {}"),
-    "error_quantile": ("quantile of the error (units of the records)", "errs at most {}"),
-    "loss_quantile": ("quantile of the loss (units of the utility)", "loses at most {}"),
-    "theorem_1": (
-        "error bound, Theorem 1 (units of the records)",
-        "has an error of at most {} by the theorem",
-    ),
-    "theorem_6": (
-        "loss bound, Theorem 6 (units of the utility)",
-        "has a loss of at most {} by the theorem",
-    ),
-    "corollary_7": (
-        "loss bound, Corollary 7 (units of the utility)",
-        "has a loss of at most {} by the corollary",
-    ),
+FIGURES: dict[object, str] = {
+    "error": "expected error (units of the records)",
+    "bias": "bias, output minus truth (units of the records)",
+    "loss": "expected loss (units of the utility)",
+    "total_loss": "total loss of all places (units of the utility)",
+    "last_loss": "loss of the last place (units of the utility)",
+    "rank_error": "expected rank error (records)",
+    "worst_error": "error of the worst quantile (units of the records)",
+    "worst_rank_error": "rank error of the worst quantile (records)",
+    "wrong": "wrong answers (probability)",
+    "error_quantile": "quantile of the error (units of the records)",
+    "loss_quantile": "quantile of the loss (units of the utility)",
+    "theorem_1": "error bound, Theorem 1 (units of the records)",
+    "theorem_6": "loss bound, Theorem 6 (units of the utility)",
+    "corollary_7": "loss bound, Corollary 7 (units of the utility)",
 }
-SELECTING = ("wrong selections (probability)", "selects wrongly with probability {}")
 
 
 class Part(NamedTuple):
@@ -54,7 +35,6 @@ class Part(NamedTuple):
     figure: str
     takes: str
     words: str
-    verb: str  # with {} for the number; nothing of a figure that is the user's
     rows: Rows
     places: dict[str, int]  # of mechanisms in the whole table, which decide their looks
 
@@ -70,9 +50,9 @@ def parts(rows: Rows, takes: Mapping[str, str]) -> list[Part]:
         if value_of(row) is not None:
             kind = takes.get(row["mechanism"], RECORDS)
             groups.setdefault((row["figure"], kind), []).append(row)
-    selecting = {("error", UTILITIES): SELECTING}
+    words = FIGURES | {("error", UTILITIES): "wrong selections (probability)"}
     return [
-        Part(*key, *selecting.get(key, FIGURES.get(key[0], (key[0], ""))), part, places)
+        Part(*key, words.get(key, words.get(key[0], key[0])), part, places)
         for key, part in groups.items()
     ]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import multiprocessing
 import os
@@ -11,55 +10,30 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache, partial
 from importlib import import_module
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any
 
 from ..._parameters import validate
-from ...errors import ParameterError, ParameterTypeError
-from ..design.code import Code, replaced
+from ...errors import ParameterError, ParameterTypeError, StudyError
 from ..design.design import Design
 from ..sums.totals import TaskResult
 from .task import run_task
 
-Piece: TypeAlias = tuple[int, int, int]  # a task's number; which part of it, and of how many
 AHEAD, UNKNOWN = 3, 64  # tasks that wait for each worker; in flight where workers are unknown
 SUBMITS = "submit(function, *arguments) gives a Future"
 MOST_WINDOWS = 61  # processes: Windows waits for no more handles at once
-
-
-@runtime_checkable
-class Submits(Protocol):
-    """An executor of any make."""
-
-    def submit(self, task: Callable[..., Any], /, *args: Any) -> Any:
-        """A future of the task's result."""
-        ...
-
-
-@runtime_checkable
-class GivesExecutor(Protocol):
-    """What has an executor, as a Client of dask.distributed."""
-
-    def get_executor(self) -> Submits:
-        """The executor."""
-        ...
-
-    def nthreads(self) -> Mapping[str, int]:
-        """How many tasks each of its workers can run at a time."""
-        ...
 
 
 @dataclass(frozen=True)
 class Workers:
     """An executor, how many tasks it runs at a time (0: not known), what its processes need."""
 
-    executor: Submits
+    executor: Any
     count: int
     spawned: bool = False  # processes that are started here
 
@@ -68,13 +42,13 @@ class Workers:
         """How many tasks are in flight at most."""
         return AHEAD * self.count or UNKNOWN
 
-    def submit(self, study: Design, text: str, piece: Piece) -> Future[TaskResult]:
-        """Submit a task, or a part of it: threads share the study, others get its settings."""
-        if isinstance(self.executor, ThreadPoolExecutor):
-            return self.executor.submit(run_task, study, *piece)
-        task = partial(run_described, codes=study.codes) if study.codes else run_described
-        with interrupts_kept() if self.spawned else contextlib.nullcontext():
-            future: object = self.executor.submit(task, text, *piece)
+    def submit(self, study: Design, number: int) -> Future[TaskResult]:
+        """Submit a task."""
+        try:
+            with interrupts_kept() if self.spawned else contextlib.nullcontext():
+                future: object = self.executor.submit(run_task, study, number)
+        except Exception as error:
+            raise StudyError(f"the executor takes no task: {described(error)}") from error
         if not isinstance(future, Future):
             raise ParameterTypeError(
                 "executor.submit must return a concurrent.futures.Future, got "
@@ -89,13 +63,20 @@ class Workers:
             try:
                 if isinstance(self.executor, ProcessPoolExecutor):
                     pickle.dumps(value)
-                if self.spawned:
-                    _check_module(code.reference)
+                main = sys.modules["__main__"]
+                has_file = getattr(main, "__file__", None) or getattr(main, "__spec__", None)
+                if self.spawned and code.reference.startswith("__main__:") and not has_file:
+                    raise pickle.PicklingError  # of a notebook: a new process cannot import it
             except Exception as error:  # of whatever kind, as objects may raise any
                 raise ParameterError(
                     f"{code.reference} cannot be sent to processes: define it by def or class at "
                     "the top level of a module (not of a notebook), or run the study on threads"
                 ) from error
+
+
+def described(error: BaseException) -> str:
+    """An error in a line, with its type."""
+    return f"{type(error).__name__}: {error}"
 
 
 @contextlib.contextmanager
@@ -109,10 +90,10 @@ def workers_of(executor: object, workers: int) -> Iterator[Workers]:
         elif executor == "processes":
             yield Workers(stack.enter_context(processes(count)), count, spawned=True)
         else:
-            client = stack.enter_context(_dask(count)) if executor == "dask" else executor
-            if isinstance(client, GivesExecutor):
+            client: Any = stack.enter_context(_dask(count)) if executor == "dask" else executor
+            if hasattr(client, "get_executor"):  # a Client of dask.distributed
                 yield Workers(client.get_executor(), stated or sum(client.nthreads().values()))
-            elif isinstance(client, Submits) and not isinstance(client, type):
+            elif hasattr(client, "submit") and not isinstance(client, type):
                 known = getattr(client, "_max_workers", None)
                 yield Workers(client, known if isinstance(known, int) else stated)
             else:
@@ -179,24 +160,3 @@ def belong() -> None:
 def _end_with(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
-
-
-def run_described(
-    text: str, number: int, part: int, parts: int, codes: tuple[Code, ...] = ()
-) -> TaskResult:
-    """A task of a study that is given as JSON, with its code: for other processes."""
-    return run_task(_study(text, codes), number, part, parts)
-
-
-@lru_cache(maxsize=4)
-def _study(text: str, codes: tuple[Code, ...] = ()) -> Design:
-    by_name = {(code.reference, code.digest): code for code in codes}
-    return Design(**replaced(json.loads(text), lambda name, digest: by_name[name, digest]))
-
-
-def _check_module(reference: str) -> None:
-    """Refuse what a new process cannot import: code of a notebook."""
-    main = sys.modules["__main__"]
-    has_file = getattr(main, "__file__", None) or getattr(main, "__spec__", None)
-    if reference.startswith("__main__:") and not has_file:
-        raise pickle.PicklingError(reference)

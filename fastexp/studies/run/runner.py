@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from itertools import islice
 from typing import TypeAlias
 
-from ...errors import ParameterTypeError, StudyError
+from ...errors import StudyError
 from ..report.results import StudyResults
 from ..store.folder import Folder, Progress
 from ..sums.totals import TaskResult
-from .executors import Piece, Workers
+from .executors import Workers, described
 
 Report: TypeAlias = Callable[[int, int], object]  # called with (tasks done, tasks in all)
 BLINK = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
@@ -22,7 +20,7 @@ BLINK = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
 def carried_out(store: Progress, workers: Workers, progress: Report | None) -> StudyResults:
     """Do what is missing, and give the results; their study is the store's."""
     try:
-        if store.finished < store.tasks:
+        if store.finished < store.study.tasks:
             workers.check(store.study)
             _Run(store, workers, progress).go()
         results = StudyResults(store.study, store.totals)
@@ -30,7 +28,7 @@ def carried_out(store: Progress, workers: Workers, progress: Report | None) -> S
             results.publish(store.path)
         return results
     except (KeyboardInterrupt, StudyError) as error:
-        note = f"{store.finished:,} of {store.tasks:,} tasks are finished"
+        note = f"{store.finished:,} of {store.study.tasks:,} tasks are finished"
         if isinstance(store, Folder):
             study = ", study=study" if store.study.codes else ""  # a folder holds no code
             note += f" and kept; go on with fastexp.Study.resume({str(store.path)!r}{study})"
@@ -46,18 +44,17 @@ class _Run:
     """The tasks that are missing, of which the workers have a bounded number at a time."""
 
     def __init__(self, store: Progress, workers: Workers, progress: Report | None) -> None:
-        self.store, self.workers, self.report = store, workers, progress
-        self.text = json.dumps(store.study.to_dict())
-        self.waiting: dict[Future[TaskResult], Piece] = {}
-        self.parts: defaultdict[int, dict[int, TaskResult]] = defaultdict(dict)
+        self.store, self.workers = store, workers
+        self.report = progress or (lambda *_: None)
+        self.waiting: dict[Future[TaskResult], int] = {}  # the tasks' numbers
 
     def go(self) -> None:
-        pieces = self.pieces()
-        self.announce()
+        missing = (number for number, done in enumerate(self.store.done) if not done)
+        self.report(self.store.finished, self.store.study.tasks)
         try:
             while True:
-                for piece in islice(pieces, self.workers.ahead - len(self.waiting)):
-                    self.waiting[self.submit(piece)] = piece
+                for number in islice(missing, self.workers.ahead - len(self.waiting)):
+                    self.waiting[self.workers.submit(self.store.study, number)] = number
                 if not self.waiting:
                     return
                 done = wait(self.waiting, BLINK, FIRST_COMPLETED).done
@@ -70,48 +67,17 @@ class _Run:
                     self.keep(self.waiting[future], future)
             raise
 
-    def pieces(self) -> Iterator[Piece]:
-        """The tasks that are missing, in order; cut by cells where workers would have none.
-
-        Each part makes the data sets anew, so many tasks stay whole.
-        """
-        study, count = self.store.study, self.workers.count
-        parts = -(-2 * count // study.tasks) if study.tasks < count else 1
-        cells = Counter(cell.scenario for cell in study.cells)
-        for number in self.store.missing():
-            most = min(parts, cells[number // study.blocks])
-            yield from ((number, part, most) for part in range(most))
-
-    def submit(self, piece: Piece) -> Future[TaskResult]:
+    def keep(self, number: int, future: Future[TaskResult]) -> None:
+        """Write a task's result down, and report it."""
         try:
-            return self.workers.submit(self.store.study, self.text, piece)
-        except ParameterTypeError:  # no Future
-            raise
-        except Exception as error:
-            raise StudyError(f"the executor takes no task: {_text(error)}") from error
-
-    def keep(self, piece: Piece, future: Future[TaskResult]) -> None:
-        """Write a task's result down, and report it, when all of its parts are there."""
-        number, part, parts = piece
-        try:
-            self.parts[number][part] = result = future.result()
+            result = future.result()
         except BrokenExecutor as error:
             raise StudyError(
-                f"task {number} or one beside it was lost with its worker ({_text(error)}): is "
+                f"task {number} or one beside it was lost with its worker ({described(error)}): is "
                 "memory too small, or does a script start processes outside of "
                 "if __name__ == '__main__'?"
             ) from error
         except Exception as error:
-            raise StudyError(f"task {number} failed: {_text(error)}") from error
-        if len(self.parts[number]) == parts:
-            done = self.parts.pop(number)
-            self.store.add({**result, "cells": [c for i in range(parts) for c in done[i]["cells"]]})
-            self.announce()
-
-    def announce(self) -> None:
-        if self.report is not None:
-            self.report(self.store.finished, self.store.tasks)
-
-
-def _text(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
+            raise StudyError(f"task {number} failed: {described(error)}") from error
+        self.store.add(result)
+        self.report(self.store.finished, self.store.study.tasks)

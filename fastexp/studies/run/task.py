@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..._compiler.rounding import check_rounding
@@ -9,7 +11,6 @@ from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
 from ...laws.figures import SQUARES
 from ..design.code import Code
-from ..design.data_sources import source_of
 from ..design.design import Design
 from ..design.study_cells import Cell, Scenario
 from ..subjects.subject import Block, random_of
@@ -21,18 +22,14 @@ from ..sums.totals import FigureSums, TaskResult
 # variance, as it is in the sample and by the law.
 
 
-def run_task(design: Design, number: int, part: int = 0, parts: int = 1) -> TaskResult:
-    """The sums of the task of this number, below `design.tasks`, as they are written down.
-
-    Of several parts each has a range of the cells: one after the other they are the whole task.
-    """
+def run_task(design: Design, number: int) -> TaskResult:
+    """The sums of the task of this number, below `design.tasks`, as they are written down."""
     check_rounding()
     index, place = divmod(number, design.blocks)
     first = place * design.block_size
     rows = min(design.block_size, design.datasets - first)
     scenario = design.scenarios[index]
     cells = [cell for cell in design.cells if cell.scenario == index]
-    cells = cells[part * len(cells) // parts : (part + 1) * len(cells) // parts]
     subjects = [cell.subject for cell in cells]
     block = Block(data_sets(scenario, place, first, rows), first, scenario.bounds, subjects)
     sums = [_sums(cell, block, design.draws) for cell in cells]
@@ -41,8 +38,7 @@ def run_task(design: Design, number: int, part: int = 0, parts: int = 1) -> Task
 
 def data_sets(scenario: Scenario, place: int, first: int, rows: int) -> AnyArray:
     """The data sets of one block, from number `first` on: a matrix, a data set a row."""
-    source = source_of(scenario.data)
-    key = scenario.key
+    source, key = scenario.source, scenario.key
     if source.apart:
         return source.of_each((random_of(key, first + row) for row in range(rows)), scenario.n)
     return source.data_sets(random_of(key, place), rows, scenario.n)
@@ -116,11 +112,11 @@ def _moments(x: FloatArray) -> list[float]:
 
 def _sketched(cell: Cell, block: Block, figure: str, values: FloatArray | None) -> FigureSums:
     edges = sketch.edges_of(cell, figure)
-    bins: FigureSums = {}
+    bins: dict[str, Any] = {}
     if cell.subject.closed:
         below = np.clip(cell.subject.within(block, figure, edges), 0.0, 1.0)
         sums = np.append(np.add.reduce(below, axis=0), float(below.shape[0]))
         bins["exact"] = sketch.packed(np.diff(sketch.quanta(sums), prepend=0))
     if values is not None:
         bins["drawn"] = sketch.packed(sketch.counts(values, edges))
-    return bins
+    return {"bins": bins}

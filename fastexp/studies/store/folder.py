@@ -14,7 +14,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,54 +24,42 @@ from ..design.design import Design
 from ..design.settings import placeless
 from ..sums.totals import NOT_OF_IT, TaskResult, Totals
 from . import machine
-from .writing import draft_of, line_of, locked, publish, results_in, unwritten
+from .writing import draft_of, line_of, locked, parsed, publish, unwritten
 
 D = TypeVar("D", bound=Design)
-STUDY, TASKS, FORMAT = "study.json", "tasks.jsonl", 1
+STUDY, TASKS = "study.json", "tasks.jsonl"
 
 
 class Progress:
-    """Totals, and a bit for each task: memory does not grow with the data sets' results."""
-
-    study: Design
-    totals: Totals
-    finished: int
-    tasks: int
+    """Totals, and which tasks are done: memory does not grow with the data sets' results."""
 
     def __init__(self, study: Design) -> None:
-        self.study, self.totals = study, Totals(study)
-        self.tasks, self.finished = study.tasks, 0
-        self._done = bytearray((self.tasks + 7) // 8)
-
-    def has(self, number: int) -> bool:
-        """Whether a task is done."""
-        return bool(self._done[number >> 3] >> (number & 7) & 1)
+        self.study, self.totals, self.done = study, Totals(study), bytearray(study.tasks)
+        self.finished: int = 0
 
     def add(self, result: TaskResult) -> None:
-        """Add a task's result, once."""
-        self.count(result)
-
-    def count(self, result: TaskResult) -> None:
-        """The same, whether or not it is to be written down."""
-        number = int(result["task"])
-        if not 0 <= number < self.tasks:
-            raise StudyError(NOT_OF_IT)
-        if not self.has(number):
-            self.totals.add(result, number // self.study.blocks)
-            self._done[number >> 3] |= 1 << (number & 7)
-            self.finished += 1
-
-    def read(self, result: TaskResult | None) -> None:
-        """Add what a line of a file held; None: it was damaged."""
+        """Count a task's result, once."""
         try:
-            if result is not None:
-                self.count(result)
+            number = int(result["task"])
+            if not 0 <= number < len(self.done):
+                raise StudyError(NOT_OF_IT)
+            if not self.done[number]:
+                self.totals.add(result, number // self.study.blocks)
+                self.done[number] = True
+                self.finished += 1
         except (KeyError, TypeError, AttributeError):
             raise StudyError(NOT_OF_IT) from None
 
-    def missing(self) -> Iterator[int]:
-        """The tasks that are not done, in order."""
-        return (number for number in range(self.tasks) if not self.has(number))
+    def read(self, lines: Iterable[bytes]) -> int:
+        """Count the results of whole lines that are not damaged; gives where the last one ends."""
+        end = 0
+        for line in lines:
+            if line.endswith(b"\n"):
+                end += len(line)
+                result = parsed(line)
+                if result is not None:
+                    Progress.add(self, result)  # it is written
+        return end
 
     def close(self) -> None:
         """Nothing to close."""
@@ -85,26 +73,17 @@ class Folder(Progress):
         self.path = path
         self._file = locked(path / TASKS)
         try:
-            self._read()
+            lines = io.BufferedReader(self._file)
+            end = self.read(lines)
+            lines.detach()
+            self._file.truncate(end)  # what follows the last line
+            self._file.seek(end)
         except BaseException:
             self._file.close()
             raise
 
-    def _read(self) -> None:
-        """Take in all whole lines, and cut off what follows the last one."""
-        end = 0
-        lines = io.BufferedReader(self._file)
-        for result, after in results_in(lines):
-            self.read(result)
-            end = after
-        lines.detach()
-        self._file.truncate(end)
-        self._file.seek(end)
-
     def add(self, result: TaskResult) -> None:
         """Write a task's line, then count it."""
-        if self.has(int(result["task"])):
-            return
         start, rest = self._file.tell(), memoryview(line_of(result))
         try:
             while rest:
@@ -116,7 +95,7 @@ class Folder(Progress):
                 with contextlib.suppress(OSError):
                     self._file.truncate(start)
                 self._file.seek(start)
-        self.count(result)
+        super().add(result)
 
     def close(self) -> None:
         """Release the folder."""
@@ -139,7 +118,6 @@ def create(path: Path, study: Design) -> Folder:
         description = {
             "study": study.to_dict(),
             "key": study.key,
-            "format": FORMAT,
             "versions": machine.versions(),
             "machine": machine.described(),
         }
@@ -174,8 +152,7 @@ def read(path: Path, study: Design) -> Progress:
     progress = Progress(study)
     try:
         with (path / TASKS).open("rb") as file:
-            for result, _ in results_in(file):
-                progress.read(result)
+            progress.read(file)
     except FileNotFoundError:
         pass  # it was stopped before its first task
     except OSError as error:
@@ -207,8 +184,6 @@ def _description(path: Path) -> tuple[dict[str, Any], str]:
         settings = dict(content["study"])
     except (OSError, ValueError, KeyError, TypeError):
         raise StudyError(f"{path} is not the results folder of a study") from None
-    if content.get("format") != FORMAT:
-        raise StudyError(f"{path} is written in another format than this version's: run it anew")
     for name, version in machine.versions().items():
         if name in ("fastexp", "numpy") and versions.get(name) != version:
             raise StudyError(
@@ -220,24 +195,14 @@ def _description(path: Path) -> tuple[dict[str, Any], str]:
 
 def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
     """Refuse a folder of another study, with the settings that differ (1 and 1.0 do)."""
-    there, here = placeless(there), placeless(here)
-    if _named(there) == _named(here) and there != here:
-        names = sorted(
-            {code["code"] for code in written_codes(here) if code not in written_codes(there)}
-        )
-        raise StudyError(OTHER.format(", ".join(names)))
+    old, new = (placeless(replaced(settings, lambda name, _: name)) for settings in (there, here))
     lines = [
-        f"\n  {key}: {there.get(key)!r} there, {here.get(key)!r} here"
-        for key in sorted({*here, *there})
-        if _text(there.get(key)) != _text(here.get(key))
+        f"\n  {key}: {old.get(key)!r} there, {new.get(key)!r} here"
+        for key in sorted({*old, *new})
+        if json.dumps(old.get(key), sort_keys=True) != json.dumps(new.get(key), sort_keys=True)
     ]
     if lines:
         raise StudyError(f"{path} holds another study:{''.join(lines)}")
-
-
-def _named(settings: dict[str, Any]) -> str:
-    return _text(replaced(settings, lambda name, _: name))
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, sort_keys=True)
+    codes = {code["code"] for code in written_codes(here) if code not in written_codes(there)}
+    if codes:
+        raise StudyError(OTHER.format(", ".join(sorted(codes))))

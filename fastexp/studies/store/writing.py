@@ -7,7 +7,6 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ...budget.atomic_files import lock_until_closed
@@ -33,15 +32,6 @@ def parsed(line: bytes) -> TaskResult | None:
         return dict(json.loads(text)) if int(check, 16) == zlib.crc32(text) else None
     except (ValueError, TypeError):
         return None
-
-
-def results_in(file: Iterable[bytes]) -> Iterator[tuple[TaskResult | None, int]]:
-    """The result of each whole line, None where it is damaged, and where the line ends."""
-    end = 0
-    for line in file:
-        if line.endswith(b"\n"):
-            end += len(line)
-            yield parsed(line), end
 
 
 def publish(path: Path, content: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,11 +14,8 @@ from ...laws.figures import Figures, of_laws
 from ...laws.grid import GridLaw
 from ...mechanisms._number import NumberMechanism
 from ...mechanisms.laplace import Laplace
-from ...mechanisms.mode import Mode
-from ...mechanisms.price import Price
-from .subject import Block, M, TrueNumber, drawn_from_records
+from .subject import Block, TrueNumber, drawn_from_records
 
-N = TypeVar("N", bound=NumberMechanism)
 STATISTICS: dict[str, Callable[[Block], AnyArray]] = {
     "value": lambda block: block.first,
     "sum": lambda block: block.ordered.sum(axis=1),
@@ -26,34 +23,34 @@ STATISTICS: dict[str, Callable[[Block], AnyArray]] = {
 }
 
 
-class ByLaw(TrueNumber[M]):
+class ByLaw(TrueNumber):
     """A mechanism of numbers with a law a data set."""
 
     @abstractmethod
     def law(self, block: Block, row: int) -> GridLaw:
         """The law of one data set."""
 
-    def _laws(self, block: Block) -> Iterator[tuple[GridLaw, float]]:
-        """The law of each data set, and its true statistic."""
-        for row, truth in enumerate(self.truths(block).tolist()):
-            yield self.law(block, row), truth
+    def _laws(self, block: Block) -> Iterator[GridLaw]:
+        """The law of each data set."""
+        return (self.law(block, row) for row in range(block.rows.shape[0]))
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
-        laws = (law for law, _ in self._laws(block))
-        return of_laws(laws, self.truths(block).tolist(), names)
+        return of_laws(self._laws(block), self.truths(block).tolist(), names)
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         if figure == "loss_quantile":
-            return np.array([law.loss_cdf(edges) for law, _ in self._laws(block)])
+            return np.array([law.loss_cdf(edges) for law in self._laws(block)])
         masses = []
-        for law, truth in self._laws(block):
+        for law, truth in zip(self._laws(block), self.truths(block).tolist(), strict=True):
             below = np.nextafter(truth - edges, -np.inf)
             masses.append(law.cdf(truth + edges) - law.cdf(below))
         return np.array(masses)
 
 
-class RecordsByLaw(ByLaw[N]):
+class RecordsByLaw(ByLaw):
     """A mechanism of sorted records."""
+
+    mechanism: NumberMechanism
 
     def law(self, block: Block, row: int) -> GridLaw:
         return self.mechanism.law(block.ordered[row], assume_sorted=True)
@@ -62,7 +59,7 @@ class RecordsByLaw(ByLaw[N]):
         return drawn_from_records(self.mechanism.sample, block, size, key)
 
 
-class PriceSubject(RecordsByLaw[Price]):
+class PriceSubject(RecordsByLaw):
     """A price: what counts is the revenue lost. Prices of equal revenue are equally good."""
 
     figures: tuple[str, ...] = ("loss", "loss_quantile")
@@ -86,7 +83,7 @@ class PriceSubject(RecordsByLaw[Price]):
         grid = self.mechanism.grid
         key = "best", grid.unit, grid.size, id(grid.points) if grid.points is not None else 0
         if key not in block.shared:
-            laws = [law for law, _ in self._laws(block)]
+            laws = self._laws(block)
             block.shared[key] = [law.expected_utility() + law.expected_loss() for law in laws]
         best: list[float] = block.shared[key]
         return best
@@ -95,7 +92,7 @@ class PriceSubject(RecordsByLaw[Price]):
         return self.high * n
 
 
-class ModeSubject(RecordsByLaw[Mode]):
+class ModeSubject(RecordsByLaw):
     """The most frequent record; the lowest one of several."""
 
     def truths(self, block: Block) -> FloatArray:
@@ -106,9 +103,10 @@ class ModeSubject(RecordsByLaw[Mode]):
         return np.array(modes)
 
 
-class LaplaceSubject(ByLaw[Laplace]):
+class LaplaceSubject(ByLaw):
     """A statistic f of the records with Laplace noise."""
 
+    mechanism: Laplace
     is_bounded: ClassVar[bool] = False
 
     def __init__(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -15,29 +15,13 @@ from ..._numbers.distance import quantile_ranks
 from ..._parameters.grid import Grid, decimal
 from ..._typing import AnyArray, FloatArray
 from ...laws.figures import Figures
+from ...mechanisms._several import JointMechanism
 from ...mechanisms.quantile import Quantile
 from ...mechanisms.quantiles import Quantiles
 from ...privacy import Guarantee, sequential
 from .subject import MANY, Block, Studied, drawn_from_records, one_of_units
 
-Draw: TypeAlias = Callable[..., AnyArray]
 MOST_EXACT = 4  # quantiles
-
-
-class ManyQuantiles(Protocol):
-    """A mechanism of m quantiles, as far as all studies need it."""
-
-    @property
-    def grid(self) -> Grid: ...  # the points of its answers
-
-    @property
-    def _q(self) -> tuple[Fraction, ...]: ...  # which they are
-
-    @property
-    def guarantee(self) -> Guarantee: ...  # what one draw of all quantiles promises
-
-    @property
-    def sample(self) -> Draw: ...  # of records, shape (size, m)
 
 
 @dataclass(frozen=True)
@@ -72,15 +56,6 @@ class Independent:
         ]
 
     @property
-    def grid(self) -> Grid:
-        """The points of all answers."""
-        return self.several.grid
-
-    @property
-    def _q(self) -> tuple[Fraction, ...]:
-        return self.several._q
-
-    @property
     def guarantee(self) -> Guarantee:
         """What all draws together promise."""
         return sequential(part.guarantee for part in self.parts)
@@ -93,25 +68,30 @@ class Independent:
         return np.sort(np.stack(draws, axis=-1), axis=-1)
 
 
-class Drawn(Studied[ManyQuantiles]):
-    """Errors of m answers by draws: their mean, and that of the worst one of each draw.
+class ManyQuantiles(Studied):
+    """Errors of m answers: their mean, and that of the worst one of each draw.
 
     The true quantile is what the mechanisms take for it: the record of rank q·n, or any number
     from the record of this rank to the next one, and their middle for `error`. Ranks are those
     of the records on the mechanism's grid: an answer with L records below it and U not above it
     has a rank error of max(0, L - q·n, q·n - U).
+
+    Where there is a joint law, mean errors are exact by its marginals; of many quantiles a law
+    takes seconds, and there are only draws. With a `unit` quantiles are `Independent`.
     """
 
-    high: float
-    low: float
-
     figures: tuple[str, ...] = ("error", *MANY)
-    closed = False
 
-    def __init__(self, mechanism: ManyQuantiles, bounds: tuple[float, float]) -> None:
-        super().__init__(mechanism)
+    def __init__(
+        self, mechanism: Any, bounds: tuple[float, float], unit: str | None = None
+    ) -> None:
+        rival = None if unit is None else Independent(mechanism, one_of_units(unit))
+        super().__init__(rival or mechanism)
         self.low, self.high = bounds
         self.q: tuple[Fraction, ...] = mechanism._q
+        self.grid: Grid = mechanism.grid
+        is_joint = rival is None and isinstance(mechanism, JointMechanism)
+        self.closed: bool = is_joint and len(self.q) <= MOST_EXACT
 
     def _ends(self, block: Block) -> tuple[AnyArray, AnyArray]:
         """Between which records each true quantile lies: two arrays (rows, m)."""
@@ -129,20 +109,20 @@ class Drawn(Studied[ManyQuantiles]):
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
     ) -> dict[str, FloatArray]:
         values: dict[str, FloatArray] = {}
-        if {"error", "worst_error"} & set(figures):
-            errors = np.abs(drawn - self.truths(block)[:, None, :])
-            values |= {"error": errors.mean(axis=2), "worst_error": errors.max(axis=2)}
-        if {"rank_error", "worst_rank_error"} & set(figures):
-            errors = self._rank_errors(block, drawn)
-            values |= {"rank_error": errors.mean(axis=2), "worst_rank_error": errors.max(axis=2)}
+        for name, errors_of in {"error": self._errors, "rank_error": self._rank_errors}.items():
+            if name in figures or f"worst_{name}" in figures:
+                errors = errors_of(block, drawn)
+                values |= {name: errors.mean(axis=2), f"worst_{name}": errors.max(axis=2)}
         if "wrong" in figures:
             low, high = (self._on_grid(ends)[:, None, :] for ends in self._ends(block))
             values["wrong"] = ((drawn < low) | (drawn > high)).mean(axis=2)
         return {figure: values[figure] for figure in figures}
 
     def _on_grid(self, records: AnyArray) -> AnyArray:
-        grid = self.mechanism.grid
-        return np.asarray(grid.values(grid.index(records)))
+        return np.asarray(self.grid.values(self.grid.index(records)))
+
+    def _errors(self, block: Block, drawn: AnyArray) -> FloatArray:
+        return np.abs(drawn - self.truths(block)[:, None, :])
 
     def _rank_errors(self, block: Block, drawn: AnyArray) -> FloatArray:
         targets = np.array([float(q * block.n) for q in self.q])
@@ -159,45 +139,15 @@ class Drawn(Studied[ManyQuantiles]):
     def rounding(self, figure: str) -> float:
         return 4.0 * float(np.spacing(max(abs(self.low), abs(self.high), 1.0)))
 
-
-class OneByOne(Drawn):
-    """What `Quantiles` releases at once, `Independent`."""
-
-    def __init__(
-        self, mechanism: Quantiles, bounds: tuple[float, float], unit: str = "epsilon"
-    ) -> None:
-        super().__init__(Independent(mechanism, one_of_units(unit)), bounds)
-
-
-class ByMarginals(Drawn):
-    """A mechanism with an exact law: mean errors are those of its marginals.
-
-    Of many quantiles a law takes seconds, and there are only draws.
-    """
-
-    mechanism: Any
-
-    def __init__(self, mechanism: ManyQuantiles, bounds: tuple[float, float]) -> None:
-        super().__init__(mechanism, bounds)
-        self.closed: bool = len(self.q) <= MOST_EXACT  # of the worst answer there are no figures
-
     def exact(self, block: Block, names: Collection[str]) -> Figures:
-        means: dict[str, list[float]] = {
-            name: [] for name in names if name in ("error", "rank_error", "wrong")
-        }
+        figures: dict[str, list[float]] = {"error": [], "rank_error": [], "wrong": []}
         low, high = (self._on_grid(ends) for ends in self._ends(block))
-        for row, (records, truths) in enumerate(
-            zip(block.ordered, self.truths(block), strict=True)
-        ):
+        below = np.nextafter(low.astype(np.float64), -np.inf)
+        ends = np.stack([below, high], axis=-1).tolist()
+        for records, truths, pairs in zip(block.ordered, self.truths(block), ends, strict=True):
             law = self.mechanism.law(records, assume_sorted=True)
-            for figure, numbers in means.items():
-                if figure == "wrong":
-                    below = np.nextafter(low[row].astype(np.float64), -np.inf)
-                    ends = zip(below.tolist(), high[row].tolist(), strict=True)
-                    right = [np.diff(law.marginal(j).cdf(pair)) for j, pair in enumerate(ends)]
-                    numbers.append(1.0 - float(np.mean(right)))
-                else:
-                    rank = figure == "rank_error"
-                    errors = law.expected_rank_error() if rank else law.expected_error(truths)
-                    numbers.append(float(np.mean(errors)))
-        return {figure: np.array(numbers) for figure, numbers in means.items()}
+            right = [np.diff(law.marginal(j).cdf(pair)) for j, pair in enumerate(pairs)]
+            figures["error"].append(float(np.mean(law.expected_error(truths))))
+            figures["rank_error"].append(float(np.mean(law.expected_rank_error())))
+            figures["wrong"].append(1.0 - float(np.mean(right)))
+        return {name: np.array(means) for name, means in figures.items() if name in names}

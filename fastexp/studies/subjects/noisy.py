@@ -17,8 +17,10 @@ from ...mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
 from .subject import Block, TrueNumber
 
 
-class Noisy(TrueNumber[NoisyMedian]):
+class Noisy(TrueNumber):
     """Clamped T + scale * Z: figures of all data sets of a block at once."""
+
+    mechanism: NoisyMedian
 
     def __init__(self, mechanism: NoisyMedian, bounds: tuple[float, float]) -> None:
         super().__init__(mechanism, bounds)

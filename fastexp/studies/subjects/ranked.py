@@ -19,8 +19,10 @@ from .by_law import RecordsByLaw
 from .subject import Block
 
 
-class Ranked(RecordsByLaw[RankMechanism]):
+class Ranked(RecordsByLaw):
     """Exact figures by one kernel pass over sorted rows, else by the law of each row."""
+
+    mechanism: RankMechanism
 
     def __init__(
         self, mechanism: RankMechanism, bounds: tuple[float, float], truth: str | None = None

@@ -18,7 +18,7 @@ from .laplace_max import noisy_max_losses
 from .subject import Block, Studied
 
 
-class Utilities(Studied[Any]):
+class Utilities(Studied):
     """A mechanism whose `sample` takes rows of utilities."""
 
     takes: ClassVar[str] = "utilities"
@@ -52,8 +52,9 @@ class Utilities(Studied[Any]):
 class Selection(Utilities):
     """`Exponential`, `PermuteAndFlip`, `ReportNoisyMax`: the law of each row of utilities.
 
-    The error of a draw is 1 where the candidate is not a best one, so that the expected error
-    is the probability of that.
+    With Laplace noise probabilities are by quadrature, to some 1e-12, and no theorem holds. The
+    error of a draw is 1 where the candidate is not a best one, so that the expected error is the
+    probability of that.
     """
 
     figures: tuple[str, ...] = (
@@ -63,6 +64,12 @@ class Selection(Utilities):
         "theorem_6",
         "corollary_7",
     )
+
+    def __init__(self, mechanism: Any) -> None:
+        super().__init__(mechanism)
+        self.is_laplace = getattr(mechanism, "noise", "") == "laplace"
+        if self.is_laplace:
+            self.figures = self.figures[:3]
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
         columns: dict[str, list[float]] = {name: [] for name in names}
@@ -77,6 +84,8 @@ class Selection(Utilities):
     def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
         """The loss of each candidate, and its probability."""
         losses = row.max() - row
+        if self.is_laplace:
+            return losses, noisy_max_losses(losses, float(self.mechanism._weighting.rate))
         return losses, self.mechanism.law(self._taken(row)).probabilities
 
     def values(
@@ -115,47 +124,16 @@ class Selection(Utilities):
         return np.array(bounds)
 
 
-class NoisyMax(Selection):
-    """`ReportNoisyMax`: with Laplace noise probabilities are by quadrature, to some 1e-12."""
-
-    def __init__(self, mechanism: Any) -> None:
-        super().__init__(mechanism)
-        if mechanism.noise == "laplace":
-            self.figures: tuple[str, ...] = ("error", "loss", "loss_quantile")
-
-    def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
-        if self.mechanism.noise != "laplace":
-            return super()._losses(row)
-        losses = row.max() - row
-        return losses, noisy_max_losses(losses, float(self.mechanism._weighting.rate))
-
-
 class Response(Selection):
-    """`RandomizedResponse`: the bit is the better one of two candidates."""
+    """`RandomizedResponse`: the bit is the better of two candidates; if equal, none is wrong."""
 
     figures: tuple[str, ...] = ("error",)
 
-    def _bits(self, block: Block) -> AnyArray:
-        return (block.rows[:, 1] > block.rows[:, 0]).astype(np.int64)
-
-    def _tied(self, block: Block) -> AnyArray:
-        return np.asarray(block.rows[:, 1] == block.rows[:, 0])  # no answer is wrong then
-
-    def exact(self, block: Block, names: Collection[str]) -> Figures:
-        lies = [float(self.mechanism.law(int(b)).probabilities[1 - b]) for b in self._bits(block)]
-        wrong = np.where(self._tied(block), 0.0, np.array(lies))
-        return dict.fromkeys(names, wrong)  # 0 and 1 are their own squares
+    def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
+        return row.max() - row, self.mechanism.law(int(row[1] > row[0])).probabilities
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        bits = np.repeat(self._bits(block)[:, None], size, axis=1)
-        drawn = [
-            self.mechanism.sample(row, rng=[key, int(i)])
-            for row, i in zip(bits, block.streams, strict=True)
-        ]
-        return np.array(drawn)
-
-    def values(
-        self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
-    ) -> dict[str, FloatArray]:
-        wrong = (drawn != self._bits(block)[:, None]) & ~self._tied(block)[:, None]
-        return {"error": wrong.astype(np.float64)} if "error" in figures else {}
+        bits = (block.rows[:, 1] > block.rows[:, 0]).astype(np.int64)
+        pairs = zip(bits, block.streams.tolist(), strict=True)
+        sample = self.mechanism.sample
+        return np.array([sample(np.full(size, bit), rng=[key, number]) for bit, number in pairs])

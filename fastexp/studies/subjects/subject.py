@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from ..._intake import number_columns
 from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray, WordArray
 from ...laws.figures import Figures
-from ...privacy import Guarantee
 
 MANY = ("worst_error", "rank_error", "worst_rank_error", "wrong")  # of draws of many quantiles
 # averages of something that each draw has
@@ -22,16 +22,6 @@ THEOREMS = ("theorem_1", "theorem_6", "corollary_7")
 FIGURES = (*EXPECTED, *LEVELLED, *THEOREMS)
 
 
-class Promises(Protocol):
-    """A mechanism, as far as all studies need it."""
-
-    @property
-    def guarantee(self) -> Guarantee | None:
-        """What one draw promises; None: it is not said."""
-        ...
-
-
-M = TypeVar("M", bound=Promises)
 Random: TypeAlias = np.random.Generator
 
 
@@ -58,7 +48,7 @@ class Block:
         rows: AnyArray,
         first: int,
         bounds: tuple[float, float] | None,
-        subjects: Sequence[Studied[Any]],
+        subjects: Sequence[Studied],
     ) -> None:
         self.subjects = subjects
         self.rows = rows if bounds is None else _clamped(rows, *bounds)
@@ -85,9 +75,15 @@ def _clamped(rows: AnyArray, low: float, high: float) -> AnyArray:
     if rows.dtype.kind == "i" and not (float(low).is_integer() and float(high).is_integer()):
         rows = rows.astype(np.float64)
     least, most = (int(low), int(high)) if rows.dtype.kind == "i" else (low, high)
-    if rows.min() >= least and rows.max() <= most:
-        return rows
     return np.clip(rows, least, most)
+
+
+def finite(values: object, what: str) -> AnyArray | None:
+    """Finite numbers of any kind; None if they are none."""
+    numbers = number_columns.read(values, what)
+    if numbers is None or numbers.missing is not None or not np.isfinite(numbers.values).all():
+        return None
+    return numbers.values
 
 
 def drawn_from_records(
@@ -100,7 +96,7 @@ def drawn_from_records(
     )
 
 
-class Studied(ABC, Generic[M]):
+class Studied(ABC):
     """A mechanism at one epsilon, as a study sees it. Holds public parameters only."""
 
     figures: tuple[str, ...] = ("error", "bias", "error_quantile")
@@ -108,7 +104,7 @@ class Studied(ABC, Generic[M]):
     takes: ClassVar[str] = "records"
     is_bounded: ClassVar[bool] = True  # whether the mechanism has bounds, which must be given
 
-    def __init__(self, mechanism: M) -> None:
+    def __init__(self, mechanism: Any) -> None:
         self.mechanism = mechanism
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
@@ -161,14 +157,14 @@ class Studied(ABC, Generic[M]):
         raise NotImplementedError  # only for figures that are listed
 
 
-class TrueNumber(Studied[M]):
+class TrueNumber(Studied):
     """A mechanism that gives a number: its error is the distance from the true statistic."""
 
     low: float
     high: float
     farthest: float = 0.0  # of an error, where data are not clamped to the mechanism's bounds
 
-    def __init__(self, mechanism: M, bounds: tuple[float, float]) -> None:
+    def __init__(self, mechanism: Any, bounds: tuple[float, float]) -> None:
         super().__init__(mechanism)
         self.low, self.high = bounds
 

@@ -7,13 +7,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..._intake import arrays, number_columns
+from ..._intake import arrays
 from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
 from ...privacy import Guarantee
 from .by_law import ByLaw
 from .selections import Selection
-from .subject import Block, random_of
+from .subject import Block, finite, random_of
 
 OPTIONAL = ("law", "truth", "promise")
 UTILITIES = "utilities"
@@ -113,16 +113,17 @@ class AtEpsilon:
         for row, number in zip(rows, block.streams.tolist(), strict=True):
             random = random_of(key, number)
             answer = self.subject.sample(row.copy(), self.epsilon, size, random)
-            numbers = number_columns.read(answer, f"answers of {self.subject.name}")
-            values = None if numbers is None or numbers.missing is not None else numbers.values
-            if values is None or values.shape != (size,) or not np.isfinite(values).all():
+            values = finite(answer, f"answers of {self.subject.name}")
+            if values is None or values.shape != (size,):
                 raise StudyError(f"{self.subject.name} must give size = {size} finite answers")
             every.append(arrays.canonical(values))
         return np.array(every)
 
 
-class UserNumber(ByLaw[AtEpsilon]):
+class UserNumber(ByLaw):
     """Answers that are numbers."""
+
+    mechanism: AtEpsilon
 
     def __init__(
         self, mechanism: AtEpsilon, bounds: tuple[float, float] | None, parts: tuple[str, ...]

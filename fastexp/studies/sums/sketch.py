@@ -7,9 +7,7 @@ drawn errors (counts) and exact laws (probabilities).
 
 from __future__ import annotations
 
-import base64
 import math
-import zlib
 from functools import lru_cache
 from typing import Any
 
@@ -79,14 +77,6 @@ def quanta(masses: FloatArray) -> IntArray:
 
 
 def packed(values: IntArray) -> list[Any]:
-    """Bins as they are written: the first that is not 0, and from there compressed int64."""
-    at = np.flatnonzero(values)
-    first, last = (int(at[0]), int(at[-1]) + 1) if at.size else (0, 0)
-    content = zlib.compress(values[first:last].astype("<i8").tobytes(), 6)
-    return [first, base64.b64encode(content).decode()]
-
-
-def unpacked(pack: list[Any]) -> tuple[int, IntArray]:
-    """The first bin, and what it and those after it hold."""
-    values = np.frombuffer(zlib.decompress(base64.b64decode(pack[1])), dtype="<i8")
-    return int(pack[0]), values
+    """Bins as they are written: the first that is not 0, and what it and those after it hold."""
+    first = int((values != 0).argmax())
+    return [first, values[first:].tolist()]

@@ -1,50 +1,24 @@
-"""Results of tasks added up, in whatever order they come: floats as exact integers, counts."""
+"""Results of tasks added up, in whatever order they come: floats as fractions, counts."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..._typing import AnyArray
 from ...errors import StudyError
 from ..design.design import Design
-from .sketch import BINS, unpacked
+from .sketch import BINS
 
 FigureSums: TypeAlias = dict[str, Any]  # of one figure: moments, sums and bins, as JSON has them
 TaskResult: TypeAlias = dict[str, Any]  # "task", "rows", and a list "cells" of figures' sums
 
-UNIT = 1074  # every double is a multiple of 2**-1074
-FEW = 1 << 12  # tasks whose bins int64 can add
 NOT_OF_IT = "a task's result is not one of this study"
 NOT_FINITE = "a figure is infinite or not a number: are bounds too wide?"
-
-
-def exact(x: float) -> int:
-    """A finite double in units of 2**-1074."""
-    over, under = x.as_integer_ratio()
-    return over << (UNIT + 1 - under.bit_length())
-
-
-class ExactSum:
-    """A running sum. Adding is associative, so merging in any order gives equal bits."""
-
-    __slots__ = ("units",)
-
-    def __init__(self) -> None:
-        self.units: int = 0
-
-    def add(self, x: float) -> None:
-        """Add a double, exactly."""
-        self.units += exact(x)
-
-    @property
-    def total(self) -> Fraction:
-        """The sum."""
-        return Fraction(self.units, 1 << UNIT)
 
 
 class ExactMoments:
@@ -58,61 +32,32 @@ class ExactMoments:
 
     def __init__(self) -> None:
         self.count: int = 0
-        self._total, self._within = ExactSum(), ExactSum()
-        self._between: dict[int, int] = {}  # by the size of groups: squares of their sums
+        self._total, self._within, self._between = Fraction(), Fraction(), Fraction()
 
     def add(self, count: int, total: float, squares: float) -> None:
         """Add a group: how many numbers, their sum, their squares about their mean."""
         self.count += count
-        self._total.add(total)
-        self._within.add(squares)
-        self._between[count] = self._between.get(count, 0) + exact(total) ** 2
+        self._total += Fraction(total)
+        self._within += Fraction(squares)
+        self._between += Fraction(total) ** 2 / count
 
     @property
     def mean(self) -> float:
         """The mean, rounded once."""
-        return float(self._total.total / self.count)
+        return float(self._total / self.count)
 
     @property
     def deviation(self) -> float | None:
         """The standard deviation of a sample; None of one number."""
         if self.count < 2:
             return None
-        groups = sum(Fraction(squares, size) for size, squares in self._between.items())
-        between = (groups - Fraction(self._total.units**2, self.count)) / (1 << 2 * UNIT)
-        return root((self._within.total + between) / (self.count - 1))
+        between = self._between - self._total**2 / self.count
+        return root((self._within + between) / (self.count - 1))
 
 
 def root(x: Fraction) -> float:
     """The square root of a number that rounding may have brought below 0."""
     return math.sqrt(max(0.0, float(x)))
-
-
-class Bins:
-    """A sketch's bins, added exactly: int64 for a while, then Python's integers."""
-
-    __slots__ = ("_added", "_recent", "_totals")
-
-    def __init__(self) -> None:
-        self._recent, self._added = np.zeros(BINS, np.int64), 0
-        self._totals = np.zeros(BINS, object)
-
-    def add(self, pack: list[Any]) -> None:
-        """Add the bins of one task, of less than 2**50 each."""
-        first, values = unpacked(pack)
-        self._recent[first : first + values.size] += values
-        self._added += 1
-        if self._added == FEW:
-            self._settle()
-
-    def _settle(self) -> None:
-        self._totals += self._recent
-        self._recent[:], self._added = 0, 0
-
-    def sums(self) -> list[int]:
-        """The running sums of all bins, exact."""
-        self._settle()
-        return list(accumulate(self._totals.tolist()))
 
 
 class Figure:
@@ -122,41 +67,39 @@ class Figure:
 
     def __init__(self) -> None:
         self.moments: dict[str, ExactMoments] = defaultdict(ExactMoments)
-        self.sums: dict[str, ExactSum] = defaultdict(ExactSum)
+        self.sums: dict[str, Fraction] = defaultdict(Fraction)
         self.most: float = 0.0
-        self.bins: dict[str, Bins] = {}
+        self.bins: dict[str, AnyArray] = defaultdict(lambda: np.zeros(BINS, object))
 
     def add(self, part: FigureSums, rows: int) -> None:
         """Add the sums of a task with so many data sets."""
         for name, (total, squares) in part.get("moments", {}).items():
             self.moments[name].add(rows, total, squares)
         for name, total in part.get("sums", {}).items():
-            self.sums[name].add(total)
+            self.sums[name] += Fraction(total)
         self.most = max(self.most, part.get("most", 0.0))
-        for kind in ("exact", "drawn"):
-            if kind in part:
-                self.bins.setdefault(kind, Bins()).add(part[kind])
+        for name, (first, values) in part.get("bins", {}).items():
+            self.bins[name][first:] += np.array(values, object)
 
 
 class Totals:
     """All cells of a study. Its size does not depend on the number of data sets."""
 
     def __init__(self, design: Design) -> None:
-        self.cells: dict[int, list[int]] = defaultdict(list)
-        for index, cell in enumerate(design.cells):
-            self.cells[cell.scenario].append(index)
-        self.figures: list[dict[str, Figure]] = [{} for _ in design.cells]
-        self.rows: list[int] = [0] * len(design.cells)
+        self.cells = design.cells
+        self.figures: list[dict[str, Figure]] = [defaultdict(Figure) for _ in design.cells]
+        self.rows: Counter[int] = Counter()  # data sets of each scenario
 
     def add(self, result: TaskResult, scenario: int) -> None:
         """Add the result of a task of a scenario."""
-        places = self.cells[scenario]
+        pairs = zip(self.cells, self.figures, strict=True)
+        places = [figures for cell, figures in pairs if cell.scenario == scenario]
         if len(places) != len(result["cells"]):
             raise StudyError(NOT_OF_IT)
+        self.rows[scenario] += result["rows"]
         try:
-            for index, parts in zip(places, result["cells"], strict=True):
-                self.rows[index] += result["rows"]
+            for figures, parts in zip(places, result["cells"], strict=True):
                 for figure, part in parts.items():
-                    self.figures[index].setdefault(figure, Figure()).add(part, result["rows"])
+                    figures[figure].add(part, result["rows"])
         except (OverflowError, ValueError):
             raise StudyError(NOT_FINITE) from None
