@@ -83,29 +83,24 @@ def check(law, target, epsilon):
 
 
 @pytest.mark.slow
-@each("target", TARGETS, ids=str)
-@each("name", LAWS)
-def test_by_brute_force(name, target):
-    law, of_errors = LAWS[name], "error" in target or "expected_error" in target
-    if isinstance(law, fx.FiniteLaw if of_errors else fx.NoiseLaw):
-        with pytest.raises(fx.ParameterError, match=says(OF_ERRORS)):
-            law.epsilon_for(**target)
-    elif surplus(law, 1e6, target) < 0:
-        with raises("error out of reach", "epsilon out of reach", high="1e+06"):
-            law.epsilon_for(**target)
-    else:
-        check(law, target, law.epsilon_for(**target))
-
-
-def test_most_targets_are_met():
-    """So that the test above does not pass as all laws refuse."""
+def test_by_brute_force():
+    """Of all laws and targets, of which most are met."""
     met = 0
     for law in LAWS.values():
         for target in TARGETS:
-            try:
-                met += 1e-9 < law.epsilon_for(**target) < 1e6
-            except (fx.ParameterError, fx.PrecisionError):
-                continue
+            of_errors = "error" in target or "expected_error" in target
+            if isinstance(law, fx.FiniteLaw if of_errors else fx.NoiseLaw):
+                with pytest.raises(fx.ParameterError, match=says(OF_ERRORS)):
+                    law.epsilon_for(**target)
+            elif surplus(law, 1e6, target) < 0:
+                with raises("error out of reach", "epsilon out of reach", high="1e+06"):
+                    law.epsilon_for(**target)
+            else:
+                epsilon = law.epsilon_for(**target)
+                check(law, target, epsilon)
+                assert epsilon == float(f"{epsilon:.3e}")
+                assert epsilon <= 1e-9 or min(abs(GRID / epsilon - 1)) < 1.001e-3
+                met += 1e-9 < epsilon < 1e6
     assert met > 0.6 * len(LAWS) * len(TARGETS)
 
 
@@ -283,18 +278,6 @@ class TestNoAnswer:
 def test_of_top_k_it_is_the_first_place_and_a_round():
     law = fx.TopK(2, epsilon=4.0, sensitivity=1.0).law(UTILITIES)
     assert law.epsilon_for(expected_loss=0.3) == law.first_place.epsilon_for(expected_loss=0.3)
-
-
-@pytest.mark.slow
-def test_the_answer_has_four_digits():
-    for law in LAWS.values():
-        for target in TARGETS:
-            try:
-                epsilon = law.epsilon_for(**target)
-            except (fx.ParameterError, fx.PrecisionError):
-                continue
-            assert epsilon == float(f"{epsilon:.3e}")
-            assert epsilon <= 1e-9 or min(abs(GRID / epsilon - 1)) < 1.001e-3
 
 
 class TestTheSearch:
