@@ -101,7 +101,7 @@ ROWS = {
         "doubtful coins fail": "kernels/select:judge:twin:2",
         "one answer for all": "kernels/select:TRIES/settled:left",
         "answers from the start": "kernels/select:flip_all:value=0:100",
-        "successes of blocks before": "kernels/select:flip_all:value=0:89",
+        "successes of blocks before": "kernels/select:flip_all:value=0:87",
         "every block the same words": "kernels/select:later_words:right",
         "exact coins at one scale": "_selection:_accepts:value=40:40",
         "exact coins share words": "_selection:_replay:left:2",
