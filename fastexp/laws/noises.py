@@ -228,12 +228,9 @@ class ClampedNoise:
         below, above = self.sides()
         return above - below
 
-    def expected_error(self, truth: FloatArray | None = None) -> FloatArray:
-        """E|Y - truth|; the truth is T by default."""
-        below, above = self.sides()
-        if truth is None:
-            return below + above
-        low, high = self.bounds
+    def expected_error(self, truth: FloatArray) -> FloatArray:
+        """E|Y - truth|."""
+        (below, above), (low, high) = self.sides(), self.bounds
         gap = np.abs(np.clip(truth, low, high) - self.centre)
         inside = (below + above) + (gap - self._mean_min(gap))
         # Outside of the bounds all outputs lie on one side.
@@ -250,17 +247,12 @@ class ClampedNoise:
         square = self.scale * (self.scale * (0.5 * (below + above)))
         return np.where(self.scale > 0, np.maximum(square - mean * mean, 0.0), 0.0)
 
-    def figures(self, truths: FloatArray | None, names: Collection[str]) -> Figures:
-        """Those of some figures that are known, from the truths; None: from T."""
-        figures: Figures = {}
-        if "error" in names:
-            figures["error"] = self.expected_error(truths)
-        if "bias" in names or "error_square" in names:
-            bias = self.bias() + (0.0 if truths is None else self.centre - truths)
-            figures["bias"] = bias
-        if "error_square" in names:
-            figures["error_square"] = self.variance() + bias**2
-        return figures
+    def figures(self, truths: FloatArray, names: Collection[str]) -> Figures:
+        """Those of some figures that are known."""
+        bias = self.bias() + (self.centre - truths)
+        square = self.variance() + bias**2
+        every = {"error": self.expected_error(truths), "bias": bias, "error_square": square}
+        return {name: every[name] for name in every if name in names}
 
     def tails(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """P(Y <= x) and P(Y > x), each to its own digits."""
