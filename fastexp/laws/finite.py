@@ -48,9 +48,6 @@ class LossGroups:
     and rounded once to float64 (capped at the largest one).
     """
 
-    losses: FloatArray
-    masses: FloatArray
-
     def __init__(self, bits: WordArray, kind: int, base: FloatArray | None) -> None:
         if base is not None:
             bits, base = bits[base > 0], base[base > 0]
@@ -135,8 +132,9 @@ class CandidateLaw(Law[One_co, Many_co]):
         weighting: Weighting,
         epsilon: float,
         candidates: tuple[Any, ...] | None,
+        places: int = 1,
     ) -> None:
-        self._bits, self._kind = bits, kind
+        self._bits, self._kind, self._places = bits, kind, places
         self._weighting, self._rate = weighting, weighting.rate
         self._epsilon, self._candidates = epsilon, candidates
         self._check_utilities()
