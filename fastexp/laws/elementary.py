@@ -27,6 +27,7 @@ quiet = np.errstate(all="ignore")  # a warning would depend on the data
 
 
 Elementwise: TypeAlias = Callable[[Any], FloatArray]
+Tails: TypeAlias = tuple[FloatArray, FloatArray]  # P of up to a number, and of beyond it
 
 
 def _filled(kernel: Any, x: Any) -> FloatArray:

@@ -24,8 +24,8 @@ from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError
 from ..pictures.law_painters import Laws
-from .elementary import EXACT, added, differences, exp, frozen, least, quiet, reached
-from .law import Tails, elementwise
+from .elementary import EXACT, Tails, added, differences, exp, frozen, least, quiet, reached
+from .law import elementwise
 from .pieces import POINTS, Distances, Pieces, Place
 from .piecewise import PiecewiseLaw
 from .privacy_loss import LossPieces, Steps
@@ -434,10 +434,10 @@ class GridLaw(PiecewiseLaw):
     def _numbers(self, name: str, value: ArrayLike) -> AnyArray:
         return validate.exact_reals(name, value)
 
-    def _split(self, x: AnyArray) -> tuple[FloatArray, FloatArray]:
+    def _split(self, x: AnyArray) -> Tails:
         return self._split_at(self._grid.places(x))
 
-    def _split_at(self, places: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _split_at(self, places: IntArray) -> Tails:
         """P(output is one of the first `places` points) and the rest."""
         cell = self._cells(np.maximum(places - 1, 0))
         low = (places - self._pieces.start[cell]).astype(np.float64)

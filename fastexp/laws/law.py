@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NoReturn, Self, TypeVar, overload
 
 import numpy as np
 
@@ -23,14 +23,13 @@ from ..errors import ParameterError
 from ..pictures.cards import Card, Carded
 from ..pictures.law_painters import Laws
 from ..pictures.law_panels import draw
-from .elementary import cdf_of, differences, least_number, quiet
+from .elementary import Tails, cdf_of, differences, least_number, quiet
 from .pieces import LossSums
 from .privacy_loss import LossPieces, PrivacyLoss
 from .targets import HIGH, LOW, Target, Unreached, first_failure, least_epsilon, target_of
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
-Tails: TypeAlias = tuple[FloatArray, FloatArray]  # up to a number, and beyond it
 SHARED = "truth", "_groups"  # what does not depend on epsilon
 HIDDEN = "A law holds private data, of which nothing is shown here."
 FLOOR = ", which is at least the distance of the truth from the nearest possible output"
@@ -413,8 +412,7 @@ class LossLaw(Law[One_co, Many_co]):
         ------
         ParameterError, ParameterTypeError
         """
-        limits = validate.reals("t", t)
-        return elementwise(self._loss_cdf, limits)
+        return elementwise(self._loss_cdf, validate.reals("t", t))
 
     @overload
     def loss_tail(self, t: Scalar) -> float: ...
@@ -432,8 +430,7 @@ class LossLaw(Law[One_co, Many_co]):
         float or ndarray of float64
             In [0, 1], the shape of `t`.
         """
-        limits = validate.reals("t", t)
-        return elementwise(self._loss_tail, limits)
+        return elementwise(self._loss_tail, validate.reals("t", t))
 
     @overload
     def loss_quantile(self, p: Scalar) -> float: ...
@@ -455,8 +452,7 @@ class LossLaw(Law[One_co, Many_co]):
         ------
         ParameterError, ParameterTypeError
         """
-        levels = probability_levels(p)
-        return elementwise(self._loss_quantile, levels)
+        return elementwise(self._loss_quantile, probability_levels(p))
 
     def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> Self:
         """The law of the same data at another epsilon; what does not depend on it is shared.
@@ -552,8 +548,7 @@ class NumberLaw(Law[float, AnyArray]):
         ------
         ParameterError, ParameterTypeError
         """
-        numbers = self._numbers("x", x)
-        return elementwise(lambda x: cdf_of(*self._split(x)), numbers)
+        return elementwise(lambda x: cdf_of(*self._split(x)), self._numbers("x", x))
 
     @overload
     def ppf(self, p: Scalar) -> float: ...
@@ -577,8 +572,7 @@ class NumberLaw(Law[float, AnyArray]):
         ------
         ParameterError, ParameterTypeError
         """
-        levels = probability_levels(p)
-        return elementwise(self._invert, levels)
+        return elementwise(self._invert, probability_levels(p))
 
     def mean(self) -> float:
         """The expected output."""

@@ -30,9 +30,9 @@ from .._parameters import validate
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray
 from ..errors import ParameterError, PrecisionError
-from .elementary import least_number, quiet
+from .elementary import Tails, least_number, quiet
 from .figures import Figures
-from .law import NumberLaw, Tails, probability_levels
+from .law import NumberLaw, elementwise, probability_levels
 from .targets import Target
 
 MOST = 1e300  # a greater argument counts as this one: no closed form overflows
@@ -254,7 +254,7 @@ class ClampedNoise:
         every = {"error": self.expected_error(truths), "bias": bias, "error_square": square}
         return {name: every[name] for name in every if name in names}
 
-    def tails(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def tails(self, x: FloatArray) -> Tails:
         """P(Y <= x) and P(Y > x), each to its own digits."""
         half = 0.5 * self.noise.tail(self._ratio(np.abs(x - self.centre)))
         still = self.scale == 0.0
@@ -265,7 +265,7 @@ class ClampedNoise:
         below = np.where(inside, np.where(over, 1.0, below), 0.0)
         return below, np.where(inside, np.where(over, 0.0, above), 1.0)
 
-    def before(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def before(self, x: FloatArray) -> Tails:
         """P(Y < x) and P(Y >= x): by symmetry P(-Y > -x) and P(-Y <= -x)."""
         low, high = self.bounds
         mirrored = ClampedNoise(self.noise, -self.centre, self.scale, (-high, -low))
@@ -360,10 +360,9 @@ class NoiseLaw(NumberLaw):
         float or ndarray of float64
             The shape of `p`, within the bounds.
         """
-        levels = probability_levels(p)
-        return self.ppf(levels.item() if levels.ndim == 0 else levels)
+        return elementwise(self._invert, probability_levels(p))
 
-    def _split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _split(self, x: FloatArray) -> Tails:
         return self._output.tails(x)
 
     @quiet

@@ -20,7 +20,19 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill
 from ..kernels.numbers.density import running_products, sum_products
-from .elementary import EXACT, LARGEST, exp, expm1, least, least_number, log, quiet, reached, sums
+from .elementary import (
+    EXACT,
+    LARGEST,
+    Tails,
+    exp,
+    expm1,
+    least,
+    least_number,
+    log,
+    quiet,
+    reached,
+    sums,
+)
 
 Fall: TypeAlias = FloatArray | None
 
@@ -83,9 +95,7 @@ def near(z: Fall, y: FloatArray, size: FloatArray) -> FloatArray:
 
 
 @quiet
-def shares(
-    z: Fall, low: FloatArray, high: FloatArray, size: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def shares(z: Fall, low: FloatArray, high: FloatArray, size: FloatArray) -> Tails:
     """The shares of mass in a piece's first `low` and last `high`; low + high = size.
 
     Each keeps its digits however small it is.
@@ -185,9 +195,6 @@ class Distances(NamedTuple):
 class Weights:
     """Masses exp(-rate * loss) of pieces, normalised; sums from either end keep their digits."""
 
-    pieces: Pieces
-    rate: float
-
     def __init__(self, pieces: Pieces, rate: float) -> None:
         self.pieces, self.rate = pieces, rate
 
@@ -281,7 +288,7 @@ class Weights:
         return out
 
     @quiet
-    def split(self, at: Place) -> tuple[FloatArray, FloatArray]:
+    def split(self, at: Place) -> Tails:
         """P(X <= x) and P(X > x)."""
         p = self.pieces.some(at.piece)
         fall = None if self.fall is None else self.fall[at.piece]
@@ -321,14 +328,6 @@ class Losses:
 
     Independent of epsilon. `sloped`: pieces of more than one loss.
     """
-
-    pieces: Pieces
-    by_high: IntArray
-    by_low: IntArray
-    highs: FloatArray
-    lows: FloatArray
-    high: FloatArray
-    low: FloatArray
 
     @quiet
     def __init__(self, pieces: Pieces, unit: Fraction = Fraction(1)) -> None:
@@ -388,7 +387,7 @@ class LossSums:
             mean += float(sum_products(self._masses, steep * self._weights.depth))
         return float(self._losses.in_units(np.array([mean]))[0])
 
-    def at(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def at(self, t: FloatArray) -> Tails:
         """P(loss <= t) and P(loss > t), each summed on its own side."""
         losses = self._losses
         below = self._below[np.searchsorted(losses.highs, t, "right")]
@@ -403,7 +402,7 @@ class LossSums:
         return np.minimum(below, 1.0), np.minimum(above, 1.0)
 
     @quiet
-    def _cut(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _cut(self, t: FloatArray) -> Tails:
         """P(loss <= t) and P(loss > t) within those pieces that have losses on both sides."""
         losses, fall = self._losses, None if self._weights is None else self._weights.fall
         row, number = np.nonzero((losses.low <= t[:, None]) & (losses.high > t[:, None]))
