@@ -124,9 +124,8 @@ class CandidateLaw(Law[One_co, Many_co]):
         weighting: Weighting,
         epsilon: float,
         candidates: tuple[Any, ...] | None,
-        places: int = 1,
     ) -> None:
-        self._bits, self._kind, self._places = bits, kind, places
+        self._bits, self._kind = bits, kind
         self._weighting, self._rate = weighting, weighting.rate
         self._epsilon, self._candidates = epsilon, candidates
         self._check_utilities()

@@ -22,6 +22,7 @@ from .._parameters import validate
 from .._randomness.sampling import Sampling
 from .._selection import joint_top_k, top_k
 from .._selection.scan import bits_value
+from .._selection.weighting import Weighting
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
 from ..kernels.bits.logexp import LN2
@@ -38,6 +39,18 @@ MOST = 1 << 22  # losses that are looked at
 
 class OrderedSelections(CandidateLaw[IntArray, IntArray]):
     """A law of k candidates in order."""
+
+    def __init__(
+        self,
+        bits: WordArray,
+        kind: int,
+        weighting: Weighting,
+        places: int,
+        epsilon: float,
+        candidates: tuple[Any, ...] | None,
+    ) -> None:
+        self._places = places
+        super().__init__(bits, kind, weighting, epsilon, candidates)
 
     @property
     def k(self) -> int:

@@ -154,4 +154,4 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
     def _law(self, bits: WordArray, kind: int) -> JointTopKLaw:  # type: ignore[override]  # many
         from ..laws.top_k import JointTopKLaw
 
-        return JointTopKLaw(bits, kind, self._weighting, self.epsilon, self.candidates, self.k)
+        return JointTopKLaw(bits, kind, self._weighting, self.k, self.epsilon, self.candidates)

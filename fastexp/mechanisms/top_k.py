@@ -154,5 +154,5 @@ class TopK(UtilityMechanism, promise="The total, for the relation for which Δ w
     def _law(self, bits: WordArray, kind: int) -> TopKLaw:  # type: ignore[override]  # of k places
         from ..laws.top_k import TopKLaw
 
-        epsilon = self.round_epsilon
-        return TopKLaw(bits, kind, self._weighting, epsilon, self.candidates, self.k)
+        rounds, epsilon = self.k, self.round_epsilon
+        return TopKLaw(bits, kind, self._weighting, rounds, epsilon, self.candidates)
