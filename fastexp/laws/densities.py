@@ -13,8 +13,7 @@ from .._randomness.sampling import Sampling
 from .._randomness.streams import row_stream
 from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..kernels.bits.words import substream_words
-from .elementary import Tails, exp, expm1, log, log1p, quiet
-from .law import elementwise
+from .elementary import Tails, elementwise, exp, expm1, log, log1p, quiet
 from .pieces import STRETCH, TINY, Distances, Pieces, Place, times
 from .piecewise import PiecewiseLaw
 

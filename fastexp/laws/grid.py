@@ -24,8 +24,18 @@ from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError
 from ..pictures.law_painters import Laws
-from .elementary import EXACT, Tails, added, differences, exp, frozen, least, quiet, reached
-from .law import elementwise
+from .elementary import (
+    EXACT,
+    Tails,
+    added,
+    differences,
+    elementwise,
+    exp,
+    frozen,
+    least,
+    quiet,
+    reached,
+)
 from .pieces import POINTS, Distances, Pieces, Place
 from .piecewise import PiecewiseLaw
 from .privacy_loss import LossPieces, Steps

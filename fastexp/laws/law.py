@@ -23,7 +23,7 @@ from ..errors import ParameterError
 from ..pictures.cards import Card, Carded
 from ..pictures.law_painters import Laws
 from ..pictures.law_panels import draw
-from .elementary import Tails, cdf_of, differences, least_number, quiet
+from .elementary import Tails, cdf_of, differences, elementwise, least_number, quiet
 from .pieces import LossSums
 from .privacy_loss import LossPieces, PrivacyLoss
 from .targets import HIGH, LOW, Target, Unreached, first_failure, least_epsilon, target_of
@@ -722,13 +722,3 @@ def finite(name: str, numbers: AnyArray) -> AnyArray:
     if not bool(np.isfinite(numbers).all()):
         raise ParameterError(f"{name} must be finite")
     return numbers
-
-
-def elementwise(rule: Callable[[Any], AnyArray], argument: AnyArray) -> float | AnyArray:
-    """What a rule of rows gives, in the shape of an argument: a Python number for a number."""
-    check_rounding()
-    values = rule(argument.reshape(-1))
-    if argument.ndim:
-        return values.reshape(argument.shape)
-    number: float = values[0].item()
-    return number

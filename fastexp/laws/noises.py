@@ -30,9 +30,9 @@ from .._parameters import validate
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray
 from ..errors import ParameterError, PrecisionError
-from .elementary import Tails, least_number, quiet
+from .elementary import Tails, elementwise, least_number, quiet
 from .figures import Figures
-from .law import NumberLaw, elementwise, probability_levels
+from .law import NumberLaw, probability_levels
 from .targets import Target
 
 MOST = 1e300  # a greater argument counts as this one: no closed form overflows

@@ -27,9 +27,8 @@ from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
 from ..kernels.bits.logexp import LN2
 from ..pictures.law_painters import Laws
-from .elementary import differences, exp, expm1, frozen, log, log_sum_exp, quiet, sums
+from .elementary import differences, elementwise, exp, expm1, frozen, log, log_sum_exp, quiet, sums
 from .finite import CandidateLaw, FiniteLaw, GroupedLosses, exact_values, nats
-from .law import elementwise
 from .privacy_loss import LossPieces
 from .targets import Target
 

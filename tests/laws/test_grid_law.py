@@ -216,9 +216,9 @@ def test_losses_are_sums_over_all_points(seed, rate):
 def test_many_losses_go_in_parts(monkeypatch):
     cells, t = any_cells(20), np.linspace(-1, 12, 77)
     whole = cells.law(0.3)
-    assert whole._all_losses.sloped.size > 1
+    assert whole._losses._losses.sloped.size > 1
     expected = whole.loss_cdf(t), whole.loss_tail(t)
-    monkeypatch.setattr(pieces, "PAIRS", 3 * whole._all_losses.sloped.size)
+    monkeypatch.setattr(pieces, "PAIRS", 3 * whole._losses._losses.sloped.size)
     law = cells.law(0.3)
     assert np.array_equal((law.loss_cdf(t), law.loss_tail(t)), expected)
 
@@ -513,7 +513,7 @@ class TestEdges:
             assert other._rate == other.sample()[0] == scaled
             assert (other.epsilon, type(other)) == (epsilon, GridLaw)
             assert other._pieces is law._pieces
-            assert other._all_losses is law._all_losses
+            assert other._shared[0] is law._shared[0]
             assert other.probabilities.tolist() == fresh.probabilities.tolist()
             assert other.loss_quantile(0.7) == fresh.loss_quantile(0.7)
             assert other.expected_error(1.0) == fresh.expected_error(1.0)
