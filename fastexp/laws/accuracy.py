@@ -10,7 +10,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .._parameters import validate
-from .._parameters.foreign import is_a
 from .._parameters.text import readable
 from ..errors import ParameterError
 from ..pictures.cards import Card, Printed
@@ -155,13 +154,7 @@ def accuracy_of(
     there is to be what `Accuracy.plot` needs.
     """
     exact: Any = law.first_place if isinstance(law, TopKLaw) else law
-    several: Any = probability
-    if is_a(several, np.ndarray):
-        several = several[()]  # one without an axis is a number
-    if is_a(several, (Sequence, np.ndarray)):
-        several = validate.items("probability", several, validate.MOST_LABELS)
-    else:
-        several = [several]
+    several = validate.reals("probability", probability).reshape(-1).tolist()
     levels = [validate.fraction("probability", p) for p in several]
     points = [*levels, *(CURVE if curve else ())]
     kind: Measure = measure or mechanism._measure
