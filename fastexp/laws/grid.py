@@ -396,7 +396,7 @@ class GridLaw(PiecewiseLaw):
     def _outputs(self) -> tuple[object, ...]:
         return self._epsilon, self._rate, self._unit, self._grid
 
-    def _against(self, other: GridLaw) -> LossPieces:
+    def _against(self, other: Self) -> LossPieces:
         """Runs of points that are in one cell of either law: their losses are linear."""
         start = np.union1d(self._pieces.start, other._pieces.start)
         size = np.diff(np.append(start, self._grid.size)).astype(np.float64)
