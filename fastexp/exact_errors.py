@@ -12,6 +12,7 @@ from ._intake.records import Records
 from ._parameters import validate
 from ._typing import AnyArray, ArrayLike, FloatArray
 from .errors import InvalidRecords, ParameterError, ParameterTypeError
+from .laws.law import finite
 from .mechanisms._noisy import NoisyMedian
 from .mechanisms._number import NumberMechanism
 from .mechanisms.table import TABLE
@@ -112,9 +113,7 @@ def _check_errors(mechanism: object) -> None:
 
 def _truths(truth: ArrayLike, rows: int) -> FloatArray:
     """One for each row."""
-    numbers = validate.reals("truth", truth)
-    if not bool(np.isfinite(numbers).all()):
-        raise ParameterError("truth must be finite")
+    numbers = finite("truth", validate.reals("truth", truth))
     if numbers.shape not in ((), (rows,)):
         raise ParameterError(
             f"truth must be a number or of shape ({rows},), one for each row of records, got shape "

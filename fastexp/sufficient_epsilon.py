@@ -221,9 +221,7 @@ def epsilon_for(
     As public as the data sets: an epsilon chosen by private data is itself a release.
     """
     check_rounding()
-    if mechanism is None:
-        if like is not None or k is None or sensitivity is None:
-            raise ParameterError("epsilon_for needs mechanism and like, or k and sensitivity")
+    if mechanism is None and like is None and k is not None and sensitivity is not None:
         return epsilon_without_data(
             k=k,
             sensitivity=sensitivity,
@@ -232,7 +230,7 @@ def epsilon_for(
             failure=failure,
             monotonic=monotonic,
         )
-    if like is None or not (k is sensitivity is failure is None):
+    if mechanism is None or like is None or not (k is sensitivity is failure is None):
         raise ParameterError("epsilon_for needs mechanism and like, or k and sensitivity")
     target = target_of(error, loss, probability, expected_error, expected_loss, None)
     validate.progress(progress)

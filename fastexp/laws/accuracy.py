@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite, nan
+from math import isfinite
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from .._parameters import validate
-from .._parameters.foreign import is_a
 from .._parameters.text import readable
 from ..errors import ParameterError
 from ..pictures.cards import Card, Printed
 from ..pictures.error_pictures import error_curve
 from ..privacy import Guarantee
+from .figures import of_law
 from .law import Law
 from .top_k import TopKLaw
 
@@ -154,13 +154,7 @@ def accuracy_of(
     there is to be what `Accuracy.plot` needs.
     """
     exact: Any = law.first_place if isinstance(law, TopKLaw) else law
-    several: Any = probability
-    if is_a(several, np.ndarray):
-        several = several[()]  # one without an axis is a number
-    if is_a(several, (Sequence, np.ndarray)):
-        several = validate.items("probability", several, validate.MOST_LABELS)
-    else:
-        several = [several]
+    several = validate.reals("probability", probability).reshape(-1).tolist()
     levels = [validate.fraction("probability", p) for p in several]
     points = [*levels, *(CURVE if curve else ())]
     kind: Measure = measure or mechanism._measure
@@ -170,15 +164,16 @@ def accuracy_of(
     if truth is not None and not isfinite(validate.real("truth", truth)):
         raise ParameterError("truth must be finite")
     if kind == "loss":
-        quantiles, expected = exact.loss_quantile(points).tolist(), exact.expected_loss()
-        best = exact.loss_cdf(0.0)
-    elif (truth := exact.truth if truth is None else truth) is None:
-        quantiles, expected = [nan] * len(points), nan
-    elif not isfinite(truth):  # records may be infinite, outputs are not
-        quantiles, expected, bias = [inf] * len(points), inf, -truth
+        quantiles, best = exact.loss_quantile(points).tolist(), exact.loss_cdf(0.0)
+        expected = of_law(exact, "loss")
     else:
-        quantiles, expected = exact.error_quantile(points, truth), exact.expected_error(truth)
-        quantiles, bias = quantiles.tolist(), exact.mean() - truth
+        truth = exact.truth if truth is None else truth
+        expected = of_law(exact, "error", truth)
+        quantiles = [expected] * len(points)  # NaN or infinite, if there is no finite truth
+        if truth is not None:
+            bias = of_law(exact, "bias", truth)
+            if isfinite(truth):
+                quantiles = exact.error_quantile(points, truth).tolist()
     return Accuracy(
         kind,
         truth,

@@ -13,8 +13,7 @@ from .._randomness.sampling import Sampling
 from .._randomness.streams import row_stream
 from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..kernels.bits.words import substream_words
-from .elementary import exp, expm1, log, log1p, quiet
-from .law import Tails, elementwise
+from .elementary import Tails, elementwise, exp, expm1, log, log1p, quiet
 from .pieces import STRETCH, TINY, Distances, Pieces, Place, times
 from .piecewise import PiecewiseLaw
 
@@ -170,7 +169,7 @@ class ContinuousLaw(PiecewiseLaw):
         high = np.where(x <= left, width, np.clip(right - x, 0.0, width))
         return Place(k, low, high)
 
-    def _split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _split(self, x: FloatArray) -> Tails:
         return self._weights.split(self._place(x))
 
     def _around(self, x: FloatArray) -> tuple[Place, Distances]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .._compiler.rounding import check_rounding
 from .._numbers.revenue import twofold
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill, log_fill
@@ -27,6 +28,7 @@ quiet = np.errstate(all="ignore")  # a warning would depend on the data
 
 
 Elementwise: TypeAlias = Callable[[Any], FloatArray]
+Tails: TypeAlias = tuple[FloatArray, FloatArray]  # P of up to a number, and of beyond it
 
 
 def _filled(kernel: Any, x: Any) -> FloatArray:
@@ -95,6 +97,16 @@ def least_number(
     top = np.ascontiguousarray(high + 0.0).view(np.int64)  # -0 becomes 0
     bits = least(np.zeros_like(top), top, lambda n, i: reached(n.view(np.float64), i), ways)
     return bits.view(np.float64)
+
+
+def elementwise(rule: Callable[[Any], AnyArray], argument: AnyArray) -> float | AnyArray:
+    """What a rule of rows gives, in the shape of an argument: a Python number for a number."""
+    check_rounding()
+    values = rule(argument.reshape(-1))
+    if argument.ndim:
+        return values.reshape(argument.shape)
+    number: float = values[0].item()
+    return number
 
 
 def cdf_of(below: FloatArray, above: FloatArray) -> FloatArray:

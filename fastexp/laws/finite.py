@@ -48,9 +48,6 @@ class LossGroups:
     and rounded once to float64 (capped at the largest one).
     """
 
-    losses: FloatArray
-    masses: FloatArray
-
     def __init__(self, bits: WordArray, kind: int, base: FloatArray | None) -> None:
         if base is not None:
             bits, base = bits[base > 0], base[base > 0]
@@ -60,14 +57,6 @@ class LossGroups:
             gaps = differences(distinct[-1:], distinct[::-1])
         self.losses = np.minimum(gaps, LARGEST)
         self.masses = np.bincount(self.members, base, gaps.size).astype(np.float64)
-        self._log_masses = log(self.masses)
-
-    def probabilities(self, rate: float) -> FloatArray:
-        """The probability of each distinct loss at a rate."""
-        with np.errstate(over="ignore"):
-            heights = rate * self.losses - self._log_masses
-        weights = exp(heights.min() - heights)
-        return np.asarray(weights / weights.sum(), np.float64)
 
 
 def exact_values(bits: WordArray, kind: int) -> AnyArray:
@@ -271,7 +260,10 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
 
     @cached_property
     def _loss_probabilities(self) -> FloatArray:
-        return self._groups.probabilities(self._weighting.rate_nats)
+        with np.errstate(over="ignore"):
+            heights = self._weighting.rate_nats * self._groups.losses - log(self._groups.masses)
+        weights = exp(heights.min() - heights)
+        return np.asarray(weights / weights.sum(), np.float64)
 
     @property
     def log_normalizer(self) -> float:

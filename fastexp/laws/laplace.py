@@ -86,6 +86,7 @@ class LaplaceLaw(GridLaw):
     (10.0, 0.850918, 13)
     """
 
+    _sampler: LaplaceSampler
     _endless = _by_distance = True
 
     def __init__(self, sampler: LaplaceSampler, epsilon: float) -> None:
@@ -95,7 +96,6 @@ class LaplaceLaw(GridLaw):
         if grid.value(0) >= grid.value(1) or grid.value(last - 1) >= grid.value(last):
             raise InvalidRecords("f must be so small that points around it differ in float64")
         super().__init__(grid, _cells(truth, seen, seen), _step(truth), rate, epsilon, sampler)
-        self._held = sampler
         self._utility = partial(minus_distances, truth, 1 - seen)
 
     @property
@@ -109,7 +109,7 @@ class LaplaceLaw(GridLaw):
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         if rate * FINEST < 1:
             raise ParameterError("epsilon must be at least sensitivity / step / 2**42")
-        law = type(self)(self._held.with_rate(rate), epsilon)
+        law = type(self)(self._sampler.with_rate(rate), epsilon)
         law._statistic = self._statistic
         return law
 
@@ -117,9 +117,9 @@ class LaplaceLaw(GridLaw):
         _, s, d = self._grid.unit
         return self._epsilon, self._rate, self._unit, (s, d)
 
-    def _against(self, other: GridLaw) -> LossPieces:
+    def _against(self, other: Self) -> LossPieces:
         """Over the points that either law sees."""
-        truths = [law._held.truth for law in (self, other) if isinstance(law, LaplaceLaw)]
+        truths = [law._sampler.truth for law in (self, other)]
         seen = self._grid.size // 2
         low, high = (end(truth.below for truth in truths) for end in (min, max))
         one, two = (self._wide(t, t.below - low + seen, high - t.below + seen) for t in truths)

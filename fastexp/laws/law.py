@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, NoReturn, Self, TypeAlias, TypeVar, overload
+from typing import Any, Generic, NoReturn, Self, TypeVar, overload
 
 import numpy as np
 
@@ -23,14 +23,13 @@ from ..errors import ParameterError
 from ..pictures.cards import Card, Carded
 from ..pictures.law_painters import Laws
 from ..pictures.law_panels import draw
-from .elementary import cdf_of, differences, least_number, quiet
+from .elementary import Tails, cdf_of, differences, elementwise, least_number, quiet
 from .pieces import LossSums
 from .privacy_loss import LossPieces, PrivacyLoss
 from .targets import HIGH, LOW, Target, Unreached, first_failure, least_epsilon, target_of
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
-Tails: TypeAlias = tuple[FloatArray, FloatArray]  # up to a number, and beyond it
 SHARED = "truth", "_groups"  # what does not depend on epsilon
 HIDDEN = "A law holds private data, of which nothing is shown here."
 FLOOR = ", which is at least the distance of the truth from the nearest possible output"
@@ -413,8 +412,7 @@ class LossLaw(Law[One_co, Many_co]):
         ------
         ParameterError, ParameterTypeError
         """
-        limits = validate.reals("t", t)
-        return elementwise(self._loss_cdf, limits)
+        return elementwise(self._loss_cdf, validate.reals("t", t))
 
     @overload
     def loss_tail(self, t: Scalar) -> float: ...
@@ -432,8 +430,7 @@ class LossLaw(Law[One_co, Many_co]):
         float or ndarray of float64
             In [0, 1], the shape of `t`.
         """
-        limits = validate.reals("t", t)
-        return elementwise(self._loss_tail, limits)
+        return elementwise(self._loss_tail, validate.reals("t", t))
 
     @overload
     def loss_quantile(self, p: Scalar) -> float: ...
@@ -455,8 +452,7 @@ class LossLaw(Law[One_co, Many_co]):
         ------
         ParameterError, ParameterTypeError
         """
-        levels = probability_levels(p)
-        return elementwise(self._loss_quantile, levels)
+        return elementwise(self._loss_quantile, probability_levels(p))
 
     def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> Self:
         """The law of the same data at another epsilon; what does not depend on it is shared.
@@ -552,8 +548,7 @@ class NumberLaw(Law[float, AnyArray]):
         ------
         ParameterError, ParameterTypeError
         """
-        numbers = self._numbers("x", x)
-        return elementwise(lambda x: cdf_of(*self._split(x)), numbers)
+        return elementwise(lambda x: cdf_of(*self._split(x)), self._numbers("x", x))
 
     @overload
     def ppf(self, p: Scalar) -> float: ...
@@ -577,8 +572,7 @@ class NumberLaw(Law[float, AnyArray]):
         ------
         ParameterError, ParameterTypeError
         """
-        levels = probability_levels(p)
-        return elementwise(self._invert, levels)
+        return elementwise(self._invert, probability_levels(p))
 
     def mean(self) -> float:
         """The expected output."""
@@ -649,30 +643,20 @@ class NumberLaw(Law[float, AnyArray]):
         endless = self._endless or bool(np.isinf(self._support()).any())
 
         def quantiles(p: FloatArray) -> FloatArray:
-            return np.where((p == 1.0) & endless, np.inf, self._error_quantiles(p, centre))
+            low, high = (np.abs(differences(centre, end)) for end in self._support())
+            most = np.nextafter(np.maximum(low, high), np.inf)
+            least = least_number(most, lambda r, i: self._within(centre[i], r, p[i]))
+            return np.where((p == 1.0) & endless, np.inf, least)
 
         return elementwise(quantiles, levels)
 
-    def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
-        """The least doubles r that are `_within`."""
-        return least_number(self._farthest(truth), lambda r, i: self._within(truth[i], r, p[i]))
-
-    def _farthest(self, x: AnyArray) -> FloatArray:
-        """At least the greatest |output - x|."""
-        low, high = (np.abs(differences(x, end)) for end in self._support())
-        return np.asarray(np.nextafter(np.maximum(low, high), np.inf))
-
     @quiet
-    def _inside(self, truth: AnyArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """P(|output - truth| <= r) and P(> r), from whichever sums keep most digits."""
+    def _within(self, truth: AnyArray, r: FloatArray, p: FloatArray) -> AnyArray:
+        """Whether P(|output - truth| <= r) >= p, by whichever sums keep most digits."""
         (below_a, above_a), (below_b, above_b) = self._window(truth, r)
         outside = below_a + above_b
         inside = np.where(above_a <= 0.5, above_a - above_b, 1.0 - outside)
-        return np.where(below_b <= 0.5, below_b - below_a, inside), outside
-
-    def _within(self, truth: AnyArray, r: FloatArray, p: FloatArray) -> AnyArray:
-        """Whether P(|output - truth| <= r) >= p."""
-        inside, outside = self._inside(truth, r)
+        inside = np.where(below_b <= 0.5, below_b - below_a, inside)
         return np.where(p <= 0.5, inside >= p, outside <= 1.0 - p)
 
     def _holds(self, target: Target) -> Callable[[float], bool]:
@@ -738,13 +722,3 @@ def finite(name: str, numbers: AnyArray) -> AnyArray:
     if not bool(np.isfinite(numbers).all()):
         raise ParameterError(f"{name} must be finite")
     return numbers
-
-
-def elementwise(rule: Callable[[Any], AnyArray], argument: AnyArray) -> float | AnyArray:
-    """What a rule of rows gives, in the shape of an argument: a Python number for a number."""
-    check_rounding()
-    values = rule(argument.reshape(-1))
-    if argument.ndim:
-        return values.reshape(argument.shape)
-    number: float = values[0].item()
-    return number

@@ -30,9 +30,9 @@ from .._parameters import validate
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray
 from ..errors import ParameterError, PrecisionError
-from .elementary import least_number, quiet
+from .elementary import Tails, elementwise, least_number, quiet
 from .figures import Figures
-from .law import NumberLaw, Tails, probability_levels
+from .law import NumberLaw, probability_levels
 from .targets import Target
 
 MOST = 1e300  # a greater argument counts as this one: no closed form overflows
@@ -228,12 +228,9 @@ class ClampedNoise:
         below, above = self.sides()
         return above - below
 
-    def expected_error(self, truth: FloatArray | None = None) -> FloatArray:
-        """E|Y - truth|; the truth is T by default."""
-        below, above = self.sides()
-        if truth is None:
-            return below + above
-        low, high = self.bounds
+    def expected_error(self, truth: FloatArray) -> FloatArray:
+        """E|Y - truth|."""
+        (below, above), (low, high) = self.sides(), self.bounds
         gap = np.abs(np.clip(truth, low, high) - self.centre)
         inside = (below + above) + (gap - self._mean_min(gap))
         # Outside of the bounds all outputs lie on one side.
@@ -250,19 +247,14 @@ class ClampedNoise:
         square = self.scale * (self.scale * (0.5 * (below + above)))
         return np.where(self.scale > 0, np.maximum(square - mean * mean, 0.0), 0.0)
 
-    def figures(self, truths: FloatArray | None, names: Collection[str]) -> Figures:
-        """Those of some figures that are known, from the truths; None: from T."""
-        figures: Figures = {}
-        if "error" in names:
-            figures["error"] = self.expected_error(truths)
-        if "bias" in names or "error_square" in names:
-            bias = self.bias() + (0.0 if truths is None else self.centre - truths)
-            figures["bias"] = bias
-        if "error_square" in names:
-            figures["error_square"] = self.variance() + bias**2
-        return figures
+    def figures(self, truths: FloatArray, names: Collection[str]) -> Figures:
+        """Those of some figures that are known."""
+        bias = self.bias() + (self.centre - truths)
+        square = self.variance() + bias**2
+        every = {"error": self.expected_error(truths), "bias": bias, "error_square": square}
+        return {name: every[name] for name in every if name in names}
 
-    def tails(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def tails(self, x: FloatArray) -> Tails:
         """P(Y <= x) and P(Y > x), each to its own digits."""
         half = 0.5 * self.noise.tail(self._ratio(np.abs(x - self.centre)))
         still = self.scale == 0.0
@@ -273,7 +265,7 @@ class ClampedNoise:
         below = np.where(inside, np.where(over, 1.0, below), 0.0)
         return below, np.where(inside, np.where(over, 0.0, above), 1.0)
 
-    def before(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def before(self, x: FloatArray) -> Tails:
         """P(Y < x) and P(Y >= x): by symmetry P(-Y > -x) and P(-Y <= -x)."""
         low, high = self.bounds
         mirrored = ClampedNoise(self.noise, -self.centre, self.scale, (-high, -low))
@@ -368,10 +360,9 @@ class NoiseLaw(NumberLaw):
         float or ndarray of float64
             The shape of `p`, within the bounds.
         """
-        levels = probability_levels(p)
-        return self.ppf(levels.item() if levels.ndim == 0 else levels)
+        return elementwise(self._invert, probability_levels(p))
 
-    def _split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _split(self, x: FloatArray) -> Tails:
         return self._output.tails(x)
 
     @quiet

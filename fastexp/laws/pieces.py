@@ -20,7 +20,19 @@ import numpy as np
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill
 from ..kernels.numbers.density import running_products, sum_products
-from .elementary import EXACT, LARGEST, exp, expm1, least, least_number, log, quiet, reached, sums
+from .elementary import (
+    EXACT,
+    LARGEST,
+    Tails,
+    exp,
+    expm1,
+    least,
+    least_number,
+    log,
+    quiet,
+    reached,
+    sums,
+)
 
 Fall: TypeAlias = FloatArray | None
 
@@ -83,9 +95,7 @@ def near(z: Fall, y: FloatArray, size: FloatArray) -> FloatArray:
 
 
 @quiet
-def shares(
-    z: Fall, low: FloatArray, high: FloatArray, size: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def shares(z: Fall, low: FloatArray, high: FloatArray, size: FloatArray) -> Tails:
     """The shares of mass in a piece's first `low` and last `high`; low + high = size.
 
     Each keeps its digits however small it is.
@@ -185,27 +195,17 @@ class Distances(NamedTuple):
 class Weights:
     """Masses exp(-rate * loss) of pieces, normalised; sums from either end keep their digits."""
 
-    pieces: Pieces
-    rate: float
-
-    def __init__(self, pieces: Pieces, rate: float) -> None:
-        self.pieces, self.rate = pieces, rate
-
-    @cached_property
-    def fall(self) -> Fall:
-        """How fast log-densities fall from the best ends."""
-        if self.pieces.slope is None:
-            return None
-        with np.errstate(over="ignore"):
-            return np.asarray(self.rate * self.pieces.slope)
-
-    @cached_property
     @quiet
-    def _raw(self) -> tuple[FloatArray, FloatArray, float]:
-        """(probabilities of pieces, of those before k = 0, ..., m, ln of the sum of masses)."""
-        p = self.pieces
+    def __init__(self, pieces: Pieces, rate: float) -> None:
+        """`fall` is how fast log-densities fall from the best ends.
+
+        `masses` are the probabilities of pieces, `below` those of the pieces before k = 0, ..., m,
+        and `log_total` is ln of the sum of all masses.
+        """
+        self.pieces = p = pieces
+        self.fall: Fall = None if p.slope is None else np.asarray(rate * p.slope)
         masses = log_weight(self.fall, p.size, p.step)
-        masses -= self.rate * p.loss
+        masses -= rate * p.loss
         lift = float(masses.max())
         masses -= lift
         exp_fill(masses, masses)
@@ -213,22 +213,8 @@ class Weights:
         total = below[-1:].copy()
         below /= total  # exactly 1 where nothing follows
         masses /= total
-        return masses, below, lift + float(log(total)[0])
-
-    @property
-    def log_total(self) -> float:
-        """ln of the sum of all masses."""
-        return self._raw[2]
-
-    @property
-    def masses(self) -> FloatArray:
-        """The probability of each piece."""
-        return self._raw[0]
-
-    @property
-    def below(self) -> FloatArray:
-        """P(pieces before k), k = 0, ..., m."""
-        return self._raw[1]
+        self.masses, self.below = masses, below
+        self.log_total = lift + float(log(total)[0])
 
     @cached_property
     def above(self) -> FloatArray:
@@ -247,16 +233,6 @@ class Weights:
         """The variance within each piece."""
         return variance(self.fall, self.pieces.size, self.pieces.step)
 
-    @cached_property
-    def to_left(self) -> FloatArray:
-        """From each piece's first point to its mean."""
-        return self._from_left(self.depth, self.pieces.size, self.fall)
-
-    @cached_property
-    def to_right(self) -> FloatArray:
-        """From each piece's mean to its last point."""
-        return self._from_left(self.depth, self.pieces.size, mirrored(self.fall))
-
     @quiet
     def _from_left(self, depth: FloatArray, size: FloatArray, z: Fall) -> FloatArray:
         if z is None:
@@ -267,7 +243,8 @@ class Weights:
     def short(self) -> FloatArray:
         """E max(0, start of piece k - X), k = 0, ..., m: sums of terms >= 0."""
         p, out = self.pieces, np.empty(self.below.size)
-        slack, rest = p.step, self.to_right  # from a piece's last point to the next one's first
+        rest = self._from_left(self.depth, p.size, mirrored(self.fall))  # from means to last points
+        slack = p.step  # from a piece's last point to the next one's first
         if p.gap is not p.size:
             slack, rest = 0.0, p.gap + rest
         running_products(self.below[:-1], p.gap, self.masses, rest, slack, 0, out)
@@ -277,11 +254,12 @@ class Weights:
     def excess(self) -> FloatArray:
         """E max(0, X - start of piece k), k = 0, ..., m: sums of terms >= 0."""
         p, out = self.pieces, np.empty(self.above.size)
-        running_products(self.above[1:], p.gap, self.masses, self.to_left, 0.0, 1, out)
+        rest = self._from_left(self.depth, p.size, self.fall)  # from first points to means
+        running_products(self.above[1:], p.gap, self.masses, rest, 0.0, 1, out)
         return out
 
     @quiet
-    def split(self, at: Place) -> tuple[FloatArray, FloatArray]:
+    def split(self, at: Place) -> Tails:
         """P(X <= x) and P(X > x)."""
         p = self.pieces.some(at.piece)
         fall = None if self.fall is None else self.fall[at.piece]
@@ -321,14 +299,6 @@ class Losses:
 
     Independent of epsilon. `sloped`: pieces of more than one loss.
     """
-
-    pieces: Pieces
-    by_high: IntArray
-    by_low: IntArray
-    highs: FloatArray
-    lows: FloatArray
-    high: FloatArray
-    low: FloatArray
 
     @quiet
     def __init__(self, pieces: Pieces, unit: Fraction = Fraction(1)) -> None:
@@ -388,7 +358,7 @@ class LossSums:
             mean += float(sum_products(self._masses, steep * self._weights.depth))
         return float(self._losses.in_units(np.array([mean]))[0])
 
-    def at(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def at(self, t: FloatArray) -> Tails:
         """P(loss <= t) and P(loss > t), each summed on its own side."""
         losses = self._losses
         below = self._below[np.searchsorted(losses.highs, t, "right")]
@@ -403,7 +373,7 @@ class LossSums:
         return np.minimum(below, 1.0), np.minimum(above, 1.0)
 
     @quiet
-    def _cut(self, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _cut(self, t: FloatArray) -> Tails:
         """P(loss <= t) and P(loss > t) within those pieces that have losses on both sides."""
         losses, fall = self._losses, None if self._weights is None else self._weights.fall
         row, number = np.nonzero((losses.low <= t[:, None]) & (losses.high > t[:, None]))

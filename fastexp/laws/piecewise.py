@@ -75,15 +75,11 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
     def _subject(self) -> Laws:
         return replace(super()._subject(), best=self._pieces.best)
 
-    @property
-    def _all_losses(self) -> Losses:
-        if not self._shared:
-            self._shared.append(Losses(self._pieces, self._unit))
-        return self._shared[0]
-
     @cached_property
     def _losses(self) -> LossSums:
-        return LossSums(self._all_losses, self._weights.masses, self._weights)
+        if not self._shared:
+            self._shared.append(Losses(self._pieces, self._unit))
+        return LossSums(self._shared[0], self._weights.masses, self._weights)
 
     @property
     def _scale(self) -> float:

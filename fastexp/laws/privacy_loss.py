@@ -18,7 +18,7 @@ from .._parameters import validate
 from .._typing import ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError, PrecisionError
 from ..pictures.cards import Card, Printed
-from .elementary import exp, expm1, log, log_sum_exp, quiet
+from .elementary import elementwise, exp, expm1, log, log_sum_exp, quiet
 from .pieces import POINTS, depth, log_weight
 
 MOST = 1 << 24  # outputs that are looked at one by one
@@ -261,10 +261,11 @@ class PrivacyLoss(Printed):
         ParameterError, ParameterTypeError
             If an epsilon is not a number.
         """
-        check_rounding()
-        wanted = validate.reals("epsilon", epsilon)
-        deltas = [min(self._pieces.delta(e), 1.0) for e in wanted.reshape(-1).tolist()]
-        return np.array(deltas).reshape(wanted.shape) if wanted.ndim else deltas[0]
+
+        def deltas(wanted: FloatArray) -> FloatArray:
+            return np.array([min(self._pieces.delta(e), 1.0) for e in wanted.tolist()])
+
+        return elementwise(deltas, validate.reals("epsilon", epsilon))
 
     def epsilon(self, delta: float = 0.0) -> float:
         """ε(δ): the least ε >= 0 whose δ(ε) is at most `delta`.

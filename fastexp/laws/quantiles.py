@@ -21,6 +21,7 @@ from .._typing import AnyArray, ArrayLike, FloatArray, IntArray
 from ..errors import ParameterError
 from ..pictures.law_painters import Laws
 from .elementary import exp
+from .figures import of_law
 from .grid import GridLaw
 from .law import Law, finite
 from .quantile_chain import LOST, Chain
@@ -191,18 +192,14 @@ class QuantilesLaw(Law[Any, Any]):
         ParameterError, ParameterTypeError
         """
         check_rounding()
-        m, values = len(self.q), self.truth if truths is None else truths
-        if values is None:
-            return np.full(m, np.nan)
-        numbers = validate.exact_reals("truths", values)
-        if numbers.shape != (m,):
-            raise ParameterError(f"truths must have shape ({m},), got {numbers.shape}")
+        m = len(self.q)
+        each = [None] * m
         if truths is not None:
-            finite("truths", numbers)
-        errors = np.full(m, np.inf)  # records may be infinite, outputs are not
-        for j in np.flatnonzero(np.isfinite(numbers)).tolist():
-            errors[j] = self._one(j).expected_error(numbers[j])
-        return errors
+            numbers = validate.exact_reals("truths", truths)
+            if numbers.shape != (m,):
+                raise ParameterError(f"truths must have shape ({m},), got {numbers.shape}")
+            each = finite("truths", numbers).tolist()
+        return np.array([of_law(self._one(j), "error", truth) for j, truth in enumerate(each)])
 
     def expected_rank_error(self) -> FloatArray:
         """How many records lie between each output and its target, on average.
@@ -226,14 +223,11 @@ class QuantilesLaw(Law[Any, Any]):
 
     def _one(self, j: int) -> GridLaw:
         if j not in self._marginals:
-            self._marginals[j] = self._on(self._chain, j)
+            runs = runs_of(self._chain.line, self._chain.places[j], self._chain.spend)
+            law = MarginalLaw(self.grid, *runs, self._epsilon, Column(self, j))
+            law._statistic = partial(self._truth_of, j)
+            self._marginals[j] = law
         return self._marginals[j]
-
-    def _on(self, chain: Chain, j: int) -> MarginalLaw:
-        runs = runs_of(chain.line, chain.places[j], chain.spend)
-        law = MarginalLaw(self.grid, *runs, self._epsilon, Column(self, j))
-        law._statistic = partial(self._truth_of, j)
-        return law
 
     def _truth_of(self, j: int) -> Any:
         return None if self.truth is None else self.truth[j].item()

@@ -27,9 +27,8 @@ from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
 from ..kernels.bits.logexp import LN2
 from ..pictures.law_painters import Laws
-from .elementary import differences, exp, expm1, frozen, log, log_sum_exp, quiet, sums
+from .elementary import differences, elementwise, exp, expm1, frozen, log, log_sum_exp, quiet, sums
 from .finite import CandidateLaw, FiniteLaw, GroupedLosses, exact_values, nats
-from .law import elementwise
 from .privacy_loss import LossPieces
 from .targets import Target
 
@@ -49,8 +48,8 @@ class OrderedSelections(CandidateLaw[IntArray, IntArray]):
         epsilon: float,
         candidates: tuple[Any, ...] | None,
     ) -> None:
-        super().__init__(bits, kind, weighting, epsilon, candidates)
         self._places = places
+        super().__init__(bits, kind, weighting, epsilon, candidates)
 
     @property
     def k(self) -> int:
@@ -138,10 +137,11 @@ class TopKLaw(OrderedSelections):
     _simulate = staticmethod(top_k.simulate)
 
     def _check_utilities(self) -> None:
-        self._first  # noqa: B018  # refuses what is not finite
+        self.first_place  # noqa: B018  # refuses what is not finite
 
     @cached_property
-    def _first(self) -> FiniteLaw:
+    def first_place(self) -> FiniteLaw:
+        """The law of the first selection alone: an exponential mechanism's."""
         return self._law(self._bits, self._candidates)
 
     @property
@@ -150,24 +150,19 @@ class TopKLaw(OrderedSelections):
         return self._maker
 
     def _subject(self) -> Laws:
-        return replace(self._first._subject(), mechanism=self._maker)
+        return replace(self.first_place._subject(), mechanism=self._maker)
 
     def _identity(self) -> tuple[object, ...]:
-        return self._places, *self._first._identity()
+        return self._places, *self.first_place._identity()
 
     def _law(self, bits: WordArray, candidates: tuple[Any, ...] | None = None) -> FiniteLaw:
         return FiniteLaw(bits, self._kind, self._weighting, self._epsilon, candidates)
-
-    @property
-    def first_place(self) -> FiniteLaw:
-        """The law of the first selection alone: an exponential mechanism's."""
-        return self._first
 
     @cached_property
     def first_place_probabilities(self) -> FloatArray:
         """P(selected first) of each candidate, read-only."""
         check_rounding()
-        return self._first.probabilities
+        return self.first_place.probabilities
 
     def _log_probability(self, indices: list[int]) -> float:
         values = [bits_value(int(self._bits[i]), self._kind) for i in indices]
@@ -184,7 +179,7 @@ class TopKLaw(OrderedSelections):
         return total
 
     def _outputs(self) -> tuple[object, ...]:
-        return self._places, *self._first._outputs()
+        return self._places, *self.first_place._outputs()
 
     def _against(self, other: Self) -> LossPieces:
         count = self._selections("top-k")
@@ -207,7 +202,7 @@ class TopKLaw(OrderedSelections):
         return logs
 
     def _holds(self, target: Target) -> Callable[[float], bool]:
-        return self._first._holds(target)
+        return self.first_place._holds(target)
 
 
 class SliceLevels:
@@ -220,21 +215,15 @@ class SliceLevels:
     digits.
     """
 
-    losses: FloatArray
-
-    exact: AnyArray
-    log_masses: FloatArray
-    log_within: FloatArray
-
     def __init__(self, gaps: AnyArray, places: int) -> None:
-        self._sorted = np.sort(gaps)
-        self._best = self._sorted[:places]
+        self.gaps, self._sorted = gaps, np.sort(gaps)
+        self.best = self._sorted[:places]
         distinct = np.unique(self._sorted)
         farthest = int(distinct[-1])
         if farthest < min(MOST, 4 * places * distinct.size):
             levels = np.arange(farthest + 1, dtype=np.uint64)
         elif places * distinct.size <= MOST:
-            best = np.unique(self._best)
+            best = np.unique(self.best)
             levels = np.unique(np.concatenate([distinct[distinct >= gap] - gap for gap in best]))
         else:
             raise ParameterError(f"the law of a joint selection needs at most {MOST} losses")
@@ -242,12 +231,12 @@ class SliceLevels:
 
     def reach(self, place: int, levels: AnyArray) -> IntArray:
         """How many items the place may take, for each of some losses."""
-        return joint_top_k.reached(self._sorted, levels, self._best[place])
+        return joint_top_k.reached(self._sorted, levels, self.best[place])
 
     @quiet
     def _count(self, levels: AnyArray) -> None:
         product, exponent, new = np.ones(levels.size), np.zeros(levels.size), np.zeros(levels.size)
-        for place in range(self._best.size):
+        for place in range(self.best.size):
             reach = self.reach(place, levels)
             free = (reach - place).astype(np.float64)
             share = np.diff(reach, prepend=0) / free
@@ -296,20 +285,8 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
 
     _simulate = staticmethod(joint_top_k.simulate)
 
-    def __init__(
-        self,
-        bits: WordArray,
-        kind: int,
-        weighting: Weighting,
-        places: int,
-        epsilon: float,
-        candidates: tuple[object, ...] | None,
-        levels: SliceLevels | None = None,
-    ) -> None:
-        super().__init__(bits, kind, weighting, places, epsilon, candidates)
-        counts = joint_top_k.ordered(bits, kind)
-        self._gaps = counts.max().view(np.uint64) - counts.view(np.uint64)
-        self._levels = SliceLevels(self._gaps, places) if levels is None else levels
+    def _check_utilities(self) -> None:
+        self._groups  # noqa: B018  # refuses too many losses
 
     def _identity(self) -> tuple[object, ...]:
         return self._epsilon, self._weighting.rate, self._places, self._candidates, self._utilities
@@ -318,14 +295,16 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
         first = SimpleNamespace(probabilities=self.first_place_probabilities)
         return Laws(self.mechanism, "", [first], [None], candidates=self._names)
 
-    @property
+    @cached_property
     def _groups(self) -> SliceLevels:
-        return self._levels
+        counts = joint_top_k.ordered(self._bits, self._kind)
+        gaps = counts.max().view(np.uint64) - counts.view(np.uint64)
+        return SliceLevels(gaps, self._places)
 
     @cached_property
     def _heights(self) -> FloatArray:
         """ln of the weight of each loss."""
-        return self._levels.log_masses - self._weighting.rate_nats * self._levels.losses
+        return self._groups.log_masses - self._weighting.rate_nats * self._groups.losses
 
     @cached_property
     def log_normalizer(self) -> float:
@@ -355,7 +334,7 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
         """
         check_rounding()
         wanted = validate.reals("t", t)
-        losses = self._levels.losses
+        losses = self._groups.losses
 
         def masses(flat: FloatArray) -> FloatArray:
             place = losses.searchsorted(flat).clip(max=losses.size - 1)
@@ -397,14 +376,17 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
     def _loss(self, indices: list[int]) -> int:
         if len(indices) < self._places:
             raise ParameterError(f"selection must hold {self._places} indices, got {len(indices)}")
-        gaps = self._gaps.tolist()
-        best = np.sort(self._gaps)[: self._places].tolist()
-        return int(max(gaps[item] - gap for item, gap in zip(indices, best, strict=True)))
+        return int(self._losses_of(np.array(indices)))
+
+    def _losses_of(self, selections: IntArray) -> AnyArray:
+        """The losses of selections, whose indices are in the last axis."""
+        chosen = self._groups.gaps[selections]
+        return np.asarray((chosen - np.minimum(chosen, self._groups.best)).max(axis=-1))
 
     @cached_property
     def _slices(self) -> FloatArray:
         """P that the slice is one from each loss up to before the next one."""
-        levels, rate = self._levels, self._weighting.rate_nats
+        levels, rate = self._groups, self._weighting.rate_nats
         with np.errstate(over="ignore"):
             steps = np.append(np.diff(levels.exact).astype(np.float64) * rate, math.inf)
         heights = levels.log_within - rate * levels.losses - self.log_normalizer
@@ -415,8 +397,8 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
     def first_place_probabilities(self) -> FloatArray:
         """P(selected first) of each candidate, read-only."""
         check_rounding()
-        shares = self._slices / self._levels.reach(0, self._levels.exact)
-        runs = self._levels.exact.searchsorted(self._gaps)
+        shares = self._slices / self._groups.reach(0, self._groups.exact)
+        runs = self._groups.exact.searchsorted(self._groups.gaps)
         return frozen(sums(shares, back=True)[runs])
 
     def place_probabilities(self, candidate: int) -> FloatArray:
@@ -443,11 +425,11 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
         """
         check_rounding()
         (item,) = validate.indices("candidate", [candidate], 1, self._bits.size)
-        levels, best, out = self._levels.exact, np.sort(self._gaps), np.empty(self._places)
+        levels, gap, out = self._groups.exact, self._groups.gaps[item], np.empty(self._places)
         unused = self._slices.copy()
         for place in range(self._places):
-            share = 1.0 / (self._levels.reach(place, levels) - place)
-            behind = self._gaps[item] - min(best[place], self._gaps[item])
+            share = 1.0 / (self._groups.reach(place, levels) - place)
+            behind = gap - min(self._groups.best[place], gap)
             share[levels < behind] = 0.0
             out[place] = (unused * share).sum()
             unused *= 1.0 - share
@@ -463,15 +445,9 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
     def _against(self, other: Self) -> LossPieces:
         count = self._selections("joint top-k")
         rate = self._weighting.rate_nats
-        mine, theirs = self._all_losses(), other._all_losses()
+        order = np.array(list(permutations(range(self._bits.size), self._places)))
+        mine, theirs = self._losses_of(order), other._losses_of(order)
         moved = rate * differences(theirs, mine) - (self.log_normalizer - other.log_normalizer)
         first = -rate * mine.astype(np.float64) - self.log_normalizer
         second = -rate * theirs.astype(np.float64) - other.log_normalizer
         return LossPieces(np.ones(count), first, second, moved, np.arange(count))
-
-    def _all_losses(self) -> AnyArray:
-        """The loss of each selection, in the order of their indices."""
-        order = np.array(list(permutations(range(self._bits.size), self._places)))
-        chosen, best = self._gaps[order], np.sort(self._gaps)[: self._places]
-        losses: AnyArray = (chosen - np.minimum(chosen, best)).max(axis=1)
-        return losses

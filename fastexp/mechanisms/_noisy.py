@@ -192,7 +192,7 @@ class NoisyMedian(Comparator):
             canonical(ordered), "raise", True, 1, self._centres_and_scales
         )
         outputs = ClampedNoise(cast(Noise, self._noise), centres, scales, self._limits)
-        return outputs.figures(truths, names)
+        return outputs.figures(centres if truths is None else truths, names)
 
     def _check_nan(self, nan: object) -> None:
         validate.choice("nan", nan, POLICIES)

@@ -156,13 +156,13 @@ class RankMechanism(DistanceMechanism):
     ) -> Figures:
         from .._numbers import rank_errors
 
-        rows = canonical(ordered, self.grid)
-        if not rank_errors.is_regular(self._statistic, rows):
-            return super()._figures(ordered, truths, names)
-        if truths is None:
+        rows, true = canonical(ordered, self.grid), truths
+        if true is None:
             low, high = self._true_ranks(rows.shape[1])
-            truths = (0.5 * rows[:, low - 1] + 0.5 * rows[:, high - 1]).astype(np.float64)
-        figures = rank_errors.figures(self._statistic, rows, truths, self._unit)
+            true = (0.5 * rows[:, low - 1] + 0.5 * rows[:, high - 1]).astype(np.float64)
+        if not rank_errors.is_regular(self._statistic, rows) or not np.isfinite(true).all():
+            return super()._figures(ordered, truths, names)
+        figures = rank_errors.figures(self._statistic, rows, true, self._unit)
         return {name: figure for name, figure in figures._asdict().items() if name in names}
 
     def _rank(self, form: distance.Forms, steps: int) -> None:

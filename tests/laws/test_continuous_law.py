@@ -616,7 +616,7 @@ class TestFace:
             assert other.epsilon == epsilon
             assert other._pieces is law._pieces
             assert other._left is law._left
-            assert other._all_losses is law._all_losses
+            assert other._shared[0] is law._shared[0]
             for statistic in ("mean", "var", "expected_loss", "expected_utility"):
                 assert getattr(other, statistic)() == pytest.approx(
                     getattr(fresh, statistic)(), rel=1e-15, abs=1e-300

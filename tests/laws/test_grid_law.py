@@ -16,7 +16,7 @@ from mpmath import mp
 import fastexp as fx
 from fastexp import GridLaw
 from fastexp.errors import ParameterError, ParameterTypeError
-from tests.doors.laws import GridCells, NumberLaw, pieces
+from tests.doors.laws import GridCells, pieces
 from tests.doors.parameters import Grid, make_grid
 from tests.doors.randomness import Sampling
 from tests.messages import raises, says
@@ -138,38 +138,6 @@ def close(got: float, exact: Any, rel: float = 1e-13, scale: float = 0.0) -> boo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        fx.Median(1.0, (0, 100)),
-        fx.Median(0.2, (-3.7, 3.3), step=0.1),
-        fx.Quantile(0.9, 1.0, (0, 5000), step=10),
-        fx.Mode(1.0, (0, 100), step=1, widen=2),
-        fx.Price(1.0, (0, 100), step=0.5),
-        fx.Median(1.0, (0, 100), grid=[0, 0.1, 7, 7.25, 50, 99, 100]),
-        fx.Median(0.01, (-(2**62), 2**62), step=2**30),
-    ],
-    ids=lambda m: repr(m)[:40],
-)
-def test_quantiles_of_errors_are_distances_of_points(mechanism, monkeypatch):
-    """Found among these they are what a search of all doubles finds; which is seldom needed."""
-    rng, searched = np.random.default_rng(1), []
-    low, high = (float(b) for b in mechanism.bounds)
-    levels = np.array([0.0, 0.05, 0.5, 0.95, 0.999, 1.0])
-    for n in (0, 1, 2, 30):
-        law = mechanism.law(rng.uniform(low, high, n).round(1))
-        inside = rng.uniform(low, high, 3)
-        for truth in (*inside, *inside.round(), low, high, low - 1.5, 2 * high):
-            truths = np.full(levels.size, truth)
-            wanted = NumberLaw._error_quantiles(law, levels, truths)
-            assert (law._error_quantiles(levels, truths) == wanted).all()
-            with monkeypatch.context() as counted:
-                counted.setattr(NumberLaw, "_error_quantiles", lambda *_: searched.append(1))
-                assert (law._error_quantiles(levels[1:], truths[1:]) == wanted[1:]).all()
-    assert searched == []
-
-
-@pytest.mark.slow
 @each("rate", RATES)
 @each("seed", range(24))
 def test_it_is_the_sum_over_all_points(seed, rate):
@@ -248,9 +216,9 @@ def test_losses_are_sums_over_all_points(seed, rate):
 def test_many_losses_go_in_parts(monkeypatch):
     cells, t = any_cells(20), np.linspace(-1, 12, 77)
     whole = cells.law(0.3)
-    assert whole._all_losses.sloped.size > 1
+    assert whole._losses._losses.sloped.size > 1
     expected = whole.loss_cdf(t), whole.loss_tail(t)
-    monkeypatch.setattr(pieces, "PAIRS", 3 * whole._all_losses.sloped.size)
+    monkeypatch.setattr(pieces, "PAIRS", 3 * whole._losses._losses.sloped.size)
     law = cells.law(0.3)
     assert np.array_equal((law.loss_cdf(t), law.loss_tail(t)), expected)
 
@@ -545,7 +513,7 @@ class TestEdges:
             assert other._rate == other.sample()[0] == scaled
             assert (other.epsilon, type(other)) == (epsilon, GridLaw)
             assert other._pieces is law._pieces
-            assert other._all_losses is law._all_losses
+            assert other._shared[0] is law._shared[0]
             assert other.probabilities.tolist() == fresh.probabilities.tolist()
             assert other.loss_quantile(0.7) == fresh.loss_quantile(0.7)
             assert other.expected_error(1.0) == fresh.expected_error(1.0)

@@ -64,6 +64,15 @@ def test_rank_statistics_by_definition():
         assert error == pytest.approx(weights @ abs(points - np.median(row)) / weights.sum())
 
 
+@each("name", ["median", "widened", "points"])
+def test_errors_from_an_infinite_statistic_are_infinite(name):
+    """As of `accuracy`: records may be infinite, outputs are not."""
+    records = np.array([[1, np.inf, np.inf], [1, 2, 3]])
+    errors = fx.expected_errors(records, [MECHANISMS[name]])[:, 0].tolist()
+    assert errors == [MECHANISMS[name].accuracy(row).expected for row in records]
+    assert errors[0] == np.inf
+
+
 def test_rows_are_sorted_but_not_changed():
     records = DATA["floats"].copy()
     errors = fx.expected_errors(records, [MECHANISMS["median"]])

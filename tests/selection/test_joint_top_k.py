@@ -38,7 +38,7 @@ class TestLaw:
         assert law.loss_cdf(law.loss_quantile(0.5)) >= 0.5
         more = law.with_epsilon(5.0)
         assert more.expected_loss() < law.expected_loss()
-        assert law._levels is more._levels
+        assert law._groups is more._groups
 
     def test_losses_listed_or_looked_up(self):
         """Far apart, losses are differences of counts; near each other, all integers."""

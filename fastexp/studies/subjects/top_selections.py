@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..._typing import AnyArray, FloatArray, WordArray
-from ...laws.figures import Figures
+from ...laws.figures import Figures, of_laws
 from ...mechanisms.joint_top_k import JointTopK
 from ...privacy import Guarantee, pure_guarantee, selection_rate
 from .selections import Utilities
@@ -116,9 +116,7 @@ class TopSelection(Utilities):
         return [self.mechanism.law(row) for row in self._taken(block.rows)]
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
-        if "loss" not in names:
-            return {}
-        return {"loss": np.array([law.expected_loss() for law in self._laws(block)])}
+        return of_laws(self._laws(block), None, {"loss"}.intersection(names))
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         return np.array([law.loss_cdf(edges) for law in self._laws(block)])
