@@ -44,6 +44,7 @@ from .targets import Target
 LISTED = 1 << 24  # points that `probabilities` lists at most
 LARGE = 1 << 62
 FAR = 745.0  # nats: terms that are smaller count for nothing in float64
+WAYS = 128  # into which a search for a point is cut at a time
 
 
 class GridCells(Pieces):
@@ -486,6 +487,35 @@ class GridLaw(PiecewiseLaw):
             after = differences(listed_points[np.minimum(cell + 1, listed_points.size - 1)], x)
         over, under = np.where(some, beyond, 0.0), np.where(some, 1.0 - beyond, -beyond)
         return at, Distances(from_first + beyond, after, over, under)
+
+    def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
+        """The distances of points: searched for on either side, and checked by their neighbours."""
+        below, size, m = self._grid.places(truth), self._grid.size, p.size
+        end = np.concatenate([below, size - below])  # how many points there are on each side
+
+        def distance(n: IntArray, i: IntArray) -> FloatArray:
+            """That of point n, from 0, beside the truth on a side; infinite if there is none."""
+            which, left = i % m, i < m
+            place = np.where(left, below[which] - 1 - n, below[which] + n)
+            points = self._grid.values(np.clip(place, 0, size - 1))
+            return np.where(n < end[i], np.abs(differences(points, truth[which])), np.inf)
+
+        def near_enough(n: IntArray, i: IntArray) -> AnyArray:
+            r = np.nextafter(distance(n, i), np.inf)  # the difference was rounded
+            return np.asarray(self._within(truth[i % m], r, p[i % m]))
+
+        sides: IntArray = np.arange(2 * m)
+        number = least(np.zeros(2 * m, np.int64), end, near_enough, WAYS)
+        r = distance(number, sides).reshape(2, m).min(axis=0)
+        several = np.maximum(np.array([np.nextafter(r, 0), r, np.nextafter(r, np.inf)]), 0.0)
+        yes = self._within(np.tile(truth, 3), several.reshape(-1), np.tile(p, 3)).reshape(3, m)
+        sure = (several[1] == 0.0) | ~yes[0]
+        sure &= yes[1] | yes[2]
+        out: FloatArray = np.where(yes[1], several[1], several[2])
+        if not sure.all():
+            rest = np.flatnonzero(~sure)
+            out[rest] = super()._error_quantiles(p[rest], truth[rest])
+        return out
 
     def _window(self, x: AnyArray, r: FloatArray) -> tuple[Tails, Tails]:
         before, upto = places_within(self._grid, x, r)

@@ -643,20 +643,30 @@ class NumberLaw(Law[float, AnyArray]):
         endless = self._endless or bool(np.isinf(self._support()).any())
 
         def quantiles(p: FloatArray) -> FloatArray:
-            low, high = (np.abs(differences(centre, end)) for end in self._support())
-            most = np.nextafter(np.maximum(low, high), np.inf)
-            least = least_number(most, lambda r, i: self._within(centre[i], r, p[i]))
-            return np.where((p == 1.0) & endless, np.inf, least)
+            return np.where((p == 1.0) & endless, np.inf, self._error_quantiles(p, centre))
 
         return elementwise(quantiles, levels)
 
+    def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
+        """The least doubles r that are `_within`."""
+        return least_number(self._farthest(truth), lambda r, i: self._within(truth[i], r, p[i]))
+
+    def _farthest(self, x: AnyArray) -> FloatArray:
+        """At least the greatest |output - x|."""
+        low, high = (np.abs(differences(x, end)) for end in self._support())
+        return np.asarray(np.nextafter(np.maximum(low, high), np.inf))
+
     @quiet
-    def _within(self, truth: AnyArray, r: FloatArray, p: FloatArray) -> AnyArray:
-        """Whether P(|output - truth| <= r) >= p, by whichever sums keep most digits."""
+    def _inside(self, truth: AnyArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """P(|output - truth| <= r) and P(> r), from whichever sums keep most digits."""
         (below_a, above_a), (below_b, above_b) = self._window(truth, r)
         outside = below_a + above_b
         inside = np.where(above_a <= 0.5, above_a - above_b, 1.0 - outside)
-        inside = np.where(below_b <= 0.5, below_b - below_a, inside)
+        return np.where(below_b <= 0.5, below_b - below_a, inside), outside
+
+    def _within(self, truth: AnyArray, r: FloatArray, p: FloatArray) -> AnyArray:
+        """Whether P(|output - truth| <= r) >= p."""
+        inside, outside = self._inside(truth, r)
         return np.where(p <= 0.5, inside >= p, outside <= 1.0 - p)
 
     def _holds(self, target: Target) -> Callable[[float], bool]:

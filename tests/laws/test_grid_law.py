@@ -16,7 +16,7 @@ from mpmath import mp
 import fastexp as fx
 from fastexp import GridLaw
 from fastexp.errors import ParameterError, ParameterTypeError
-from tests.doors.laws import GridCells, pieces
+from tests.doors.laws import GridCells, NumberLaw, pieces
 from tests.doors.parameters import Grid, make_grid
 from tests.doors.randomness import Sampling
 from tests.messages import raises, says
@@ -135,6 +135,38 @@ def any_cells(seed: int, sloped: str = "any", points: int = 40) -> Cells:
 def close(got: float, exact: Any, rel: float = 1e-13, scale: float = 0.0) -> bool:
     limit = max(rel * abs(exact), scale * 1e-13, 1e-307)
     return bool(abs(mp.mpf(float(got)) - exact) <= limit)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        fx.Median(1.0, (0, 100)),
+        fx.Median(0.2, (-3.7, 3.3), step=0.1),
+        fx.Quantile(0.9, 1.0, (0, 5000), step=10),
+        fx.Mode(1.0, (0, 100), step=1, widen=2),
+        fx.Price(1.0, (0, 100), step=0.5),
+        fx.Median(1.0, (0, 100), grid=[0, 0.1, 7, 7.25, 50, 99, 100]),
+        fx.Median(0.01, (-(2**62), 2**62), step=2**30),
+    ],
+    ids=lambda m: repr(m)[:40],
+)
+def test_quantiles_of_errors_are_distances_of_points(mechanism, monkeypatch):
+    """Found among these they are what a search of all doubles finds; which is seldom needed."""
+    rng, searched = np.random.default_rng(1), []
+    low, high = (float(b) for b in mechanism.bounds)
+    levels = np.array([0.0, 0.05, 0.5, 0.95, 0.999, 1.0])
+    for n in (0, 1, 2, 30):
+        law = mechanism.law(rng.uniform(low, high, n).round(1))
+        inside = rng.uniform(low, high, 3)
+        for truth in (*inside, *inside.round(), low, high, low - 1.5, 2 * high):
+            truths = np.full(levels.size, truth)
+            wanted = NumberLaw._error_quantiles(law, levels, truths)
+            assert (law._error_quantiles(levels, truths) == wanted).all()
+            with monkeypatch.context() as counted:
+                counted.setattr(NumberLaw, "_error_quantiles", lambda *_: searched.append(1))
+                assert (law._error_quantiles(levels[1:], truths[1:]) == wanted[1:]).all()
+    assert searched == []
 
 
 @pytest.mark.slow
