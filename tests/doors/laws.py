@@ -10,7 +10,7 @@ from fastexp.laws.elementary import added, differences
 from fastexp.laws.finite import flip_law
 from fastexp.laws.grid import GridCells
 from fastexp.laws.laplace import LaplaceLaw
-from fastexp.laws.law import HIDDEN, Law
+from fastexp.laws.law import HIDDEN, Law, NumberLaw
 from fastexp.laws.noises import ArsinhNormal, Cauchy, ClampedNoise, Laplace, ParetoTail, StudentT
 from fastexp.laws.quantile_errors import mean_place
 from fastexp.laws.quantile_targets import OFF, Bounds, bounded
