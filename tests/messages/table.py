@@ -605,7 +605,6 @@ MESSAGES = (
     Message("suffix of an output", ParameterError, "output must end in {suffixes}, got {file}", "a query, in test_files"),
     Message("temp left out", ParameterError, "temp must be given: the system has no folder for temporary files", "a query, in test_folders"),
     Message("temp of a type", ParameterTypeError, "temp must be the path of a folder, got {type}", "a query, in test_folders"),
-    Message("timestamps of nanoseconds", InvalidRecords, "{source} must hold timestamps of nanoseconds between the years 1678 and 2261 only", "a query, in test_files"),
     Message("timestamps that an engine holds", ParameterError, "groups must be timestamps that {engine} can hold..., got others in {name}", "a query, in test_duckdb"),
     Message("types of a column of keys", ParameterTypeError, "{argument} must be a column of integers, text, booleans, dates or timestamps, got {column}, which holds {name}...", "a query, in test_adapters"),
     Message("types that are read as they are", ParameterTypeError, "{column} must be of a type that is read as it is, got {type}: cast it to {misread}", "a query, in test_duckdb"),

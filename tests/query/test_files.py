@@ -232,19 +232,36 @@ def test_keys_are_what_is_asked_for(
     assert values == wanted
 
 
+def stamps(path: Path, reading: Any, unit: str) -> list[str | None]:
+    (values,) = read(path, ("t", reading))
+    return [None if x is None else str(np.datetime64(x, unit)) for x in values]
+
+
 def test_timestamps_keep_all_their_digits(tmp_path: Path) -> None:
     texts = ["2020-01-02 03:04:05.123456", "2020-01-02T03:04", "2020-01-02", "2020-01-02 25:00:00"]
     texts += ["3000-01-01 00:00:00", "2020-01-02 03:04:05Z", ""]
     path = written(tmp_path, "t,y\n" + "".join(f"{text},0\n" for text in texts))
     wanted = ["2020-01-02T03:04:05.123456", "2020-01-02T03:04:00.000000", None, None]
     wanted += ["3000-01-01T00:00:00.000000", None, None]
-    assert read(path, ("t", "timestamps")) == [wanted]
-    path = written(tmp_path, "t,y\n1969-12-31 23:59:59.123456789,0\n1970-01-01 00:00:00.1,0\n,\n")
-    wanted = ["1969-12-31T23:59:59.123456789", "1970-01-01T00:00:00.100000000", None]
-    assert read(path, ("t", "timestamps")) == [wanted]
-    path = written(tmp_path, "t,y\n1970-01-01 00:00:00.123456789,0\n3000-01-01 00:00:00,0\n")
-    with raises("timestamps of nanoseconds"):
-        read(path, ("t", "timestamps"))
+    assert stamps(path, "timestamps", "us") == wanted
+    digits = ["1970-01-01 00:00:00.1234560", "1970-01-01 00:00:00.123456789"]
+    path = written(tmp_path, "t,y\n" + "".join(f"{text},0\n" for text in digits))
+    assert stamps(path, "timestamps", "us") == ["1970-01-01T00:00:00.123456", None]
+    texts = ["1969-12-31T23:59:59.123456789", "1970-01-01 00:00:00.1", "3000-01-01 00:00:00", ""]
+    ends = ["2262-04-11T23:47:16.854775807", "1677-09-21T00:12:43.145224193"]
+    path = written(tmp_path, "t,y\n" + "".join(f"{text},0\n" for text in [*texts, *ends]))
+    wanted = ["1969-12-31T23:59:59.123456789", "1970-01-01T00:00:00.100000000", None, None, *ends]
+    assert stamps(path, "nanoseconds", "ns") == wanted
+
+
+def test_timestamps_are_read_in_the_unit_of_the_list(tmp_path: Path) -> None:
+    """One with more digits than the list has is none of its entries."""
+    texts = ["2020-01-01 00:00:00.123456", "2020-01-01 00:00:00.123456789", "3000-01-01 00:00:00"]
+    path = written(tmp_path, "t,x\n" + "".join(f"{text},5\n" * 99 for text in texts))
+    answers = {"x": (fx.Median(9, bounds=(0, 9), step=1), "x")}
+    for groups in (texts[:1] + texts[2:], texts[:2]):
+        query = fx.Query(by="t", groups=np.array(list(map(np.datetime64, groups))))
+        assert query.accuracy(path, answers)["n"].to_pylist() == [99, 99]
 
 
 def test_long_texts_are_no_keys(tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
 
 def _use(column: str, reading: Reading, keys: AnyArray | list[str]) -> Use:
     longest = max(map(len, keys), default=0) if reading == "text" else None
+    if isinstance(keys, np.ndarray) and keys.dtype == "M8[ns]":
+        reading = "nanoseconds"
     return Use(column, reading, longest)
 
 

@@ -13,7 +13,15 @@ from ..._typing import AnyArray, IntArray
 
 T = TypeVar("T")
 Reading: TypeAlias = Literal[
-    "doubles", "numbers", "integers", "text", "booleans", "dates", "timestamps", "keys"
+    "doubles",
+    "numbers",
+    "integers",
+    "text",
+    "booleans",
+    "dates",
+    "timestamps",
+    "nanoseconds",
+    "keys",
 ]
 Kind: TypeAlias = Literal["integers", "floats", "text", "booleans", "dates", "timestamps"]
 
@@ -23,8 +31,9 @@ class Use(NamedTuple):
 
     Engines whose columns have types give the column as it is, whatever `reading` says.
     "doubles" are records between bounds within 2**53, so that the nearest double counts as they
-    do; "numbers" may be beyond. "keys" are persons and groups without a list, of which only the
-    data know whether they are integers or text.
+    do; "numbers" may be beyond. "nanoseconds" are timestamps where the list has them in these.
+    "keys" are persons and groups without a list, of which only the data know whether they are
+    integers or text.
 
     `longest`: characters of the longest text that is listed, where "text" is read: longer ones
     are all alike. None: not known.
