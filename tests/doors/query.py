@@ -21,7 +21,7 @@ from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
 from fastexp.query.engines.frame import Column, Use
 from fastexp.query.engines.limits import brought, quoted
 from fastexp.query.engines.types import check_keys, check_records, type_of
-from fastexp.query.files import csv_rows, path_frame, row_file, text_cells, typed_rows
+from fastexp.query.files import csv_rows, path_frame, row_file, text_cells
 from fastexp.query.files.path_frame import PathFrame, connect
 from fastexp.query.files.text_cells import number, numbers_in
 from fastexp.query.frames import attached, find

@@ -36,7 +36,6 @@ from tests.doors.query import (
     quoted,
     row_file,
     text_cells,
-    typed_rows,
 )
 from tests.messages import raises, says
 from tests.support.each import each
@@ -329,7 +328,6 @@ BAD: list[tuple[bytes, str]] = [
     (f"c,d\r\n{MARKER},1\n".encode(), ROWS),
     (b"\0" * 100_000, HEADER),
     (b"a" * 3_000_000, HEADER),
-    (b"," * 20_000 + b"\n", "10000: number of columns of a file"),
     (f"x,y\n{MARKER},1\n".encode(), "'c': column of a file, got none"),
     (f"c,c\n{MARKER},1\n".encode(), "'c': column of a file, got 2"),
 ]
@@ -611,17 +609,6 @@ def test_damaged_rows_of_parquet_are_refused(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(InvalidRecords):
         read(path, ("x", "numbers"))
-
-
-def test_wide_schemas_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "f.parquet"
-    pq.write_table(pa.table({f"c{i}": [1] for i in range(30)}), path)
-    monkeypatch.setattr(typed_rows, "MOST_COLUMNS", 29)
-    with raises("29: number of columns of a file"):
-        PathFrame(path).names()
-    monkeypatch.setattr(typed_rows, "FOOTER", 100)
-    with raises("schema of a Parquet file, got 100"):
-        PathFrame(path).names()
 
 
 # ---- paths ----
