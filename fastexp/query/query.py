@@ -275,8 +275,7 @@ class Query(Scope):
         call = ReleaseCall(self, checked, key, label, budget, count, note)
         room = Room(memory, temp)
         place = output_of(output, force, frame, file_of(budget))
-        rows = frame_of(frame, memory, call.threads)
-        return perform(call, rows, room, place)
+        return perform(call, frame_of(frame, room, call.threads), place)
 
     def attach(
         self,
@@ -338,9 +337,8 @@ class Query(Scope):
         check_rounding()
         checked, count = answers_of(answers, self.by, nan, expand), validate.threads(threads)
         call = ReleaseCall(self, checked, key, label, budget, count, note)
-        room = Room(memory, temp)
-        rows = source_of(con, source, memory, call.threads)
-        table: DuckDBPyRelation = perform(call, AttachedFrame(con, name, rows), room)
+        rows = source_of(con, source, Room(memory, temp), call.threads)
+        table: DuckDBPyRelation = perform(call, AttachedFrame(con, name, rows))
         return table
 
     @overload
@@ -411,8 +409,7 @@ class Query(Scope):
         check_rounding()
         checked = answers_of(answers, self.by, nan, expand)
         call = SampleCall(self, checked, size, rng, validate.threads(threads))
-        room = Room(memory, temp)
-        return perform(call, frame_of(frame, memory, call.threads), room)
+        return perform(call, frame_of(frame, Room(memory, temp), call.threads))
 
     @overload
     def accuracy(
@@ -508,5 +505,4 @@ class Query(Scope):
         check_rounding()
         checked = answers_of(answers, self.by, nan)
         call = AccuracyCall(self, checked, probability, rng, validate.threads(threads))
-        room = Room(memory, temp)
-        return accuracy_of(call, frame_of(frame, memory, call.threads), room)
+        return accuracy_of(call, frame_of(frame, Room(memory, temp), call.threads))

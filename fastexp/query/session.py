@@ -107,7 +107,7 @@ class Session:
     (0.0, ['Exponential of revenue', 'Median of bid'])
     """
 
-    __slots__ = ("_budget", "_limits", "_room", "_rows", "_scores")
+    __slots__ = ("_budget", "_limits", "_rows", "_scores")
 
     def __init__(
         self,
@@ -133,12 +133,12 @@ class Session:
                 "has in all groups together"
             )
         self._budget, self._limits = budget, (whose, groups, rows)
-        self._scores, self._room = scores_of(scores), Room(memory, temp)
+        self._scores, room = scores_of(scores), Room(memory, temp)
         self._rows: Frame | UnchangedFiles
         if is_path(frame):
             if self._scores:
                 raise ParameterError("scores are for frames in memory, got a path: read it before")
-            self._rows = UnchangedFiles(frame, memory)
+            self._rows = UnchangedFiles(frame, room)
             _check_person(self._rows.opened(1), whose)
         else:
             self._rows = copy_of(frame)
@@ -293,7 +293,7 @@ class Session:
             query, checked, None, options.label, self._budget, options.threads, note
         )
         call.reading = reading
-        return perform(call, self._frame(options.threads), self._room)
+        return perform(call, self._frame(options.threads))
 
     def _selected(
         self,

@@ -29,6 +29,7 @@ from tests.doors.intake import Numbers, number_columns
 from tests.doors.keys import key_columns
 from tests.doors.query import (
     PathFrame,
+    Room,
     Use,
     connect,
     csv_rows,
@@ -449,11 +450,12 @@ def test_a_bomb_takes_little_memory(tmp_path: Path) -> None:
         "import sys\n"
         f"from {PathFrame.__module__} import PathFrame\n"
         f"from {Use.__module__} import Use\n"
+        f"from {Room.__module__} import Room\n"
         "from fastexp.errors import FastexpError\n"
         "import pyarrow\n"
         "for path in sys.argv[1:]:\n"
         "    try:\n"
-        "        list(PathFrame(path, 1 << 26).parts([Use('c', 'numbers')]))\n"
+        "        list(PathFrame(path, Room(1 << 26)).parts([Use('c', 'numbers')]))\n"
         "    except FastexpError as error:\n"
         "        print(str(error)[-30:])\n"
         "status = open('/proc/self/status').read()\n"  # ru_maxrss has the parent's peak, too

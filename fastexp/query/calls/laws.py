@@ -20,7 +20,6 @@ from ...grouped.segments import Segments
 from ...laws.accuracy import accuracy_of as law_accuracy
 from ...laws.finite import FiniteLaw
 from ...laws.top_k import JointTopKLaw
-from ..disk.memory import Room
 from ..engines.frame import Column, Frame, key_columns
 from .answers import Answer, answers_of
 from .draws import Indices
@@ -95,11 +94,11 @@ class Analyses:
         ]
 
 
-def analyses_of(call: LawCall, frame: Frame, room: Room) -> tuple[Names, list[Analysis]]:
+def analyses_of(call: LawCall, frame: Frame) -> tuple[Names, list[Analysis]]:
     """The groups in order, and an analysis an answer, in one pass."""
     uses = uses_of(call.query, call.answers)
     fit(call, frame, uses)
-    return answered(call, frame, uses, room)
+    return answered(call, frame, uses)
 
 
 class Laws(NamedTuple):
@@ -126,7 +125,6 @@ def laws_of(
     rng: SeedLike | RNGLike | None = None,
     nan: object = "raise",
     threads: int = 1,
-    room: Room | None = None,
 ) -> Laws:
     """The exact law of each answer of each group; of the same rows draws, where `size` is given.
 
@@ -134,7 +132,7 @@ def laws_of(
     count where there are too many. Laws take some 10 kB a group and answer.
     """
     call = LawCall(query, answers_of(answers, query.by, nan), size, rng, threads)
-    names, analyses = analyses_of(call, frame, Room(None, None) if room is None else room)
+    names, analyses = analyses_of(call, frame)
     by_name = {answer.name: a for answer, a in zip(call.answers, analyses, strict=True)}
     return Laws(
         key_columns(query.by, names) if query.by else [],
@@ -208,11 +206,11 @@ class Figures(Analyses):
                 figure[groups] = next(rest).view(np.float64)
 
 
-def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
+def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:
     """A row for each group and answer: columns `by`, then `COLUMNS`; the same kind of frame."""
     by, answers = call.query.by, call.answers
     frame.check_answers([*by, *COLUMNS], [])
-    names, analyses = analyses_of(call, frame, room)
+    names, analyses = analyses_of(call, frame)
     each = [(name, i) for i, answer in enumerate(answers) for name in _names(answer)]
     columns = [
         Column(

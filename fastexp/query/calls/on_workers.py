@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -28,9 +28,6 @@ from .reader import GroupsOfData, Reader, uses_of
 from .reading import read_and_draw
 from .scope import Call, CoreCall, Results, SentResults, of_groups
 from .work import SEEN, VALUE, Work, version
-
-if TYPE_CHECKING:
-    from ..disk.memory import Room
 
 T = TypeVar("T")
 UNFIT = (
@@ -55,12 +52,12 @@ def check_workers(frame: Workers) -> None:
         raise ParameterError(UNFIT.format(version()))
 
 
-def answered(call: Call, frame: Frame, uses: Uses, room: Room) -> tuple[Names, list[Any]]:
+def answered(call: Call, frame: Frame, uses: Uses) -> tuple[Names, list[Any]]:
     """The groups in order, and each answer for all of them; drawn here or by workers."""
     if isinstance(frame, Workers):
         return _by_workers(call, frame, frame, uses)
     with closing(parts_of(call, frame, uses)) as parts:
-        return read_and_draw(call, uses, parts, room if frame.spills else None)
+        return read_and_draw(call, uses, parts, frame.room)
 
 
 def _by_workers(call: Call, frame: Frame, workers: Workers, uses: Uses) -> tuple[Names, list[Any]]:

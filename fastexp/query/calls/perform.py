@@ -11,7 +11,6 @@ import numpy as np
 from ..._keys.group_names import KeyColumn
 from ...errors import OutputError
 from ..disk.folders import check_temp
-from ..disk.memory import Room
 from ..engines.frame import Column, Frame, Kind, Workers
 from ..output.output_file import Output, OutputFile, content, room_of
 from .answers import Answer
@@ -28,14 +27,14 @@ DTYPES: dict[str, Any] = {
 }
 
 
-def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) -> Any:
+def perform(call: Call, frame: Frame, output: Output | None = None) -> Any:
     """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
     query, answers = call.query, call.answers
     uses = uses_of(query, answers)
     kinds: list[Kind] = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
 
     def draw() -> list[Any]:
-        names, values = answered(call, frame, uses, room)
+        names, values = answered(call, frame, uses)
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
 
@@ -43,8 +42,8 @@ def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) 
         fit(call, frame, uses)
         if isinstance(frame, Workers):
             check_workers(frame)
-        elif frame.spills:
-            check_temp(room.temp)
+        elif frame.room is not None:
+            check_temp(frame.room.temp)
 
     with _place(call, output) as place:
         packed, *values = call.settle(draw, check)

@@ -26,7 +26,7 @@ class Room:
 
     temp: object
 
-    def __init__(self, memory: object, temp: object) -> None:
+    def __init__(self, memory: object = None, temp: object = None) -> None:
         self.temp, self._given = temp, None if memory is None else memory_of(memory)
 
     @cached_property

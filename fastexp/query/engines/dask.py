@@ -23,7 +23,7 @@ from .pandas import PandasFrame, columns_of
 class DaskFrame(Workers):
     """A `Frame` of a DataFrame."""
 
-    spills = False
+    room = None
     calls = 64
 
     def __init__(self, frame: dd.DataFrame) -> None:

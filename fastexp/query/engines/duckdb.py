@@ -19,6 +19,7 @@ from duckdb import (
 
 from ..._arrow import arrow
 from ...errors import ParameterError, ParameterTypeError
+from ..disk.memory import Room
 from .frame import Column, Use
 from .limits import Range, check_case, check_dates, quoted, within
 
@@ -61,11 +62,10 @@ class DuckDBFrame:
     Its connection keeps its settings, and must have no open result.
     """
 
-    spills = True
     check_answers = staticmethod(check_table)
 
-    def __init__(self, relation: DuckDBPyRelation) -> None:
-        self._relation = relation
+    def __init__(self, relation: DuckDBPyRelation, room: Room | None = None) -> None:
+        self._relation, self.room = relation, room
         self._selections: dict[tuple[Use, ...], DuckDBPyRelation] = {}
 
     def names(self) -> list[str]:

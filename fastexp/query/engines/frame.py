@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._keys.group_names import Names
 from ..._typing import AnyArray, IntArray
+from ..disk.memory import Room
 
 T = TypeVar("T")
 Reading: TypeAlias = Literal[
@@ -149,7 +150,10 @@ class Frame(Protocol):
     Its methods may raise what the engine raises: the call withholds it where it may hold data.
     """
 
-    spills: bool  # whether rows that do not fit into memory are sorted on disk
+    @property
+    def room(self) -> Room | None:
+        """Beyond which rows are sorted on disk; None: they stay in memory."""
+        ...
 
     def names(self) -> list[str] | None:
         """The names of all columns, in order; one that there is twice, twice.

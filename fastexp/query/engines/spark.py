@@ -48,7 +48,7 @@ INTEGERS = {"i1": "tinyint", "i2": "smallint", "i4": "int", "i8": "bigint"}
 class SparkFrame(Workers):
     """A `Frame` of a DataFrame that is not a stream."""
 
-    spills = False
+    room = None
 
     def __init__(self, frame: DataFrame) -> None:
         if frame.isStreaming:
