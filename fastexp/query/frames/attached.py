@@ -12,7 +12,7 @@ from duckdb import DuckDBPyConnection, DuckDBPyRelation
 from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError
 from ..disk.memory import Room
-from ..engines.duckdb import DuckDBFrame, check_table, one_row, table_of
+from ..engines.duckdb import DuckDBFrame, check_table, table_of
 from ..engines.frame import Column, Frame
 from ..engines.limits import quoted
 from ..files.paths import COMPRESSED, FORMATS, MAGIC
@@ -63,7 +63,7 @@ class AttachedFrame:
 
     def finished(self, columns: Sequence[Column]) -> DuckDBPyRelation:
         table, answers = f"temp.main.{quoted(self._name)}", f"unread_{secrets.token_hex(16)}"
-        finished = table_of(one_row(self._con), columns)
+        finished = table_of(self._con, columns)
         finished.query(answers, f"CREATE TEMP TABLE {table} AS FROM {answers}")
         return self._con.sql(f"FROM {table}")
 
