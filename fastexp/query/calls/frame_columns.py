@@ -36,7 +36,6 @@ def fit(call: Call, frame: Frame, uses: Uses) -> None:
     if empty is not None:
         _check_types(call, uses, empty)
         Reader(call, uses).part(empty)
-        uses.typed = True
 
 
 def _check_types(call: Call, uses: Uses, columns: Sequence[Any]) -> None:
@@ -52,10 +51,10 @@ def _check_types(call: Call, uses: Uses, columns: Sequence[Any]) -> None:
 
 def parts_of(call: Call, frame: Frame, uses: Uses) -> Generator[Sequence[Any]]:
     """All parts; in a release what the engine raises may hold data, and is withheld."""
-    parts = frame.parts(uses)
+    typed, parts = frame.names() is not None, frame.parts(uses)
     try:
         while (part := _next(call, parts)) is not None:
-            if not uses.typed:  # of a stream nothing was known before
+            if not typed:  # of a stream nothing was known before
                 _check_types(call, uses, part)
             yield part
     finally:

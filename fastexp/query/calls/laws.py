@@ -6,7 +6,6 @@ the records are public, simulated or one's own to look at, and never for publica
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 from ..._keys.group_names import Names
 from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray, IntArray, RNGLike, SeedLike
-from ...errors import FastexpError, ParameterError
+from ...errors import ParameterError
 from ...grouped.segments import Segments
 from ...laws.accuracy import accuracy_of as law_accuracy
 from ...laws.finite import FiniteLaw
@@ -26,7 +25,7 @@ from .draws import Indices
 from .frame_columns import fit
 from .on_workers import answered
 from .reader import uses_of
-from .scope import Scope
+from .scope import Results, Scope
 from .verbs import SampleCall
 
 FIGURES = ("n", "truth", "bias", "expected", "quantile", "best")
@@ -53,7 +52,7 @@ class Analysis(NamedTuple):
     draws: AnyArray | None
 
 
-class Analyses:
+class Analyses(Results):
     """What is wanted of each answer for all groups."""
 
     def __init__(self, call: LawCall, groups: int) -> None:
@@ -61,6 +60,7 @@ class Analyses:
         self._wanted: list[AnyArray] = [self._room(groups, answer) for answer in call.answers]
         self._records = [np.zeros(groups, np.int64) for _ in call.answers]
         self._draws = None if call.size is None else Indices(call, groups)
+        self.arrays = [*self._records, *self._wanted]
 
     def _room(self, groups: int, answer: Answer) -> AnyArray:  # noqa: ARG002  # of figures
         """For what is wanted of an answer."""
@@ -76,13 +76,6 @@ class Analyses:
             for g in range(names.size):
                 values = np.ascontiguousarray(segments.some(g, g + 1).values)
                 self._wanted[i][first + g] = self._call.of(answer, answer.mechanism._exact(values))
-
-    def ranks(self, which: list[int]) -> None:  # as of `Results`
-        """Laws need all records."""
-
-    def put(self, which: int, group: int, index: Any) -> None:  # noqa: ARG002  # as of `Results`
-        """Only releases are drawn in passes."""
-        raise FastexpError("a draw where a law is wanted: please report this")
 
     def answers(self, order: IntArray | None) -> list[Analysis]:
         """The analyses by answer, in the order of the groups."""
@@ -183,27 +176,6 @@ class Figures(Analyses):
 
     def _room(self, groups: int, answer: Answer) -> AnyArray:
         return np.empty((groups, len(_names(answer)), len(FIGURES) - 1))
-
-    @property
-    def width(self) -> int:
-        """How many numbers a group has."""
-        return sum(1 + math.prod(figures.shape[1:]) for figures in self._wanted)
-
-    def columns(self) -> list[IntArray]:
-        """How many records count, then the figures of each entry."""
-        columns = []
-        for records, wanted in zip(self._records, self._wanted, strict=True):
-            figures = wanted.reshape(len(wanted), -1).T.copy()
-            columns += [records, *figures.view(np.int64)]
-        return columns
-
-    def put_columns(self, groups: IntArray, columns: list[IntArray]) -> None:
-        """Figures of these groups, as `columns` gave them."""
-        rest = iter(columns)
-        for records, wanted in zip(self._records, self._wanted, strict=True):
-            records[groups] = next(rest)
-            for figure in wanted.reshape(len(wanted), -1).T:
-                figure[groups] = next(rest).view(np.float64)
 
 
 def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from .draws import together
 from .frame_columns import parts_of
 from .reader import GroupsOfData, Reader, uses_of
 from .reading import read_and_draw
-from .scope import Call, CoreCall, Results, SentResults, of_groups
+from .scope import Call, CoreCall, Results, of_groups
 from .work import SEEN, VALUE, Work, version
 
 T = TypeVar("T")
@@ -80,13 +80,13 @@ def _by_workers(call: Call, frame: Frame, workers: Workers, uses: Uses) -> tuple
     if alone:
         _draw_alone(call, run, results)
     elif names.size:
-        _draw_there(run, cast("SentResults", results), names.size)
+        _draw_there(run, results, names.size)
     return names, results.answers(None)
 
 
 def _names(call: Call, workers: Workers, uses: Uses) -> Names:
     """The list; of groups of the data what the workers find."""
-    if not call.query.by or uses.groups is not None:
+    if not call.query.by or call.query.groups is not None:
         return Reader(call, uses).numbering()[0]
     groups = GroupsOfData()
     columns = [uses[i] for i in uses.by]
@@ -143,11 +143,11 @@ def _withheld(read: Callable[[], T], released: bool) -> T:
     raise InvalidRecords(FAILED)  # outside the handler: the error is no context of ours
 
 
-def _draw_there(run: _Run, results: SentResults, groups: int) -> None:
+def _draw_there(run: _Run, results: Results, groups: int) -> None:
     """Workers draw; each group must come once."""
     codes, *rest = run.work.kinds
     marks = [np.arange(groups, dtype=codes), *(np.zeros(groups, kind) for kind in rest)]
-    kinds, calls = ("i8",) * (1 + results.width), min(run.calls, groups)
+    kinds, calls = ("i8",) * (1 + len(results.columns())), min(run.calls, groups)
     drawn, *columns = run.columns(Task("drawn", kinds, by=0, calls=calls, added=marks))
     if not np.array_equal(np.sort(drawn), np.arange(groups)):
         raise InvalidRecords(LOST)

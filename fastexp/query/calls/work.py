@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from ...grouped.grouping import differing, order
 from ..disk import spill
 from ..engines.frame import Uses
 from .reader import Reader
-from .scope import CoreCall, SentResults
+from .scope import CoreCall
 from .steps import Steps
 
 Columns: TypeAlias = list[IntArray]
@@ -122,9 +122,9 @@ class Work:
         rows, offsets = order(places[codes], groups.size)
         codes = np.repeat(np.arange(groups.size), np.diff(offsets))
         part = spill.Part(codes, counts[rows], [column[rows] for column in values])
-        results = cast("SentResults", self._call.results(groups.size))
+        results = self._call.results(groups.size)
         self.steps.draw(results, part, self._names.taken(groups), range(groups.size))
-        yield [groups, *results.columns()]
+        yield [groups, *(column.view(np.int64) for column in results.columns())]
 
     def _narrow(self, columns: Columns, chosen: AnyArray) -> Columns:
         whole = bool(chosen.all())

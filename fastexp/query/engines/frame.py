@@ -49,10 +49,8 @@ class Uses(tuple[Use, ...]):
     """The columns of a call, each once; and where in them groups, persons and records are."""
 
     by: list[int]
-    groups: Names | None  # the public list; None: there is none
     person: int | None
     records: list[int]
-    typed = False  # whether types were looked at before the rows
 
 
 class Column(NamedTuple):
