@@ -121,7 +121,6 @@ class Session:
         memory: int | str | None = None,
         temp: object = None,
     ) -> None:
-        check_rounding()
         if not isinstance(budget, Budget):
             raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
         whose = None if person is None else column_name("person", person)

@@ -63,7 +63,8 @@ class ReleaseCall(DrawingCall, Call):
         for answer in answers:
             if isinstance(answer.mechanism, Comparator):
                 answer.mechanism.release()  # refuses
-        self.query, self.answers, self.threads = query, answers, threads
+        self.query, self.answers = query, answers
+        self.threads = validate.threads(threads)
         default = label is None and key is not None
         named = _default_label(query, answers) if default else label
         line = check_key(CallOptions(key=key, label=named, budget=budget))
@@ -173,7 +174,7 @@ class SampleCall(DrawingCall, Call):
     def __init__(
         self, query: Scope, answers: tuple[Answer, ...], size: object, rng: object, threads: int
     ) -> None:
-        self.query, self.answers, self.threads = query, answers, threads
+        self.query, self.answers, self.threads = query, answers, validate.threads(threads)
         self.size, self._seed = validate.size(size), make_key(rng)
 
     def words(self, answer: Answer, names: Names) -> Words:
