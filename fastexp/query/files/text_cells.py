@@ -60,10 +60,6 @@ INTEGERS = (  # also 7.0: of a column with gaps, others write it so
     f"WHEN {DECIMAL} AND {DOUBLE} = floor({DOUBLE}) AND abs({DOUBLE}) <= {EXACT} "
     f"THEN CAST({DOUBLE} AS BIGINT) END"
 )
-SMALL_INTEGERS = (  # the same, of texts that are not odd
-    f"CASE WHEN {SMALL} AND {DOUBLE} = floor({DOUBLE}) THEN CAST({DOUBLE} AS BIGINT) "
-    f"ELSE {INTEGERS} END"
-)
 BOOLEANS = "CASE lower({0}) WHEN 'true' THEN true WHEN 'false' THEN false END"
 DATES = (
     "CASE WHEN regexp_full_match({0}, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}') "
@@ -126,9 +122,8 @@ def expressions(use: Use, survey: Survey, cell: str) -> list[str]:
         return [f"TRY_CAST({cell} AS BIGINT)" if survey.kind == "integers" else cut(use, cell)]
     if use.reading == "text":
         return [cut(use, cell)]
-    integers = INTEGERS if survey.odd else SMALL_INTEGERS
     known = {
-        "integers": integers,
+        "integers": INTEGERS,
         "booleans": BOOLEANS,
         "dates": DATES,
         "timestamps": TIMESTAMPS,
