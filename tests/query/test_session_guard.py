@@ -156,7 +156,7 @@ class TestNothingShows:
         ids=str,
     )
     def test_no_error_of_any_kind_while_it_reads(self, kind, wanted, tmp_path, monkeypatch):
-        def failing(call, frame, uses, room):
+        def failing(call, frame, uses):
             raise kind(*next(frame.parts(uses)))
 
         monkeypatch.setattr(perform, "answered", failing)
