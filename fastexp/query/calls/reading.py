@@ -143,8 +143,8 @@ class _Disk:
                 self._spill.keep(self._steps.bounded(part, names))
         results, first, long = self._call.results(names.size), 0, []
         for rows in self._spill.by_group(self._most):
-            if isinstance(rows, spill.LongGroup):
-                long.append(rows.code)
+            if isinstance(rows, int):
+                long.append(rows)
                 continue
             last = int(rows.codes[-1]) + 1
             self._steps.draw(results, rows, names, range(first, last))

@@ -36,9 +36,7 @@ class Room:
 
 
 def memory_of(memory: object) -> int:
-    """Bytes of an argument `memory`: a number of them, a text as "200MB", or None."""
-    if memory is None:
-        return free()
+    """Bytes of an argument `memory`: a number of them, or a text as "200MB"."""
     if not isinstance(memory, str):
         return validate.counting("memory", memory, LEAST, MOST)
     size = size_of(memory)
