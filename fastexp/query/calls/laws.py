@@ -24,7 +24,6 @@ from .answers import Answer, answers_of
 from .draws import Indices
 from .frame_columns import fit
 from .on_workers import answered
-from .reader import uses_of
 from .scope import Results, Scope
 from .verbs import SampleCall
 
@@ -89,9 +88,8 @@ class Analyses(Results):
 
 def analyses_of(call: LawCall, frame: Frame) -> tuple[Names, list[Analysis]]:
     """The groups in order, and an analysis an answer, in one pass."""
-    uses = uses_of(call.query, call.answers)
-    fit(call, frame, uses)
-    return answered(call, frame, uses)
+    fit(call, frame)
+    return answered(call, frame)
 
 
 class Laws(NamedTuple):

@@ -24,7 +24,7 @@ from ..engines.frame import Frame, Task, Uses, Workers
 from ..engines.types import UNKNOWN, type_of
 from .draws import together
 from .frame_columns import parts_of
-from .reader import GroupsOfData, Reader, uses_of
+from .reader import GroupsOfData, Reader
 from .reading import read_and_draw
 from .scope import Call, CoreCall, Results, of_groups
 from .work import SEEN, VALUE, Work, version
@@ -52,19 +52,18 @@ def check_workers(frame: Workers) -> None:
         raise ParameterError(UNFIT.format(version()))
 
 
-def answered(call: Call, frame: Frame, uses: Uses) -> tuple[Names, list[Any]]:
+def answered(call: Call, frame: Frame) -> tuple[Names, list[Any]]:
     """The groups in order, and each answer for all of them; drawn here or by workers."""
     if isinstance(frame, Workers):
-        return _by_workers(call, frame, frame, uses)
-    with closing(parts_of(call, frame, uses)) as parts:
-        return read_and_draw(call, uses, parts, frame.room)
+        return _by_workers(call, frame, frame)
+    with closing(parts_of(call, frame)) as parts:
+        return read_and_draw(call, parts, frame.room)
 
 
-def _by_workers(call: Call, frame: Frame, workers: Workers, uses: Uses) -> tuple[Names, list[Any]]:
-    names = _names(call, workers, uses)
+def _by_workers(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list[Any]]:
+    names = _names(call, workers)
     query = of_groups(call.query, names) if call.query.by else call.query
     sent = call.sent(query)
-    uses = uses_of(query, sent.answers)
     results = call.results(names.size)
     alone = (
         call.released
@@ -75,8 +74,8 @@ def _by_workers(call: Call, frame: Frame, workers: Workers, uses: Uses) -> tuple
             for one in call.answers
         )
     )
-    work = _work(sent, frame, uses, names)
-    run = _Run(work, uses, workers, released=call.released)
+    work = _work(sent, frame, names)
+    run = _Run(work, sent.uses, workers, released=call.released)
     if alone:
         _draw_alone(call, run, results)
     elif names.size:
@@ -84,27 +83,27 @@ def _by_workers(call: Call, frame: Frame, workers: Workers, uses: Uses) -> tuple
     return names, results.answers(None)
 
 
-def _names(call: Call, workers: Workers, uses: Uses) -> Names:
+def _names(call: Call, workers: Workers) -> Names:
     """The list; of groups of the data what the workers find."""
     if not call.query.by or call.query.groups is not None:
-        return Reader(call, uses).numbering()[0]
+        return Reader(call).numbering()[0]
     groups = GroupsOfData()
-    columns = [uses[i] for i in uses.by]
+    columns = [call.uses[i] for i in call.uses.by]
     groups.codes(list(_withheld(lambda: workers.distinct(columns), call.released)))
     return groups.numbering()[0]
 
 
-def _work(call: CoreCall, frame: Frame, uses: Uses, names: Names) -> Work:
+def _work(call: CoreCall, frame: Frame, names: Names) -> Work:
     """What workers get: which records are floats is told by types, before any row."""
-    empty = frame.empty(uses)
+    empty = frame.empty(call.uses)
     if empty is None:
         raise FastexpError("a frame on workers without types: please report this")
-    reader = Reader(call, uses)
+    reader = Reader(call)
     floats = [False] * reader.count
-    for answer, reading, place in zip(call.answers, reader.of, uses.records, strict=True):
+    for answer, reading, place in zip(call.answers, reader.of, call.uses.records, strict=True):
         kind, are_numbers = type_of(empty[place]), not answer.mechanism._labels
         floats[reading] = are_numbers and (kind.floats or kind.held in UNKNOWN)
-    return Work(call, uses, names, floats)
+    return Work(call, names, floats)
 
 
 class _Run:

@@ -16,7 +16,7 @@ from ..output.output_file import Output, OutputFile, content, room_of
 from .answers import Answer
 from .frame_columns import fit
 from .on_workers import answered, check_workers
-from .reader import group_columns, uses_of
+from .reader import group_columns
 from .scope import Call
 
 DTYPES: dict[str, Any] = {
@@ -30,16 +30,15 @@ DTYPES: dict[str, Any] = {
 def perform(call: Call, frame: Frame, output: Output | None = None) -> Any:
     """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
     query, answers = call.query, call.answers
-    uses = uses_of(query, answers)
     kinds: list[Kind] = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
 
     def draw() -> list[Any]:
-        names, values = answered(call, frame, uses)
+        names, values = answered(call, frame)
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
 
     def check() -> None:
-        fit(call, frame, uses)
+        fit(call, frame)
         if isinstance(frame, Workers):
             check_workers(frame)
         elif frame.room is not None:

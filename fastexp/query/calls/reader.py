@@ -62,8 +62,8 @@ def group_columns(query: Scope) -> list[Column]:
 class Reader:
     """How the columns of a call become parts: answers share what they read alike."""
 
-    def __init__(self, call: CoreCall, uses: Uses) -> None:
-        self._uses = uses
+    def __init__(self, call: CoreCall) -> None:
+        self._uses = uses = call.uses
         first: dict[Any, Answer] = {}
         readings = []
         for answer, place in zip(call.answers, uses.records, strict=True):

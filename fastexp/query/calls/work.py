@@ -24,7 +24,6 @@ from ..._typing import AnyArray, IntArray
 from ..._version import __version__
 from ...grouped.grouping import differing, order
 from ..disk import spill
-from ..engines.frame import Uses
 from .reader import Reader
 from .scope import CoreCall
 from .steps import Steps
@@ -49,8 +48,8 @@ class Work:
     floats: of each reading, whether its records are floats.
     """
 
-    def __init__(self, call: CoreCall, uses: Uses, names: Names, floats: list[bool]) -> None:
-        self._call, self._uses, self._names, self._floats = call, uses, names, floats
+    def __init__(self, call: CoreCall, names: Names, floats: list[bool]) -> None:
+        self._call, self._names, self._floats = call, names, floats
 
     def __dask_tokenize__(self) -> str:
         """A name that tells nothing of what is in it."""
@@ -59,7 +58,7 @@ class Work:
     @cached_property
     def steps(self) -> Steps:
         """Its steps, which are not sent."""
-        return Steps(self._call, Reader(self._call, self._uses), self._floats)
+        return Steps(self._call, Reader(self._call), self._floats)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "steps"}
