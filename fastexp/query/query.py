@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, overload
 
-from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._randomness.release_key import ReleaseKey
 from .._typing import Neighbors, RNGLike, SeedLike
@@ -144,7 +143,6 @@ class Query(Scope):
         """
         from .calls.verbs import questions_of
 
-        check_rounding()
         relation = None if neighbors is None else validate.neighbors(neighbors)
         return questions_of(self, answers_of(answers, self.by, "raise")).promise(relation)
 
@@ -270,13 +268,11 @@ class Query(Scope):
         from .calls.verbs import ReleaseCall
         from .frames.find import frame_of
 
-        check_rounding()
-        checked, count = answers_of(answers, self.by, nan, expand), validate.threads(threads)
-        call = ReleaseCall(self, checked, key, label, budget, count, note)
+        checked = answers_of(answers, self.by, nan, expand)
+        call = ReleaseCall(self, checked, key, label, budget, threads, note)
         room = Room(memory, temp)
         place = output_of(output, force, frame, file_of(budget))
-        rows = frame_of(frame, memory, call.threads)
-        return perform(call, rows, room, place)
+        return perform(call, frame_of(frame, room, call.threads), place)
 
     def attach(
         self,
@@ -335,12 +331,10 @@ class Query(Scope):
         from .calls.verbs import ReleaseCall
         from .frames.attached import AttachedFrame, source_of
 
-        check_rounding()
-        checked, count = answers_of(answers, self.by, nan, expand), validate.threads(threads)
-        call = ReleaseCall(self, checked, key, label, budget, count, note)
-        room = Room(memory, temp)
-        rows = source_of(con, source, memory, call.threads)
-        table: DuckDBPyRelation = perform(call, AttachedFrame(con, name, rows), room)
+        checked = answers_of(answers, self.by, nan, expand)
+        call = ReleaseCall(self, checked, key, label, budget, threads, note)
+        rows = source_of(con, source, Room(memory, temp), call.threads)
+        table: DuckDBPyRelation = perform(call, AttachedFrame(con, name, rows))
         return table
 
     @overload
@@ -408,11 +402,9 @@ class Query(Scope):
         from .calls.verbs import SampleCall
         from .frames.find import frame_of
 
-        check_rounding()
         checked = answers_of(answers, self.by, nan, expand)
-        call = SampleCall(self, checked, size, rng, validate.threads(threads))
-        room = Room(memory, temp)
-        return perform(call, frame_of(frame, memory, call.threads), room)
+        call = SampleCall(self, checked, size, rng, threads)
+        return perform(call, frame_of(frame, Room(memory, temp), call.threads))
 
     @overload
     def accuracy(
@@ -505,8 +497,6 @@ class Query(Scope):
         from .calls.laws import AccuracyCall, accuracy_of
         from .frames.find import frame_of
 
-        check_rounding()
         checked = answers_of(answers, self.by, nan)
-        call = AccuracyCall(self, checked, probability, rng, validate.threads(threads))
-        room = Room(memory, temp)
-        return accuracy_of(call, frame_of(frame, memory, call.threads), room)
+        call = AccuracyCall(self, checked, probability, rng, threads)
+        return accuracy_of(call, frame_of(frame, Room(memory, temp), call.threads))

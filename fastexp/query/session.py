@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -107,7 +107,7 @@ class Session:
     (0.0, ['Exponential of revenue', 'Median of bid'])
     """
 
-    __slots__ = ("_budget", "_limits", "_room", "_rows", "_scores")
+    __slots__ = ("_budget", "_limits", "_opened", "_scores")
 
     def __init__(
         self,
@@ -121,7 +121,6 @@ class Session:
         memory: int | str | None = None,
         temp: object = None,
     ) -> None:
-        check_rounding()
         if not isinstance(budget, Budget):
             raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
         whose = None if person is None else column_name("person", person)
@@ -133,16 +132,16 @@ class Session:
                 "has in all groups together"
             )
         self._budget, self._limits = budget, (whose, groups, rows)
-        self._scores, self._room = scores_of(scores), Room(memory, temp)
-        self._rows: Frame | UnchangedFiles
+        self._scores, room = scores_of(scores), Room(memory, temp)
+        self._opened: Callable[[int], Frame]  # by so many threads
         if is_path(frame):
             if self._scores:
                 raise ParameterError("scores are for frames in memory, got a path: read it before")
-            self._rows = UnchangedFiles(frame, memory)
-            _check_person(self._rows.opened(1), whose)
+            self._opened = UnchangedFiles(frame, room).opened
         else:
-            self._rows = copy_of(frame)
-            _check_person(self._rows, whose)
+            copy = copy_of(frame)
+            self._opened = lambda _: copy
+        _check_person(self._opened(1), whose)
 
     def release(
         self,
@@ -228,11 +227,11 @@ class Session:
         reading = _Reading()
         error: BaseException
         try:
-            for argument, text in (("label", label), ("note", note)):
-                if text is not None and not is_exactly(text, str):
-                    raise ParameterTypeError(f"{argument} must be text (no subclass of str)")
-            if not is_exactly(threads, int):
-                raise ParameterTypeError("threads must be an int (no subclass)")
+            label, note, threads = (
+                plain("label", label),
+                plain("note", note),
+                plain("threads", threads),
+            )
             options = CallOptions(label=label, budget=self._budget, threads=threads).checked()
             pairs = answer_pairs(answers)
             plain_query = query_of(query, *self._limits)
@@ -293,7 +292,7 @@ class Session:
             query, checked, None, options.label, self._budget, options.threads, note
         )
         call.reading = reading
-        return perform(call, self._frame(options.threads), self._room)
+        return perform(call, self._opened(options.threads))
 
     def _selected(
         self,
@@ -320,7 +319,7 @@ class Session:
             mechanism = score.mechanism(plain("epsilon", epsilon))
             questions.append(score.question(mechanism, called, name))
             draws.append((name, score, mechanism.epsilon))
-        frame = self._frame(options.threads)
+        frame = self._opened(options.threads)
 
         def draw() -> list[Any]:
             return [
@@ -345,10 +344,6 @@ class Session:
                 for (name, score, _), candidate in zip(draws, selected, strict=True)
             ]
         )
-
-    def _frame(self, threads: int) -> Frame:
-        rows = self._rows
-        return rows.opened(threads) if isinstance(rows, UnchangedFiles) else rows
 
 
 class _Reading:

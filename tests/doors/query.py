@@ -13,15 +13,15 @@ from fastexp.query.calls.verbs import SampleCall
 from fastexp.query.disk import folders, memory, sorted_runs
 from fastexp.query.disk.folders import LeftOver, left_overs, private_folder
 from fastexp.query.disk.memory import Room
-from fastexp.query.disk.spill import LongGroup, Persons, Spill
 from fastexp.query.disk.spill import Part as SpillPart
+from fastexp.query.disk.spill import Persons, Spill
 from fastexp.query.engines import arrays, arrow
 from fastexp.query.engines.arrays import ArraysFrame
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
 from fastexp.query.engines.frame import Column, Use
 from fastexp.query.engines.limits import brought, quoted
 from fastexp.query.engines.types import check_keys, check_records, type_of
-from fastexp.query.files import csv_rows, path_frame, row_file, text_cells, typed_rows
+from fastexp.query.files import csv_rows, path_frame, row_file, text_cells
 from fastexp.query.files.path_frame import PathFrame, connect
 from fastexp.query.files.text_cells import number, numbers_in
 from fastexp.query.frames import attached, find

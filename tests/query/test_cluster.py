@@ -552,7 +552,7 @@ class TestOnWorkers:
             fx.Query(person="v").release(self.frame(rows), count)
             sent, (_, bounded, *_) = runs[-1]
             (columns,) = sent.numbered(iter([[rows["v"], rows["g"]]]))
-            uses = [use.column for use in sent._uses]
+            uses = [use.column for use in sent._call.uses]
             assert uses == ["v", "g"]
             assert len(np.unique(columns[bounded.by])) == 50
 

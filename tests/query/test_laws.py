@@ -127,8 +127,6 @@ def test_missing_records_are_treated_as_they_are_in_a_release():
 class Parted(ArraysFrame):
     """Rows of a dict that go to disk, and come as the latest cities first."""
 
-    spills = True
-
     def parts(self, uses):
         (columns,) = super().parts(uses)
         for city in sorted(set(ROWS["city"]), reverse=True):
@@ -145,8 +143,9 @@ def test_rows_on_disk_have_the_same(groups, tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "beyond_memory", lambda *a: calls.append(1) or original(*a))
     listed = groups if groups == "from-data" else [(c, y) for c in CITIES for y in range(11)]
     query = fx.Query(["city", "year"], listed, person="who", max_groups=2)
-    room = Room(1 << 20, tmp_path)
-    found = laws_of(query, ANSWERS, Parted(rows), size=3, rng=3, room=room)
+    frame = Parted(rows)
+    frame.room = Room(1 << 20, tmp_path)
+    found = laws_of(query, ANSWERS, frame, size=3, rng=3)
     held = laws(query, ANSWERS, rows, size=3, rng=3)
     assert calls == [1]
     for column, same in zip(found.groups, held.groups, strict=True):

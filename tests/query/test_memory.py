@@ -43,9 +43,9 @@ def test_half_of_what_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     info, group = tmp_path / "info", tmp_path / "group"
     monkeypatch.setattr(memory, "INFO", info)
     monkeypatch.setattr(memory, "GROUP", group)
-    assert memory.memory_of(None) == memory.UNKNOWN
+    assert memory.free() == memory.UNKNOWN
     info.write_text("MemTotal: 9000000 kB\nMemAvailable: 8000000 kB\n")
-    assert memory.memory_of(None) == 4000000 << 10
+    assert memory.free() == 4000000 << 10
     group.mkdir()
     (group / "memory.max").write_text("max\n")
     (group / "memory.current").write_text("1000\n")

@@ -156,8 +156,8 @@ class TestNothingShows:
         ids=str,
     )
     def test_no_error_of_any_kind_while_it_reads(self, kind, wanted, tmp_path, monkeypatch):
-        def failing(call, frame, uses, room):
-            raise kind(*next(frame.parts(uses)))
+        def failing(call, frame):
+            raise kind(*next(frame.parts(call.uses)))
 
         monkeypatch.setattr(perform, "answered", failing)
         for budget in (fx.Budget(3.0), fx.Budget.file(tmp_path / "a.budget", epsilon=3.0)):

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...errors import InvalidRecords, ParameterError
 from ...query.disk.folders import private_folder
+from ...query.disk.memory import Room
 from ...query.engines.frame import Column, Frame, Use
 from ...query.files.csv_rows import LINE, Csv, csv_of
 from ...query.files.path_frame import PathFrame
@@ -90,12 +91,10 @@ class FileRows(Columns, PathFrame):
 class StdinRows(FileRows):
     """CSV from stdin, plain or compressed by gzip; at the first question a folder gets a copy."""
 
-    def __init__(
-        self, folder: str, memory: int | str | None, threads: int, delimiter: str | None
-    ) -> None:
+    def __init__(self, folder: str, room: Room, threads: int, delimiter: str | None) -> None:
         self._copy, self._ends = Path(folder, "stdin.csv"), True
         self._copying = self._copied()
-        super().__init__(str(self._copy), memory, threads, delimiter)
+        super().__init__(str(self._copy), room, threads, delimiter)
 
     @cached_property
     def _header(self) -> Csv:
@@ -181,10 +180,8 @@ class Array(NamedTuple):
 class NpyRows(Columns):
     """The numbers of a file; ParameterError if there is none, or it holds anything else."""
 
-    spills = True
-
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, path: str, room: Room) -> None:
+        self._path, self.room = path, room
 
     @cached_property
     def _array(self) -> Array:
@@ -250,16 +247,17 @@ def open_rows(
     columns as they are. Its methods raise what those of `PathFrame` do; of stdin `UserMistake` if
     there is none, and `Failure` if it cannot be copied.
     """
+    room = Room(memory, temp)
     if source.path == STDIN:
         with (
             private_folder(temp) as folder,
-            closing(StdinRows(folder, memory, threads, source.delimiter)) as rows,
+            closing(StdinRows(folder, room, threads, source.delimiter)) as rows,
         ):
             yield rows
     elif is_npy(source.path):
-        yield NpyRows(source.path)
+        yield NpyRows(source.path, room)
     else:
-        yield FileRows(source.path, memory, threads, source.delimiter)
+        yield FileRows(source.path, room, threads, source.delimiter)
 
 
 def is_npy(path: str) -> bool:

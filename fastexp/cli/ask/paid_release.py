@@ -17,7 +17,6 @@ from ...errors import OutputError, ParameterError, PrivacyWarning
 from ...query.calls.answers import answers_of
 from ...query.calls.perform import perform
 from ...query.calls.verbs import ReleaseCall, questions_of
-from ...query.disk.memory import Room
 from ...query.output.output_file import EXISTS, holds, output_of, repeated, values_of
 from ..terminal.errors import UserMistake, reason_of
 from ..terminal.printing import note
@@ -125,10 +124,10 @@ class PaidRelease(ReleaseCall):
         try:
             if not self.payment.is_settled:
                 with open_rows(call.source, call.memory, call.threads, call.temp) as frame:
-                    columns = perform(self, frame, Room(call.memory, call.temp), output)
+                    columns = perform(self, frame, output)
             else:
                 unread: Any = Columns()
-                columns = perform(self, unread, Room(None, None))
+                columns = perform(self, unread)
                 self.output_exists = output is not None and repeated(columns, output)
         except OutputError as error:
             if error.answers is None:

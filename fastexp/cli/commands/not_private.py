@@ -11,7 +11,6 @@ from ..._parameters.descriptions import candidates_of
 from ...pictures import canvas
 from ...query.calls.answers import answers_of
 from ...query.calls.laws import AccuracyCall, accuracy_of, laws_of
-from ...query.disk.memory import Room
 from ...query.output.output_file import values_of
 from ..ask.input_file import open_rows
 from ..tell import law_tables
@@ -42,7 +41,6 @@ def analyse(call: PublicCall, options: Namespace) -> None:
             rng=options.seed,
             nan=dict(call.nan),
             threads=call.threads,
-            room=Room(call.memory, call.temp),
         )
     _show(_subject(call, laws), options)
 
@@ -55,7 +53,7 @@ def figures(call: PublicCall, seed: int | None = None) -> list[Column]:
     answers = answers_of(call.answers, call.query.by, call.nan)
     way = AccuracyCall(call.query, answers, TAIL, seed, call.threads)
     with open_rows(call.source, call.memory, call.threads, call.temp) as frame:
-        columns: list[Column] = accuracy_of(way, frame, Room(call.memory, call.temp))
+        columns: list[Column] = accuracy_of(way, frame)
     return columns
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from ..._compiler.rounding import check_rounding
 from ..._intake.arrays import MISSING
 from ..._parameters import validate
 from ...errors import InvalidRecords, ParameterError, ParameterTypeError
@@ -48,6 +49,7 @@ def answers_of(
     nan: what to do with missing records, in all answers or by answer.
     expand: whether lists are a column for each entry.
     """
+    check_rounding()
     wide = validate.flag("expand", expand)
     if not isinstance(answers, Mapping):
         raise ParameterTypeError(f"{FORM}, got {type(answers).__name__}")

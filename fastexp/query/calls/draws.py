@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
@@ -14,15 +13,15 @@ from ..._typing import AnyArray, IntArray
 from ...grouped.contribution import Limits, Rows, bounded
 from ...grouped.segments import Segments, draw_together
 from .reader import Reader
-from .scope import CoreCall
+from .scope import CoreCall, Results
 
 
-class Indices:
+class Indices(Results):
     """Draws of each answer for all groups: grid points or candidates by number."""
 
     def __init__(self, call: CoreCall, groups: int) -> None:
         self._call, self._size = call, 1 if call.size is None else call.size
-        self._drawn = [
+        self.arrays = [
             np.empty((groups, self._size, *([len(entries)] if entries else [])), np.int64)
             for entries in (answer.mechanism._entries for answer in call.answers)
         ]
@@ -35,7 +34,7 @@ class Indices:
             for answer in (call.answers[i] for i in which)
         ]
         for i, drawn in zip(which, draw_together(several, self._size, call.threads), strict=True):
-            self._drawn[i][first : first + names.size] = drawn
+            self.arrays[i][first : first + names.size] = drawn
 
     def ranks(self, which: list[int]) -> RankStatistic | None:
         """Of one answer alone, whose words do not depend on all records."""
@@ -45,29 +44,13 @@ class Indices:
 
     def put(self, which: int, group: int, index: Any) -> None:
         """A draw that was made elsewhere; of several values those that are asked for."""
-        drawn = self._drawn[which]
+        drawn = self.arrays[which]
         drawn[group] = index if drawn.ndim == 2 else index[: drawn.shape[-1]]
-
-    @property
-    def width(self) -> int:
-        """How many numbers a group has."""
-        return sum(math.prod(drawn.shape[1:]) for drawn in self._drawn)
-
-    def columns(self) -> list[IntArray]:
-        """All draws; a column for each draw and entry of an answer."""
-        return [column for drawn in self._drawn for column in drawn.reshape(len(drawn), -1).T]
-
-    def put_columns(self, groups: IntArray, columns: list[IntArray]) -> None:
-        """Draws of these groups, as `columns` gave them."""
-        rest = iter(columns)
-        for drawn in self._drawn:
-            for column in drawn.reshape(len(drawn), -1).T:
-                column[groups] = next(rest)
 
     def answers(self, order: IntArray | None) -> list[Any]:
         """What mechanisms call them, by group in order."""
         call, answers = self._call, []
-        for answer, drawn in zip(call.answers, self._drawn, strict=True):
+        for answer, drawn in zip(call.answers, self.arrays, strict=True):
             indices = drawn if order is None else drawn[order]
             chosen = indices[:, 0] if call.size is None else indices
             answers.append(answer.mechanism._answer(chosen, call.released))

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..._typing import IntArray
 from ...errors import FastexpError, InvalidRecords
-from ..engines.frame import Frame, Uses
+from ..engines.frame import Frame
 from ..engines.types import check_column, check_keys, check_records
 from .answers import answers_of
-from .reader import Reader, group_columns, uses_of
+from .reader import Reader, group_columns
 from .scope import Call, Scope
 from .verbs import ReleaseCall
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 UNREAD = "records: the engine failed to read the rows; read them without fastexp to see why"
 
 
-def fit(call: Call, frame: Frame, uses: Uses) -> None:
+def fit(call: Call, frame: Frame) -> None:
     """Refuse a frame whose columns, by their names or types, are not what they must be."""
-    names, query = frame.names(), call.query
+    names, query, uses = frame.names(), call.query, call.uses
     for use in uses:
         if names is None:
             break
@@ -34,12 +34,12 @@ def fit(call: Call, frame: Frame, uses: Uses) -> None:
     frame.check_answers([*query.by, *answers], group_columns(query))
     empty = frame.empty(uses)
     if empty is not None:
-        _check_types(call, uses, empty)
-        Reader(call, uses).part(empty)
-        uses.typed = True
+        _check_types(call, empty)
+        Reader(call).part(empty)
 
 
-def _check_types(call: Call, uses: Uses, columns: Sequence[Any]) -> None:
+def _check_types(call: Call, columns: Sequence[Any]) -> None:
+    uses = call.uses
     for answer, i in zip(call.answers, uses.records, strict=True):
         check_records(f"answers[{answer.name!r}]", uses[i], columns[i])
     groups = call.query.groups
@@ -50,13 +50,13 @@ def _check_types(call: Call, uses: Uses, columns: Sequence[Any]) -> None:
         check_keys("person", uses[uses.person], columns[uses.person])
 
 
-def parts_of(call: Call, frame: Frame, uses: Uses) -> Generator[Sequence[Any]]:
+def parts_of(call: Call, frame: Frame) -> Generator[Sequence[Any]]:
     """All parts; in a release what the engine raises may hold data, and is withheld."""
-    parts = frame.parts(uses)
+    typed, parts = frame.names() is not None, frame.parts(call.uses)
     try:
         while (part := _next(call, parts)) is not None:
-            if not uses.typed:  # of a stream nothing was known before
-                _check_types(call, uses, part)
+            if not typed:  # of a stream nothing was known before
+                _check_types(call, part)
             yield part
     finally:
         close = getattr(parts, "close", None)
@@ -81,17 +81,17 @@ class CountCall(ReleaseCall):
     def __init__(self, query: Scope, mechanism: MostCommon, column: str, frame: Frame) -> None:
         answers = answers_of({column: (mechanism, column)}, query.by, "drop")
         super().__init__(query, answers, None, None, None, 1)
-        self._frame, self._uses = frame, uses_of(query, answers)
+        self._frame = frame
         self._candidates = len(mechanism.candidates)
 
     def check(self) -> None:
         """Refuse a frame whose columns are not what they must be, before a row is read."""
-        fit(self, self._frame, self._uses)
+        fit(self, self._frame)
 
     def read(self) -> IntArray:
         """The counts, in the order of the candidates, in a pass over the rows."""
-        counts, reader = np.zeros(self._candidates, np.int64), Reader(self, self._uses)
-        with closing(parts_of(self, self._frame, self._uses)) as parts:
+        counts, reader = np.zeros(self._candidates, np.int64), Reader(self)
+        with closing(parts_of(self, self._frame)) as parts:
             for columns in parts:
                 ((numbers,), (missing,)) = reader.part(columns)[1:3]
                 present = numbers if missing is None else numbers[~missing]

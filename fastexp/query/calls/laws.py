@@ -6,7 +6,6 @@ the records are public, simulated or one's own to look at, and never for publica
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -15,19 +14,17 @@ import numpy as np
 from ..._keys.group_names import Names
 from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray, IntArray, RNGLike, SeedLike
-from ...errors import FastexpError, ParameterError
+from ...errors import ParameterError
 from ...grouped.segments import Segments
 from ...laws.accuracy import accuracy_of as law_accuracy
 from ...laws.finite import FiniteLaw
 from ...laws.top_k import JointTopKLaw
-from ..disk.memory import Room
 from ..engines.frame import Column, Frame, key_columns
 from .answers import Answer, answers_of
 from .draws import Indices
 from .frame_columns import fit
 from .on_workers import answered
-from .reader import uses_of
-from .scope import Scope
+from .scope import Results, Scope
 from .verbs import SampleCall
 
 FIGURES = ("n", "truth", "bias", "expected", "quantile", "best")
@@ -54,7 +51,7 @@ class Analysis(NamedTuple):
     draws: AnyArray | None
 
 
-class Analyses:
+class Analyses(Results):
     """What is wanted of each answer for all groups."""
 
     def __init__(self, call: LawCall, groups: int) -> None:
@@ -62,6 +59,7 @@ class Analyses:
         self._wanted: list[AnyArray] = [self._room(groups, answer) for answer in call.answers]
         self._records = [np.zeros(groups, np.int64) for _ in call.answers]
         self._draws = None if call.size is None else Indices(call, groups)
+        self.arrays = [*self._records, *self._wanted]
 
     def _room(self, groups: int, answer: Answer) -> AnyArray:  # noqa: ARG002  # of figures
         """For what is wanted of an answer."""
@@ -78,13 +76,6 @@ class Analyses:
                 values = np.ascontiguousarray(segments.some(g, g + 1).values)
                 self._wanted[i][first + g] = self._call.of(answer, answer.mechanism._exact(values))
 
-    def ranks(self, which: list[int]) -> None:  # as of `Results`
-        """Laws need all records."""
-
-    def put(self, which: int, group: int, index: Any) -> None:  # noqa: ARG002  # as of `Results`
-        """Only releases are drawn in passes."""
-        raise FastexpError("a draw where a law is wanted: please report this")
-
     def answers(self, order: IntArray | None) -> list[Analysis]:
         """The analyses by answer, in the order of the groups."""
         draws = [None] * len(self._wanted) if self._draws is None else self._draws.answers(order)
@@ -95,11 +86,10 @@ class Analyses:
         ]
 
 
-def analyses_of(call: LawCall, frame: Frame, room: Room) -> tuple[Names, list[Analysis]]:
+def analyses_of(call: LawCall, frame: Frame) -> tuple[Names, list[Analysis]]:
     """The groups in order, and an analysis an answer, in one pass."""
-    uses = uses_of(call.query, call.answers)
-    fit(call, frame, uses)
-    return answered(call, frame, uses, room)
+    fit(call, frame)
+    return answered(call, frame)
 
 
 class Laws(NamedTuple):
@@ -126,7 +116,6 @@ def laws_of(
     rng: SeedLike | RNGLike | None = None,
     nan: object = "raise",
     threads: int = 1,
-    room: Room | None = None,
 ) -> Laws:
     """The exact law of each answer of each group; of the same rows draws, where `size` is given.
 
@@ -134,7 +123,7 @@ def laws_of(
     count where there are too many. Laws take some 10 kB a group and answer.
     """
     call = LawCall(query, answers_of(answers, query.by, nan), size, rng, threads)
-    names, analyses = analyses_of(call, frame, Room(None, None) if room is None else room)
+    names, analyses = analyses_of(call, frame)
     by_name = {answer.name: a for answer, a in zip(call.answers, analyses, strict=True)}
     return Laws(
         key_columns(query.by, names) if query.by else [],
@@ -186,33 +175,12 @@ class Figures(Analyses):
     def _room(self, groups: int, answer: Answer) -> AnyArray:
         return np.empty((groups, len(_names(answer)), len(FIGURES) - 1))
 
-    @property
-    def width(self) -> int:
-        """How many numbers a group has."""
-        return sum(1 + math.prod(figures.shape[1:]) for figures in self._wanted)
 
-    def columns(self) -> list[IntArray]:
-        """How many records count, then the figures of each entry."""
-        columns = []
-        for records, wanted in zip(self._records, self._wanted, strict=True):
-            figures = wanted.reshape(len(wanted), -1).T.copy()
-            columns += [records, *figures.view(np.int64)]
-        return columns
-
-    def put_columns(self, groups: IntArray, columns: list[IntArray]) -> None:
-        """Figures of these groups, as `columns` gave them."""
-        rest = iter(columns)
-        for records, wanted in zip(self._records, self._wanted, strict=True):
-            records[groups] = next(rest)
-            for figure in wanted.reshape(len(wanted), -1).T:
-                figure[groups] = next(rest).view(np.float64)
-
-
-def accuracy_of(call: AccuracyCall, frame: Frame, room: Room) -> Any:
+def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:
     """A row for each group and answer: columns `by`, then `COLUMNS`; the same kind of frame."""
     by, answers = call.query.by, call.answers
     frame.check_answers([*by, *COLUMNS], [])
-    names, analyses = analyses_of(call, frame, room)
+    names, analyses = analyses_of(call, frame)
     each = [(name, i) for i, answer in enumerate(answers) for name in _names(answer)]
     columns = [
         Column(

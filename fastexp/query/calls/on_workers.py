@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -24,13 +24,10 @@ from ..engines.frame import Frame, Task, Uses, Workers
 from ..engines.types import UNKNOWN, type_of
 from .draws import together
 from .frame_columns import parts_of
-from .reader import GroupsOfData, Reader, uses_of
+from .reader import GroupsOfData, Reader
 from .reading import read_and_draw
-from .scope import Call, CoreCall, Results, SentResults, of_groups
+from .scope import Call, CoreCall, Results, of_groups
 from .work import SEEN, VALUE, Work, version
-
-if TYPE_CHECKING:
-    from ..disk.memory import Room
 
 T = TypeVar("T")
 UNFIT = (
@@ -55,19 +52,18 @@ def check_workers(frame: Workers) -> None:
         raise ParameterError(UNFIT.format(version()))
 
 
-def answered(call: Call, frame: Frame, uses: Uses, room: Room) -> tuple[Names, list[Any]]:
+def answered(call: Call, frame: Frame) -> tuple[Names, list[Any]]:
     """The groups in order, and each answer for all of them; drawn here or by workers."""
     if isinstance(frame, Workers):
-        return _by_workers(call, frame, frame, uses)
-    with closing(parts_of(call, frame, uses)) as parts:
-        return read_and_draw(call, uses, parts, room if frame.spills else None)
+        return _by_workers(call, frame, frame)
+    with closing(parts_of(call, frame)) as parts:
+        return read_and_draw(call, parts, frame.room)
 
 
-def _by_workers(call: Call, frame: Frame, workers: Workers, uses: Uses) -> tuple[Names, list[Any]]:
-    names = _names(call, workers, uses)
+def _by_workers(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list[Any]]:
+    names = _names(call, workers)
     query = of_groups(call.query, names) if call.query.by else call.query
     sent = call.sent(query)
-    uses = uses_of(query, sent.answers)
     results = call.results(names.size)
     alone = (
         call.released
@@ -78,41 +74,36 @@ def _by_workers(call: Call, frame: Frame, workers: Workers, uses: Uses) -> tuple
             for one in call.answers
         )
     )
-    work = _work(sent, frame, uses, names)
-    run = _Run(work, uses, workers, released=call.released)
+    work = _work(sent, frame, names)
+    run = _Run(work, sent.uses, workers, released=call.released)
     if alone:
         _draw_alone(call, run, results)
     elif names.size:
-        _draw_there(run, cast("SentResults", results), names.size)
+        _draw_there(run, results, names.size)
     return names, results.answers(None)
 
 
-def _names(call: Call, workers: Workers, uses: Uses) -> Names:
+def _names(call: Call, workers: Workers) -> Names:
     """The list; of groups of the data what the workers find."""
-    if not call.query.by or uses.groups is not None:
-        return Reader(call, uses).numbering()[0]
+    if not call.query.by or call.query.groups is not None:
+        return Reader(call).numbering()[0]
     groups = GroupsOfData()
-    columns = [uses[i] for i in uses.by]
+    columns = [call.uses[i] for i in call.uses.by]
     groups.codes(list(_withheld(lambda: workers.distinct(columns), call.released)))
     return groups.numbering()[0]
 
 
-def _work(call: CoreCall, frame: Frame, uses: Uses, names: Names) -> Work:
-    """What workers get, and of what types rows go about: of types that are known beforehand."""
-    empty = frame.empty(uses)
+def _work(call: CoreCall, frame: Frame, names: Names) -> Work:
+    """What workers get: which records are floats is told by types, before any row."""
+    empty = frame.empty(call.uses)
     if empty is None:
         raise FastexpError("a frame on workers without types: please report this")
-    reader = Reader(call, uses)
-    floats, kinds = [False] * reader.count, ["i8"] * reader.count
-    for answer, reading, place in zip(call.answers, reader.of, uses.records, strict=True):
+    reader = Reader(call)
+    floats = [False] * reader.count
+    for answer, reading, place in zip(call.answers, reader.of, call.uses.records, strict=True):
         kind, are_numbers = type_of(empty[place]), not answer.mechanism._labels
         floats[reading] = are_numbers and (kind.floats or kind.held in UNKNOWN)
-        # Missing records that are taken as a bound are the ends of int64.
-        if not are_numbers or (kind.narrow and answer.nan in ("raise", "drop")):
-            kinds[reading] = "i4"
-    codes = "i4" if names.size < 1 << 31 else "i8"
-    counts = next(kind for kind in ("i1", "i2", "i4", "i8") if len(call.answers) < 8 * int(kind[1]))
-    return Work(call, uses, names, floats, (codes, counts, *kinds))
+    return Work(call, names, floats)
 
 
 class _Run:
@@ -120,16 +111,16 @@ class _Run:
 
     def __init__(self, work: Work, uses: Uses, workers: Workers, *, released: bool) -> None:
         self.work, self.calls, self._released = work, workers.calls, released
+        self.width = 2 + work.steps.reader.count  # of rows without persons
         self._uses, self._workers = uses, workers
 
     def columns(self, *last: Task) -> list[IntArray]:
         """What the last tasks give, of rows that are numbered and, if need be, bounded."""
-        kinds = self.work.kinds
-        tasks = [Task("numbered", kinds)]
+        tasks = [Task("numbered", self.width)]
         if self._uses.person is not None:
-            tasks = [Task("numbered", (*kinds, *["i8"] * NAME_WORDS))]
-            tells_apart = len(kinds) + SORTED[0]  # the first word of integers is their kind
-            tasks += [Task("bounded", kinds, by=tells_apart, calls=self.calls)]
+            tasks = [Task("numbered", self.width + NAME_WORDS)]
+            tells_apart = self.width + SORTED[0]  # the first word of integers is their kind
+            tasks += [Task("bounded", self.width, by=tells_apart, calls=self.calls)]
         every = [*tasks, *last]
         return _withheld(lambda: self._workers.run(self.work, self._uses, every), self._released)
 
@@ -146,12 +137,11 @@ def _withheld(read: Callable[[], T], released: bool) -> T:
     raise InvalidRecords(FAILED)  # outside the handler: the error is no context of ours
 
 
-def _draw_there(run: _Run, results: SentResults, groups: int) -> None:
+def _draw_there(run: _Run, results: Results, groups: int) -> None:
     """Workers draw; each group must come once."""
-    codes, *rest = run.work.kinds
-    marks = [np.arange(groups, dtype=codes), *(np.zeros(groups, kind) for kind in rest)]
-    kinds, calls = ("i8",) * (1 + results.width), min(run.calls, groups)
-    drawn, *columns = run.columns(Task("drawn", kinds, by=0, calls=calls, added=marks))
+    marks = [np.arange(groups), *[np.zeros(groups, np.int64)] * (run.width - 1)]
+    count, calls = 1 + len(results.columns()), min(run.calls, groups)
+    drawn, *columns = run.columns(Task("drawn", count, by=0, calls=calls, added=marks))
     if not np.array_equal(np.sort(drawn), np.arange(groups)):
         raise InvalidRecords(LOST)
     results.put_columns(drawn, columns)
@@ -162,8 +152,8 @@ def _draw_alone(call: Call, run: _Run, results: Results) -> None:
     few = [i for i, answer in enumerate(call.answers) if answer.mechanism._places <= MOST_COUNTED]
     if few:
         points, answers, numbers = run.columns(
-            Task("counted", ("i8",) * 3, (few,)),
-            Task("summed", ("i8",) * 3, by=0, calls=run.calls),
+            Task("counted", 3, (few,)),
+            Task("summed", 3, by=0, calls=run.calls),
         )
         for i in few:
             mine = np.flatnonzero(answers == i)
@@ -194,7 +184,7 @@ class RecordsOnWorkers(Unsorted):
 
     def _sampled(self) -> AnyArray:
         if self._sample is None:
-            what, values = self._run.columns(Task("sampled", ("i8", "i8"), (self._answer,)))
+            what, values = self._run.columns(Task("sampled", 2, (self._answer,)))
             self._total = int(values[what == SEEN].sum())
             step = int(what.max(initial=1))
             while (what > 0).sum() and np.sum(what[what > 0] / step) > 2 * SAMPLE:
@@ -211,7 +201,7 @@ class RecordsOnWorkers(Unsorted):
         threads: int | None = None,  # noqa: ARG002  # those of the workers
     ) -> Gathered:
         total = self.total()
-        what, values = self._run.columns(Task("gathered", ("i8", "i8"), (self._answer, one, room)))
+        what, values = self._run.columns(Task("gathered", 2, (self._answer, one, room)))
         if int(values[what == SEEN].sum()) != total:
             raise InvalidRecords(AGAIN)
         is_count = what >= 0

@@ -11,13 +11,12 @@ import numpy as np
 from ..._keys.group_names import KeyColumn
 from ...errors import OutputError
 from ..disk.folders import check_temp
-from ..disk.memory import Room
 from ..engines.frame import Column, Frame, Kind, Workers
 from ..output.output_file import Output, OutputFile, content, room_of
 from .answers import Answer
 from .frame_columns import fit
 from .on_workers import answered, check_workers
-from .reader import group_columns, uses_of
+from .reader import group_columns
 from .scope import Call
 
 DTYPES: dict[str, Any] = {
@@ -28,23 +27,22 @@ DTYPES: dict[str, Any] = {
 }
 
 
-def perform(call: Call, frame: Frame, room: Room, output: Output | None = None) -> Any:
+def perform(call: Call, frame: Frame, output: Output | None = None) -> Any:
     """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
     query, answers = call.query, call.answers
-    uses = uses_of(query, answers)
     kinds: list[Kind] = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
 
     def draw() -> list[Any]:
-        names, values = answered(call, frame, uses, room)
+        names, values = answered(call, frame)
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
 
     def check() -> None:
-        fit(call, frame, uses)
+        fit(call, frame)
         if isinstance(frame, Workers):
             check_workers(frame)
-        elif frame.spills:
-            check_temp(room.temp)
+        elif frame.room is not None:
+            check_temp(frame.room.temp)
 
     with _place(call, output) as place:
         packed, *values = call.settle(draw, check)

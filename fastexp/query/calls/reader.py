@@ -41,7 +41,6 @@ def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
     ]
     uses = Uses(dict.fromkeys([*wanted, *records]))
     place = {use: i for i, use in enumerate(uses)}
-    uses.groups = query.groups
     uses.by = [place[use] for use in wanted[: len(query.by)]]
     uses.person = None if query.person is None else place[wanted[-1]]
     uses.records = [place[use] for use in records]
@@ -50,6 +49,8 @@ def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
 
 def _use(column: str, reading: Reading, keys: AnyArray | list[str]) -> Use:
     longest = max(map(len, keys), default=0) if reading == "text" else None
+    if isinstance(keys, np.ndarray) and keys.dtype == "M8[ns]":
+        reading = "nanoseconds"
     return Use(column, reading, longest)
 
 
@@ -61,8 +62,8 @@ def group_columns(query: Scope) -> list[Column]:
 class Reader:
     """How the columns of a call become parts: answers share what they read alike."""
 
-    def __init__(self, call: CoreCall, uses: Uses) -> None:
-        self._uses = uses
+    def __init__(self, call: CoreCall) -> None:
+        self._uses = uses = call.uses
         first: dict[Any, Answer] = {}
         readings = []
         for answer, place in zip(call.answers, uses.records, strict=True):
@@ -72,7 +73,8 @@ class Reader:
         self._first = [(reading[0], answer) for reading, answer in first.items()]
         self.count: int = len(first)
         self._threads = call.threads
-        from_data = bool(call.query.by) and uses.groups is None
+        self._groups = call.query.groups
+        from_data = bool(call.query.by) and self._groups is None
         self._of_data = GroupsOfData() if from_data else None
 
     def part(self, columns: Sequence[Any]) -> Part:
@@ -81,7 +83,7 @@ class Reader:
         size = values[0][0].size
         codes = np.zeros(size, np.int64)  # without columns of groups all rows are one
         if self._uses.by:
-            keys, groups = [columns[i] for i in self._uses.by], self._uses.groups
+            keys, groups = [columns[i] for i in self._uses.by], self._groups
             if self._of_data is not None:
                 codes = self._of_data.codes(keys)
             elif groups is not None:
@@ -101,7 +103,7 @@ class Reader:
         """The groups in order; of those of the data also which number each of them had."""
         if self._of_data is not None:
             return self._of_data.numbering()
-        groups = self._uses.groups
+        groups = self._groups
         return KeyNames("whole", np.zeros(1, np.int64)) if groups is None else groups, None
 
     def none(self) -> Part:

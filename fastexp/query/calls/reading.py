@@ -23,7 +23,6 @@ from ...grouped.contribution import Rows, persons_of
 from ...grouped.intake import grouped
 from ..disk import spill
 from ..disk.folders import private_folder
-from ..engines.frame import Uses
 from .answers import naming
 from .draws import counted, together
 from .parts import Held, Part
@@ -42,13 +41,13 @@ LARGE = (
 
 
 def read_and_draw(
-    call: Call, uses: Uses, parts: Iterator[Sequence[Any]], room: Room | None
+    call: Call, parts: Iterator[Sequence[Any]], room: Room | None
 ) -> tuple[Names, list[Any]]:
     """The groups in order, and each answer for all of them.
 
     room: where rows go that do not fit into memory; None: they stay there.
     """
-    reader = Reader(call, uses)
+    reader = Reader(call)
     held = Held(reader.none(), streamed=room is not None)
     for columns in parts:
         held.add(reader.part(columns))
@@ -143,8 +142,8 @@ class _Disk:
                 self._spill.keep(self._steps.bounded(part, names))
         results, first, long = self._call.results(names.size), 0, []
         for rows in self._spill.by_group(self._most):
-            if isinstance(rows, spill.LongGroup):
-                long.append(rows.code)
+            if isinstance(rows, int):
+                long.append(rows)
                 continue
             last = int(rows.codes[-1]) + 1
             self._steps.draw(results, rows, names, range(first, last))

@@ -7,10 +7,9 @@ from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ..._compiler.rounding import check_rounding
 from ..._keys.group_names import Names
 from ..._parameters import validate
-from ..._typing import IntArray, Membership
+from ..._typing import AnyArray, IntArray, Membership
 from ...errors import ParameterError
 from ...grouped.request import checked_membership
 from ...pictures.cards import Card, Carded
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from ..._numbers.rank import RankStatistic
     from ...grouped.segments import Segments
     from ...grouped.words import Words
+    from ..engines.frame import Uses
 
 Draw: TypeAlias = Callable[[], list[Any]]  # reads the rows, and draws
 Check: TypeAlias = Callable[[], None]  # refuses mistakes before the charge
@@ -49,7 +49,6 @@ class Scope(Carded):
         max_rows: int = 1,
         membership: Membership = "private",
     ) -> None:
-        check_rounding()
         put = object.__setattr__
         columns = _columns(by)
         put(self, "by", columns)
@@ -105,41 +104,35 @@ def of_groups(scope: Scope, groups: Names) -> Scope:
     return listed_scope
 
 
-class Results(Protocol):
-    """What comes of the records of each group: draws, or figures."""
+class Results:
+    """What comes of the records of each group: draws, or figures, in arrays of an entry a group."""
+
+    arrays: list[AnyArray]
 
     def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
         """Take answers of the same segments; `first` is the place of the first of `names`."""
-        ...
+        raise NotImplementedError
 
-    def ranks(self, which: list[int]) -> RankStatistic | None:
+    def ranks(self, which: list[int]) -> RankStatistic | None:  # noqa: ARG002  # of draws
         """The statistic around whose ranks the records of these answers are enough, if any is."""
-        ...
+        return None
 
     def put(self, which: int, group: int, index: Any) -> None:
-        """A draw that was made elsewhere."""
-        ...
+        """A draw that was made elsewhere, of a release."""
+        raise NotImplementedError
 
     def answers(self, order: IntArray | None) -> list[Any]:
         """For each answer, what is said of the groups, in order."""
-        ...
+        raise NotImplementedError
 
-
-class SentResults(Results, Protocol):
-    """Results that workers send: `width` columns of 64 bits, with an entry a group."""
-
-    @property
-    def width(self) -> int:
-        """How many columns there are."""
-        ...
-
-    def columns(self) -> list[IntArray]:
-        """All of it."""
-        ...
+    def columns(self) -> list[AnyArray]:
+        """All of it, of numbers of 64 bits: a column for each of a group's."""
+        return [column for array in self.arrays for column in array.reshape(len(array), -1).T]
 
     def put_columns(self, groups: IntArray, columns: list[IntArray]) -> None:
-        """Take what `columns` gave of these groups."""
-        ...
+        """Take what `columns` gave of these groups, bit by bit."""
+        for mine, column in zip(self.columns(), columns, strict=True):
+            mine[groups] = column.view(mine.dtype)
 
 
 class CoreCall(Protocol):
@@ -147,6 +140,7 @@ class CoreCall(Protocol):
 
     query: Scope
     answers: tuple[Answer, ...]
+    uses: Uses  # the columns that are read
     threads: int
     size: int | None
     released: bool

@@ -23,8 +23,10 @@ from ...grouped.request import FROM_DATA, check_key, list_digest, rule_of
 from ...grouped.verbs import TELLS
 from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from ...mechanisms.base import Comparator
+from ..engines.frame import Uses
 from .answers import Answer, label_of
 from .draws import Indices
+from .reader import uses_of
 from .scope import Call, Check, CoreCall, Draw, Results, Scope
 
 ANSWER = b"fastexp.answer"  # the domain of the seeds of several answers
@@ -43,6 +45,7 @@ class ReleaseCall(DrawingCall, Call):
 
     query: Scope
     answers: tuple[Answer, ...]
+    uses: Uses
     threads: int
     fresh: bool
 
@@ -63,7 +66,8 @@ class ReleaseCall(DrawingCall, Call):
         for answer in answers:
             if isinstance(answer.mechanism, Comparator):
                 answer.mechanism.release()  # refuses
-        self.query, self.answers, self.threads = query, answers, threads
+        self.query, self.answers, self.uses = query, answers, uses_of(query, answers)
+        self.threads = validate.threads(threads)
         default = label is None and key is not None
         named = _default_label(query, answers) if default else label
         line = check_key(CallOptions(key=key, label=named, budget=budget))
@@ -136,6 +140,7 @@ class SentCall(DrawingCall):
 
     query: Scope
     answers: tuple[Answer, ...]
+    uses: Uses
     threads: int
 
     size = None
@@ -148,7 +153,8 @@ class SentCall(DrawingCall):
         keys: list[WordArray],
         choices: list[bytes],
     ) -> None:
-        self.query, self.answers, self.threads = query, answers, 1
+        self.query, self.answers, self.uses = query, answers, uses_of(query, answers)
+        self.threads = 1
         self._keys, self._choices = keys, choices
 
     def words(self, answer: Answer, names: Names) -> Words:
@@ -165,6 +171,7 @@ class SampleCall(DrawingCall, Call):
 
     query: Scope
     answers: tuple[Answer, ...]
+    uses: Uses
     threads: int
     size: int | None
 
@@ -173,7 +180,8 @@ class SampleCall(DrawingCall, Call):
     def __init__(
         self, query: Scope, answers: tuple[Answer, ...], size: object, rng: object, threads: int
     ) -> None:
-        self.query, self.answers, self.threads = query, answers, threads
+        self.query, self.answers, self.uses = query, answers, uses_of(query, answers)
+        self.threads = validate.threads(threads)
         self.size, self._seed = validate.size(size), make_key(rng)
 
     def words(self, answer: Answer, names: Names) -> Words:
@@ -192,7 +200,7 @@ class SampleCall(DrawingCall, Call):
     def sent(self, query: Scope) -> CoreCall:
         """The call as workers get it."""
         call = copy(self)
-        call.query, call.threads = query, 1
+        call.query, call.uses, call.threads = query, uses_of(query, self.answers), 1
         return call
 
     def _seed_of(self, answer: Answer) -> WordArray:

@@ -26,7 +26,7 @@ class Room:
 
     temp: object
 
-    def __init__(self, memory: object, temp: object) -> None:
+    def __init__(self, memory: object = None, temp: object = None) -> None:
         self.temp, self._given = temp, None if memory is None else memory_of(memory)
 
     @cached_property
@@ -36,9 +36,7 @@ class Room:
 
 
 def memory_of(memory: object) -> int:
-    """Bytes of an argument `memory`: a number of them, a text as "200MB", or None."""
-    if memory is None:
-        return free()
+    """Bytes of an argument `memory`: a number of them, or a text as "200MB"."""
     if not isinstance(memory, str):
         return validate.counting("memory", memory, LEAST, MOST)
     size = size_of(memory)

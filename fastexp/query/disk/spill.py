@@ -36,13 +36,6 @@ class Part(NamedTuple):
     persons: Persons | None = None  # None where each row is a person
 
 
-class LongGroup(NamedTuple):
-    """A group of more rows than a part may have."""
-
-    code: int
-    size: int
-
-
 class Spill:
     """Rows on disk, in a file without a name in a private folder.
 
@@ -104,16 +97,16 @@ class Spill:
         for rows in _pieces(part, np.True_):
             self._counting.add(_columns(part, rows))
 
-    def by_group(self, most_rows: int) -> Iterator[Part | LongGroup]:
+    def by_group(self, most_rows: int) -> Iterator[Part | int]:
         """All rows that are kept, in the order of groups, whole groups together.
 
-        At most so many in a part; of a group that has more only that it is there, for `group`.
+        At most so many in a part; of a group that has more only its code, for `group`.
         """
         self._counting.written()
         for some in self._counting.ranges(most_rows):
             if some.size > most_rows:
                 self._long[some.key] = some
-                yield LongGroup(some.key, some.size)
+                yield some.key
             else:
                 codes, counts, *values = self._counting.read(some)
                 yield Part(codes, counts, values)

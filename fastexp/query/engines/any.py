@@ -57,7 +57,7 @@ class WrappedFrame:
 
     def __init__(self, frame: object, native: Frame) -> None:
         self._native = native
-        self.spills: bool = native.spills
+        self.room = native.room
         version = sys.modules[type(frame).__module__]  # narwhals.stable.v1, and the like
         self._wrapped = getattr(version, "from_native", narwhals.from_native)
         self.names, self.empty, self.parts = native.names, native.empty, native.parts

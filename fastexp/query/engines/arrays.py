@@ -26,7 +26,7 @@ INDEX = (
 class ArraysFrame:
     """A `Frame` of a dict of columns of one length."""
 
-    spills = False
+    room = None
 
     def __init__(self, frame: dict[Any, Any]) -> None:
         self._frame = frame

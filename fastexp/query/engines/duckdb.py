@@ -7,18 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 import numpy as np
-from duckdb import (
-    CaseExpression,
-    ColumnExpression,
-    ConstantExpression,
-    DuckDBPyRelation,
-    Expression,
-    FunctionExpression,
-    SQLExpression,
-)
+from duckdb import ColumnExpression, ConstantExpression, DuckDBPyRelation, SQLExpression
 
 from ..._arrow import arrow
 from ...errors import ParameterError, ParameterTypeError
+from ..disk.memory import Room
 from .frame import Column, Use
 from .limits import Range, check_case, check_dates, quoted, within
 
@@ -61,11 +54,10 @@ class DuckDBFrame:
     Its connection keeps its settings, and must have no open result.
     """
 
-    spills = True
     check_answers = staticmethod(check_table)
 
-    def __init__(self, relation: DuckDBPyRelation) -> None:
-        self._relation = relation
+    def __init__(self, relation: DuckDBPyRelation, room: Room | None = None) -> None:
+        self._relation, self.room = relation, room
         self._selections: dict[tuple[Use, ...], DuckDBPyRelation] = {}
 
     def names(self) -> list[str]:
@@ -87,7 +79,7 @@ class DuckDBFrame:
             ConstantExpression(None).cast(kind).alias(name)
             for kind, name in zip(chosen.types, chosen.columns, strict=True)
         ]
-        none = one_row(self._relation).select(*nulls).limit(0)
+        none = result_of(self._relation, "SELECT 1").select(*nulls).limit(0)
         return next(_batches(none, chosen.columns))
 
     def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
@@ -95,9 +87,7 @@ class DuckDBFrame:
         return _batches(chosen, chosen.columns)
 
     def finished(self, columns: Sequence[Column]) -> DuckDBPyRelation:
-        few = len(columns[0].values) <= FEW and all(column.kind in TYPES for column in columns)
-        table = _few_rows if few else _many_rows
-        return table(self._relation, columns).set_alias("answers")
+        return table_of(self._relation, columns).set_alias("answers")
 
     def _chosen(self, uses: Sequence[Use]) -> DuckDBPyRelation:
         """The columns, called by their places: any text can be a name here."""
@@ -108,68 +98,59 @@ class DuckDBFrame:
         return self._selections[tuple(uses)]
 
 
-def one_row(source: Any) -> DuckDBPyRelation:
-    """One row on the connection of a relation, or on a connection; nothing else is read.
+def result_of(source: Any, sql: str) -> DuckDBPyRelation:
+    """What a query that names no table gives, on the connection of a relation, or on a connection.
 
     Nothing there, and no variable, can have the name that it needs.
     """
-    if not isinstance(source, DuckDBPyRelation):
-        return cast("DuckDBPyRelation", source.sql("SELECT 1 AS one"))
-    row: Any = source.query(f"unread_{secrets.token_hex(16)}", "SELECT 1 AS one")
-    return cast("DuckDBPyRelation", row)
+    if isinstance(source, DuckDBPyRelation):
+        result: Any = source.query(f"unread_{secrets.token_hex(16)}", sql)
+        return cast("DuckDBPyRelation", result)
+    return cast("DuckDBPyRelation", source.sql(sql))
 
 
-def _few_rows(relation: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelation:
-    """As of `table_of`, in one statement: each one takes a millisecond."""
-    lists = []
-    for column in columns:
-        text, kind = _list_of(column)
-        literal = text.replace("'", "''")
-        lists.append(f"unnest(CAST('{literal}' AS {kind})) AS {quoted(column.name)}")
-    name = f"unread_{secrets.token_hex(16)}"
-    rows: Any = relation.query(name, f"SELECT {', '.join(lists)}")
-    return cast("DuckDBPyRelation", rows.materialize())
-
-
-def _many_rows(relation: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelation:
-    return table_of(one_row(relation), columns)
-
-
-def table_of(row: DuckDBPyRelation, columns: Sequence[Column]) -> DuckDBPyRelation:
+def table_of(source: Any, columns: Sequence[Column]) -> DuckDBPyRelation:
     """Finished answers, from constants only: to read them again runs no query of the user's.
 
     A connection may be locked, or have a table of any name: nothing is registered or looked up.
     """
-    size = len(columns[0].values)
-    step = max(ROWS, size // MOST_UNIONS)
-    answers = _rows(row, columns, 0, min(step, size))
-    for first in range(step, size, step):
-        answers = answers.union(_rows(row, columns, first, min(first + step, size)))
+    size, names = len(columns[0].values), [column.name for column in columns]
+    if size <= FEW:  # in one statement: each takes a millisecond
+        return _rows(source, columns, names, range(size))
+    step, places = max(ROWS, size // MOST_UNIONS), [f"c{i}" for i in range(len(names))]
+    answers, *others = (
+        _rows(source, columns, places, range(size)[first : first + step], "place")
+        for first in range(0, size, step)
+    )
+    for rows in others:
+        answers = answers.union(rows)
     # Their order is no longer that of the lists.
-    named = [_typed(f"c{i}", column).alias(column.name) for i, column in enumerate(columns)]
-    return answers.order("place ASC").select(*named)
+    pairs = zip(places, names, strict=True)
+    return answers.order("place ASC").select(
+        *[ColumnExpression(c).alias(name) for c, name in pairs]
+    )
 
 
 def _rows(
-    row: DuckDBPyRelation, columns: Sequence[Column], first: int, last: int
+    source: Any, columns: Sequence[Column], names: Sequence[str], rows: range, place: str = ""
 ) -> DuckDBPyRelation:
-    place = SQLExpression(f"unnest({SYSTEM}.range({first}, {last}))")
-    lists = [
-        _unnested(column._replace(values=column.values[first:last])).alias(f"c{i}")
-        for i, column in enumerate(columns)
-    ]
-    return row.select(*lists, place.alias("place")).materialize()
+    """Some rows, from a list in a text for each column; with their places, if these have a name."""
+    lists, values = [], []
+    for i, (column, name) in enumerate(zip(columns, names, strict=True)):
+        text, kind = _list_of(column._replace(values=column.values[rows.start : rows.stop]))
+        literal = text.replace("'", "''")
+        lists.append(f"unnest(CAST('{literal}' AS {kind})) AS v{i}")
+        values.append(f"{_typed(f'v{i}', column)} AS {quoted(name)}")
+    if place:
+        lists.append(f"unnest({SYSTEM}.range({rows.start}, {rows.stop})) AS {place}")
+        values.append(place)
+    sql = f"FROM (SELECT {', '.join(lists)}) SELECT {', '.join(values)}"
+    return result_of(source, sql).materialize()
 
 
 def _batches(relation: DuckDBPyRelation, names: Sequence[str]) -> Iterator[Sequence[Any]]:
     for batch in arrow.table(relation, names, "frame"):
         yield [arrow.Opened.of(column) for column in batch]
-
-
-def _unnested(column: Column) -> Expression:
-    """A row for each value, from a list in a text: DuckDB is slow to take many constants."""
-    text, kind = _list_of(column)
-    return FunctionExpression("unnest", ConstantExpression(text).cast(kind))
 
 
 def _list_of(column: Column) -> tuple[str, str]:
@@ -183,28 +164,24 @@ def _list_of(column: Column) -> tuple[str, str]:
     return text, TYPES.get(column.kind, "BIGINT") + "[]" * depth
 
 
-def _typed(name: str, column: Column) -> Expression:
-    """What the numbers of days, or of a unit, since 1970 mean; other values as they are."""
-    value: Expression = ColumnExpression(name)
-    if column.kind == "dates":
-        day = ConstantExpression("1970-01-01").cast("DATE") + value.cast("INTEGER")
-        return _or_infinite(value, (1 << 31) - 1, day, "DATE")
-    if column.kind == "timestamps":
-        unit, kind = column.unit, INSTANTS[column.unit]
-        function = f"{SYSTEM}.make_timestamp{'_ns' if unit == 'ns' else ''}"
-        since = SQLExpression(f"{function}({name} * {MICROSECONDS[unit]})")
-        return _or_infinite(value, (1 << 63) - 1, since.cast(kind), kind)
-    return value
+def _typed(name: str, column: Column) -> str:
+    """What the numbers of days, or of a unit, since 1970 mean; other values as they are.
 
-
-def _or_infinite(value: Expression, last: int, finite: Expression, kind: str) -> Expression:
-    """A date or timestamp; the last number there is, and the first, are those of infinite ones.
-
-    Groups from the data may be these; of a list they are refused.
+    The last number there is, and the first, are those of infinite dates and timestamps. Groups from
+    the data may be these; of a list they are refused.
     """
-    later, earlier = (ConstantExpression(text).cast(kind) for text in ("infinity", "-infinity"))
-    infinite = CaseExpression(value == ConstantExpression(last), later)
-    return infinite.when(value == ConstantExpression(-last), earlier).otherwise(finite)
+    if column.kind == "dates":
+        last, kind, finite = (1 << 31) - 1, "DATE", f"DATE '1970-01-01' + CAST({name} AS INTEGER)"
+    elif column.kind == "timestamps":
+        last, kind = (1 << 63) - 1, INSTANTS[column.unit]
+        function = f"{SYSTEM}.make_timestamp{'_ns' if column.unit == 'ns' else ''}"
+        finite = f"CAST({function}({name} * {MICROSECONDS[column.unit]}) AS {kind})"
+    else:
+        return name
+    return (
+        f"CASE {name} WHEN {last} THEN CAST('infinity' AS {kind}) "
+        f"WHEN -{last} THEN CAST('-infinity' AS {kind}) ELSE {finite} END"
+    )
 
 
 def _item(text: Any) -> str:

@@ -10,10 +10,19 @@ import numpy as np
 
 from ..._keys.group_names import Names
 from ..._typing import AnyArray, IntArray
+from ..disk.memory import Room
 
 T = TypeVar("T")
 Reading: TypeAlias = Literal[
-    "doubles", "numbers", "integers", "text", "booleans", "dates", "timestamps", "keys"
+    "doubles",
+    "numbers",
+    "integers",
+    "text",
+    "booleans",
+    "dates",
+    "timestamps",
+    "nanoseconds",
+    "keys",
 ]
 Kind: TypeAlias = Literal["integers", "floats", "text", "booleans", "dates", "timestamps"]
 
@@ -23,8 +32,9 @@ class Use(NamedTuple):
 
     Engines whose columns have types give the column as it is, whatever `reading` says.
     "doubles" are records between bounds within 2**53, so that the nearest double counts as they
-    do; "numbers" may be beyond. "keys" are persons and groups without a list, of which only the
-    data know whether they are integers or text.
+    do; "numbers" may be beyond. "nanoseconds" are timestamps where the list has them in these.
+    "keys" are persons and groups without a list, of which only the data know whether they are
+    integers or text.
 
     `longest`: characters of the longest text that is listed, where "text" is read: longer ones
     are all alike. None: not known.
@@ -39,10 +49,8 @@ class Uses(tuple[Use, ...]):
     """The columns of a call, each once; and where in them groups, persons and records are."""
 
     by: list[int]
-    groups: Names | None  # the public list; None: there is none
     person: int | None
     records: list[int]
-    typed = False  # whether types were looked at before the rows
 
 
 class Column(NamedTuple):
@@ -82,14 +90,14 @@ def key_columns(names: Sequence[str], keys: Names) -> list[Column]:
 
 
 class Task(NamedTuple):
-    """What workers do with rows, all of which are columns of integers.
+    """What workers do with rows, all of which are columns of integers of 64 bits.
 
     Attributes
     ----------
     method : str
         Of the work: from an iterator of parts, each a list of columns, to another one.
-    kinds : tuple of str
-        The NumPy types of the columns that it gives.
+    columns : int
+        How many columns it gives.
     arguments : tuple
         What the method takes besides.
     by : int, optional
@@ -102,7 +110,7 @@ class Task(NamedTuple):
     """
 
     method: str
-    kinds: tuple[str, ...]
+    columns: int
     arguments: tuple[Any, ...] = ()
     by: int | None = None
     calls: int = 1
@@ -140,7 +148,10 @@ class Frame(Protocol):
     Its methods may raise what the engine raises: the call withholds it where it may hold data.
     """
 
-    spills: bool  # whether rows that do not fit into memory are sorted on disk
+    @property
+    def room(self) -> Room | None:
+        """Beyond which rows are sorted on disk; None: they stay in memory."""
+        ...
 
     def names(self) -> list[str] | None:
         """The names of all columns, in order; one that there is twice, twice.

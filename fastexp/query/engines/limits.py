@@ -14,6 +14,7 @@ import numpy as np
 
 from ..._parameters.foreign import attribute, has
 from ...errors import InvalidRecords, ParameterError
+from ..disk.memory import Room
 from .frame import Column
 
 T = TypeVar("T")
@@ -61,7 +62,7 @@ def within(column: Column, numbers: Range) -> bool:
 class Adapter:
     """What most adapters of frames have: rows that stay in memory, and dates of 32 bits."""
 
-    spills = False
+    room: Room | None = None
     days = DAYS32
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:

@@ -42,13 +42,10 @@ TYPES: dict[str, types.DataType] = {
 }
 
 
-INTEGERS = {"i1": "tinyint", "i2": "smallint", "i4": "int", "i8": "bigint"}
-
-
 class SparkFrame(Workers):
     """A `Frame` of a DataFrame that is not a stream."""
 
-    spills = False
+    room = None
 
     def __init__(self, frame: DataFrame) -> None:
         if frame.isStreaming:
@@ -100,7 +97,7 @@ class SparkFrame(Workers):
                     rows = rows.union(self._spark.createDataFrame(_integers(task.added)))
                 if task.by is not None:
                     rows = rows.repartition(task.calls, f"x{task.by}")
-                schema = ", ".join(f"x{i} {INTEGERS[kind]}" for i, kind in enumerate(task.kinds))
+                schema = ", ".join(f"x{i} bigint" for i in range(task.columns))
                 rows = rows.mapInArrow(partial(_applied, sent, task, number == 0), schema)
             columns = brought(rows.toArrow).columns
         finally:

@@ -20,7 +20,6 @@ from .row_file import Plain, SqlTable, attempted, plain
 
 LINE = 1 << 20  # bytes of a row, at most
 BUFFER = 4 * LINE  # bytes that DuckDB reads at a time
-MOST_COLUMNS = 10_000  # DuckDB's time and memory for a file grow with them, whichever are read
 DIALECT = (
     "auto_detect = false, hive_partitioning = false, allow_quoted_nulls = false, "
     f"max_line_size = {LINE}, buffer_size = {BUFFER}"
@@ -54,11 +53,6 @@ class Csv:
             raise ParameterError(
                 f"frame must be a file with a header row: the first line of {file.called} must "
                 f"name the columns, in at most {LINE} bytes"
-            )
-        if len(header) > MOST_COLUMNS:
-            raise ParameterError(
-                f"frame must be a file of at most {MOST_COLUMNS} columns, got more in "
-                f"{file.called}: take out those that are needed, or use Parquet"
             )
         self.names: list[str] = [name.strip() for name in header]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..._arrow import arrow
 from ...errors import FastexpError, InvalidRecords, ParameterError
-from ..disk.memory import memory_of
+from ..disk.memory import Room
 from ..engines.arrays import ArrowAnswers
 from ..engines.frame import Use
 from . import text_cells
@@ -51,22 +51,22 @@ SURVEYED = ("keys", "numbers")  # only all cells together tell their types
 class PathFrame(ArrowAnswers):
     """A file, the files of a pattern, a folder or a list; not looked at before a method needs it.
 
-    Reading takes half of `memory` at most, but 64 MB if it needs them; `delimiter` is of CSV and
+    Reading takes half of the room at most, but 64 MB if it needs them; `delimiter` is of CSV and
     TSV, by default a comma, a tab. Methods raise ParameterError or ParameterTypeError if there are
     no such files, or they are not what their names promise.
     """
 
-    spills = True
+    room: Room
 
     def __init__(
         self,
         path: object,
-        memory: int | str | None = None,
+        room: Room | None = None,
         threads: int = 1,
         delimiter: str | None = None,
     ) -> None:
-        self._path, self._memory, self._threads = path, memory, threads
-        self._delimiter = delimiter
+        self._path, self._threads, self._delimiter = path, threads, delimiter
+        self.room = room or Room()
 
     @cached_property
     def _sources(self) -> list[RowFile]:
@@ -85,7 +85,7 @@ class PathFrame(ArrowAnswers):
     @cached_property
     def _database(self) -> DuckDBPyConnection:
         return connect(
-            memory=max(memory_of(self._memory) // 2, LEAST),
+            memory=max(self.room.memory // 2, LEAST),
             threads=self._threads,
             files=[name for file in self.files for name in (file.path, pattern(file.path))],
         )

@@ -60,10 +60,6 @@ INTEGERS = (  # also 7.0: of a column with gaps, others write it so
     f"WHEN {DECIMAL} AND {DOUBLE} = floor({DOUBLE}) AND abs({DOUBLE}) <= {EXACT} "
     f"THEN CAST({DOUBLE} AS BIGINT) END"
 )
-SMALL_INTEGERS = (  # the same, of texts that are not odd
-    f"CASE WHEN {SMALL} AND {DOUBLE} = floor({DOUBLE}) THEN CAST({DOUBLE} AS BIGINT) "
-    f"ELSE {INTEGERS} END"
-)
 BOOLEANS = "CASE lower({0}) WHEN 'true' THEN true WHEN 'false' THEN false END"
 DATES = (
     "CASE WHEN regexp_full_match({0}, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}') "
@@ -71,17 +67,16 @@ DATES = (
 )
 INSTANT = (
     "regexp_full_match({0}, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T][0-9]{{2}}:[0-9]{{2}}"
-    "(?::[0-9]{{2}}(?:\\.[0-9]{{1,9}})?)?')"
+    "(?::[0-9]{{2}}(?:\\.[0-9]{{1,6}}%s)?)?')"
 )
-TO_MICROSECOND = 26  # characters of 2020-12-31 23:59:59.123456
-TIMESTAMPS = (
-    f"CASE WHEN {INSTANT} THEN epoch_us(TRY_CAST(left({{0}}, {TO_MICROSECOND}) AS TIMESTAMP)) END"
+# Of a list in microseconds or longer units, no entry has more digits: they are read exactly or not.
+TIMESTAMPS = f"CASE WHEN {INSTANT % '0{{0,3}}'} THEN TRY_CAST({{0}} AS TIMESTAMP) END"
+NANOSECONDS = (  # whose first and last number are infinite ones to DuckDB, which writes them so
+    f"CASE WHEN NOT {INSTANT % '[0-9]{{0,3}}'} THEN NULL "
+    "WHEN {0} LIKE '2262-04-11_23:47:16.854775807' THEN 'infinity' "
+    "WHEN {0} LIKE '1677-09-21_00:12:43.145224193' THEN '-infinity' "
+    "ELSE TRY_CAST({0} AS TIMESTAMP_NS) END"
 )
-NANOSECONDS = (
-    f"CASE WHEN {INSTANT} AND strlen({{0}}) > {TO_MICROSECOND} "
-    f"THEN CAST(rpad(substr({{0}}, {TO_MICROSECOND + 1}), 3, '0') AS SMALLINT) ELSE 0 END"
-)
-LEAST_NS, MOST_NS = -9_223_372_036_854_775, 9_223_372_036_854_774  # microseconds
 
 
 class Survey(NamedTuple):
@@ -125,12 +120,15 @@ def expressions(use: Use, survey: Survey, cell: str) -> list[str]:
         return [DOUBLE.format(cell), OTHER.format(cell, sure)]
     if use.reading == "keys":
         return [f"TRY_CAST({cell} AS BIGINT)" if survey.kind == "integers" else cut(use, cell)]
-    if use.reading == "timestamps":
-        return [TIMESTAMPS.format(cell), NANOSECONDS.format(cell)]
     if use.reading == "text":
         return [cut(use, cell)]
-    integers = INTEGERS if survey.odd else SMALL_INTEGERS
-    known = {"integers": integers, "booleans": BOOLEANS, "dates": DATES}
+    known = {
+        "integers": INTEGERS,
+        "booleans": BOOLEANS,
+        "dates": DATES,
+        "timestamps": TIMESTAMPS,
+        "nanoseconds": NANOSECONDS,
+    }
     return [known[use.reading].format(cell)]
 
 
@@ -145,8 +143,6 @@ def column(use: Use, survey: Survey, read: Sequence[arrow.Column]) -> Any:
     if use.reading in NUMBERS:
         numbers, others = read
         return _numbers(survey, numbers, others, is_exact=use.reading == "numbers")
-    if use.reading == "timestamps":
-        return _timestamps(survey, *read)
     if use.reading == "keys":
         check_lengths(survey.called, read[0])
     return arrow.Opened.of(read[0])
@@ -159,7 +155,7 @@ def empty(use: Use) -> Any:
         "integers": np.zeros(0, np.int64),
         "booleans": np.zeros(0, np.bool_),
         "dates": np.zeros(0, "datetime64[D]"),
-        "timestamps": np.zeros(0, "datetime64[us]"),
+        **dict.fromkeys(("timestamps", "nanoseconds"), np.zeros(0, "datetime64[us]")),
     }
     return known.get(use.reading, np.zeros(0, "U1"))
 
@@ -191,7 +187,7 @@ def _numbers(
     gap = 0 if survey.kind == "integers" else np.nan
     if missing.any():
         values = np.where(missing, values.dtype.type(gap), values)
-    rest = np.flatnonzero(_there(others))
+    rest = np.arange(others.length) if others.valid is None else np.flatnonzero(others.valid)
     if rest.size:
         parts = numbers_in(others.values, begins[rest], ends[rest])
         if parts is None:
@@ -213,28 +209,6 @@ def _numbers(
         values = np.array(values)
         values[rest] = more
     return Numbers(values, missing if survey.kind == "integers" and missing.any() else None)
-
-
-def _there(rows: arrow.Column) -> AnyArray:
-    return np.ones(rows.length, np.bool_) if rows.valid is None else rows.valid
-
-
-def _timestamps(survey: Survey, instants: arrow.Column, nanoseconds: arrow.Column) -> AnyArray:
-    """In microseconds, or, where some have more digits, in nanoseconds."""
-    if instants.values is None or nanoseconds.values is None:
-        raise InvalidRecords(f"{survey.called} must hold timestamps")
-    there, values = _there(instants), instants.values
-    more = np.where(there, nanoseconds.values.astype(np.int64), 0)
-    unit = "us"
-    if more.any():
-        if not ((values >= LEAST_NS) & (values <= MOST_NS) | ~there).all():
-            raise InvalidRecords(
-                f"{survey.called} must hold timestamps of nanoseconds between the years 1678 and "
-                "2261 only"
-            )
-        values, unit = np.where(there, values, 0) * 1000 + more, "ns"
-    stamps: AnyArray = np.where(there, values, np.iinfo(np.int64).min).view(f"datetime64[{unit}]")
-    return stamps
 
 
 def numbers_in(

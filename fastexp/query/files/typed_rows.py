@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ...errors import ParameterError, ParameterTypeError
+from ...errors import ParameterTypeError
 from ..engines.frame import Use
 from ..engines.limits import quoted
 from .paths import File, pattern
@@ -17,8 +17,6 @@ from .text_cells import cut
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-MOST_COLUMNS = 10_000
-FOOTER = 1 << 26  # bytes of what says where columns are
 TABLE = "read_parquet($path, hive_partitioning = false)"
 MISREAD = ("uuid", "bit", "bignum", "time_ns")  # as Arrow they look like something else
 
@@ -34,10 +32,6 @@ class _TypedFile:
         self, database: DuckDBPyConnection, file: File, names: list[str], table: SqlTable
     ) -> None:
         self.file, self.names, self._table = file, names, table
-        if len(names) > MOST_COLUMNS:
-            raise ParameterError(
-                f"frame must be a file of at most {MOST_COLUMNS} columns, got more in {file.called}"
-            )
         relation = database.sql(f"FROM {table.table}", params=table.parameters)
         self._columns, self._types = relation.columns, relation.types
 
@@ -58,32 +52,14 @@ class _TypedFile:
 
 
 class Parquet(_TypedFile):
-    """ParameterError if the schema is too large."""
+    """A Parquet file."""
 
     form = "Parquet that is whole"
 
     def __init__(self, database: DuckDBPyConnection, file: File) -> None:
-        with open(file.path, "rb") as raw:  # noqa: PTH123  # read by its end
-            size = raw.seek(0, 2)
-            raw.seek(max(size - 8, 0))
-            length = int.from_bytes(raw.read(8)[:4], "little")
-        if FOOTER < length <= size:  # a schema that takes much memory before it is looked at
-            raise ParameterError(
-                f"frame must be a file whose schema takes at most {FOOTER} bytes, got more in "
-                f"{file.path!r}"
-            )
-        path = {"path": pattern(file.path)}
-        query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($path) LIMIT $most"
-        most = 8 * MOST_COLUMNS
-        nodes = database.execute(query, {**path, "most": most}).fetchall()
-        names, inside = list[str](), 0
-        for name, children in nodes[1:]:  # the first is the whole; behind each are its children
-            if not inside:
-                names.append(name)
-            inside = max(inside - 1, 0) + children
-        if len(nodes) == most:
-            names *= MOST_COLUMNS + 1  # not all of them are known
-        super().__init__(database, file, names, SqlTable(TABLE, path))
+        table = SqlTable(TABLE, {"path": pattern(file.path)})
+        names = import_module("pyarrow.parquet").read_schema(file.path).names
+        super().__init__(database, file, names, table)
 
 
 class Arrow(_TypedFile):

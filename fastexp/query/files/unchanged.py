@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import FastexpError, SessionError
+from ..disk.memory import Room
 from .path_frame import PathFrame
 from .paths import files_of
 
@@ -16,16 +17,16 @@ CHANGED = "the files of the session changed since it began: nothing was read or 
 class UnchangedFiles:
     """Files, and what the file system said of them when the session began."""
 
-    def __init__(self, path: Any, memory: int | str | None) -> None:
+    def __init__(self, path: Any, room: Room) -> None:
         files_of(path)  # or it is refused
         paths = path if isinstance(path, (list, tuple)) else [path]
         self._path = [os.path.abspath(one) for one in paths]  # noqa: PTH100  # as `files_of` does
-        self._memory = memory
-        self._state = _state_of(PathFrame(self._path, memory))
+        self._room = room
+        self._state = _state_of(PathFrame(self._path))
 
     def opened(self, threads: int) -> PathFrame:
         """The same files, opened anew; SessionError if one has changed."""
-        frame = PathFrame(self._path, self._memory, threads)
+        frame = PathFrame(self._path, self._room, threads)
         try:
             is_same = _state_of(frame) == self._state
         except (FastexpError, OSError):

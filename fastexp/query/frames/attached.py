@@ -11,7 +11,8 @@ from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError
-from ..engines.duckdb import DuckDBFrame, check_table, one_row, table_of
+from ..disk.memory import Room
+from ..engines.duckdb import DuckDBFrame, check_table, table_of
 from ..engines.frame import Column, Frame
 from ..engines.limits import quoted
 from ..files.paths import COMPRESSED, FORMATS, MAGIC
@@ -56,19 +57,19 @@ class AttachedFrame:
             raise ParameterError(
                 f"name must not be that of a table or view of the connection, got {name!r}"
             )
-        self.spills: bool = rows.spills
+        self.room = rows.room
         self.names, self.empty, self.parts = rows.names, rows.empty, rows.parts
         self._con, self._name = con, name
 
     def finished(self, columns: Sequence[Column]) -> DuckDBPyRelation:
         table, answers = f"temp.main.{quoted(self._name)}", f"unread_{secrets.token_hex(16)}"
-        finished = table_of(one_row(self._con), columns)
+        finished = table_of(self._con, columns)
         finished.query(answers, f"CREATE TEMP TABLE {table} AS FROM {answers}")
         return self._con.sql(f"FROM {table}")
 
 
 def source_of(
-    con: DuckDBPyConnection, source: object, memory: int | str | None = None, threads: int = 1
+    con: DuckDBPyConnection, source: object, room: Room | None = None, threads: int = 1
 ) -> Frame:
     """The rows of a table or view that a connection finds by its name, or of any frame.
 
@@ -80,7 +81,7 @@ def source_of(
         places = {place[:2]: place for place in _named(con, source)}
         for schema in (("temp", "main"), current):
             if schema in places:
-                return DuckDBFrame(con.sql("FROM " + ".".join(map(quoted, places[schema]))))
+                return DuckDBFrame(con.sql("FROM " + ".".join(map(quoted, places[schema]))), room)
         if (  # what only looks like a path is refused where paths are read
             not os.path.lexists(source)  # pathlib raises for what no path can be
             and set(source).isdisjoint(MAGIC + "/\\\0")
@@ -92,7 +93,7 @@ def source_of(
                 "source must be the name of a table or view of the connection, a path or a frame, "
                 f"got {source!r}, which is no table and no file{alike}"
             )
-    return frame_of(source, memory, threads)
+    return frame_of(source, room, threads)
 
 
 def _named(con: DuckDBPyConnection, name: str) -> list[tuple[str, str, str]]:

@@ -56,10 +56,8 @@ class TypedFrame:
     query fails of them would tell of the rows.
     """
 
-    spills: bool
-
     def __init__(self, rows: Frame) -> None:
-        self.spills, self._rows = rows.spills, rows
+        self.room, self._rows = rows.room, rows
         self.names, self.parts, self.finished = rows.names, rows.parts, rows.finished
         self.check_answers = rows.check_answers
         self._types: dict[str, AnyArray] = {}

@@ -10,6 +10,7 @@ from typing import Any
 from ..._arrow.arrow import is_arrow
 from ..._parameters.foreign import attribute, readable
 from ...errors import ParameterTypeError
+from ..disk.memory import Room
 from ..engines.frame import Frame
 from ..files.paths import is_path
 
@@ -34,19 +35,19 @@ ENGINES = (  # the module of the types, once its user imported it; types; file a
 )
 
 
-def frame_of(frame: Any, memory: int | str | None = None, threads: int = 1) -> Frame:
+def frame_of(frame: Any, room: Room | None = None, threads: int = 1) -> Frame:
     """The adapter of a frame of any kind.
 
     Of Polars (eager or lazy), pandas, PyArrow (also a batch, a stream or a dataset), Spark or Dask;
     a relation of DuckDB; one of these in the hands of narwhals, or an eager frame of another kind
     that it knows; whatever else hands out columns as Arrow data; a dict of columns; or a path or a
-    list of paths, which are read in so much memory by so many threads.
+    list of paths, which are read by so many threads; `room` is of paths and relations.
     """
     readable(frame, "frame")
     if is_path(frame):
         from ..files.path_frame import PathFrame
 
-        return PathFrame(frame, memory, threads)
+        return PathFrame(frame, room, threads)
     if isinstance(frame, dict):
         from ..engines.arrays import ArraysFrame
 
@@ -54,12 +55,13 @@ def frame_of(frame: Any, memory: int | str | None = None, threads: int = 1) -> F
     for library, types, file, name in ENGINES:
         if is_of(frame, library, types):
             module = import_module(f"..engines.{file}", __package__)
-            adapter: Frame = getattr(module, name)(frame)
+            arguments = [room] if library == "duckdb" else []
+            adapter: Frame = getattr(module, name)(frame, *arguments)
             return adapter
     if is_of(frame, "narwhals", ("DataFrame", "LazyFrame")):
         from ..engines.any import WrappedFrame
 
-        return WrappedFrame(frame, frame_of(frame.to_native(), memory, threads))
+        return WrappedFrame(frame, frame_of(frame.to_native(), room, threads))
     library = type(frame).__module__.partition(".")[0]
     if "narwhals" in sys.modules or (library in LAZY and find_spec("narwhals") is not None):
         from ..engines.any import AnyFrame, eager
