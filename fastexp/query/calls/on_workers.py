@@ -94,16 +94,21 @@ def _names(call: Call, workers: Workers) -> Names:
 
 
 def _work(call: CoreCall, frame: Frame, names: Names) -> Work:
-    """What workers get: which records are floats is told by types, before any row."""
+    """What workers get, and of what types rows go about: of types that are known beforehand."""
     empty = frame.empty(call.uses)
     if empty is None:
         raise FastexpError("a frame on workers without types: please report this")
     reader = Reader(call)
-    floats = [False] * reader.count
+    floats, kinds = [False] * reader.count, ["i8"] * reader.count
     for answer, reading, place in zip(call.answers, reader.of, call.uses.records, strict=True):
         kind, are_numbers = type_of(empty[place]), not answer.mechanism._labels
         floats[reading] = are_numbers and (kind.floats or kind.held in UNKNOWN)
-    return Work(call, names, floats)
+        # Missing records that are taken as a bound are the ends of int64.
+        if not are_numbers or (kind.narrow and answer.nan in ("raise", "drop")):
+            kinds[reading] = "i4"
+    codes = "i4" if names.size < 1 << 31 else "i8"
+    counts = next(kind for kind in ("i1", "i2", "i4", "i8") if len(call.answers) < 8 * int(kind[1]))
+    return Work(call, names, floats, (codes, counts, *kinds))
 
 
 class _Run:
@@ -111,16 +116,16 @@ class _Run:
 
     def __init__(self, work: Work, uses: Uses, workers: Workers, *, released: bool) -> None:
         self.work, self.calls, self._released = work, workers.calls, released
-        self.width = 2 + work.steps.reader.count  # of rows without persons
         self._uses, self._workers = uses, workers
 
     def columns(self, *last: Task) -> list[IntArray]:
         """What the last tasks give, of rows that are numbered and, if need be, bounded."""
-        tasks = [Task("numbered", self.width)]
+        kinds = self.work.kinds
+        tasks = [Task("numbered", kinds)]
         if self._uses.person is not None:
-            tasks = [Task("numbered", self.width + NAME_WORDS)]
-            tells_apart = self.width + SORTED[0]  # the first word of integers is their kind
-            tasks += [Task("bounded", self.width, by=tells_apart, calls=self.calls)]
+            tasks = [Task("numbered", (*kinds, *["i8"] * NAME_WORDS))]
+            tells_apart = len(kinds) + SORTED[0]  # the first word of integers is their kind
+            tasks += [Task("bounded", kinds, by=tells_apart, calls=self.calls)]
         every = [*tasks, *last]
         return _withheld(lambda: self._workers.run(self.work, self._uses, every), self._released)
 
@@ -139,9 +144,10 @@ def _withheld(read: Callable[[], T], released: bool) -> T:
 
 def _draw_there(run: _Run, results: Results, groups: int) -> None:
     """Workers draw; each group must come once."""
-    marks = [np.arange(groups), *[np.zeros(groups, np.int64)] * (run.width - 1)]
-    count, calls = 1 + len(results.columns()), min(run.calls, groups)
-    drawn, *columns = run.columns(Task("drawn", count, by=0, calls=calls, added=marks))
+    codes, *rest = run.work.kinds
+    marks = [np.arange(groups, dtype=codes), *(np.zeros(groups, kind) for kind in rest)]
+    kinds, calls = ("i8",) * (1 + len(results.columns())), min(run.calls, groups)
+    drawn, *columns = run.columns(Task("drawn", kinds, by=0, calls=calls, added=marks))
     if not np.array_equal(np.sort(drawn), np.arange(groups)):
         raise InvalidRecords(LOST)
     results.put_columns(drawn, columns)
@@ -152,8 +158,8 @@ def _draw_alone(call: Call, run: _Run, results: Results) -> None:
     few = [i for i, answer in enumerate(call.answers) if answer.mechanism._places <= MOST_COUNTED]
     if few:
         points, answers, numbers = run.columns(
-            Task("counted", 3, (few,)),
-            Task("summed", 3, by=0, calls=run.calls),
+            Task("counted", ("i8",) * 3, (few,)),
+            Task("summed", ("i8",) * 3, by=0, calls=run.calls),
         )
         for i in few:
             mine = np.flatnonzero(answers == i)
@@ -184,7 +190,7 @@ class RecordsOnWorkers(Unsorted):
 
     def _sampled(self) -> AnyArray:
         if self._sample is None:
-            what, values = self._run.columns(Task("sampled", 2, (self._answer,)))
+            what, values = self._run.columns(Task("sampled", ("i8", "i8"), (self._answer,)))
             self._total = int(values[what == SEEN].sum())
             step = int(what.max(initial=1))
             while (what > 0).sum() and np.sum(what[what > 0] / step) > 2 * SAMPLE:
@@ -201,7 +207,7 @@ class RecordsOnWorkers(Unsorted):
         threads: int | None = None,  # noqa: ARG002  # those of the workers
     ) -> Gathered:
         total = self.total()
-        what, values = self._run.columns(Task("gathered", 2, (self._answer, one, room)))
+        what, values = self._run.columns(Task("gathered", ("i8", "i8"), (self._answer, one, room)))
         if int(values[what == SEEN].sum()) != total:
             raise InvalidRecords(AGAIN)
         is_count = what >= 0

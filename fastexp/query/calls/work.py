@@ -4,8 +4,8 @@ A `Work` is sent to them. Each of its methods goes from parts of rows to others,
 of these and of the work alone, so that a task may run as often as it takes: the words of a draw
 are those of the call's key.
 
-Rows are columns of integers: [group, counts, records of each reading ..., four words of the
-person's name]. A row that counts for no answer only says that its group is there.
+Rows are columns of integers, as narrow as types allow: [group, counts, records of each reading ...,
+four words of the person's name]. A row that counts for no answer only says that its group is there.
 """
 
 from __future__ import annotations
@@ -45,11 +45,15 @@ def version() -> str:
 class Work:
     """A call on workers.
 
-    floats: of each reading, whether its records are floats.
+    floats: of each reading, whether its records are floats; kinds: the types of the columns of
+    rows, without those of persons.
     """
 
-    def __init__(self, call: CoreCall, names: Names, floats: list[bool]) -> None:
-        self._call, self._names, self._floats = call, names, floats
+    def __init__(
+        self, call: CoreCall, names: Names, floats: list[bool], kinds: tuple[str, ...]
+    ) -> None:
+        self._call, self._names = call, names
+        self._floats, self.kinds = floats, kinds
 
     def __dask_tokenize__(self) -> str:
         """A name that tells nothing of what is in it."""
@@ -86,8 +90,8 @@ class Work:
             if rows.persons is not None:
                 chosen &= rows.persons.ids >= 0
             words = [] if rows.persons is None else [*rows.persons.words[rows.persons.ids].T]
-            columns = [rows.codes, rows.counts, *rows.values, *words]
-            yield [column[chosen].view(np.int64) for column in columns]
+            columns = self._narrow([rows.codes, rows.counts, *rows.values], chosen)
+            yield columns + [word[chosen].view(np.int64) for word in words]
 
     def bounded(self, parts: Iterator[Columns]) -> Iterator[Columns]:
         """Of whole persons, the rows within the limits, without their persons."""
@@ -103,8 +107,7 @@ class Work:
         persons = spill.Persons(ids, words[places[new]])
         codes, counts, *values = rows
         part = self.steps.bounded(spill.Part(codes, counts, values, persons), self._names)
-        counting = part.counts != 0
-        yield [column[counting] for column in (codes, part.counts, *values)]
+        yield self._narrow([codes, part.counts, *values], part.counts != 0)
 
     def drawn(self, parts: Iterator[Columns]) -> Iterator[Columns]:
         """Whole groups, each with a row that only says so: [group, draws or figures ...]."""
@@ -121,6 +124,11 @@ class Work:
         results = self._call.results(groups.size)
         self.steps.draw(results, part, self._names.taken(groups), range(groups.size))
         yield [groups, *(column.view(np.int64) for column in results.columns())]
+
+    def _narrow(self, columns: Columns, chosen: AnyArray) -> Columns:
+        whole = bool(chosen.all())
+        pairs = zip(columns, self.kinds, strict=True)
+        return [(x if whole else x[chosen]).astype(kind, copy=False) for x, kind in pairs]
 
     def counted(self, parts: Iterator[Columns], answers: list[int]) -> Iterator[Columns]:
         """How many records of the one group lie on each point: [point, answer, number]."""
@@ -173,11 +181,13 @@ class Work:
     def _chosen(self, counts: IntArray, values: Columns, answer: int) -> AnyArray:
         """The records that count for an answer."""
         reading = self.steps.reader.of[answer]
-        records = values[reading][counts >> answer & 1 == 1]
+        records = values[reading][counts >> answer & 1 == 1].astype(np.int64, copy=False)
         return self.steps.of_bits(records, reading)
 
 
 def _together(parts: Iterator[Columns]) -> Columns:
-    """The columns of all rows; none where there are no rows."""
-    columns = [np.concatenate(columns) for columns in zip(*parts, strict=True)]
+    """The columns of all rows, as 64-bit integers; none where there are no rows."""
+    columns = [
+        np.concatenate(columns).astype(np.int64, copy=False) for columns in zip(*parts, strict=True)
+    ]
     return columns if columns and columns[0].size else []

@@ -52,7 +52,7 @@ class DaskFrame(Workers):
                 rows = concat([rows, from_pandas(_integers(task.added), npartitions=1)])
             if task.by is not None:
                 rows = rows.shuffle(f"x{task.by}", npartitions=task.calls, **_shuffle())
-            meta = _none(task)
+            meta = _integers([np.zeros(0, kind) for kind in task.kinds])
             chosen = uses if number == 0 else None
             rows = rows.map_partitions(_applied, sent, task, chosen, meta=meta)
         answers: Any = brought(rows.compute)
@@ -78,11 +78,7 @@ def _applied(rows: pd.DataFrame, work: Any, task: Task, uses: Uses | None) -> pd
     """A task on a worker, of one partition."""
     columns = [rows[name].to_numpy() for name in rows] if uses is None else columns_of(rows, uses)
     parts = [_integers(part) for part in work.done(task.method, iter([columns]), task.arguments)]
-    return pd.concat([_none(task), *parts])
-
-
-def _none(task: Task) -> pd.DataFrame:
-    return _integers([np.zeros(0, np.int64)] * task.columns)
+    return pd.concat([_integers([np.zeros(0, kind) for kind in task.kinds]), *parts])
 
 
 def _integers(columns: Sequence[AnyArray]) -> pd.DataFrame:

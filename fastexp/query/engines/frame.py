@@ -90,14 +90,14 @@ def key_columns(names: Sequence[str], keys: Names) -> list[Column]:
 
 
 class Task(NamedTuple):
-    """What workers do with rows, all of which are columns of integers of 64 bits.
+    """What workers do with rows, all of which are columns of integers.
 
     Attributes
     ----------
     method : str
         Of the work: from an iterator of parts, each a list of columns, to another one.
-    columns : int
-        How many columns it gives.
+    kinds : tuple of str
+        The NumPy types of the columns that it gives.
     arguments : tuple
         What the method takes besides.
     by : int, optional
@@ -110,7 +110,7 @@ class Task(NamedTuple):
     """
 
     method: str
-    columns: int
+    kinds: tuple[str, ...]
     arguments: tuple[Any, ...] = ()
     by: int | None = None
     calls: int = 1

@@ -42,6 +42,9 @@ TYPES: dict[str, types.DataType] = {
 }
 
 
+INTEGERS = {"i1": "tinyint", "i2": "smallint", "i4": "int", "i8": "bigint"}
+
+
 class SparkFrame(Workers):
     """A `Frame` of a DataFrame that is not a stream."""
 
@@ -97,7 +100,7 @@ class SparkFrame(Workers):
                     rows = rows.union(self._spark.createDataFrame(_integers(task.added)))
                 if task.by is not None:
                     rows = rows.repartition(task.calls, f"x{task.by}")
-                schema = ", ".join(f"x{i} bigint" for i in range(task.columns))
+                schema = ", ".join(f"x{i} {INTEGERS[kind]}" for i, kind in enumerate(task.kinds))
                 rows = rows.mapInArrow(partial(_applied, sent, task, number == 0), schema)
             columns = brought(rows.toArrow).columns
         finally:

@@ -25,6 +25,7 @@ WANTED = {
 }
 KEYS = {"integers": "numbers", "text": "text", "booleans": "booleans"}
 HELD: dict[str, Held] = {"U": "text", "T": "text", "b": "booleans"}  # NumPy's kinds
+NARROW = ("i1", "i2", "i4", "u1", "u2", "c", "C", "s", "S", "i")  # NumPy's types, and Arrow's
 SHOWN = 20  # names of columns in a message
 NUMERIC = frozenset("0123456789+-.")  # what numbers begin with
 UNKNOWN = ("nulls", "objects")  # types that say nothing: columns of them may hold anything
@@ -37,6 +38,7 @@ class Type(NamedTuple):
     name: str
     floats: bool = False  # also of decimals
     coded: bool = False  # as numbers of categories
+    narrow: bool = False  # integers of at most 32 bits
 
 
 def check_column(column: str, names: Sequence[str]) -> None:
@@ -117,8 +119,9 @@ def _type_of(column: object) -> Type:
         return Type("text", f"text ({dtype})")
     kind = attribute(dtype, "kind", "O")
     if kind in "iuf":
-        name = f"{'floats' if kind == 'f' else 'integers'} ({dtype})"
-        return Type("numbers", name, floats=kind == "f")
+        name, are_floats = f"{'floats' if kind == 'f' else 'integers'} ({dtype})", kind == "f"
+        is_narrow = kind + str(attribute(dtype, "itemsize")) in NARROW
+        return Type("numbers", name, are_floats, narrow=is_narrow)
     if kind == "O":
         objects = isinstance(dtype, np.dtype)  # extension types of pandas are not objects
         return Type("objects" if objects else "other", f"objects ({dtype})")
@@ -135,7 +138,7 @@ def _of_chunk(chunk: arrow.Column) -> Type:
         return _of_chunk(chunk.child)._replace(name=arrow_type(chunk), coded=True)
     if chunk.kind in ("integers", "floats"):
         name = f"{chunk.kind} (of Arrow, {chunk.format!r})"
-        return Type("numbers", name, floats=chunk.kind == "floats")
+        return Type("numbers", name, chunk.kind == "floats", narrow=chunk.format in NARROW)
     if chunk.kind == "text":
         return Type("text", arrow_type(chunk))
     if chunk.format == NULLS:
