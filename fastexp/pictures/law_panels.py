@@ -33,7 +33,7 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
     upright = subject.candidates is None
     panel = (numbers if upright else selection)(subject, count, notes)
     across = min(ACROSS, count)
-    height = 0.6 + panel.height * -(-count // across)
+    height = 0.9 + panel.height * -(-count // across)  # the legend is below
     with paper(ax, heading, notes, height, count, across) as axes:
         for g, panel_axes in enumerate(axes):
             panel.paint(panel_axes, g)
