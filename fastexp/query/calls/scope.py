@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from ..._compiler.rounding import check_rounding
 from ..._keys.group_names import Names
 from ..._parameters import validate
 from ..._typing import AnyArray, IntArray, Membership
@@ -49,6 +50,7 @@ class Scope(Carded):
         max_rows: int = 1,
         membership: Membership = "private",
     ) -> None:
+        check_rounding()
         put = object.__setattr__
         columns = _columns(by)
         put(self, "by", columns)
