@@ -154,8 +154,8 @@ def accuracy_of(
     there is to be what `Accuracy.plot` needs.
     """
     exact: Any = law.first_place if isinstance(law, TopKLaw) else law
-    several = validate.reals("probability", probability).reshape(-1).tolist()
-    levels = [validate.fraction("probability", p) for p in several]
+    several = np.atleast_1d(validate.reals("probability", probability)).tolist()
+    levels = [validate.fraction("probability", p) for p in several]  # a row is no number
     points = [*levels, *(CURVE if curve else ())]
     kind: Measure = measure or mechanism._measure
     best = bias = None

@@ -261,3 +261,5 @@ def test_a_probability_may_be_an_array_without_an_axis(mechanism, data):
     for wrong in (np.array("a"), np.ma.masked, np.array(None)):
         with raises("numbers of one type", name="probability"):
             mechanism.accuracy(data, probability=wrong)
+    with raises("real number", name="probability"):
+        mechanism.accuracy(data, probability=np.eye(2))
