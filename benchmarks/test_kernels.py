@@ -82,6 +82,7 @@ def call_others(k: int, rows: int) -> None:
     law = fx.Exponential(1.0, 1.0).law(utilities[0])
     assert law.probabilities.size == law.log_probabilities.size == k
     assert fx.PermuteAndFlip(1.0, 1.0).law(utilities[0][: k // 10]).probabilities.size == k // 10
+    fx.Median(1.0, grid=fx.digits(3)).release(records, by=keys, groups=groups)
     median, price = fx.Median(1.0, (0, 1), widen=0.001), fx.Price(1.0, (0, 1), step=0.01)
     median.law(records).mean()
     price.law(records).mean()

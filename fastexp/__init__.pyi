@@ -3,6 +3,7 @@
 from . import privacy as privacy
 from ._compiler.warmup import warmup as warmup
 from ._keys.product import product as product
+from ._parameters.digits import digits as digits
 from ._randomness.release_key import ReleaseKey as ReleaseKey
 from ._randomness.release_key import release_key as release_key
 from ._version import __version__ as __version__

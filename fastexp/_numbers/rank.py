@@ -143,8 +143,8 @@ class RankStatistic(DistanceStatistic):
 
 
 @lru_cache(maxsize=64)  # public: of parameters alone, which recur; it takes three releases' time
-def even_statistic(form: Forms, rate: Fraction, grid: Grid, width: int) -> RankStatistic:
-    """The statistic of an evenly spaced grid, with the tables that draws of few records need."""
+def unlisted_statistic(form: Forms, rate: Fraction, grid: Grid, width: int) -> RankStatistic:
+    """The statistic of a grid without a list of points, with the tables that few records need."""
     return RankStatistic(form, rate, grid, width)
 
 

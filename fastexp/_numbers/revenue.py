@@ -46,9 +46,9 @@ class Prices:
         self.grid, self.highest = grid, grid.exact(grid.size - 1)
         self.tick: Fraction = Fraction(1, grid.unit[2])
         ticks = self.highest / self.tick
-        known = (grid.points is None or grid.whole) and ticks < MOST_TICKS
+        known = (grid.even or grid.whole) and ticks < MOST_TICKS
         self.most: int = int(ticks) if known else 0
-        self.unit: Fraction = self.highest if grid.points is None else Fraction(1)
+        self.unit: Fraction = self.highest if grid.even else Fraction(1)
         self.roughly: Weighting = Weighting(
             price_rate(epsilon, self.highest / self.unit, scaling), None
         )
@@ -62,7 +62,7 @@ class Prices:
 
     def ticks(self, t: IntArray) -> IntArray:
         """Prices t in ticks; where `most` > 0."""
-        if self.grid.points is not None:
+        if not self.grid.even:
             ticks: IntArray = self.grid.points[t]
             return ticks
         a, s, _ = self.grid.unit
@@ -72,7 +72,7 @@ class Prices:
 
     def about(self, t: IntArray) -> FloatArray:
         """Prices t over `unit`, to 2**-51."""
-        if self.grid.points is not None:
+        if not self.grid.even:
             return self.grid.points[t].astype(np.float64)
         even: FloatArray = float(self.grid.exact(0) / self.unit) + t * np.float64(self.step[0])
         return even
@@ -91,7 +91,7 @@ class Prices:
 
     def in_units(self, t: IntArray) -> Twofold:
         """Prices t over `unit`, to 2**-100."""
-        if self.grid.points is not None:
+        if not self.grid.even:
             return twofold(self.grid.points[t])
         lowest = split(self.grid.exact(0) / self.unit)
         high, low = self.step
@@ -163,7 +163,7 @@ class Losses(NamedTuple):
 
 def losses(prices: Prices, runs: Demand) -> Losses:
     """Losses of whole runs; of each price of a grid of points."""
-    even = prices.grid.points is None
+    even = prices.grid.even
     if not even:
         runs = Demand(np.arange(prices.grid.size), runs.spread())
     exact = prices.fits(runs.total())
@@ -190,7 +190,7 @@ def _exact_losses(prices: Prices, runs: Demand) -> Losses:
 
 
 def _losses(prices: Prices, runs: Demand) -> Losses:
-    start, even = runs.first(), prices.grid.points is None
+    start, even = runs.first(), prices.grid.even
     size = runs.last - start + 1
     high, low = times(runs.bids.astype(np.float64), *prices.in_units(runs.last))
     at = int(np.lexsort((low, high))[-1])

@@ -212,7 +212,7 @@ def shape_of(
 
     `faster` is the rate over that of the prices.
     """
-    if prices.fits(runs.total()) and (prices.grid.points is not None or prices.grid.size <= table):
+    if prices.fits(runs.total()) and (not prices.grid.even or prices.grid.size <= table):
         section = whole(runs)
         return Ticks(prices, section, prices.exactly.with_rate(prices.exactly.rate * faster))
     weighting = prices.roughly.with_rate(prices.roughly.rate * faster)
@@ -222,14 +222,14 @@ def shape_of(
 def shape_of_bids(prices: Prices, source: Source) -> RevenueShape:
     """The cells of `shape_of`, of bids: of many, most are only counted."""
     grid = prices.grid
-    few_points = grid.points is not None or grid.size <= TABLE
+    few_points = not grid.even or grid.size <= TABLE
     if few_points and (prices.fits(MOST_RECORDS) or prices.fits(source.total())):
         return shape_of(prices, demand(source, grid))
     return _loose(prices, section_of(prices, source, prices.roughly), prices.roughly)
 
 
 def _loose(prices: Prices, section: Section, weighting: Weighting) -> RevenueShape:
-    kind = Runs if prices.grid.points is None else Points
+    kind = Runs if prices.grid.even else Points
     return kind(prices, section, weighting)
 
 
@@ -283,7 +283,7 @@ def section_of(prices: Prices, source: Source, weighting: Weighting) -> Section:
         prices, counts[::-1].cumsum()[::-1], weighting
     )
     points, number = NOTHING, NOTHING
-    if grid.points is not None and FEW * (paying - beyond) > total:
+    if not grid.even and FEW * (paying - beyond) > total:
         number = source.histogram(grid)[start:stop]
     elif paying > beyond:
         points, number, *_ = source.window(grid, total - paying, total - beyond - 1)

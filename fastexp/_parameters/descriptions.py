@@ -18,6 +18,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from ..errors import ParameterTypeError
+from .digits import DigitGrid
 from .grid import Grid
 from .text import readable
 
@@ -76,6 +77,8 @@ def grid_text(mechanism: Described) -> str:
     last = grid.size - 1
     some = range(grid.size) if last < 4 else (0, 1, last)
     points = [str(grid.value(t)).removesuffix(".0") for t in some]
+    if isinstance(grid, DigitGrid):
+        return repr(grid)
     if grid.listing is None and values["step"] is None:
         power = f"2^{last.bit_length() - 1}" if last & (last - 1) == 0 else f"{last:,}"
         return f"from {points[0]} to {points[-1]} in {power} equal steps"
@@ -94,7 +97,9 @@ def parameters(mechanism: Described) -> dict[str, Any]:
             facts["selected_by" if name == "mechanism" else name] = plain(value)
     if isinstance(grid, Grid):
         facts["points"] = grid.size
-        if grid.listing is not None and grid.listing.size <= LISTED:
+        if isinstance(grid, DigitGrid):
+            facts["grid"] = grid.table
+        elif grid.listing is not None and grid.listing.size <= LISTED:
             facts["grid"] = grid.listing.tolist()
     return {**facts, "neighbors": mechanism.guarantee.neighbors}
 
@@ -165,11 +170,8 @@ def _parts(name: str, value: Any) -> tuple[bytes, bytes]:
     kind: type = type(value)  # not what is derived from it: that may compare as it likes
     if kind is tuple:
         return b"t", b"".join(encoded(name, item) for item in value)
-    if kind is Grid:
-        if value.listing is None:
-            return b"g", encoded("grid", (value.size, value.whole, value.unit, b""))
-        points = value.listing.tobytes()  # int64 where it is whole
-        return b"g", encoded("grid", (value.size, value.whole, (0, 0, 1), points))
+    if kind in (Grid, DigitGrid):
+        return b"g", encoded("grid", value.encoding)
     if kind is str:
         return b"s", value.encode("utf-8", "surrogatepass")
     if kind is bytes:

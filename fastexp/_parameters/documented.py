@@ -37,9 +37,9 @@ step : number, optional
     answer is an int where bounds and step are. Default: 2**40 steps, fewer where doubles
     are no closer. A record counts at the nearest point; half-way between two, at the one
     of even index, counted from 0.
-grid : array_like, optional
+grid : array_like or DigitGrid, optional
     Instead of `step`: public points within the bounds, increasing. Without bounds, its ends
-    are these.
+    are these. If you know no bounds, ``fastexp.digits(3)``: all numbers of three digits.
 neighbors : {"add-remove", "replace"}
     What one person may do: join or leave, or change their record. At equal ε the first is
     about twice as accurate.

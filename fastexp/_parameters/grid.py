@@ -35,6 +35,7 @@ INT64 = range(-(1 << 63), 1 << 63)
 NATIVE = (np.dtype(np.float64), np.dtype(np.int64))
 EXACT = 1 << 53  # integers up to here are doubles
 LARGEST = (1 << 62) - 512  # two such numbers together, as a double, fit into 64 bits
+UNEVEN = (0, 0, 1)  # the unit of a grid that is not evenly spaced
 Rule = Literal["nearest", "below"]
 
 
@@ -43,20 +44,41 @@ class Grid:
     """The points of a public grid, in increasing order: numbers 0, ..., size - 1.
 
     Evenly spaced: point t is the double nearest to (A + t * S) / D, with `unit` = (A, S, D);
-    it is an int where bounds and step are ints (`whole`). Otherwise `points` holds them.
-    `listing` are points that a user listed, evenly spaced or not: a grid is built again by them.
+    it is an int where bounds and step are ints (`whole`). Otherwise S is 0, and points are those
+    of `listing`: what a user listed, evenly spaced or not.
     """
 
     size: int
     whole: bool
     unit: tuple[int, int, int]
-    points: AnyArray | None = field(default=None, repr=False)
     rule: Rule = "nearest"
     listing: AnyArray | None = field(default=None, repr=False)
 
+    @property
+    def even(self) -> bool:
+        """Whether the points are evenly spaced."""
+        return self.unit[1] != 0
+
+    @property
+    def points(self) -> AnyArray:
+        """All points of a grid that is not evenly spaced."""
+        return np.asarray(self.listing)
+
+    @property
+    def parameter(self) -> Any:
+        """The parameter `grid` that makes it again; None: bounds and step do."""
+        return self.listing
+
+    @property
+    def encoding(self) -> tuple[Any, ...]:
+        """What digests of questions have of it."""
+        if self.listing is None:
+            return self.size, self.whole, self.unit, b""
+        return self.size, self.whole, UNEVEN, self.listing.tobytes()  # int64 where it is whole
+
     @cached_property
     def _key(self) -> tuple[Any, ...]:
-        points = None if self.points is None else self.points.tobytes()
+        points = None if self.even else self.points.tobytes()
         return self.size, self.whole, self.unit, points, self.rule
 
     def __eq__(self, other: object) -> bool:
@@ -66,7 +88,7 @@ class Grid:
         return hash(self._key)
 
     def __reduce__(self) -> tuple[Any, ...]:  # without what was computed meanwhile
-        return Grid, (self.size, self.whole, self.unit, self.points, self.rule, self.listing)
+        return Grid, (self.size, self.whole, self.unit, self.rule, self.listing)
 
     @cached_property
     def below(self) -> Grid:
@@ -79,7 +101,7 @@ class Grid:
 
         Layout: `kernels/numbers/grid_points.py`. If `odd` is not 0, `wide_point` gives points.
         """
-        if self.points is not None:
+        if not self.even:
             return None
         a, s, d = self.unit
         divisor = d & -d
@@ -114,7 +136,7 @@ class Grid:
 
     def _ratio(self, t: int) -> tuple[int, int]:
         """The same as two integers, not in lowest terms perhaps."""
-        if self.points is not None:
+        if not self.even:
             over, under = self.value(t).as_integer_ratio()
             return over, under
         a, s, d = self.unit
@@ -123,7 +145,7 @@ class Grid:
     def value(self, t: int) -> int | float:
         """Point t, as it is released."""
         check_rounding()
-        if self.points is not None:
+        if not self.even:
             number: int | float = self.points[t].item()
             return number
         over, under = self._ratio(t)
@@ -137,7 +159,7 @@ class Grid:
     def values(self, t: IntArray) -> Any:
         """Points t, an int64 or float64 array of the same shape."""
         check_rounding()
-        if self.points is not None:
+        if not self.even:
             return self.points[t]
         a, s, _ = self.unit
         index = np.asarray(t, np.int64)
@@ -155,7 +177,7 @@ class Grid:
         """The point that each record counts at; float64 or 64-bit integers, no NaN."""
         check_rounding()
         floats = records.dtype.kind == "f"
-        if self.points is not None:
+        if not self.even:
             edges = self._float_edges if floats else self._whole_edges[records.dtype.kind]
             return np.searchsorted(edges, records, "right").astype(np.int64)
         form = self.form if floats else self.for_kernels
@@ -336,13 +358,23 @@ def make_grid(
     ParameterError, ParameterTypeError
         If they do not fit together.
     """
-    if type(grid) is Grid:  # of a mechanism that is built again with other parameters
-        grid = grid.listing  # another one follows from bounds and step
-    limits: Any = None if bounds is None and grid is not None else plain_bounds(bounds)
-    if step is not None and grid is not None:
+    points: Any = grid
+    if is_a(points, Grid):  # of digits, or of a mechanism that is built again
+        points = points.parameter  # another one follows from bounds and step
+    if bounds is None and points is None:
+        raise ParameterTypeError(
+            "bounds are missing: two public numbers (lower, upper), chosen without the data; "
+            "if you know none, give grid=fastexp.digits(3)"
+        )
+    limits: Any = None if bounds is None else plain_bounds(bounds)
+    if step is not None and points is not None:
         raise ParameterError("give step or grid, not both")
-    if grid is not None:
-        return _of_points(limits, grid, rule)
+    if is_a(points, Grid):
+        _check_limits(limits, *points.ends)
+        of_digits: Grid = points if rule == "nearest" else points.below
+        return of_digits
+    if points is not None:
+        return _of_points(limits, points, rule)
     width = None if step is None else _number("step", step)
     low, high = limits
     return _even(low, high, width, rule)
@@ -393,17 +425,19 @@ def _of_points(limits: tuple[Any, Any] | None, grid: object, rule: Rule) -> Grid
     if points.size < 2 or not bool(np.isfinite(points).all() and (points[1:] > points[:-1]).all()):
         raise ParameterError("grid must hold at least two finite numbers in increasing order")
     first, last = points[0].item(), points[-1].item()
-    if limits is not None and not limits[0] <= first <= last <= limits[1]:
-        raise ParameterError("grid must lie within the bounds")
+    _check_limits(limits, first, last)
     whole = points.dtype.kind in "iu"
     if whole and last not in INT64:
         raise ParameterError("grid must fit into 64 bits where it holds integers")
     plain_bounds((first, last))  # not so far apart that a difference is infinite
     exact = np.array(points, dtype=np.int64 if whole else np.float64)
     exact.flags.writeable = False
-    unit = _even_unit(exact)
-    points = exact if unit is None else None
-    return Grid(exact.size, whole, unit or (0, 0, 1), points, rule, exact)
+    return Grid(exact.size, whole, _even_unit(exact) or UNEVEN, rule, exact)
+
+
+def _check_limits(limits: tuple[Any, Any] | None, first: float, last: float) -> None:
+    if limits is not None and not limits[0] <= first <= last <= limits[1]:
+        raise ParameterError("grid must lie within the bounds")
 
 
 def _even_unit(points: AnyArray) -> tuple[int, int, int] | None:

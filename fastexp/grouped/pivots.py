@@ -12,6 +12,7 @@ import numpy as np
 
 from .._keys.group_keys import Codes
 from .._numbers.rank import RankStatistic
+from .._parameters.grid import EXACT, Grid
 from .._threads import in_parts
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.groups import between
@@ -41,7 +42,7 @@ def windowed(
     listed, now or when it is placed. `threads` never changes a draw.
     """
     grid, n = statistic.grid, values.size
-    if not FEWEST <= n < 1 << between.BELOW or n < LONG * groups or not histogram.is_near(grid):
+    if not FEWEST <= n < 1 << between.BELOW or n < LONG * groups or not _by_doubles(grid):
         return None
     edges, share = _pivots(statistic, values, codes, groups)
     if share > MOST:
@@ -63,6 +64,12 @@ def windowed(
         edges[:-1][missed] = -np.inf, between.NO_EDGE  # all records of such a group
         share += lengths[missed].sum() / n
     return None
+
+
+def _by_doubles(grid: Grid) -> bool:
+    """Whether records between points are records between doubles."""
+    is_known = histogram.is_near(grid) if grid.even else max(map(abs, grid.ends)) <= EXACT
+    return bool(is_known)
 
 
 def _pivots(

@@ -25,7 +25,7 @@ from .words import More, Words
 
 def regular(prices: Prices) -> bool:
     """Whether all prices are candidates: points, or ticks in a table, of any number of bids."""
-    return prices.grid.size <= TABLE and (in_ticks(prices) or prices.grid.points is not None)
+    return prices.grid.size <= TABLE and (in_ticks(prices) or not prices.grid.even)
 
 
 def in_ticks(prices: Prices) -> bool:

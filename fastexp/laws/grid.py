@@ -64,7 +64,8 @@ class GridCells(Pieces):
         slope: FloatArray | None,
         best: float,
     ) -> None:
-        if grid.points is not None and start.size < grid.size:
+        points = None if grid.even else grid.points
+        if points is not None and start.size < points.size:
             start, count, loss, slope = _singles(start, count, loss, slope)
         if slope is not None and bool((count == 1).all()):
             slope = None
@@ -73,8 +74,8 @@ class GridCells(Pieces):
         if slope is not None:
             at = np.where(slope < 0, _last_losses(loss, slope, count), at)
         gap = size
-        if grid.points is not None:  # the last one counts as one
-            gap = np.append(differences(grid.points[1:], grid.points[:-1]), 1.0)
+        if points is not None:  # the last one counts as one
+            gap = np.append(differences(points[1:], points[:-1]), 1.0)
         super().__init__(POINTS, size, gap, at, slope, start, best)
 
 
@@ -163,9 +164,9 @@ def multiples(numbers: AnyArray, unit: Fraction) -> AnyArray:
 
 def revenues(prices: Prices, runs: Demand, t: IntArray) -> AnyArray:
     """The revenue of prices t."""
-    bids, points = runs.bids[np.searchsorted(runs.last, t)], prices.grid.points
-    if points is not None and not prices.grid.whole:
-        return np.asarray(bids * points[t])
+    bids = runs.bids[np.searchsorted(runs.last, t)]
+    if not prices.grid.even and not prices.grid.whole:
+        return np.asarray(bids * prices.grid.points[t])
     if prices.fits(runs.total()):
         return multiples(bids * prices.ticks(t), prices.tick)
     pairs = zip(bids.tolist(), t.tolist(), strict=True)
@@ -432,12 +433,12 @@ class GridLaw(PiecewiseLaw):
 
     def _ends(self) -> AnyArray:
         p = self._pieces
-        if self._grid.points is not None or p.slope is None:
-            return p.start if self._grid.points is None else self._grid.points
+        if not self._grid.even or p.slope is None:
+            return p.start if self._grid.even else self._grid.points
         return np.asarray(np.where(p.slope < 0, p.start + p.size.astype(np.int64) - 1, p.start))
 
     def _exact(self, end: Any) -> Fraction:
-        return Fraction(end if self._grid.points is not None else self._grid.exact(end))
+        return Fraction(end if not self._grid.even else self._grid.exact(end))
 
     def _support(self) -> AnyArray:
         return np.asarray(self._grid.values(np.array([0, self._grid.size - 1])))
@@ -462,7 +463,7 @@ class GridLaw(PiecewiseLaw):
         return np.asarray(self._grid.values(places - 1))
 
     def _expected_errors(self, truth: AnyArray) -> FloatArray:
-        if self._grid.points is None and isinstance(self._body, DistanceCells):
+        if self._grid.even and isinstance(self._body, DistanceCells):
             points = np.maximum(self._grid.places(truth) - 1, 0)
             off = differences(truth, self._grid.values(points))
             outside = np.where((off < 0.0) | (points == self._grid.size - 1), off, 0.0)
@@ -473,7 +474,7 @@ class GridLaw(PiecewiseLaw):
 
     @quiet
     def _around(self, x: AnyArray) -> tuple[Place, Distances]:
-        places, listed_points = self._grid.places(x), self._grid.points
+        places = self._grid.places(x)
         points = np.maximum(places - 1, 0)
         cell = self._cells(points)
         from_first = (points - self._pieces.start[cell]).astype(np.float64)
@@ -481,10 +482,11 @@ class GridLaw(PiecewiseLaw):
         some = places > 0
         low = np.where(some, from_first + 1, 0.0)
         at = Place(cell, low, self._pieces.size[cell] - low)
-        if listed_points is None:
+        if self._grid.even:
             after = (self._pieces.gap[cell] - from_first) - beyond
         else:
-            after = differences(listed_points[np.minimum(cell + 1, listed_points.size - 1)], x)
+            following = np.minimum(cell + 1, self._grid.size - 1)
+            after = differences(self._grid.values(following), x)
         over, under = np.where(some, beyond, 0.0), np.where(some, 1.0 - beyond, -beyond)
         return at, Distances(from_first + beyond, after, over, under)
 
@@ -569,7 +571,7 @@ def _places_of(grid: Grid, numbers: IntArray, outside: IntArray) -> IntArray:
 
 def steps_from(grid: Grid, truth: AnyArray, at: IntArray) -> FloatArray:
     """From a number to points, in steps; where points are listed, in numbers."""
-    if grid.points is not None:
+    if not grid.even:
         return differences(grid.points[at], truth)
     point = np.maximum(grid.places(truth) - 1, 0)
     return (at - point) - differences(truth, grid.values(point)) / float(step_size(grid))
@@ -577,7 +579,7 @@ def steps_from(grid: Grid, truth: AnyArray, at: IntArray) -> FloatArray:
 
 def step_size(grid: Grid) -> Fraction:
     """What a step is; 1 where points are listed."""
-    return Fraction(*grid.unit[1:]) if grid.points is None else Fraction(1)
+    return Fraction(*grid.unit[1:]) if grid.even else Fraction(1)
 
 
 def gains_at(losses: FloatArray, gains: FloatArray) -> Callable[[float], bool]:

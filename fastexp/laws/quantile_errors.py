@@ -34,7 +34,7 @@ class SiteErrors:
     def __init__(self, grid: Grid, line: Line, target: Target, truths: AnyArray) -> None:
         self._limit, self._probability = target.limit, target.probability
         if target.probability is None:
-            ends = np.arange(grid.size) if grid.points is not None else grid.places(truths)
+            ends = np.arange(grid.size) if not grid.even else grid.places(truths)
         else:
             limits = np.full(truths.size, target.limit)
             self._inside = np.array(places_within(grid, truths, limits))

@@ -19,6 +19,7 @@ from .._numbers import cells
 from .._numbers.cells import Shape
 from .._numbers.distance_statistic import within
 from .._parameters import validate
+from .._parameters.digits import DigitGrid
 from .._parameters.grid import EXACT, Grid, Rule, decimal, make_grid, plain_bounds
 from .._randomness.sampling import Sampling
 from .._typing import (
@@ -454,7 +455,9 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """The points of a grid are written where they were given."""
         if name != "grid":
             return super()._written(name, value)
-        points = self.grid.listing
+        points = self.grid.parameter
+        if isinstance(points, DigitGrid):
+            return points.call
         return None if points is None else written("points", points.tolist())
 
 
@@ -525,7 +528,7 @@ class NumberMechanism(GridMechanism):
             return 0, None
         is_float = isinstance(widen, (float, np.floating))
         exact = decimal(number) if is_float else validate.as_fraction(widen)
-        if self.grid.points is not None:
+        if not self.grid.even:
             return 0, within([decimal(point) for point in self.grid.points.tolist()], exact)
         _, s, d = self.grid.unit
         return min(int(exact * d / s), self.grid.size - 1), None

@@ -13,7 +13,7 @@ import numpy as np
 from .._intake.arrays import canonical
 from .._numbers import distance
 from .._numbers.distance_statistic import DistanceStatistic, widened_pieces
-from .._numbers.rank import RankStatistic, even_statistic
+from .._numbers.rank import RankStatistic, unlisted_statistic
 from .._numbers.smooth import middle
 from .._parameters import validate
 from .._parameters.grid import decimal
@@ -99,9 +99,10 @@ class RankMechanism(DistanceMechanism):
     @cached_property
     def _statistic(self) -> RankStatistic:
         """What draws and laws need."""
-        if self.grid.listing is None:
-            return even_statistic(self._form, self._rate, self.grid, self._within[0])
-        return RankStatistic(self._form, self._rate, self.grid, *self._within)
+        width, near = self._within
+        if self.grid.listing is None and near is None:
+            return unlisted_statistic(self._form, self._rate, self.grid, width)
+        return RankStatistic(self._form, self._rate, self.grid, width, near)
 
     @abstractmethod
     def _true_ranks(self, n: int) -> tuple[int, int]:

@@ -88,7 +88,7 @@ class QuantilesMechanism(GridMechanism):
             self.epsilon,
             self.bounds,
             step=self.step,
-            grid=self.grid.listing,
+            grid=self.grid.parameter,
             neighbors=self.neighbors,
             any_epsilon=True,
         )

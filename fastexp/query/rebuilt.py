@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._keys.group_names import KeyNames, TupleNames
+from .._parameters.digits import DigitGrid, digits
 from .._parameters.grid import Grid
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.mechanism import GroupedMechanism
@@ -141,6 +142,8 @@ def plain(name: str, value: Any) -> Any:
         return number.item()
     if type(value) is tuple:
         return tuple(plain(name, item) for item in value)
+    if type(value) is DigitGrid:
+        return digits(**{key: plain(name, item) for key, item in value.table.items()})
     if type(value) is Grid:  # one without a list follows from bounds and step
         points = value.listing
         if points is None:

@@ -157,6 +157,7 @@ WRITTEN: list[tuple[list[str], dict[str, Any]]] = [
     (["--bounds", "0", "0.3", "--step", "0.1"], {"bounds": (0, 0.3), "step": 0.1}),
     (["--grid", "-3,-2.5,7"], {"bounds": (-3, 7), "grid": [-3.0, -2.5, 7.0]}),
     (["--grid", "1, 2,30", "--bounds", "0", "99"], {"bounds": (0, 99), "grid": [1, 2, 30]}),
+    (["--digits", "1"], {"grid": fx.digits(1)}),
 ]
 
 
@@ -293,6 +294,8 @@ MISTAKES: list[tuple[list[str], str]] = [
     (["quantile", *GIVEN, "--q", "90"], "q must be in (0, 1), got 90; did you mean 0.9?"),
     (["quantile", *GIVEN, "--q", "0"], "q must be in (0, 1), got 0;"),
     (["median", *GIVEN, "--step", "1", "--grid", "1,2"], "does not go with"),
+    (["median", *GIVEN, "--digits", "3", "--grid", "1,2"], "does not go with"),
+    (["median", *GIVEN, "--digits", "16"], "16"),
     (["median", *GIVEN, "--grid", "1"], "at least two finite numbers in increasing order"),
     (["median", *GIVEN, "--grid", "2,1"], "in increasing order"),
     (["median", *GIVEN, "--grid", "FILE"], "separated by commas, or a file of numbers"),

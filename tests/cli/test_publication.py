@@ -15,7 +15,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.cli import PublicCall, UserMistake, publication
-from tests.messages import says
+from tests.messages import heard, says
 from tests.support.command_line import released_pipes
 
 TOP = """\
@@ -162,6 +162,10 @@ def test_lists_are_read_as_those_of_options(place: Path, tmp_path: Path) -> None
     for text in ("points.txt", "0,5,10"):
         ((mechanism, _),) = read(place, answer("median", "grid", text)).answers.values()
         assert mechanism == fx.Median(1, grid=[0, 5, 10])
+    digits = answer("median", "grid", "").replace('""', "{digits = 2, low = 1e-2}")
+    ((mechanism, _),) = read(place, digits).answers.values()
+    assert mechanism == fx.Median(1, grid=fx.digits(2, low=1e-2))
+    assert heard(refused(place, digits.replace("low", "lo")), "key of a grid", key="'lo'")
     for text, message in {
         "none.txt": "[query] groups: there is no file 'none.txt'",
         "rents.csv": "[query] groups: 'rents.csv' is FILE",

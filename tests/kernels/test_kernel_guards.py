@@ -291,6 +291,7 @@ def rare(random: np.random.Generator) -> None:
             attempt(lambda x=values, c=cuts, k=keep, r=room: unsorted.gathered_regions(x, r, c, k))
     bids, revenues = random.integers(0, 9, 300), np.empty(9, np.int64)
     attempt(lambda: revenues_fill(bids, np.arange(9), SIGNED, revenues))
+    attempt(lambda: fx.digits(3).index(10.0 ** random.uniform(-20, 20, 3000)))
     for m in (fx.Median(1.0, (0, 100), step=1), fx.Quantile(0.1, 1.0, (0, 100), step=0.001)):
         for x in records(random):
             rows = np.sort(np.asarray(x, float).reshape(1, -1), axis=1)

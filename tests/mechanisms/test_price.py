@@ -222,7 +222,7 @@ class TestRevenue:
     def test_cells_bound_it(self, given, bids):
         mechanism = Price(3.0, **given)
         shapes = [shape_of(mechanism._prices, runs_of(mechanism, bids))]
-        if mechanism.grid.points is None:
+        if mechanism.grid.even:
             assert type(shapes[0]) is Ticks
             shapes.append(large(mechanism, bids))
         for shape in shapes:

@@ -246,7 +246,7 @@ class TestSteps:
 
 
 BAD = [
-    ({"bounds": None}, ParameterTypeError, "two bounds"),
+    ({"bounds": None}, ParameterTypeError, "no bounds"),
     ({"bounds": 5}, ParameterTypeError, "two bounds"),
     ({"bounds": (1,)}, ParameterTypeError, "two bounds"),
     ({"bounds": (1, 2, 3)}, ParameterTypeError, "two bounds"),
@@ -291,7 +291,7 @@ BAD = [
     ({"bounds": (0, 1), "grid": 3}, ParameterTypeError, "array of points"),
     ({"bounds": (0, 2**63 - 1), "grid": np.array([1, 2**63], "u8")}, ParameterError,
      "grid within the bounds"),
-    ({"bounds": None, "step": 1}, ParameterTypeError, "two bounds"),
+    ({"bounds": None, "step": 1}, ParameterTypeError, "no bounds"),
     ({"bounds": None, "grid": [0.5]}, ParameterError, "grid in order"),
     ({"bounds": None, "grid": [-1.7e308, 1.7e308]}, ParameterError, "bounds in order"),
     ({"bounds": None, "grid": [0, 1], "step": 1}, ParameterError, "step or grid"),
@@ -410,7 +410,7 @@ class TestWidths:
         near = [[t for t, y in enumerate(exact) if abs(x - y) <= width] for x in exact]
         median = fx.Median(1.0, (points[0], points[-1]), grid=points)
         steps, found = median._reach(widen)
-        if median.grid.points is None:
+        if median.grid.even:
             t = np.arange(len(points))
             found = np.maximum(t - steps, 0), np.minimum(t + steps, len(points) - 1)
         else:

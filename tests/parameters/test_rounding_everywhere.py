@@ -81,6 +81,7 @@ ARGUMENTS = {
 FUNCTIONS = {
     "audit": partial(fx.audit, fx.Median(1.0, **BOTH), AGES, AGES[1:]),
     "check_sensitivity": partial(fx.check_sensitivity, lambda d: [d], [(1.0, 2.0)]),
+    "digits": fx.digits,
     "epsilon_for": partial(fx.epsilon_for, k=3, sensitivity=1.0, expected_loss=1.0),
     "error_bound": partial(fx.error_bound, AGES, 1.0, bounds=(0, 100)),
     "compare": partial(fx.compare, [fx.Exponential(1.0, 1.0)], U),

@@ -189,6 +189,18 @@ class TestSubjects:
 
 
 class TestTemplates:
+    def test_a_grid_of_digits_needs_no_bounds(self):
+        spec = {"name": "median", "grid": {"digits": 2, "negative": False}}
+        template = fx.Median(1, grid=fx.digits(2, negative=False))
+        found = rows(template, spec | {"label": "it"}, epsilon=[0.5, 2.0], bounds=None)
+        named = [row["mechanism"] for row in found]
+        assert set(named) == {"median grid=digits(2, negative=False)", "it"}
+        exact = [
+            [row["exact"] for row in found if (row["mechanism"] == "it") is it] for it in (0, 1)
+        ]
+        assert exact[0] == exact[1]
+        assert all(exact[0])
+
     @each(
         ("mechanism", "spec"),
         [

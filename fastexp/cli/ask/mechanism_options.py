@@ -28,16 +28,17 @@ why:   bounds taken from the data show its extremes, the records of two
 do:    take them from what the numbers mean, without looking at FILE, as in
        --bounds 0 120 --step 1 for ages; records outside count as the nearest
        bound, so that wide bounds do little harm
-else:  --grid lists the answers themselves"""
+else:  --digits 3 if you know none: answers have three digits and any magnitude;
+       --grid lists the answers themselves"""
 
 
 def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMechanism]:
     """The mechanism of a command about numbers, for an epsilon; UserMistake without a grid."""
-    if options.bounds is None and options.grid is None:
+    grid = public_lists.grid(options)
+    if options.bounds is None and grid is None:
         raise UserMistake(WHY_PUBLIC)
-    points = None if options.grid is None else public_lists.points(options.grid)
     bounds = None if options.bounds is None else tuple(options.bounds)
-    return by_word(command, options, {"bounds": bounds, "step": options.step, "grid": points})
+    return by_word(command, options, {"bounds": bounds, "step": options.step, "grid": grid})
 
 
 def by_word(word: str, options: Namespace, stated: Mapping[str, Any]) -> Callable[[float], Any]:

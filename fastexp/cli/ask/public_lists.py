@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import datetime as dt
 import os
+from argparse import Namespace
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from ..._keys.group_keys import numbered
 from ..._keys.key_columns import read
+from ..._parameters.digits import DigitGrid, digits
 from ...errors import FastexpError
 from ...grouped.request import FROM_DATA
 from ...query.engines.frame import Use
@@ -74,6 +76,13 @@ def candidates(
     keys = typed(option, entries, kind if kind in KINDS else None, column)
     _check(option, entries, keys)
     return tuple(keys)
+
+
+def grid(options: Namespace) -> list[int | float] | DigitGrid | None:
+    """What ``--grid`` or ``--digits`` says; None: neither is given."""
+    if options.digits is not None:
+        return digits(options.digits)
+    return None if options.grid is None else points(options.grid)
 
 
 def points(text: str, option: str = "--grid") -> list[int | float]:

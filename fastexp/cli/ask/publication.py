@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..._parameters import toml_text
+from ..._parameters.digits import of_table
 from ...grouped.request import FROM_DATA
 from ...mechanisms.table import DEFAULT, TABLE, Row
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
@@ -243,6 +244,8 @@ def _answer(
             arguments["candidates"] = lists.candidates(arguments["candidates"], column)
         if isinstance(arguments.get("grid"), str):
             arguments["grid"] = lists.grid(arguments["grid"])
+        elif isinstance(arguments.get("grid"), dict):
+            arguments["grid"] = of_table(arguments["grid"])
         mechanism: GroupedMechanism = build(**arguments, **settings)
         answers_of({name: (mechanism, column)}, query.by, {name: nan})
         mechanism._kind(released=True)  # refuses candidates that no column can have

@@ -46,8 +46,8 @@ def compare(options: Namespace) -> None:
     if options.column is None and not (options.utilities or is_npy(options.file)):
         raise UserMistake("--column is needed: the column of FILE that holds the records")
     settings = {name: value for name, value in vars(options).items() if value is not None}
-    if options.grid is not None:
-        settings["grid"] = public_lists.points(options.grid)
+    if (grid := public_lists.grid(options)) is not None:
+        settings["grid"] = grid
     reading: dict[str, Any] = {} if selects else {"nan": options.nan}
     with open_rows(InputFile(options.file, options.delimiter)) as frame:
         if selects:

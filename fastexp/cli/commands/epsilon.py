@@ -24,8 +24,8 @@ def epsilon(options: Namespace) -> None:
     if name not in COMPARED:
         raise UserMistake(f"{OPTION}: no {name!r}{did_you_mean(name, COMPARED)}")
     settings = {key: value for key, value in vars(options).items() if value is not None}
-    if options.grid is not None:
-        settings["grid"] = public_lists.points(options.grid)
+    if (grid := public_lists.grid(options)) is not None:
+        settings["grid"] = grid
     mechanism: Any = built(options.name, settings | {"epsilon": 1.0}, OPTION)
     target: dict[str, Any] = {key: settings[key] for key in TARGETS if key in settings}
     if not options.quiet:

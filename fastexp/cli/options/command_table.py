@@ -18,9 +18,9 @@ exit codes:
 Results go to stdout, everything else to stderr. New here? fastexp demo"""
 
 GRID = """\
---bounds, --step and --grid are public: choose them without looking at FILE.
-Numbers are read exactly as they are written; where bounds and step are
-integers, so is the answer. A number counts at the nearest point of the grid
+--bounds, --step, --grid and --digits are public: choose them without looking
+at FILE. Numbers are read exactly as they are written; where bounds and step
+are integers, so is the answer. A number counts at the nearest point of the grid
 (49 at 50 on a grid of tens; half-way, at the first, third, fifth ... point), a
 bid at the price at or below it. Let the grid be as coarse as the data: on a
 much finer one equal numbers are one point among many. So ages have --step 1,

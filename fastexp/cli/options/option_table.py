@@ -25,7 +25,19 @@ SETS = {
 }
 SHORTENED = (*ANSWERS, "compare", "epsilon")
 COMMON = {  # of SHORTENED: what the short help has; that of other commands has all
-    *("file", "column", "candidates", "q", "count", "bounds", "step", "epsilon", "by", "groups"),
+    *(
+        "file",
+        "column",
+        "candidates",
+        "q",
+        "count",
+        "bounds",
+        "step",
+        "digits",
+        "epsilon",
+        "by",
+        "groups",
+    ),
     *("budget", "label", "output", "law", "mechanisms"),
     *("name", "like", "n", "error", "probability", "expected_error"),
 }
@@ -57,6 +69,8 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
     2^40 steps)
 --grid LIST <lists=numbers either=grid>  the answers themselves, increasing: 0,10,50,100, or a file
     of numbers (text, .npy)
+--digits D <1..15 either=grid>  for who knows no bounds: answers have so many significant digits and
+    any magnitude from 1e-12 to 1e15, of both signs, or are 0
 
 [the public answers: select, compare]
 --candidates LIST <lists=words>  what can be selected: A,B,C or a file with one a line. Or a column

@@ -194,8 +194,9 @@ def is_fast(grid: Any) -> bool:
 
 def is_near(grid: Any) -> bool:
     """The same, for grids of any size: those whose places `fill_indices` finds."""
-    if grid.points is not None:
-        return bool(max(abs(grid.value(0)), abs(grid.value(grid.size - 1))) <= EXACT)
+    if not grid.even:
+        is_list = grid.listing is not None
+        return is_list and bool(max(abs(grid.value(0)), abs(grid.value(grid.size - 1))) <= EXACT)
     a, s, d = grid.unit
     reach = (grid.size - 1) * s
     most = max(abs(a), abs(a + reach))
@@ -205,7 +206,7 @@ def is_near(grid: Any) -> bool:
 
 def form_of(grid: Any) -> Any:
     """What `fill_indices` knows of a grid."""
-    if grid.points is not None:
+    if not grid.even:
         return grid.edge_form
     low, high = float(grid.value(0)), float(grid.value(grid.size - 1))
     last = grid.size - 1

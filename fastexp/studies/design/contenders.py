@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._parameters import validate
 from ..._parameters.descriptions import name_of, plain
+from ..._parameters.digits import DigitGrid, of_table
 from ..._parameters.grid import Grid
 from ...errors import ParameterError
 from ...mechanisms.base import Mechanism
@@ -38,13 +39,16 @@ def described(item: Any, version: str = "") -> Spec:
 
 def of_template(mechanism: Mechanism) -> Spec:
     """The table that means a mechanism, without its epsilon."""
-    name, table = name_of(mechanism), {}
+    name, table = name_of(mechanism), dict[str, Any]()
     if name not in MECHANISMS:
         raise ParameterError(
             f"a study knows no {type(mechanism).__name__}; it knows {', '.join(MECHANISMS)}"
         )
     for item in fields(mechanism):  # type: ignore[arg-type]  # mechanisms are dataclasses
         value = getattr(mechanism, item.name)
+        if isinstance(value, DigitGrid):
+            table[item.name] = value.table
+            continue
         if isinstance(value, Grid):
             value = None if value.listing is None else tuple(value.listing.tolist())
         changed = item.default is MISSING or value != item.default
@@ -94,7 +98,11 @@ def label_of(spec: Spec) -> str:
     """What a mechanism is called in tables: its label, or its name and its parameters."""
     if "label" in spec or "subject" in spec:
         return str(spec.get("label", spec["name"]))
-    words = [f"{k}={v}" for k, v in spec.items() if k != "name" and not isinstance(v, list)]
+    words = [
+        f"{key}={of_table(value).call if isinstance(value, dict) else value}"
+        for key, value in spec.items()
+        if key != "name" and not isinstance(value, list)
+    ]
     return " ".join([spec["name"], *words])
 
 

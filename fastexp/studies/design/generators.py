@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
+from ..._parameters.digits import of_table
 from ..._typing import AnyArray, FloatArray
 from ...errors import ParameterError
 
@@ -188,6 +189,9 @@ def check_parameters(names: Iterable[str], known: Collection[str]) -> None:
 def check_values(table: Spec) -> None:
     """Refuse parameters that a file could not hold."""
     for key, value in table.items():
+        if key == "grid" and isinstance(value, dict):
+            of_table(value)
+            continue
         each = value if isinstance(value, list) else [value]
         if not all(isinstance(one, (str, bool)) or is_finite(one) for one in each):
             raise ParameterError(f"{key} must be a number, a word, true or false, or a list")

@@ -8,6 +8,7 @@ from inspect import signature
 from typing import Any
 
 from ..._parameters import validate
+from ..._parameters.digits import of_table
 from ...errors import ParameterError
 from ...mechanisms.table import CHOICE, MANY, TABLE, Row
 from ..subjects import by_law, many_quantiles, noisy, selections, top_selections
@@ -72,6 +73,9 @@ def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied:
     values = {**row.preset, **spec, "epsilon": epsilon}
     del values["name"]
     values.pop("label", None)
+    if isinstance(values.get("grid"), dict):
+        values["grid"] = grid = of_table(values["grid"])
+        values.setdefault("bounds", grid.ends)
     ends = values.pop("bounds", bounds)
     kind, subject = row.kind, SUBJECTS[row.study]
     is_bounded = validate.flag("bounded", values.pop("bounded", subject.is_bounded))

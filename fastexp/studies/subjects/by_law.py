@@ -81,7 +81,7 @@ class PriceSubject(RecordsByLaw):
     def _best(self, block: Block) -> list[float]:
         """The highest revenue of each data set: the same for every epsilon."""
         grid = self.mechanism.grid
-        key = "best", grid.unit, grid.size, id(grid.points) if grid.points is not None else 0
+        key = "best", grid
         if key not in block.shared:
             laws = self._laws(block)
             block.shared[key] = [law.expected_utility() + law.expected_loss() for law in laws]

@@ -49,7 +49,7 @@ class Independent:
                 share,
                 several.bounds,
                 step=several.step,
-                grid=several.grid.listing,
+                grid=several.grid.parameter,
                 neighbors=several.neighbors,
             )
             for q in several._q

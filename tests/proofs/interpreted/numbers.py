@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ def numbers(digest: Any) -> None:
     coins(digest)
     laws(digest)
     histograms(digest)
+    digits(digest)
     several(digest)
 
 
@@ -128,6 +130,20 @@ def laws(digest: Any) -> None:
         out = np.empty(5)
         kernel(np.array([-0.9, -1e-9, 0.0, 0.2, 9.0]), out)
         digest.update(out.tobytes())
+
+
+def digits(digest: Any) -> None:
+    """Records on grids of digits: clear, half-way, beyond the ends, in decades out of reach."""
+    lone = np.array([0.0, 0.5, -0.5, 1.5, 3.14159, 99.95, 1e9, -1e9, np.inf, 1e-9, 1e25, 6.5e-31])
+    kinds = ((2, 0, 2), (3, -3, 5), (1, 24, 26), (1, -31, -30))
+    for (count, low, high), negative, zero in product(kinds, (True, False), (True, False)):
+        ends = {"low": float(f"1e{low}"), "high": float(f"1e{high}")}
+        grid = fx.digits(count, **ends, negative=negative, zero=zero)
+        points = grid.values(np.arange(min(grid.size, 900)))
+        near = (np.nextafter(points, np.inf * way) for way in (1, -1))
+        records = np.concatenate([lone, points, *near])
+        for rule in (grid, grid.below):
+            digest.update(rule.index(records).tobytes())
 
 
 def several(digest: Any) -> None:

@@ -795,7 +795,7 @@ def price_shapes(mechanism: Any, bids: Any) -> Iterator[Any]:
         revenue_cells.section_of(prices, source, weighting),
         revenue_cells.section_of_runs(prices, every, weighting),
     )
-    kind = Runs if mechanism.grid.points is None else Points
+    kind = Runs if mechanism.grid.even else Points
     shapes = [kind(prices, section, weighting) for section in sections]
     both = zip(*(shape.cells for shape in shapes), strict=True)
     assert all(np.array_equal(one, other) for one, other in both)

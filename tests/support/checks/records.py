@@ -58,6 +58,13 @@ GRIDS: list[tuple[Any, dict[str, Any]]] = [
     ((-1, 1), {"grid": [-5e-322, -63 * 5e-324, -5e-324, 0.0, 63 * 5e-324]}),
     ((0, 100), {"grid": [0, 25, 50, 75, 100]}),
     ((-1e308, 1), {"grid": [-1e308, -9e307, -5e-324, 0.0, 5e-324, 1e-323, 2e-323, 1e-310]}),
+    (None, {"grid": fx.digits(3)}),
+    (None, {"grid": fx.digits(1, low=1, high=1000, negative=False)}),
+    (None, {"grid": fx.digits(2, low=1, high=100, zero=False)}),
+    (None, {"grid": fx.digits(1, low=1, high=10, negative=False, zero=False)}),
+    (None, {"grid": fx.digits(1, low=1e23, high=1e26)}),
+    (None, {"grid": fx.digits(13)}),
+    (None, {"grid": fx.digits(15, low=1e15, high=1e17)}),
     ((0, 2.0**70), {"grid": [0.0, 2.0**53, 2.0**62, 2.0**63 - 1024, 2.0**63, 2.0**69]}),
     (
         (-(2**63), 2**63 - 1),
@@ -74,7 +81,7 @@ RULES = ("nearest", "below")
 
 def point(grid: Grid, t: int) -> Fraction:
     """Point t, as it is released: the double nearest to the exact one."""
-    if grid.points is not None or grid.whole:
+    if not grid.even or grid.whole:
         return grid.exact(t)
     return Fraction(float(grid.exact(t)))
 

@@ -1,0 +1,142 @@
+"""Records to the points of a grid of significant digits: a decade, a quotient, seldom a comparison.
+
+A positive point is m * 10**k, 10**(d - 1) <= m < 10**d, with one k a decade, as a double. The
+quotient of a record and 10**k is off by less than a margin, 10**d * 2**-50: a product of two
+doubles, of which one was rounded, and a point that was rounded. Where it is farther from half-way
+(or, of rule "below", from a point), it says the place. Else the points around it are compared with
+the record, if they are known: where |k| <= 22, m and 10**|k| are doubles, and their product or
+quotient is the double nearest to the point. What is then unknown is left OPEN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._compiler.jit import I64, IN_F64, IN_U64, OUT_I64, float_bits, helper, kernel
+
+OPEN = np.int64(-1)
+# Of a form: positive points, points a decade, the least m, the margin, whether 0 and negative
+# numbers are points, whether a record counts at the largest point that is not above it. Then of
+# each decade its least point (and NaN), an approximation of 10**-k or 0, 10**|k|, and what
+# that does to m.
+SIZE, PER, LEAST, MARGIN, ZERO, NEGATIVE, BELOW, STARTS = 0, 1, 2, 3, 4, 5, 6, 7
+FIRST, ONE, ZERO_WORD = np.uint64(STARTS), np.uint64(1), np.uint64(0)
+UNKNOWN, TIMES, OVER = 0.0, 1.0, 2.0
+
+
+@helper
+def point(m: Any, power: Any, way: Any) -> Any:
+    """The positive point of m in a decade."""
+    return m * power if way == TIMES else m / power
+
+
+@helper
+def past_middle(y: Any, p: Any, q: Any, odd: Any) -> Any:
+    """Whether y >= p is nearer to q, or as near to both where p has an odd index."""
+    total = p + q
+    back = total - p
+    lost = (p - (total - back)) + (q - back)  # p + q = total + lost, exactly
+    ahead = (2.0 * y - total) - lost
+    return ahead > 0.0 or (ahead == 0.0 and odd)
+
+
+@helper
+def moves_on(y: Any, p: Any, q: Any, minus: Any, odd: Any, form: Any) -> Any:
+    """Whether a number of magnitude y >= p counts at the next point q and not at p."""
+    if form[BELOW] == 1.0:
+        moves = minus and p < y
+    elif p == 0.0 and form[ZERO] == 0.0:
+        moves = y > 0.0 or odd
+    else:
+        moves = past_middle(y, p, q, odd)
+    return moves
+
+
+@helper
+def index_at(place: Any, minus: Any, form: Any) -> Any:
+    """The index of the point at a place among the positive ones, or of its negative."""
+    size = np.int64(form[SIZE])
+    place = min(place, size - 1)
+    center = size if form[NEGATIVE] == 1.0 else np.int64(0)
+    index = center - 1 - place if minus else center + np.int64(form[ZERO]) + place
+    return max(index, 0)
+
+
+@helper
+def exact_index(y: Any, minus: Any, j: Any, quotient: Any, form: Any) -> Any:
+    """The index of a number of magnitude y, in decade j if it is not below all, or OPEN."""
+    per, least = np.int64(form[PER]), form[LEAST]
+    decades = np.int64(form[SIZE]) // per
+    powers = STARTS + 2 * decades + 1
+    place, p, q, way = np.int64(-1), 0.0, form[STARTS], TIMES
+    if y >= q:
+        power, way = form[powers + j], form[powers + decades + j]
+        most = 10.0 * least - 1.0 if way != UNKNOWN else least
+        m = np.float64(np.int64(min(max(quotient, least), most)))
+        while m > least and point(m, power, way) > y:
+            m -= 1.0
+        while m < most and point(m + 1.0, power, way) <= y:
+            m += 1.0
+        place = j * per + np.int64(m - least)
+        p, q = point(m, power, way), point(m + 1.0, power, way)
+    odd = index_at(place, minus, form) & 1 == 1
+    place += 1 if moves_on(y, p, q, minus, odd, form) else 0
+    return index_at(place, minus, form) if way != UNKNOWN else OPEN
+
+
+@helper
+def decade(y: Any, binades: Any, form: Any) -> Any:
+    """The decade of y, 0 if it is below all."""
+    j = binades[float_bits(y) >> np.uint64(52)]
+    return j + (ONE if y >= form[FIRST + ONE + j] else ZERO_WORD)
+
+
+@helper
+def fill_by_quotients(records: Any, binades: Any, form: Any, out: Any) -> Any:
+    """`digit_indices` of records that are not near half-way, else OPEN; returns how many are."""
+    least, margin, first = form[LEAST], form[MARGIN], form[STARTS]
+    per, size, below = np.int64(form[PER]), np.int64(form[SIZE]), form[BELOW] == 1.0
+    shares = np.uint64(STARTS + 1 + size // per)
+    upto, half = margin if below else -1.0, 1.0 if below else 0.5
+    # Of m counted through all decades: the last one, what it is at index 0, and of negative ones.
+    last, center = size - 1 + np.int64(least), np.int64(form[SIZE] * form[NEGATIVE])
+    plus = center + np.int64(form[ZERO]) - np.int64(least)
+    minus = center - 1 + np.int64(least) if center > 0 else np.int64(0)
+    unsettled = np.int64(0)
+    for i in range(out.size):
+        x = records[i]
+        y = abs(x)
+        j = decade(y, binades, form)
+        quotient = y * form[shares + j]
+        quotient = quotient if quotient < 10.0 * least else 10.0 * least
+        whole = np.int64(quotient)
+        ahead = quotient - np.float64(whole)  # of the point below, in points
+        m = np.int64(j) * per + whole + (1 if ahead > half or (below and x < 0.0) else 0)
+        m = m if m < last else last
+        if y >= first and quotient > 0.0 and abs(ahead - half) > margin and ahead > upto:
+            out[i] = max(minus - m, 0) if x < 0.0 else plus + m
+        else:
+            out[i] = OPEN
+            unsettled += 1
+    return unsettled
+
+
+@kernel(I64(IN_F64, IN_U64, IN_F64, OUT_I64))
+def digit_indices(records: Any, binades: Any, form: Any, out: Any) -> Any:
+    """out[i] = the index of the point that records[i] counts at, or OPEN; returns how many are.
+
+    binades: the decade at the beginning of each binary exponent. For NaN it is any index.
+    """
+    unsettled = fill_by_quotients(records, binades, form, out)
+    shares = STARTS + 1 + np.int64(form[SIZE]) // np.int64(form[PER])
+    if unsettled > 0:
+        unsettled = np.int64(0)
+        for i in range(out.size):
+            if out[i] == OPEN:
+                y = abs(records[i])
+                j = np.int64(decade(y, binades, form))
+                out[i] = exact_index(y, records[i] < 0.0, j, y * form[shares + j], form)
+                unsettled += 1 if out[i] == OPEN else 0
+    return unsettled
