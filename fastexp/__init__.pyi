@@ -32,6 +32,7 @@ from .errors import SensitivityWarning as SensitivityWarning
 from .errors import SessionError as SessionError
 from .errors import StudyError as StudyError
 from .exact_errors import expected_errors as expected_errors
+from .grouped.private_groups import PrivateGroups as PrivateGroups
 from .laws.accuracy import Accuracy as Accuracy
 from .laws.bounds import error_bound as error_bound
 from .laws.bounds import loss_bound as loss_bound

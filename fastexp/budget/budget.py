@@ -426,6 +426,8 @@ def charge_and_draw(
     draw: Callable[[], Any],
     check: Callable[[], None] = lambda: None,
     note: str | None = None,
+    *,
+    once: bool = False,
 ) -> Any:
     """The answers of a release: charged, drawn and kept, or those that are kept already.
 
@@ -433,7 +435,8 @@ def charge_and_draw(
     called at most once, after the charge, and returns None, bool, int, float, text, bytes,
     Fraction, Decimal, tuples and lists of them, and arrays of int64, float64 and bool. (Under a
     label scalars of NumPy come back as Python's.) `check` refuses, by what is public of the data's
-    form, a call that is a mistake: before a charge, but not where the answers are kept.
+    form, a call that is a mistake: before a charge, but not where the answers are kept. `once`: a
+    draw that was begun is never made again, as the length of its answers may be seen.
     """
     words = checked_note(note, budget)
     if budget is None:
@@ -454,7 +457,7 @@ def charge_and_draw(
         return draw()
     digest = question.digest(question.promise(budget.neighbors))
     return ledger.charge_and_draw(
-        entry._replace(question=digest), label, question.width, draw, prepared
+        entry._replace(question=digest), label, question.width, draw, prepared, once=once
     )
 
 

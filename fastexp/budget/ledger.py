@@ -97,10 +97,13 @@ class Ledger(ABC):
         width: int,
         draw: Callable[[], Any],
         check: Callable[[], None],
+        *,
+        once: bool = False,
     ) -> Any:
         """The answers under an entry's label: kept ones, or those of `draw`, after a charge.
 
-        `check` refuses what is not a call at all, before a charge.
+        `check` refuses what is not a call at all, before a charge. `once`: where a charge is there
+        without answers, whoever made it may have begun to draw, and the label is used up.
         """
         known = self.look().of(label)
         if known is not None and self._same(known, entry).state == ANSWERED:
@@ -111,15 +114,18 @@ class Ledger(ABC):
         failure: BaseException | None = None
         try:
             with self._alone(label):
+                begun = once and self.look().of(label) is not None
                 known = self._same(self.charge(entry), entry)
                 if known.state == ANSWERED:
                     return self._answers(known)
+                if begun:
+                    raise self._used_up(known)
                 text, failure = _drawn(draw, width)
                 if os.getpid() != process:
                     raise BudgetError(
                         "the process was forked while it drew: the release belongs to its parent"
                     )
-                known = self._settle(label, text)
+                known = self._settle(label, text, once)
                 if failure is not None and known.state == USED_UP:
                     raise failure
                 return self._answers(known)
@@ -130,7 +136,7 @@ class Ledger(ABC):
         finally:
             text = failure = None  # a failure holds this frame, and with it the records
 
-    def _settle(self, label: str, text: str | None) -> Charge:
+    def _settle(self, label: str, text: str | None, once: bool) -> Charge:
         """Keep answers, or (None) that the release failed, before anybody learns of it.
 
         If another process did so before, by another name of the file, what it wrote counts. Equal
@@ -138,7 +144,12 @@ class Ledger(ABC):
         """
         unseen = (
             f"; the label {label!r} is charged, but its answers could not be kept and nobody has "
-            "seen them: the same call with this label gives answers without a further charge"
+            "seen them: "
+        )
+        unseen += (
+            "it is used up, as which groups appear is not drawn again"
+            if once
+            else "the same call with this label gives answers without a further charge"
         )
         with _usable(self.name, unseen):
             outcome = self._outcome(label, text)

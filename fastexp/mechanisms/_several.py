@@ -80,8 +80,8 @@ class QuantilesMechanism(GridMechanism):
 
     @cached_property
     def _alone(self) -> Quantile | None:
-        """What draws one quantile; None for several."""
-        if len(self.q) > 1:
+        """What draws one quantile; None for several, or one with a total."""
+        if len(self.q) > 1 or self.with_total:
             return None
         return Quantile(
             self.q[0],  # type: ignore[arg-type]  # a float or a fraction

@@ -109,8 +109,6 @@ class Quantiles(
     def _check(self) -> None:
         super()._check()
         self._set_frozen(with_total=validate.flag("with_total", self.with_total))
-        if self.with_total and len(self.q) == 1:
-            raise ParameterError("with_total needs two quantiles or more, got one")
         if self.with_total and self.neighbors == "replace":
             raise ParameterError(
                 'with_total needs neighbors="add-remove": under "replace" the number of records '

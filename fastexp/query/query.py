@@ -12,6 +12,7 @@ from .._parameters import validate
 from .._randomness.release_key import ReleaseKey
 from .._typing import Neighbors, RNGLike, SeedLike
 from ..budget.budget import Budget, file_of
+from ..errors import ParameterError
 from ..grouped.mechanism import GroupedMechanism
 from ..mechanisms.base import Mechanism
 from ..privacy import Guarantee
@@ -50,8 +51,9 @@ class Query(Scope):
         With `by`: the public list of groups, each once: a sequence (of tuples, for several
         columns), a `fastexp.product`, a frame or a path of a file with the columns `by`. Of one
         column of groups, the only column of the frame or file may have any name.
-        ``"from-data"`` takes the groups that occur in the data. Which ones do is private:
-        each release gives a `PrivacyWarning`.
+        `PrivateGroups` where there is no list: those of the data, of which a private rule says
+        which appear, in the order of their keys. ``"from-data"`` takes all groups that occur in
+        the data. Which ones do is private: each release gives a `PrivacyWarning`.
     person : str, optional
         The column that says whose a row is: integers, text, booleans, dates or timestamps.
         For each person at most `max_groups` groups (of those listed) and in each of them at
@@ -398,11 +400,16 @@ class Query(Scope):
         >>> draws["median"].shape
         (1, 1000)
         """
+        from .calls.appearance import with_coin
         from .calls.perform import perform
         from .calls.verbs import SampleCall
         from .frames.find import frame_of
 
-        checked = answers_of(answers, self.by, nan, expand)
+        checked = with_coin(self, answers_of(answers, self.by, nan, expand))
+        if self.private is not None and size is not None:
+            raise ParameterError(
+                "size must be None where groups are private: which appear differs between draws"
+            )
         call = SampleCall(self, checked, size, rng, threads)
         return perform(call, frame_of(frame, Room(memory, temp), call.threads))
 

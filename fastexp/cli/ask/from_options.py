@@ -41,6 +41,9 @@ def call_of(options: Namespace, command: str) -> PublicCall:
     check(options)
     source = InputFile(options.file, options.delimiter)
     groups = None if options.by is None else public_lists.groups(options.groups, options.by, source)
+    if groups == public_lists.PRIVATE:
+        groups = fx.PrivateGroups(options.delta, options.groups_epsilon)
+        options = Namespace(**{**vars(options), "delta": None})  # none of a mechanism's
     query = fx.Query(
         options.by,
         groups,
@@ -94,6 +97,7 @@ def check(options: Namespace) -> None:
                 raise UserMistake(f"{option(name)} needs --by: the columns of groups")
     elif options.groups is None:
         raise UserMistake(public_lists.WHY_PUBLIC)
+    _check_private_groups(options)
     if is_npy(options.file):
         if options.column is not None:
             raise UserMistake("--column does not go with .npy, which holds one array")
@@ -108,6 +112,19 @@ def check(options: Namespace) -> None:
             "--nan drop does not go with --neighbors replace, under which nobody can leave: take "
             "missing records as a bound, --nan lower or upper"
         )
+
+
+def _check_private_groups(options: Namespace) -> None:
+    """Refuse private groups without delta, and what only they have without them."""
+    if options.groups == public_lists.PRIVATE:
+        if options.delta is None:
+            raise UserMistake("--groups private needs --delta, as 1e-8")
+        if options.total_epsilon is not None and options.groups_epsilon is not None:
+            raise UserMistake("--total-epsilon does not go with --groups-epsilon: say --epsilon")
+    elif options.groups_epsilon is not None or (
+        options.delta is not None and options.command != "select"
+    ):
+        raise UserMistake("--delta and --groups-epsilon need --groups private")
 
 
 def _check_analysis(options: Namespace) -> None:
@@ -165,7 +182,8 @@ def _check_selection(options: Namespace) -> None:
         return
     parameters = TABLE[options.mechanism].parameters
     for name in ("k", "delta"):
-        if getattr(options, name) is not None and name not in parameters:
+        is_of_groups = name == "delta" and options.groups == public_lists.PRIVATE
+        if getattr(options, name) is not None and name not in parameters and not is_of_groups:
             kinds = [word for word, row in SELECTING.items() if name in row.parameters]
             raise UserMistake(f"{option(name)} needs --mechanism {' or '.join(kinds)}")
     if "k" in parameters and options.k is None:

@@ -81,8 +81,9 @@ class PaidRelease(ReleaseCall):
     @property
     def breaks_promise(self) -> bool:
         """Whether a list was taken from the data, so that nothing is promised."""
-        groups_are_private = bool(self.query.by) and self.query.groups is None
-        return groups_are_private or self.call.candidates_from_data
+        query = self.query
+        from_data = bool(query.by) and query.groups is None and query.private is None
+        return from_data or self.call.candidates_from_data
 
     @property
     def epsilon_of_row(self) -> float:

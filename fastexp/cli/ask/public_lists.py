@@ -25,6 +25,7 @@ from .list_entries import Entries, combinations, content, entries_of, is_file, s
 
 INT64 = range(-(1 << 63), 1 << 63)
 KINDS = ("integers", "text", "booleans")  # of candidates
+PRIVATE = "private"
 MOST_GRID = 1 << 26  # bytes of a file of grid points
 WHY_PUBLIC = """\
 --groups is needed: the list of groups to answer
@@ -33,18 +34,19 @@ why:   a list made from the data shows which groups exist, so that somebody who
 do:    take it from a register or a standard, without looking at FILE, as in
        --groups cities.txt (one a line), --groups cities.csv:city or
        --groups Oslo,Rome; groups without records do no harm
-else:  for data that is public anyway there is --groups from-data"""
+else:  if there is no list, --groups private --delta 1e-8 --groups-epsilon 0.2;
+       for data that is public anyway there is --groups from-data"""
 
 
 def groups(text: str, by: Sequence[str], source: InputFile, option: str = "--groups") -> Any:
     """What ``--groups`` names, as `Query` takes it; the kinds are those of FILE's columns `by`.
 
-    from-data; ``A,B,C``; a file with one a line; a table with these columns, or ``table:column``;
-    of several columns all combinations too, ``city=A,B;year=2023,2024``. No group is there twice,
+    from-data; private; ``A,B,C``; a file with one a line; a table with these columns, or
+    ``table:column``; of several columns all combinations too, ``city=A,B;year=2023,2024``. No group is there twice,
     or is nothing that its column can hold. Of Parquet the types of FILE's columns are looked at.
     """
-    if text == FROM_DATA:
-        return FROM_DATA
+    if text in (FROM_DATA, PRIVATE):
+        return text
     combined = _combined(text, by, option)
     columns = combined or entries_of(option, text, by, source)
     keys = [

@@ -33,6 +33,7 @@ TABLES = ("query", "answers")
 PATHS = ("source", "budget", "output", "key")
 KEYS = ("source", "delimiter", "budget", "label", "output", "key", "note", *TABLES)
 OF_ANSWERS = ("mechanism", "column", "nan")
+OF_PRIVATE = ("delta", "groups_epsilon")
 MECHANISMS: dict[str, tuple[Row, dict[str, str]]] = {  # and what their words say
     **{word: (row, {}) for word, row in TABLE.items() if row.grouped},
     **{
@@ -177,10 +178,10 @@ class Lists(NamedTuple):
 
 def _query(table: dict[str, Any], lists: Lists) -> Query:
     """Which groups are answered, and how much of a person counts."""
-    from ... import Query, product
+    from ... import PrivateGroups, Query, product
 
     where, groups = "query", table.get("groups")
-    _check_keys(where, table, list(inspect.signature(Query).parameters))
+    _check_keys(where, table, [*inspect.signature(Query).parameters, *OF_PRIVATE])
     if not isinstance(table.get("by", ""), (str, list)):
         raise _mistake(where, "by must be a column or a list of columns")
     if groups == FROM_DATA:
@@ -195,7 +196,17 @@ def _query(table: dict[str, Any], lists: Lists) -> Query:
             "list for each column of by, or a file with these columns",
         )
 
+    private = {key: value for key, value in table.items() if key in OF_PRIVATE}
+    if private and groups != public_lists.PRIVATE:
+        raise _mistake(where, f'{" and ".join(private)} must stand with groups = "private"')
+    table = {key: value for key, value in table.items() if key not in OF_PRIVATE}
+
     def checked() -> Query:
+        if groups == public_lists.PRIVATE:
+            if "delta" not in private:
+                raise UserMistake('groups = "private" needs delta, as 1e-8')
+            which = PrivateGroups(private["delta"], private.get("groups_epsilon"))
+            return Query(**{**table, "groups": which})
         if isinstance(groups, str) and "by" in table:
             return Query(**{**table, "groups": lists.groups(groups, table["by"])})
         if isinstance(groups, dict):

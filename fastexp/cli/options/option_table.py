@@ -129,7 +129,6 @@ NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compa
     "; ".join(r.selects for r in table.SELECTING.values())
 }
 --k K <count>  with top-k or joint-top-k: how many are selected
---delta D <decimal>  with top-k: (epsilon, delta) instead of epsilon
 
 [privacy: select, compare, epsilon]
 --sensitivity S <decimal>  with --utilities: the most that one record changes the utility of any one
@@ -140,8 +139,12 @@ NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compa
 --by C[,C] <names lists=words>  one answer per group: the columns that name the group
 --groups LIST <lists=words>  the public list of groups: A,B,C or a file with one per line. Or a
     column of a file (cities.csv:city); of several columns a file that has them, or all
-    combinations: 'city=A,B;year=2023,2024'. from-data takes those that FILE has, which breaks
-    the promise of privacy
+    combinations: 'city=A,B;year=2023,2024'. private: there is no list, and those that FILE has
+    appear by a private rule; from-data takes all of these, which breaks the promise of privacy
+--delta D <decimal>  with --groups private: a group of one person appears with at most this
+    probability, as 1e-8. With --mechanism top-k: (epsilon, delta) instead of epsilon
+--groups-epsilon E <decimal>  with --groups private: the privacy loss of which groups appear.
+    Without it the total of an answer decides, at no loss: --with-total
 --person C  the column that names the person of a row. Rows of a person beyond the two limits do not
     count; without this column the limits are your claim
 --max-groups N <count>  the most groups that one person is in (default: 1)

@@ -11,7 +11,7 @@ from ...laws.accuracy import MEANINGS
 from ...pictures.canvas import save
 from ...pictures.error_pictures import comparison_bars
 from ...pictures.law_panels import draw
-from ...query.calls.laws import COLUMNS
+from ...query.calls.laws import APPEARS, COLUMNS
 from ..ask.paid_release import rows_of
 from ..terminal import printing, tables
 from . import sentences
@@ -207,7 +207,10 @@ def accuracy_rows(columns: Sequence[Column]) -> list[dict[str, Any]]:
     """The figures as objects: a group's names apart from them."""
     by = [column.name for column in columns if column.name not in COLUMNS]
     return [
-        {"group": {name: row[name] for name in by}, **{name: row[name] for name in COLUMNS}}
+        {
+            "group": {name: row[name] for name in by},
+            **{name: row[name] for name in COLUMNS if name in row},
+        }
         for row in rows_of(columns)
     ]
 
@@ -221,7 +224,9 @@ def accuracy_table(rows: Sequence[dict[str, Any]]) -> None:
     lines = [f"{measure}: the expected {MEANINGS[measure]}" for measure in measures]
     ending = f"; {TAIL:.0%}: in {TAIL:.0%} of draws at most" if rows else ""
     ending += ";\nbest: the probability that the loss is 0" if best else ""
+    ending += ";\nappears: how likely the group appears" if rows and APPEARS in rows[0] else ""
     print("\n" + ";\n".join(lines) + ending)
+    best += [name for name in (APPEARS,) if rows and name in rows[0]]
     figures = ["truth", "bias"] if "error" in measures else []
     expected = measures[0] if len(measures) == 1 else "expected"
     cells = [

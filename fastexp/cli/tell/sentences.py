@@ -62,10 +62,12 @@ def promise_facts(promise: Guarantee) -> dict[str, Any]:
 
 def query_facts(query: Scope) -> dict[str, Any]:
     """The public parameters of a query, for ``--json``."""
-    groups = query.groups
+    groups: Any = "from-data" if query.private is None else "private"
+    if query.groups is not None or not query.by:
+        groups = query.groups and query.groups.size
     return {
         "by": list(query.by),
-        "groups": "from-data" if query.by and groups is None else groups and groups.size,
+        "groups": groups,
         "person": query.person,
         "max_groups": query.max_groups,
         "max_rows": query.max_rows,

@@ -11,7 +11,9 @@ from ..._keys.group_names import Names
 from ..._numbers.rank import RankStatistic
 from ..._typing import AnyArray, IntArray
 from ...grouped.contribution import Limits, Rows, bounded
+from ...grouped.private_groups import Appearance
 from ...grouped.segments import Segments, draw_together
+from .appearance import NOBODY, deciding_of
 from .reader import Reader
 from .scope import CoreCall, Results
 
@@ -25,6 +27,7 @@ class Indices(Results):
             np.empty((groups, self._size, *([len(entries)] if entries else [])), np.int64)
             for entries in (answer.mechanism._entries for answer in call.answers)
         ]
+        self._deciding = deciding_of(call.query, call.answers)
 
     def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
         """Draw answers of the same segments; `names` begin with the group of this place."""
@@ -35,6 +38,9 @@ class Indices(Results):
         ]
         for i, drawn in zip(which, draw_together(several, self._size, call.threads), strict=True):
             self.arrays[i][first : first + names.size] = drawn
+            if self._deciding is not None and i == self._deciding.which:
+                empty = first + np.flatnonzero(np.diff(segments.offsets) == 0)
+                self.arrays[i][empty, :, -1] = NOBODY
 
     def ranks(self, which: list[int]) -> RankStatistic | None:
         """Of one answer alone, whose words do not depend on all records."""
@@ -72,5 +78,7 @@ def together(call: CoreCall, reader: Reader) -> list[tuple[int, list[int]]]:
 
 def counted(call: CoreCall, which: int, rows: Rows, codes: IntArray, values: AnyArray) -> IntArray:
     """The groups of `codes`, with -1 for what an answer leaves out of a person's rows."""
-    answer, limits = call.answers[which], Limits(call.query.max_groups, call.query.max_rows)
+    answer, query = call.answers[which], call.query
+    is_coin = isinstance(answer.mechanism, Appearance)  # counts persons, not their rows
+    limits = Limits(query.max_groups, 1 if is_coin else query.max_rows)
     return bounded(rows, codes, values, limits, answer.mechanism, partial(call.choice, answer))

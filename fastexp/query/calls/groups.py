@@ -14,21 +14,24 @@ from ..._keys.keys import Keys
 from ..._keys.product import Product
 from ..._parameters.foreign import readable
 from ...errors import FastexpError, ParameterError, ParameterTypeError
+from ...grouped.private_groups import PrivateGroups
 from ...grouped.request import is_from_data, listed_groups
 from ..engines.frame import Frame, Use
 from ..frames.find import frame_of
 
 
-def groups_of(groups: object, by: Sequence[str]) -> Names | None:
+def groups_of(groups: object, by: Sequence[str]) -> Names | PrivateGroups | None:
     """Read a public list of groups, in its order; None for those that the data have.
 
     It is a sequence of distinct keys, for several columns of tuples of them; a `Product` with the
     columns `by` in any order; a frame of any kind, or the path of a file, with these columns and
-    perhaps others; or ``"from-data"``.
+    perhaps others; `PrivateGroups`; or ``"from-data"``.
     """
     readable(groups, "groups")
     if is_from_data(groups):
         return None
+    if isinstance(groups, PrivateGroups):
+        return groups
     if isinstance(groups, Names):  # of another query
         return listed_groups(groups, len(by))
     if isinstance(groups, Product):

@@ -15,12 +15,14 @@ from ..._keys.group_names import Names
 from ..._parameters import validate
 from ..._typing import AnyArray, FloatArray, IntArray, RNGLike, SeedLike
 from ...errors import ParameterError
+from ...grouped.private_groups import Appearance
 from ...grouped.segments import Segments
 from ...laws.accuracy import accuracy_of as law_accuracy
 from ...laws.finite import FiniteLaw
 from ...laws.top_k import JointTopKLaw
 from ..engines.frame import Column, Frame, key_columns
 from .answers import Answer, answers_of
+from .appearance import deciding_of, visible, with_coin
 from .draws import Indices
 from .frame_columns import fit
 from .on_workers import answered
@@ -28,7 +30,8 @@ from .scope import Results, Scope
 from .verbs import SampleCall
 
 FIGURES = ("n", "truth", "bias", "expected", "quantile", "best")
-COLUMNS = ("answer", "measure", *FIGURES)
+APPEARS = "appears"  # of private groups
+COLUMNS = ("answer", "measure", *FIGURES, APPEARS)
 
 
 class LawCall(SampleCall):
@@ -149,20 +152,36 @@ class AccuracyCall(LawCall):
         rng: object,
         threads: int,
     ) -> None:
-        super().__init__(query, answers, None, rng, threads)
+        super().__init__(query, with_coin(query, answers), None, rng, threads)
         self.probability: float = validate.fraction("probability", probability)
+        self._deciding = deciding_of(query, answers)
         for name in query.by:
             if name in COLUMNS:
                 taken = ", ".join(COLUMNS)
                 raise ParameterError(f"by must have other names than {taken}, got {name!r}")
 
     def of(self, answer: Answer, law: Any) -> FloatArray:
-        """The figures, after n: of lists of numbers those of each entry, a row each."""
+        """The figures, after n: of lists of numbers those of each entry, a row each.
+
+        Last whether the group appears, of the coin and of the answer that decides.
+        """
+        if isinstance(answer.mechanism, Appearance):
+            return np.append(np.full(len(FIGURES) - 1, np.nan), law)[None]
         laws = [law.marginal(i) for i in range(len(_names(answer)))] if _is_list(answer) else [law]
-        p = self.probability
+        p, appears = self.probability, np.nan
+        if self._deciding is not None and answer is self.answers[self._deciding.which]:
+            appears = 1.0 - law.total().cdf(self._deciding.threshold - 1)
         figures = [law_accuracy(one, answer.mechanism, p) for one in laws]
-        rows = [(one.truth, one.bias, one.expected, one.quantiles[p], one.best) for one in figures]
+        rows = [
+            (one.truth, one.bias, one.expected, one.quantiles[p], one.best, appears)
+            for one in figures
+        ]
         return np.array(rows, np.float64)
+
+    def appears(self, analyses: list[Analysis]) -> FloatArray:
+        """How likely each group appears."""
+        decider = analyses[-1 if self._deciding is None else self._deciding.which]
+        return np.where(decider.records > 0, decider.wanted[:, 0, -1], 0.0)
 
     def results(self, groups: int) -> Figures:
         """Those of each answer and group."""
@@ -173,13 +192,13 @@ class Figures(Analyses):
     """Figures of each answer for all groups."""
 
     def _room(self, groups: int, answer: Answer) -> AnyArray:
-        return np.empty((groups, len(_names(answer)), len(FIGURES) - 1))
+        return np.empty((groups, len(_names(answer)), len(FIGURES)))
 
 
 def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:
     """A row for each group and answer: columns `by`, then `COLUMNS`; the same kind of frame."""
-    by, answers = call.query.by, call.answers
-    frame.check_answers([*by, *COLUMNS], [])
+    by, answers = call.query.by, visible(call.answers)
+    frame.check_answers([*by, *COLUMNS[: None if call.query.private else -1]], [])
     names, analyses = analyses_of(call, frame)
     each = [(name, i) for i, answer in enumerate(answers) for name in _names(answer)]
     columns = [
@@ -199,9 +218,11 @@ def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:
         columns.append(Column(title, "text", words * names.size))
     records = np.stack([analyses[i].records for _, i in each], 1)
     columns.append(Column("n", "integers", records.reshape(-1)))
-    values = np.concatenate([a.wanted for a in analyses], axis=1).reshape(-1, len(FIGURES) - 1)
-    for name, column in zip(FIGURES[1:], values.T, strict=True):
+    figures = np.concatenate([a.wanted for a in analyses[: len(answers)]], axis=1)
+    for name, column in zip(FIGURES[1:], figures.reshape(-1, len(FIGURES)).T, strict=False):
         columns.append(Column(name, "floats", column.copy()))
+    if call.query.private is not None:
+        columns.append(Column(APPEARS, "floats", np.repeat(call.appears(analyses), len(each))))
     return frame.finished(columns)
 
 

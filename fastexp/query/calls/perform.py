@@ -14,6 +14,7 @@ from ..disk.folders import check_temp
 from ..engines.frame import Column, Frame, Kind, Workers
 from ..output.output_file import Output, OutputFile, content, room_of
 from .answers import Answer
+from .appearance import appearing, visible
 from .frame_columns import fit
 from .on_workers import answered, check_workers
 from .reader import group_columns
@@ -29,11 +30,13 @@ DTYPES: dict[str, Any] = {
 
 def perform(call: Call, frame: Frame, output: Output | None = None) -> Any:
     """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
-    query, answers = call.query, call.answers
+    query, answers = call.query, visible(call.answers)
     kinds: list[Kind] = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
 
     def draw() -> list[Any]:
         names, values = answered(call, frame)
+        if query.private is not None:
+            names, values = appearing(query, call.answers, names, values)
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
 
@@ -64,7 +67,7 @@ def _place(call: Call, output: Output | None) -> AbstractContextManager[OutputFi
     if output is None:
         return nullcontext()
     widths, names = [], [*call.query.by]
-    for answer in call.answers:
+    for answer in visible(call.answers):
         mechanism = answer.mechanism
         text = mechanism._kind(call.released) == "text"
         longest = max(map(len, mechanism._labels)) if text else 0

@@ -12,6 +12,7 @@ from ..._keys.group_names import Names
 from ..._parameters import validate
 from ..._typing import AnyArray, IntArray, Membership
 from ...errors import ParameterError
+from ...grouped.private_groups import PrivateGroups
 from ...grouped.request import checked_membership
 from ...pictures.cards import Card, Carded
 from .answers import Answer, column_name
@@ -35,7 +36,8 @@ class Scope(Carded):
     """
 
     by: tuple[str, ...]
-    groups: Names | None
+    groups: Names | None  # None: those of the data
+    private: PrivateGroups | None  # which of these appear; None: all
     person: str | None
     max_groups: int
     max_rows: int
@@ -66,14 +68,20 @@ class Scope(Carded):
             )
         if not columns and (groups is not None or self.max_groups > 1):
             raise ParameterError("groups and max_groups need by, the columns of groups")
-        put(self, "groups", groups_of(groups, columns) if columns else None)
+        which = groups_of(groups, columns) if columns else None
+        private = which if isinstance(which, PrivateGroups) else None
+        put(self, "private", private)
+        put(self, "groups", None if isinstance(which, PrivateGroups) else which)
+        if private is not None and self.membership == "public":
+            raise ParameterError('membership must be "private" where groups are')
 
     __init__.__qualname__ = "Query.__init__"  # what a TypeError of a call says
 
     def __repr__(self) -> str:
         parts = []
         if self.by:
-            groups = "'from-data'" if self.groups is None else f"<{self.groups.size} groups>"
+            groups = "'from-data'" if self.private is None else repr(self.private)
+            groups = groups if self.groups is None else f"<{self.groups.size} groups>"
             parts += [f"by={list(self.by)!r}", f"groups={groups}"]
         if self.person is not None:
             parts.append(f"person={self.person!r}")
@@ -87,7 +95,8 @@ class Scope(Carded):
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def _card(self) -> Card:
-        groups = "from the data" if self.groups is None else self.groups.size
+        groups: str | int = "from the data" if self.private is None else "private"
+        groups = groups if self.groups is None else self.groups.size
         facts = [
             ("by", self.by or "all rows are one group"),
             ("groups", groups if self.by else None),

@@ -19,12 +19,14 @@ from ...budget.question import Question, Questions, groups_in_words
 from ...errors import PrivacyWarning, warn
 from ...grouped import contribution
 from ...grouped.call_options import CallOptions
+from ...grouped.private_groups import Appearance
 from ...grouped.request import FROM_DATA, check_key, list_digest, rule_of
 from ...grouped.verbs import TELLS
 from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from ...mechanisms.base import Comparator
 from ..engines.frame import Uses
 from .answers import Answer, label_of
+from .appearance import deciding_of, visible, with_coin
 from .draws import Indices
 from .reader import uses_of
 from .scope import Call, Check, CoreCall, Draw, Results, Scope
@@ -66,7 +68,8 @@ class ReleaseCall(DrawingCall, Call):
         for answer in answers:
             if isinstance(answer.mechanism, Comparator):
                 answer.mechanism.release()  # refuses
-        self.query, self.answers, self.uses = query, answers, uses_of(query, answers)
+        self.query, self.answers = query, with_coin(query, answers)
+        self.uses = uses_of(query, self.answers)
         self.threads = validate.threads(threads)
         default = label is None and key is not None
         named = _default_label(query, answers) if default else label
@@ -76,7 +79,7 @@ class ReleaseCall(DrawingCall, Call):
         self._label, self.fresh = None if default else line, key is None
         self._origin = origin
         questions_of(query, answers).promise()  # refuses limits that mean nothing here
-        if query.by and query.groups is None:
+        if query.by and query.groups is None and query.private is None:
             warn(TELLS, PrivacyWarning)
 
     @cached_property
@@ -117,8 +120,9 @@ class ReleaseCall(DrawingCall, Call):
 
     def settle(self, draw: Draw, check: Check) -> list[Any]:
         """Charged before a row is read."""
+        once = self.query.private is not None and self.fresh
         answers: list[Any] = charge_and_draw(
-            self._budget, self._label, self.question, draw, check, self._note
+            self._budget, self._label, self.question, draw, check, self._note, once=once
         )
         return answers
 
@@ -229,28 +233,29 @@ def questions_of(
         form = "query", query.by, query.person, groups, *origin
     grouping = ""
     if query.by:
-        listed_groups = query.groups
-        count = (
-            "groups from the data" if listed_groups is None else groups_in_words(listed_groups.size)
-        )
+        count = "groups from the data" if query.private is None else "private groups"
+        count = count if query.groups is None else groups_in_words(query.groups.size)
         grouping = f"by {', '.join(query.by)} ({count})"
     person = None if query.person is None else f"person {query.person}"
-    return Questions(
-        tuple(
-            Question(
-                answer.mechanism,
-                groups=bool(query.by),
-                membership=query.membership,
-                max_groups=query.max_groups,
-                max_rows=query.max_rows,
-                form=(*form, answer.name, answer.column, answer.nan),
-                column=answer.column,
-                grouping=grouping,
-                person=person,
-            )
-            for answer in answers
+    questions = [
+        Question(
+            answer.mechanism,
+            groups=bool(query.by),
+            membership=query.membership,
+            max_groups=query.max_groups,
+            max_rows=query.max_rows,
+            form=(*form, answer.name, answer.column, answer.nan),
+            column=answer.column,
+            grouping=grouping,
+            person=person,
         )
-    )
+        for answer in visible(answers)
+    ]
+    if query.private is not None:  # persons are counted: one more changes a group's number by 1
+        coin = Appearance(query.private, query.max_rows, answers[0].mechanism)
+        deciding_of(query, answers)  # or refuses
+        questions.append(questions[0]._replace(mechanism=coin, max_rows=1, column="", form=form))
+    return Questions(tuple(questions))
 
 
 def _default_label(query: Scope, answers: tuple[Answer, ...]) -> str:

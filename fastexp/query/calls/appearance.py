@@ -1,0 +1,76 @@
+"""Private groups in a call: their coins as one more answer, or the answer that decides."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._keys.group_names import Names
+from ..._typing import AnyArray
+from ...errors import ParameterError
+from ...grouped.private_groups import Appearance
+from .answers import Answer
+from .scope import Scope
+
+NOBODY = -1  # a total that reaches no threshold, where no record counts
+COIN = "groups"  # what the coins are called in labels
+
+
+class Deciding(NamedTuple):
+    """The answer whose total decides by rule B, and what it must reach."""
+
+    which: int
+    threshold: int
+
+
+def with_coin(query: Scope, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
+    """The answers; by rule A with the coins of groups behind them."""
+    private = query.private
+    if private is None or private.epsilon is None:
+        deciding_of(query, answers)  # or refuses
+        return answers
+    first, rows = answers[0], 1 if query.person is not None else query.max_rows
+    coin = Appearance(private, rows, first.mechanism)
+    return *answers, Answer(COIN, coin, first.column, "drop")
+
+
+def visible(answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
+    """The answers without the coins."""
+    return tuple(one for one in answers if not isinstance(one.mechanism, Appearance))
+
+
+def deciding_of(query: Scope, answers: tuple[Answer, ...]) -> Deciding | None:
+    """The answer that decides; None where none does."""
+    private = query.private
+    if private is None or private.epsilon is not None:
+        return None
+    totals = [
+        (private.threshold(answer.mechanism.epsilon, query.max_rows), i)
+        for i, answer in enumerate(answers)
+        if answer.mechanism._entries[-1:] == ("total",)
+    ]
+    if not totals:
+        raise ParameterError(
+            "groups that are private need an answer with a private total, as Quantiles(..., "
+            "with_total=True), or PrivateGroups(delta=..., epsilon=...)"
+        )
+    threshold, which = min(totals)
+    return Deciding(which, threshold)
+
+
+def appearing(
+    query: Scope, answers: tuple[Answer, ...], names: Names, values: list[Any]
+) -> tuple[Names, list[Any]]:
+    """The groups that appear, and their answers, without the coins."""
+    deciding = deciding_of(query, answers)
+    if deciding is None:
+        which = np.flatnonzero(np.asarray(values[-1]) == 1)
+    else:
+        totals: AnyArray = np.asarray(values[deciding.which])[:, -1]
+        which = np.flatnonzero(totals >= deciding.threshold)
+    chosen = [
+        [one[i] for i in which.tolist()] if isinstance(one, list) else one[which]
+        for one in values[: len(visible(answers))]
+    ]
+    return names.taken(which), chosen
