@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -99,6 +99,9 @@ class PrivateGroups:
                     "epsilon and delta must not be so small that groups need more than 2**16 "
                     f"persons, got {epsilon!r} and {delta!r}"
                 )
+
+    def __reduce__(self) -> tuple[Any, ...]:  # without tables
+        return PrivateGroups, (self.delta, self.epsilon)
 
     def law(self, n: ArrayLike) -> Any:
         """P(a group of n persons appears), by rule A.
@@ -272,6 +275,25 @@ class Appearance(GroupedMechanism):
 
     def _kind(self, released: bool) -> Kind:  # noqa: ARG002
         return "integers"
+
+
+def deciding(
+    groups: PrivateGroups, mechanisms: Sequence[GroupedMechanism], max_rows: int
+) -> tuple[int, int] | None:
+    """By rule B what the total that decides must reach, and whose it is; None by rule A."""
+    if groups.epsilon is not None:
+        return None
+    totals = [
+        (groups.threshold(mechanism.epsilon, max_rows), i)
+        for i, mechanism in enumerate(mechanisms)
+        if mechanism._entries[-1:] == ("total",)
+    ]
+    if not totals:
+        raise ParameterError(
+            "groups that are private need an answer with a private total, as Quantiles(..., "
+            "with_total=True), or PrivateGroups(delta=..., epsilon=...)"
+        )
+    return min(totals)
 
 
 class AppearanceDraws(Draws):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from .._intake.records import Records
 from .._keys.group_keys import columns_of
 from .._keys.group_names import Names
@@ -15,13 +17,15 @@ from .._randomness.sampling import Sampling
 from .._randomness.streams import make_key
 from .._typing import IntArray
 from ..budget.budget import charge_and_draw
+from ..budget.question import Questions
 from ..errors import ParameterError, PrivacyWarning, warn
 from .call_options import CallOptions
 from .contribution import release_choice, sample_choice
 from .intake import ragged, segments_of
 from .mechanism import GroupedMechanism
-from .request import checked_groups, is_from_data, question_of, rule_of
-from .segments import draw_all
+from .private_groups import Appearance, PrivateGroups, deciding
+from .request import FROM_DATA, checked_groups, is_from_data, question_of, rule_of
+from .segments import Segments, draw_all
 from .words import FreshWords, KeyedWords, SimulatedWords, Words
 
 TELLS = (
@@ -32,20 +36,54 @@ TELLS = (
 
 def release_groups(mechanism: GroupedMechanism, records: Records, options: CallOptions) -> Any:
     """Return the released answer of each group, in their order; of checked options."""
+    private = options.groups if isinstance(options.groups, PrivateGroups) else None
+    if private is not None:
+        if options.by is None or options.membership == "public":
+            raise ParameterError('groups that are private need by, and membership="private"')
+        options = options._replace(groups=FROM_DATA)
     options = checked_groups(options)
     check = partial(_check_order, records.data, options)
     data, options = ragged(records, options)
-    question = question_of(options, mechanism)
-    question.promise()  # refuses limits that mean nothing here
-    if is_from_data(options.groups):
+    question: Any = question_of(options, mechanism)
+    if private is not None:
+        coin = Appearance(private, options.max_rows, mechanism)
+        deciding(private, [mechanism], options.max_rows)  # or refuses
+        question = Questions((question, question._replace(mechanism=coin, max_rows=1)))
+    elif is_from_data(options.groups):
         warn(TELLS, PrivacyWarning)
-    draw = partial(drawn, mechanism, data, options)
-    answers = charge_and_draw(options.budget, options.label, question, draw, check)
+    question.promise()  # refuses limits that mean nothing here
+    draw = partial(drawn, mechanism, data, options, private)
+    once = private is not None and options.key is None
+    answers = charge_and_draw(options.budget, options.label, question, draw, check, once=once)
     return tuple(answers) if is_from_data(options.groups) else answers
 
 
-def drawn(mechanism: GroupedMechanism, records: object, options: CallOptions) -> Any:
+def drawn(
+    mechanism: GroupedMechanism,
+    records: object,
+    options: CallOptions,
+    private: PrivateGroups | None = None,
+) -> Any:
     """Read records and draw, of a checked call: answers, or [groups, answers] of the data's."""
+    segments, names, indices = _released(mechanism, records, options)
+    if private is not None:
+        least = deciding(private, [mechanism], options.max_rows)
+        if least is None:
+            rows = 1 if options.person is not None else options.max_rows
+            one_row = options._replace(max_rows=1) if options.person is not None else options
+            coins = _released(Appearance(private, rows, mechanism), records, one_row)[2]
+            which = np.flatnonzero(coins == 1)
+        else:
+            counts = np.diff(segments.offsets) > 0
+            which = np.flatnonzero((indices[:, -1] >= least[0]) & counts)
+        names, indices = names.taken(which), indices[which]
+    return _answers(mechanism, names, indices, options, released=True)
+
+
+def _released(
+    mechanism: GroupedMechanism, records: object, options: CallOptions
+) -> tuple[Segments, Names, IntArray]:
+    """Records by group, the groups, and a released draw of each."""
     key, label = options.key, options.label or ""  # a key goes with a label
     choice = partial(release_choice, key, mechanism, label)
     segments, names = segments_of(mechanism, records, options, choice, whole=key is not None)
@@ -54,7 +92,7 @@ def drawn(mechanism: GroupedMechanism, records: object, options: CallOptions) ->
         question = query_digest(mechanism, label, rule_of(options))
         words = KeyedWords(question_key(key, question), names)
     indices = draw_all(mechanism._draws(segments, words, 1), 1, options.threads)
-    return _answers(mechanism, names, indices[:, 0], options, released=True)
+    return segments, names, indices[:, 0]
 
 
 def sample_groups(

@@ -20,6 +20,7 @@ from .._parameters.digits import DigitGrid, digits
 from .._parameters.grid import Grid
 from ..errors import ParameterError, ParameterTypeError
 from ..grouped.mechanism import GroupedMechanism
+from ..grouped.private_groups import PrivateGroups
 from ..mechanisms._counting import CountingMechanism
 from ..mechanisms._several import JointMechanism
 from ..mechanisms.table import TABLE
@@ -100,6 +101,12 @@ def query_of(query: object, person: str | None, max_groups: int, max_rows: int) 
     by, groups = plain("by", query.by), query.groups
     if not by:
         return Query(person=person, max_rows=max_rows)
+    if groups is None and type(query.private) is PrivateGroups:
+        if person is None and max_rows > 1:  # which rows may be of as many groups
+            raise ParameterError("groups that are private need person or max_rows=1 in a session")
+        delta, epsilon = query.private.delta, query.private.epsilon
+        private = PrivateGroups(plain("delta", delta), plain("epsilon", epsilon))
+        return Query(by, private, person, max_groups, max_rows)
     if groups is None:
         raise ParameterError(LISTED)
     if type(groups) not in (KeyNames, TupleNames):

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from fastexp.grouped import contribution, counts, grouping, intake, pivots, prices, ranks, segments
+from fastexp.grouped import (
+    contribution,
+    counts,
+    grouping,
+    intake,
+    pivots,
+    prices,
+    private_groups,
+    ranks,
+    segments,
+)
 from fastexp.grouped.contribution import Limits, keep, release_choice, sample_choice
 from fastexp.grouped.counts import ExponentialCountDraws, FlipCountDraws
 from fastexp.grouped.grouping import gather, order

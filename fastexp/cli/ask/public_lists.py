@@ -42,8 +42,9 @@ def groups(text: str, by: Sequence[str], source: InputFile, option: str = "--gro
     """What ``--groups`` names, as `Query` takes it; the kinds are those of FILE's columns `by`.
 
     from-data; private; ``A,B,C``; a file with one a line; a table with these columns, or
-    ``table:column``; of several columns all combinations too, ``city=A,B;year=2023,2024``. No group is there twice,
-    or is nothing that its column can hold. Of Parquet the types of FILE's columns are looked at.
+    ``table:column``; of several columns all combinations too, ``city=A,B;year=2023,2024``. No group
+    is there twice, or is nothing that its column can hold. Of Parquet the types of FILE's columns
+    are looked at.
     """
     if text in (FROM_DATA, PRIVATE):
         return text

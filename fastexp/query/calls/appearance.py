@@ -8,8 +8,7 @@ import numpy as np
 
 from ..._keys.group_names import Names
 from ..._typing import AnyArray
-from ...errors import ParameterError
-from ...grouped.private_groups import Appearance
+from ...grouped.private_groups import Appearance, deciding
 from .answers import Answer
 from .scope import Scope
 
@@ -42,33 +41,23 @@ def visible(answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
 
 def deciding_of(query: Scope, answers: tuple[Answer, ...]) -> Deciding | None:
     """The answer that decides; None where none does."""
-    private = query.private
-    if private is None or private.epsilon is not None:
+    if query.private is None:
         return None
-    totals = [
-        (private.threshold(answer.mechanism.epsilon, query.max_rows), i)
-        for i, answer in enumerate(answers)
-        if answer.mechanism._entries[-1:] == ("total",)
-    ]
-    if not totals:
-        raise ParameterError(
-            "groups that are private need an answer with a private total, as Quantiles(..., "
-            "with_total=True), or PrivateGroups(delta=..., epsilon=...)"
-        )
-    threshold, which = min(totals)
-    return Deciding(which, threshold)
+    mechanisms = [answer.mechanism for answer in answers]
+    least = deciding(query.private, mechanisms, query.max_rows)
+    return None if least is None else Deciding(least[1], least[0])
 
 
 def appearing(
     query: Scope, answers: tuple[Answer, ...], names: Names, values: list[Any]
 ) -> tuple[Names, list[Any]]:
     """The groups that appear, and their answers, without the coins."""
-    deciding = deciding_of(query, answers)
-    if deciding is None:
+    decider = deciding_of(query, answers)
+    if decider is None:
         which = np.flatnonzero(np.asarray(values[-1]) == 1)
     else:
-        totals: AnyArray = np.asarray(values[deciding.which])[:, -1]
-        which = np.flatnonzero(totals >= deciding.threshold)
+        totals: AnyArray = np.asarray(values[decider.which])[:, -1]
+        which = np.flatnonzero(totals >= decider.threshold)
     chosen = [
         [one[i] for i in which.tolist()] if isinstance(one, list) else one[which]
         for one in values[: len(visible(answers))]

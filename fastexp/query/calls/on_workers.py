@@ -19,6 +19,7 @@ from ..._intake.unsorted import MOST_COUNTED, SAMPLE, Gathered, Unsorted, edges_
 from ..._keys.group_names import Names
 from ..._typing import AnyArray, IntArray
 from ...errors import FastexpError, InvalidRecords, ParameterError
+from ...grouped.private_groups import Appearance
 from ..disk.spill import NAME_WORDS, SORTED
 from ..engines.frame import Frame, Task, Uses, Workers
 from ..engines.types import UNKNOWN, type_of
@@ -101,7 +102,8 @@ def _work(call: CoreCall, frame: Frame, names: Names) -> Work:
     reader = Reader(call)
     floats, kinds = [False] * reader.count, ["i8"] * reader.count
     for answer, reading, place in zip(call.answers, reader.of, call.uses.records, strict=True):
-        kind, are_numbers = type_of(empty[place]), not answer.mechanism._labels
+        kind, mechanism = type_of(empty[place]), answer.mechanism
+        are_numbers = not (mechanism._labels or isinstance(mechanism, Appearance))
         floats[reading] = are_numbers and (kind.floats or kind.held in UNKNOWN)
         # Missing records that are taken as a bound are the ends of int64.
         if not are_numbers or (kind.narrow and answer.nan in ("raise", "drop")):

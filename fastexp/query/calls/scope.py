@@ -73,7 +73,7 @@ class Scope(Carded):
         put(self, "private", private)
         put(self, "groups", None if isinstance(which, PrivateGroups) else which)
         if private is not None and self.membership == "public":
-            raise ParameterError('membership must be "private" where groups are')
+            raise ParameterError('groups that are private need by, and membership="private"')
 
     __init__.__qualname__ = "Query.__init__"  # what a TypeError of a call says
 

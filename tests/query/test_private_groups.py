@@ -1,0 +1,260 @@
+"""Do groups appear by their rule in every form of frame, and does nothing tell of the others?"""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import fastexp as fx
+from fastexp.errors import LabelError, ParameterError
+from tests.doors.query import memory
+from tests.messages import raises
+from tests.support.each import each
+
+RULE_A, RULE_B = fx.PrivateGroups(1e-6, 0.5), fx.PrivateGroups(1e-6)
+MEDIAN = fx.Median(1.0, grid=fx.digits(3))
+TOTALLED = fx.Quantiles([0.5], 1.0, grid=fx.digits(2), with_total=True)
+RULES = {
+    "A": (RULE_A, {"m": (MEDIAN, "x")}),
+    "B": (RULE_B, {"q": (TOTALLED, "x"), "m": (MEDIAN, "x")}),
+}
+
+
+def groups_of(sizes, per_person=1):
+    """So many persons in each group, of so many rows."""
+    shop = np.repeat(np.arange(len(sizes)), sizes).repeat(per_person)
+    person = np.arange(shop.size // per_person).repeat(per_person)
+    return {"shop": shop, "person": person, "x": 100.0 + shop % 7 + person % 3}
+
+
+def query(rule, **limits):
+    return fx.Query(by="shop", groups=rule, person="person", **limits)
+
+
+def near(number, probability, of):
+    """Within six standard deviations."""
+    return abs(number - of * probability) <= 6 * np.sqrt(of * probability * (1 - probability)) + 1
+
+
+def list_of(value):
+    """A value of a column of any engine."""
+    value = value.as_py() if hasattr(value, "as_py") else value
+    return list(value) if np.ndim(value) else value
+
+
+class TestWhichAppear:
+    @each("n, max_rows", [(1, 1), (24, 1), (28, 2)])
+    def test_as_often_as_the_law_says(self, n, max_rows):
+        frame, groups = groups_of([n] * 4000, 2), fx.PrivateGroups(1e-4, 0.5)
+        for limits in ({"person": "person", "max_rows": max_rows}, {"max_rows": 2}):
+            answers = fx.Query(by="shop", groups=groups, **limits).release(frame, RULES["A"][1])
+            assert near(len(answers["shop"]), groups.law(n), 4000)
+
+    def test_by_the_total_as_often_as_its_law_says(self):
+        """Beside an answer that has no total, and one with a greater threshold."""
+        frame = groups_of([22] * 3000)
+        groups = fx.PrivateGroups(1e-5)
+        late = fx.Quantiles([0.5], 0.2, grid=fx.digits(2), with_total=True)
+        answers = {"late": (late, "x"), "q": (TOTALLED, "x"), "m": (MEDIAN, "x")}
+        assert groups.threshold(1.0) < groups.threshold(0.2)
+        total = TOTALLED.law(frame["x"][:22]).total()
+        released = query(groups).release(frame, answers)
+        expected = 1 - total.cdf(groups.threshold(1.0) - 1)
+        assert 0.01 < expected < 0.99
+        assert near(len(released["shop"]), expected, 3000)
+        assert released["q"][:, 1].min() >= groups.threshold(1.0)
+
+    def test_without_a_record_of_the_deciding_answer_never(self, monkeypatch):
+        """Whatever the total is."""
+        monkeypatch.setattr(fx.PrivateGroups, "threshold", lambda *_: 0)
+        frame = groups_of([3] * 200) | {"gaps": np.where(np.arange(600) < 9, 5.0, np.nan)}
+        answers = {"q": (TOTALLED, "gaps"), "m": (MEDIAN, "x")}
+        for more in ({}, {"key": fx.release_key()}):
+            released = query(RULE_B).release(frame, answers, nan="drop", **more)
+            assert released["shop"].tolist() == [0, 1, 2]
+
+    @pytest.mark.slow
+    def test_a_group_of_one_person_by_delta_alone(self):
+        """100,000 groups of one person each: some hundred appear."""
+        frame = groups_of([1] * 100_000)
+        for rule, answers in (
+            (fx.PrivateGroups(1e-3, 1.0), RULES["A"][1]),
+            (fx.PrivateGroups(1e-3), RULES["B"][1]),
+        ):
+            number = len(query(rule).release(frame, answers)["shop"])
+            assert number <= 100 + 6 * 10
+            assert rule.epsilon is None or number >= 100 - 6 * 10
+
+
+class TestPromise:
+    @each("rule", RULES)
+    def test_total(self, rule):
+        groups, answers = RULES[rule]
+        spent = sum(mechanism.epsilon for mechanism, _ in answers.values())
+        for neighbors, steps in (("add-remove", 1), ("replace", 2)):
+            total = query(groups, max_groups=3, max_rows=2).total(answers, neighbors=neighbors)
+            assert total.epsilon == steps * 3 * (2 * spent + (groups.epsilon or 0.0))
+            assert total.delta == pytest.approx(steps * 3e-6, rel=1e-12)
+            assert total.rho is None
+
+    def test_a_budget_pays_before_rows_are_read(self):
+        frame = {"shop": None, "person": None, "x": None}  # that cannot be read
+        for budget in (fx.Budget(epsilon=9.0), fx.Budget(rho=9.0)):
+            with pytest.raises(ParameterError):
+                query(RULE_A).release(frame, RULES["A"][1], budget=budget)
+            assert budget.charges == 0
+        budget = fx.Budget(epsilon=9.0, delta=1e-5)
+        query(RULE_A, max_groups=2).release(groups_of([9] * 9), RULES["A"][1], budget=budget)
+        assert (budget.spent, budget.spent_delta) == (3.0, 2e-6)
+
+    def test_what_is_refused(self):
+        with raises("private groups without a total"):
+            query(RULE_B).total({"m": (MEDIAN, "x")})
+        for mistake in (
+            lambda: fx.Query(by="shop", groups=RULE_A, membership="public"),
+            lambda: MEDIAN.release([1.0], by=[1], groups=RULE_A, membership="public"),
+            lambda: MEDIAN.release([1.0], offsets=[0, 1], groups=RULE_A),
+        ):
+            with raises("private groups by and private"):
+                mistake()
+        with raises("samples of private groups"):
+            query(RULE_A).sample(groups_of([9]), RULES["A"][1], size=3, rng=1)
+        session = fx.Session(
+            pl.DataFrame(groups_of([9])), budget=fx.Budget(epsilon=9.0, delta=1e-5), max_rows=2
+        )
+        with raises("private groups in a session"):
+            session.release(fx.Query(by="shop", groups=RULE_A), RULES["A"][1])
+
+
+class TestFrames:
+    SIZES = (*[50] * 6, *[22] * 12, *[2] * 300)
+
+    @each("rule", RULES)
+    def test_all_give_the_same_groups_under_a_key(self, rule, tmp_path, monkeypatch):
+        groups, answers = RULES[rule]
+        monkeypatch.setattr(memory, "LEAST", 1)
+        rows, key = groups_of(self.SIZES), fx.release_key()
+        asked = query(groups)
+        first = asked.release(rows, answers, key=key)
+        assert 6 <= len(first["shop"]) < 30
+        assert list(first["shop"]) == sorted(first["shop"])
+        pandas = pd.DataFrame(rows)
+        pandas.to_csv(tmp_path / "rows.csv", index=False)
+        for frame, more in (
+            (pandas.sample(frac=1, random_state=1), {}),
+            (pl.DataFrame(rows).lazy(), {}),
+            (tmp_path / "rows.csv", {}),
+            (tmp_path / "rows.csv", {"memory": 1 << 16, "temp": tmp_path}),
+        ):
+            again = asked.release(frame, answers, key=key, **more)
+            table = again.collect() if isinstance(again, pl.LazyFrame) else again
+            for name, column in first.items():
+                assert np.array_equal(np.array([*map(list_of, table[name])]), column)
+
+    @pytest.mark.engines
+    def test_workers_answer_alike(self):
+        dask = pytest.importorskip("dask.dataframe")
+        rows, key = pd.DataFrame(groups_of(self.SIZES)), fx.release_key()
+        for groups, answers in RULES.values():
+            there = query(groups).release(dask.from_pandas(rows, npartitions=3), answers, key=key)
+            here = query(groups).release(rows, answers, key=key)
+            assert list(there["shop"]) == list(here["shop"])
+            assert list(there["m"]) == list(here["m"])
+
+    @each("rule", RULES)
+    def test_others_are_nowhere_in_the_result(self, rule):
+        groups, answers = RULES[rule]
+        rows = groups_of(self.SIZES)
+        rows["shop"] = np.array([f"shop number {i}" for i in rows["shop"]])
+        for frame in (rows, pd.DataFrame(rows).astype({"shop": "category"}), pl.DataFrame(rows)):
+            result = query(groups).release(frame, answers)
+            names = {f"shop number {i}" for i in range(len(self.SIZES))} - set(result["shop"])
+            raw = pickle.dumps(result)
+            assert len(names) > 290
+            assert not any(
+                f"{name}{end}".encode() in raw for name in names for end in ("\x8c", "\x94")
+            )
+
+    def test_a_person_elsewhere_changes_no_other_row(self):
+        rows, key = groups_of(self.SIZES), fx.release_key()
+        more = {
+            name: np.append(column, last)
+            for (name, column), last in zip(rows.items(), (299, 10**6, 7.0), strict=True)
+        }
+        for groups, answers in RULES.values():
+            one, other = (query(groups).release(frame, answers, key=key) for frame in (rows, more))
+            for name in one:
+                mine, theirs = (x[name][np.asarray(x["shop"]) != 299] for x in (one, other))
+                assert np.array_equal(mine, theirs)
+
+    def test_missing_values_count_for_whether_a_group_appears(self):
+        rows = groups_of([40] * 5)
+        rows["x"][:] = np.nan
+        released = query(RULE_A).release(rows, RULES["A"][1], nan="drop")
+        assert len(released["shop"]) == 5
+
+    def test_in_arrays_and_sessions(self):
+        rows = groups_of(self.SIZES)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            shops, medians = MEDIAN.release(
+                rows["x"], by=rows["shop"], groups=RULE_A, person=rows["person"]
+            )
+            assert len(shops) == len(medians) < 30
+            shops, (values, totals) = TOTALLED.release(rows["x"], by=rows["shop"], groups=RULE_B)
+            assert len(shops) == len(values) < 30
+            assert min(totals) >= RULE_B.threshold(1.0)
+        budget = fx.Budget(epsilon=9.0, delta=1e-5)
+        session = fx.Session(pl.DataFrame(rows), budget=budget, person="person", max_groups=2)
+        answers = session.release(fx.Query(by="shop", groups=RULE_A), RULES["A"][1])
+        assert 6 <= len(answers) < 30
+        assert (budget.spent, budget.spent_delta) == (3.0, 2e-6)
+
+    def test_accuracy_says_how_likely_they_appear(self):
+        rows = groups_of([30, 22, 2])
+        accuracy = query(RULE_A).accuracy(rows, RULES["A"][1])
+        assert accuracy["appears"].tolist() == RULE_A.law([30, 22, 2]).tolist()
+        accuracy = query(RULE_B).accuracy(rows, RULES["B"][1])
+        total = TOTALLED.law(rows["x"][:30]).total()
+        assert accuracy["appears"][0] == 1 - total.cdf(RULE_B.threshold(1.0) - 1)
+        assert "appears" not in fx.Query(by="shop", groups=[0]).accuracy(rows, RULES["A"][1])
+
+
+class TestKeptAnswers:
+    def test_a_label_gives_the_same_groups_also_if_there_are_none(self, tmp_path):
+        for rows in (groups_of([30] * 9), groups_of([1])):
+            budget = fx.Budget.file(tmp_path / f"{len(rows['x'])}.budget", epsilon=9.0, delta=1e-5)
+            first = query(RULE_A).release(rows, RULES["A"][1], budget=budget, label="shops")
+            again = query(RULE_A).release(
+                groups_of([40] * 3), RULES["A"][1], budget=budget, label="shops"
+            )
+            assert {name: list(x) for name, x in first.items()} == {
+                name: list(x) for name, x in again.items()
+            }
+            assert budget.charges == 1
+
+    @each("keyed", [False, True])
+    def test_what_was_begun_is_not_drawn_again_but_under_a_key(self, keyed, tmp_path, monkeypatch):
+        """The length of answers that no disk had room for would tell of the draw."""
+        budget = fx.Budget.file(tmp_path / "a.budget", epsilon=9.0, delta=1e-5)
+        key = fx.release_key() if keyed else None
+        rows, kept = groups_of([30]), {"budget": budget, "label": "a", "key": key}
+        with monkeypatch.context() as patch:
+            patch.setattr("fastexp.query.calls.perform.answered", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                query(RULE_A).release(rows, RULES["A"][1], **kept)
+        if keyed:
+            assert len(query(RULE_A).release(rows, RULES["A"][1], **kept)["shop"]) == 1
+        else:
+            with pytest.raises(LabelError):
+                query(RULE_A).release(rows, RULES["A"][1], **kept)
+        assert budget.charges == 1
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
