@@ -179,8 +179,8 @@ class TestDraws:
         assert np.array_equal(rows[1], m.sample([0.0, 1.0, 2.0], 5, rng=1, streams=[1]))
 
     def test_peeling_and_order(self):
-        checks.peeling_is_a_fresh_scan(40, 40)
-        checks.peeling_is_a_fresh_scan(3000, 6)
+        checks.peeling_bounds_what_is_left(40, 40)
+        checks.peeling_bounds_what_is_left(3000, 6)
         checks.top_k_samples()
 
     @pytest.mark.parametrize("method", ["gumbel", "envelope"])

@@ -101,7 +101,7 @@ def selection(digest: Any) -> None:
         assert permute_flip.permute_flip_tries(bits, 0, rate, seed, zero, zero, given) == wrong
         args = bits, 0, np.zeros(2), rate, 8.0, 64, work[:3], work[:9], work[9:]
         assert peel.peel(*args, np.zeros(2, np.uint64), peel.FRESH, work[:1]) == wrong
-    checks_selection.peeling_is_a_fresh_scan(3, 3)
+    checks_selection.peeling_bounds_what_is_left(3, 3)
     bits = [permute_flip.try_bits(k) for k in (1, 1 << 20, 1 << 21)]
     assert bits == [40, 40, 39]
 
