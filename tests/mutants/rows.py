@@ -185,7 +185,6 @@ ROWS = {
         "first word again": "kernels/select:draw_rounds:then",
         "coin of the whole row": "kernels/select:draw_rounds:left:8",
         "one answer for all tests": "kernels/select:answer:left",
-        "the next row's best": "kernels/select:draw_float_rows:name=next_top:71",
         "coarse bounds with a base": "kernels/select:draw_blocks:drop:41",
         "blocks bounded by one candidate": "kernels/select:ROUNDS/fill_bounds:left",
         "blocks are not refined": "kernels/select:draw_blocks:skip:24",
