@@ -11,7 +11,6 @@ import fastexp as fx
 from tests.doors.compiler import jit
 from tests.doors.kernels import (
     alias,
-    alias_rows,
     envelope,
     gumbel,
     joint_slices,
@@ -128,7 +127,7 @@ def a_table_beyond_the_cache(digest: Any) -> None:
     cuts = np.where(columns % np.uint64(3) == 0, np.uint64(0), np.uint64(1 << 31))
     entries = cuts << np.uint64(bits) | columns[::-1]
     stream = np.array([1, 2], np.uint64)
-    assert alias.alias_fill(entries, bits, 32, stream, 0, -1, out, words) == 0
+    assert alias.fill(entries, bits, 32, stream, 0, -1, out, words) == 0
     for word, chosen in zip(words.tolist(), out.tolist(), strict=True):
         column, cell = word >> 64 - bits, word >> 32 - bits & (1 << 32) - 1
         below = column % 3 > 0 and cell < 1 << 31
@@ -170,7 +169,7 @@ def many_rows(digest: Any) -> None:
             else:
                 assert kernels.long_rows(bits, np.empty(0, np.uint32), *args[1:]) == wrong
             column_bits = 2 if k == 2 else 11
-            assert alias_rows.alias_rows(*args[:5], column_bits, 32, out, work) == wrong
+            assert alias.alias_rows(*args[:5], column_bits, 32, out, work) == wrong
             args = bits, 0, NO_BASE, rate, 2.0**50, np.zeros(4, np.uint64), out, storage(k)
             assert envelope.envelope_rows(*args) == wrong
 
