@@ -252,6 +252,7 @@ def main() -> str:
     digest.update(response.sample(np.arange(5000) % 2, 2, rng=4).tobytes())
     assert response.release(np.zeros((3, 700), dtype=bool)).shape == (3, 700)
     checks.flips_are_exact()
+    checks.table_words_are_read_right()
     checks.flips_are_the_reference()
     selection(digest)
     numbers(digest)
