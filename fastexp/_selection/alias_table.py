@@ -34,12 +34,13 @@ def fill(
     weighting: Weighting,
     seeds: WordArray,
     shape: tuple[int, int],
+    first: int,
     out: IntArray,
     work: IntArray,
 ) -> int:
-    """out = draws of each row, the number of candidates where one is slow; how many are."""
+    """out = draws of each row from substream `first` on, k where one is slow; how many are."""
     slow: int = alias.alias_rows(
-        bits, kind, weighting.log2_base, weighting.rate_log2, seeds, *shape, out, work
+        bits, kind, weighting.log2_base, weighting.rate_log2, seeds, *shape, first, out, work
     )
     check(slow)
     if slow == alias.OVERFULL:  # the margin rules it out; a wrong law must not pass
@@ -60,7 +61,7 @@ class Table:
         # The cells that candidates own for certain, then the slow outcome's, then 0.
         work = np.empty(alias.work_size(scan.bits.size, column_bits), np.int64)
         name, none = np.zeros(HEADER + 1, np.uint64), np.empty(0, np.int64)
-        fill(scan.bits, scan.kind, scan.weighting, name, (column_bits, cell_bits), none, work)
+        fill(scan.bits, scan.kind, scan.weighting, name, (column_bits, cell_bits), 0, none, work)
         self.weights, self.entries = alias.table_in(work, column_bits)
 
     def settle(self, out: IntArray, stream: WordArray) -> None:

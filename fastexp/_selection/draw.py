@@ -24,6 +24,7 @@ from .._randomness.streams import (
     some_seeds,
     stream_of,
 )
+from .._threads import in_parts
 from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import BLOCK
 from ..kernels.select import alias, envelope, single
@@ -132,13 +133,24 @@ def drawn(rows: Rows, seeds: WordArray, size: int | None, threads: int, way: str
 def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArray:
     out, shape = np.empty(rows.rows * size, np.int64), plan.table_shape(rows.k)
 
-    def part(first: int, last: int) -> int:
+    def fill(first: int, last: int, start: int, chosen: IntArray) -> int:
         work = np.empty(alias.work_size(rows.k, shape[0]), np.int64)
         some, names = rows.some(first, last), some_seeds(seeds, first, last)
-        chosen = out[first * size : last * size]
-        return alias_table.fill(some, rows.kind, rows.weighting, names, shape, chosen, work)
+        return alias_table.fill(some, rows.kind, rows.weighting, names, shape, start, chosen, work)
 
-    if any(rows.parts(part, rows.threads(threads, size))):
+    def part(first: int, last: int) -> int:
+        return fill(first, last, 0, out[first * size : last * size])
+
+    def blocks(first: int, last: int) -> int:
+        """Draws of a single row: each thread has a table of its own."""
+        return fill(0, 1, first, out[first * alias.DRAWS : last * alias.DRAWS])
+
+    if rows.rows == 1 and threads > 1 and size >= plan.THREADED_DRAWS:
+        out.fill(0)  # threads that touch new pages at once wait for each other, 2x over all
+        slow_draws = in_parts(blocks, -(-size // alias.DRAWS), threads)
+    else:
+        slow_draws = rows.parts(part, rows.threads(threads, size))
+    if any(slow_draws):
         for row in np.unique(np.flatnonzero(out == rows.k) // size):
             scan = Scan(rows.row(int(row)), rows.kind, rows.weighting, plan.PRECISION)
             scan.fill(1)

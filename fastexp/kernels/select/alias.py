@@ -228,14 +228,15 @@ def table_scale(high: Any, low: Any, cells: Any, k: Any) -> Any:
     return np.float64(cells - DOUBT * k) * MARGIN / total
 
 
-@kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, I64, I64, OUT_I64, OUT_I64))
+@kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, I64, I64, I64, OUT_I64, OUT_I64))
 def alias_rows(
     bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, column_bits: Any, cell_bits: Any,
-    out: Any, work: Any,
+    first: Any, out: Any, work: Any,
 ) -> Any:  # fmt: skip
-    """out = draws of each row, k where one is slow; returns how many are, or an error.
+    """out = draws of each row from substream `first` on, k where one is slow.
 
-    `seeds` as in `rows.py`. The table of the last row stays in `work` (`table_in`).
+    Returns how many are slow, or an error. `seeds` as in `rows.py`. The table of the last row stays
+    in `work` (`table_in`).
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
@@ -263,5 +264,5 @@ def alias_rows(
         build(weights, column_bits, cell_bits, order, table)
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
         into = out[r * size : (r + 1) * size]
-        slow += fill(table, column_bits, cell_bits, stream, 0, k, into, words)
+        slow += fill(table, column_bits, cell_bits, stream, first, k, into, words)
     return slow if worst == 0 else worst

@@ -169,7 +169,7 @@ def many_rows(digest: Any) -> None:
             else:
                 assert kernels.long_rows(bits, np.empty(0, np.uint32), *args[1:]) == wrong
             column_bits = 2 if k == 2 else 11
-            assert alias.alias_rows(*args[:5], column_bits, 32, out, work) == wrong
+            assert alias.alias_rows(*args[:5], column_bits, 32, 0, out, work) == wrong
             args = bits, 0, NO_BASE, rate, 2.0**50, np.zeros(4, np.uint64), out, storage(k)
             assert envelope.envelope_rows(*args) == wrong
 
