@@ -100,7 +100,8 @@ class RankMechanism(DistanceMechanism):
     def _statistic(self) -> RankStatistic:
         """What draws and laws need."""
         if self.grid.listing is None:
-            return even_statistic(self._form, self._rate, self.grid, self._within[0])
+            rate = self._rate.as_integer_ratio()
+            return even_statistic(self._form, rate, self.grid, self._within[0])
         return RankStatistic(self._form, self._rate, self.grid, *self._within)
 
     @abstractmethod
