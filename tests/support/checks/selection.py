@@ -429,6 +429,13 @@ def top_k_laws_are_exact() -> None:
     assert beyond.log_probability([0, 2]) == 0
 
 
+def one_more(supply: Iterator[np.ndarray]) -> np.ndarray:
+    """The next words, of which there must be some."""
+    some = next(supply, None)
+    assert some is not None
+    return some
+
+
 def peeling_bounds_what_is_left(k: int, rounds: int) -> None:
     """In each round the blocks' bounds are those of the candidates that are left, and not coarse.
 
@@ -447,7 +454,7 @@ def peeling_bounds_what_is_left(k: int, rounds: int) -> None:
     for two in words:
         index = np.empty(1, np.int64)
         supply = iter([two, further])
-        peeling.take(lambda _, supply=supply: next(supply), lambda: 0, index)
+        peeling.take(lambda _, supply=supply: one_more(supply), lambda: 0, index)
         left, scan = np.ones(k), peeling._scan
         left[taken] = 0.0
         best = float(key_value(scan.tail(2) & MASK_64, kind))
@@ -460,7 +467,7 @@ def peeling_bounds_what_is_left(k: int, rounds: int) -> None:
         taken.append(int(index[0]))
     together = np.empty(rounds, np.int64)
     supply = iter([words.reshape(-1), further])
-    at_once.take(lambda _: next(supply), lambda: 0, together)
+    at_once.take(lambda _: one_more(supply), lambda: 0, together)
     assert next(supply, None) is None
     assert together.tolist() == taken
     assert len(set(taken)) == rounds
