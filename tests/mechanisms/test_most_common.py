@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 from collections import Counter
 from fractions import Fraction
 
@@ -96,9 +94,6 @@ class TestPermuteAndFlip:
         mechanism, plain = flips(), fx.MostCommon(0.7, list("abcd"))
         assert plain.mechanism == "exponential"
         assert mechanism != plain
-        for twin in (pickle.loads(pickle.dumps(mechanism)), copy.copy(mechanism)):
-            assert (twin, hash(twin), repr(twin)) == (mechanism, hash(mechanism), repr(mechanism))
-        assert eval(repr(mechanism), {"MostCommon": fx.MostCommon}) == mechanism  # noqa: S307
         assert encoded_mechanism(mechanism) != encoded_mechanism(plain)
 
 

@@ -392,17 +392,8 @@ def test_bad_input_gets_a_clear_error(name):
         call()
 
 
-def test_a_release_takes_no_seed():
-    with pytest.raises(TypeError):
-        MECHANISM.release(1, rng=1)
-
-
-def test_mechanisms_are_values():
+def test_equal_parameters_make_equal_mechanisms():
     m = fx.RandomizedResponse(1.0)
     assert m == MECHANISM == fx.RandomizedResponse(1, any_epsilon=True)
-    assert len({m, MECHANISM, fx.RandomizedResponse(2.0)}) == 2
-    assert repr(m) == "RandomizedResponse(epsilon=1.0)"
     assert eval(repr(fx.RandomizedResponse(1e7, any_epsilon=True)), vars(fx)).epsilon == 1e7  # noqa: S307
     assert m.sample(1, 9, rng=1, method="flips").tolist() == m.sample(1, 9, rng=1).tolist()
-    with pytest.raises(AttributeError):
-        m.epsilon = 2.0
