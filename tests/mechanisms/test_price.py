@@ -402,9 +402,9 @@ class TestManyBids:
             for shape in checks.price_shapes(mechanism, bids):
                 runs = shape.section.runs
                 assert p[: runs.start].sum() + p[int(runs.last[-1]) + 1 :].sum() > 0.05
-                assert fits(draws(shape, 30_000), p)
+                assert fits(draws(shape, 10_000), p)
                 shape.section = shape.section._replace(paying=lambda _: 0)
-                assert not fits(draws(shape, 30_000), p)
+                assert not fits(draws(shape, 10_000), p)
 
 
 @pytest.mark.statistical
@@ -442,7 +442,7 @@ class TestDraws:
         if levels[-1] < 2:
             assert not shape.single.all()
             assert p[np.isin(np.arange(21), np.flatnonzero(~shape.single))].sum() > 0
-        assert fits(draws(shape, 30_000), p)
+        assert fits(draws(shape, 10_000), p)
 
     def test_exact_coins(self, monkeypatch):
         """Where floats never decide, fractions do."""
