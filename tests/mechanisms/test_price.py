@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import pickle
 import re
 from fractions import Fraction
 
@@ -707,10 +706,9 @@ class TestReproducibility:
 
     @each("epsilon", [0.5, 3.0])
     @each("given", BOTH, ids=str)
-    def test_a_law_at_another_epsilon_draws_as_its_mechanism(self, epsilon, given):
+    def test_a_law_at_another_epsilon_is_its_mechanisms(self, epsilon, given):
         law = Price(1.0, (0, 10), **given).law(TUTORIAL).with_epsilon(2.0).with_epsilon(epsilon)
         other = Price(epsilon, (0, 10), **given)
-        assert np.array_equal(law.sample(300, rng=2), other.sample(TUTORIAL, 300, rng=2))
         np.testing.assert_allclose(law.cdf([1, 3.01]), other.law(TUTORIAL).cdf([1, 3.01]))
 
     def test_pinned(self):
@@ -791,13 +789,6 @@ class TestMechanism:
         for nan, same in (("drop", [1.0]), ("lower", [1.0, 0.0]), ("upper", [1.0, 10.0])):
             found = mechanism.sample([1.0, np.nan], 50, rng=1, nan=nan)
             assert np.array_equal(found, mechanism.sample(same, 50, rng=1))
-
-    def test_laws_show_and_keep_what_they_should(self):
-        for given in BOTH:
-            law = Price(1.0, (0, 10), **given).law([1.23, 4.56])
-            assert "1.23" not in repr(law)
-            again = pickle.loads(pickle.dumps(law))
-            assert np.array_equal(again.sample(20, rng=1), law.sample(20, rng=1))
 
     def test_demand_of_no_bids_is_one_run(self):
         grid = make_grid((0, 5), 1)

