@@ -118,7 +118,7 @@ def test_the_rest_follows_the_law_where_atoms_take_more_answers(monkeypatch):
     grid, records = source(*setting[:2])
     chain = engine.Chain(engine.QuantilesStatistic(*setting[2:5], grid, "spread"), records)
     assert chain.dense
-    assert fit(draws(*setting, 4_000), law(*setting))
+    assert fit(draws(*setting, 2_000), law(*setting))
 
 
 @pytest.mark.usefixtures("by_ranks")
