@@ -211,7 +211,7 @@ MESSAGES = (
     Message("utilities that are numbers", ParameterTypeError, "utilities must be numbers...", "a mechanism, in test_validate"),
     # rank statistics
     Message("quantile as a percentage", ParameterError, "q must be in (0, 1), got {q}; did you mean {meant}?", "a statistic, in test_distance"),
-    Message("quantile too near to 0", ParameterError, "q must be ...does not round to 0...", "a statistic, in test_distance"),
+    Message("quantile too near to 0", ParameterError, "{name} must be ...does not round to 0...", "a statistic, in test_distance"),
     Message("rank among the records", ParameterError, "rank must be at most the number of records", lambda: fx.smooth_sensitivity([1.0, 2.0], 1.0, bounds=(0, 1), rank=3)),
     Message("rank without a midpoint", ParameterError, 'rank must be None with midpoint=True or neighbors="add-remove"',
         lambda: fx.smooth_sensitivity([1.0, 2.0], 1.0, bounds=(0, 1), rank=1, midpoint=True),
@@ -622,7 +622,7 @@ MESSAGES = (
     Message("data that changed", ParameterError, "...not the one that the study was made with...", "Study"),
     Message("draws for figures", ParameterError, "...has no exact figures: draws must be > 0...", "a study, in test_many_quantiles"),
     Message("executor of Dask", ParameterError, "executor \'dask\' needs distributed: pip install distributed", "run of a study, in test_engine"),
-    Message("executor of a wrong type", ParameterTypeError, "executor must be None...executor (submit(function, *arguments) gives a Future)...got {got}", "run of a study, in test_engine"),
+    Message("executor of a wrong type", ParameterTypeError, "executor must be None...or an executor (submit(function, *arguments) gives a Future)...got {got}", "run of a study, in test_engine"),
     Message("executor that takes nothing", StudyError, "the executor takes no task: {type}: {error}", "run of a study, in test_engine"),
     Message("executor without futures", ParameterTypeError, "executor.submit must return a concurrent.futures.Future, got {type}", "run of a study, in test_engine"),
     Message("figure of a study", ParameterError, "figure must be one of {names}, got {name}", "plot of a study"),
