@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
-from message_families import TABLE, Family, of_package, slug
-from message_texts import PLACE, Message
+from message_families import PLACE, TABLE, Family, families, slug
 from sphinx.addnodes import pending_xref
 from sphinx.util.docutils import SphinxDirective
 
 COMMANDS = {"UserMistake": "command line, exit code 2", "Failure": "command line, exit code 1"}
-COMMANDS["OSError"] = COMMANDS["Failure"]
 PYTHON = {"AttributeError"}
 
 
@@ -24,23 +22,17 @@ class ErrorFamilies(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A section for each family."""
         self.env.note_dependency(str(TABLE))
-        members, faults = of_package()
-        if faults:
-            raise self.error("\n".join(faults))
         (section,) = self.arguments
-        its = [self._family(*one) for one in members.items() if one[0].section == section]
-        if not its:
-            raise self.error(f"{TABLE.name} has no section {section!r}")
-        return list(its)
+        return [self._family(family) for family in families() if family.section == section]
 
-    def _family(self, family: Family, its: list[Message]) -> nodes.section:
+    def _family(self, family: Family) -> nodes.section:
         section = nodes.section("", nodes.title(family.title, family.title), ids=[family.anchor])
         kinds = nodes.paragraph(classes=["error-classes"])
-        for i, kind in enumerate(sorted({message.kind for message in its}, key=_rank)):
+        for i, kind in enumerate(family.errors):
             kinds += [nodes.Text(" · ")] * (i > 0) + [_class(kind, self.env.docname)]
         section += kinds
         texts = nodes.bullet_list(classes=["error-messages"])
-        for text in dict.fromkeys(message.text for message in its):
+        for text in family.messages:
             texts += nodes.list_item("", _message(text))
         section += texts
         section += self._words("Cause", family.cause)
@@ -60,11 +52,9 @@ class ErrorClasses(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """A list of the classes."""
         self.env.note_dependency(str(TABLE))
-        members, _ = of_package()
         sections: dict[str, dict[str, None]] = {}  # keys only: a set in the table's order
-        for family, its in members.items():
-            for message in its:
-                kind = "Failure" if message.kind == "OSError" else message.kind
+        for family in families():
+            for kind in family.errors:
                 sections.setdefault(kind, {})[family.section] = None
         entries = nodes.definition_list()
         for kind in sorted(sections, key=_rank):
@@ -123,15 +113,8 @@ def _message(text: str) -> nodes.Node:
     return nodes.paragraph("", "", nodes.literal("", "", *parts))
 
 
-def _read_package(_app: Any, _env: Any, pages: list[str]) -> None:
-    """Before the build divides its pages among processes, so that only one reads the package."""
-    if any(page.startswith("reference/errors/") for page in pages):
-        of_package()
-
-
 def setup(app: Any) -> dict[str, bool]:
     """The directives."""
     app.add_directive("error-families", ErrorFamilies)
     app.add_directive("error-classes", ErrorClasses)
-    app.connect("env-before-read-docs", _read_package)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

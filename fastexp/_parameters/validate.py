@@ -72,10 +72,16 @@ def exact(name: str, value: object) -> Fraction:
 
 def as_fraction(number: Any) -> Fraction:
     """A finite real number as a fraction of Python's integers, without a rounding."""
+    return Fraction(*as_ratio(number))
+
+
+def as_ratio(number: Any) -> tuple[int, int]:
+    """The same as two integers."""
     kind = type(number)
     if kind is int or (kind is not float and isinstance(number, numbers.Integral)):
-        return Fraction(int(number))
-    return Fraction(*number.as_integer_ratio())
+        return int(number), 1
+    over, under = number.as_integer_ratio()
+    return over, under
 
 
 def at_least(name: str, value: object, least: float) -> float:

@@ -1,19 +1,17 @@
-"""Many draws from one vector: builds the alias table and settles its slow draws exactly."""
+"""Many draws from each of some rows by alias tables, and exactly what they leave open."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .._randomness.streams import Spare
-from .._threads import in_parts
+from .._randomness.streams import HEADER, Spare
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
 from ..kernels.select import alias
-from ..kernels.select.alias_rows import DOUBT, MARGIN
 from ..kernels.select.envelope import SLACK
 from ..reference import exact
-from . import plan
-from .scan import Scan
+from .scan import Scan, check
+from .weighting import Weighting
 
 
 class Spares:
@@ -30,60 +28,41 @@ class Spares:
         return self._spare
 
 
+def fill(
+    bits: WordArray,
+    kind: int,
+    weighting: Weighting,
+    seeds: WordArray,
+    shape: tuple[int, int],
+    first: int,
+    out: IntArray,
+    work: IntArray,
+) -> int:
+    """out = draws of each row from substream `first` on, k where one is slow; how many are."""
+    slow: int = alias.alias_rows(
+        bits, kind, weighting.log2_base, weighting.rate_log2, seeds, *shape, first, out, work
+    )
+    check(slow)
+    if slow == alias.OVERFULL:  # the margin rules it out; a wrong law must not pass
+        raise FastexpError("an alias table overflowed: please report this")
+    return slow
+
+
 class Table:
-    """An alias table of 2**column_bits columns of 2**cell_bits cells."""
+    """The alias table of a vector: 2**column_bits columns of 2**cell_bits cells."""
 
     def __init__(self, scan: Scan, column_bits: int, cell_bits: int) -> None:
         self.scan, self.column_bits, self.cell_bits = scan, column_bits, cell_bits
         self.cells = 1 << (column_bits + cell_bits)
         high, low = divmod(scan.total(), 1 << 64)
         total = (float(high) * 2.0**64 + float(low)) / scan.scale
-        # f / 2**lift; the roundings are those of `kernels/select/alias_rows.py`
-        self.scale = float(self.cells - DOUBT * scan.bits.size) * MARGIN / total
+        # f / 2**lift; the roundings are those of `alias.table_scale`
+        self.scale = float(self.cells - alias.DOUBT * scan.bits.size) * alias.MARGIN / total
         # The cells that candidates own for certain, then the slow outcome's, then 0.
-        k, weights = scan.bits.size, np.empty(1 << column_bits, np.int64)
-        best = scan.blocks[scan.blocks.size - 4 : scan.blocks.size - 2]
-        w = scan.weighting
-        work = np.empty_like(scan.work)  # not scan.work: it holds the last block for `draw`
-        certain, doubtful = alias.weigh(
-            scan.bits, scan.kind, w.log2_base, w.rate_log2, self.scale, best, weights[:k], work
-        )
-        if certain + doubtful > self.cells:  # the margin rules it out; a wrong law must not pass
-            raise FastexpError("an alias table overflowed: please report this")
-        weights[k] = self.cells - certain
-        weights[k + 1 :] = 0
-        self.weights = weights
-        self.entries = np.empty(self.weights.size, np.uint64)
-        order = np.empty_like(self.weights)
-        alias.alias_build(self.weights, column_bits, cell_bits, order, self.entries)
-
-    def draws(self, size: int, stream: WordArray, threads: int) -> IntArray:
-        """`size` indices: draw t of a substream's 4,096 takes word t."""
-        out = np.empty(size, np.int64)
-        slow = self.scan.bits.size
-
-        def part(first: int, last: int) -> int:
-            words = np.empty(alias.DRAWS, np.uint64)
-            chosen = out[first * alias.DRAWS : last * alias.DRAWS]
-            status: int = alias.alias_fill(
-                self.entries,
-                self.column_bits,
-                self.cell_bits,
-                stream,
-                first,
-                slow,
-                chosen,
-                words,
-            )
-            return status
-
-        blocks = -(-size // alias.DRAWS)
-        threads = threads if size >= plan.THREADED_DRAWS else 1
-        if threads > 1:
-            out.fill(0)  # threads that touch new pages at once wait for each other, 2x over all
-        if sum(in_parts(part, blocks, threads)):
-            self.settle(out, stream)
-        return out
+        work = np.empty(alias.work_size(scan.bits.size, column_bits), np.int64)
+        name, none = np.zeros(HEADER + 1, np.uint64), np.empty(0, np.int64)
+        fill(scan.bits, scan.kind, scan.weighting, name, (column_bits, cell_bits), 0, none, work)
+        self.weights, self.entries = alias.table_in(work, column_bits)
 
     def settle(self, out: IntArray, stream: WordArray) -> None:
         """Decide the slow draws, with words from 4,096 on of their substream, in order."""

@@ -24,12 +24,11 @@ from .._randomness.streams import (
     some_seeds,
     stream_of,
 )
+from .._threads import in_parts
 from .._typing import IntArray, WordArray
-from ..errors import FastexpError
 from ..kernels.bits.heights import BLOCK
-from ..kernels.select import alias_rows, envelope, single
-from . import plan
-from .alias_table import Table
+from ..kernels.select import alias, envelope, single
+from . import alias_table, plan
 from .rows import Rows
 from .scan import INT64, Scan, check, storage
 from .weighting import Weighting
@@ -132,42 +131,29 @@ def drawn(rows: Rows, seeds: WordArray, size: int | None, threads: int, way: str
 
 
 def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArray:
-    if rows.rows == 1:
-        table = _table_of(rows, 0, threads)
-        return table.draws(size, stream_of(seeds, 0), threads)
-    out = np.empty(rows.rows * size, np.int64)
-    w, (column_bits, cell_bits) = rows.weighting, plan.table_shape(rows.k)
+    out, shape = np.empty(rows.rows * size, np.int64), plan.table_shape(rows.k)
+
+    def fill(first: int, last: int, start: int, chosen: IntArray) -> int:
+        work = np.empty(alias.work_size(rows.k, shape[0]), np.int64)
+        some, names = rows.some(first, last), some_seeds(seeds, first, last)
+        return alias_table.fill(some, rows.kind, rows.weighting, names, shape, start, chosen, work)
 
     def part(first: int, last: int) -> int:
-        work = np.empty(alias_rows.work_size(rows.k, column_bits), np.int64)
-        some, names = rows.some(first, last), some_seeds(seeds, first, last)
-        chosen = out[first * size : last * size]
-        status: int = alias_rows.alias_rows(
-            some,
-            rows.kind,
-            w.log2_base,
-            w.rate_log2,
-            names,
-            column_bits,
-            cell_bits,
-            chosen,
-            work,
-        )
-        return status
+        return fill(first, last, 0, out[first * size : last * size])
 
-    slow_draws = rows.parts(part, rows.threads(threads, size))
-    check(min(slow_draws))
-    if min(slow_draws) == alias_rows.OVERFULL:  # the margin rules it out; see `alias_table.py`
-        raise FastexpError("an alias table overflowed: please report this")
+    def blocks(first: int, last: int) -> int:
+        """Draws of a single row: each thread has a table of its own."""
+        return fill(0, 1, first, out[first * alias.DRAWS : last * alias.DRAWS])
+
+    if rows.rows == 1 and threads > 1 and size >= plan.THREADED_DRAWS:
+        out.fill(0)  # threads that touch new pages at once wait for each other, 2x over all
+        slow_draws = in_parts(blocks, -(-size // alias.DRAWS), threads)
+    else:
+        slow_draws = rows.parts(part, rows.threads(threads, size))
     if any(slow_draws):
         for row in np.unique(np.flatnonzero(out == rows.k) // size):
+            scan = Scan(rows.row(int(row)), rows.kind, rows.weighting, plan.PRECISION)
+            scan.fill(1)
             chosen = out[row * size : (row + 1) * size]
-            _table_of(rows, int(row), 1).settle(chosen, stream_of(seeds, int(row)))
+            alias_table.Table(scan, *shape).settle(chosen, stream_of(seeds, int(row)))
     return out
-
-
-def _table_of(rows: Rows, row: int, threads: int) -> Table:
-    scan = Scan(rows.row(row), rows.kind, rows.weighting, plan.PRECISION)
-    scan.fill(threads if rows.k >= plan.THREADED_CANDIDATES else 1)
-    column_bits, cell_bits = plan.table_shape(rows.k)
-    return Table(scan, column_bits, cell_bits)

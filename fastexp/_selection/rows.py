@@ -19,7 +19,7 @@ from .._randomness.streams import Spare, seeds_of, some_seeds, stream_of
 from .._threads import in_parts
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import FastexpError
-from ..kernels.bits.heights import BLOCK, FLOAT
+from ..kernels.bits.heights import BLOCK
 from ..kernels.select import gumbel
 from ..kernels.select import rows as kernels
 from ..kernels.select.envelope import UNSURE
@@ -165,8 +165,6 @@ class Rows:
             if left <= 0:
                 return left
             control[LEFT_ONLY] = 1
-        elif w.base is None and self.kind == FLOAT:
-            return call(kernels.float_rows)
         return call(kernels.block_rows)
 
     def seeds(self, rng: object, streams: object) -> WordArray:

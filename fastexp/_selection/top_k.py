@@ -16,7 +16,7 @@ from .._randomness.sampling import Sampling
 from .._randomness.streams import Spare, os_word, os_words, stream_of
 from .._typing import IntArray, WordArray
 from ..kernels.select.envelope import TAIL, UNSURE
-from ..kernels.select.peel import FRESH, SCANNED, peel
+from ..kernels.select.peel import FRESH, SETTLED, peel
 from ..reference import exact
 from . import plan
 from .rows import Rows
@@ -32,12 +32,11 @@ class Peeling:
     def __init__(self, bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) -> None:
         self._length = plan.peeled_block(bits.size)
         store, peeling = storage(bits.size, self._length), weighting.peeling(bits.size)
-        self._scan = scan = Scan(bits, kind, peeling, plan.PRECISION, store)
-        self._triples, self._last = scan.blocks[:-TAIL].copy(), FRESH
+        self._scan, self._last = Scan(bits, kind, peeling, plan.PRECISION, store), FRESH
+        self._triples = np.empty(self._scan.blocks.size - TAIL, np.int64)
         if threads > 1 and bits.size >= plan.THREADED_CANDIDATES:
-            scan.scan(threads)
-            self._triples[:] = scan.blocks[:-TAIL]
-            self._last = SCANNED
+            self._scan.fill(threads)
+            self._last = SETTLED
 
     def take(self, words: Callable[[int], WordArray], word: exact.Words, out: IntArray) -> None:
         """out = selections, each among those that are left; `words(n)` gives n of them."""
@@ -61,13 +60,13 @@ class Peeling:
             )
             check(rounds)
             settled += rounds
+            self._last = int(out[-1]) if settled == out.size else SETTLED
             if settled < out.size:  # about one round in 1e7
                 if out[settled] == UNSURE and scan.accepts_last(word):
-                    out[settled] = scan.tail(4)
+                    self._last = out[settled] = scan.tail(4)
                     settled += 1
                 else:
                     many[2 * settled : 2 * settled + 2] = words(2)
-            self._last = int(out[settled - 1]) if settled else self._last
 
 
 def release(rows: Rows, rounds: int, threads: int) -> IntArray:

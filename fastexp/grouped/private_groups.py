@@ -255,7 +255,7 @@ class Appearance(GroupedMechanism):
     def _streamed(self, records: Any, threads: int) -> None:
         """There are no coins without groups."""
 
-    def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:  # noqa: ARG002
+    def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:  # noqa: ARG002  # all are read
         """A zero for each row, also where a value is missing."""
         size = self.like._read(records, "drop")[0].size
         return np.zeros(size, np.int64), None
@@ -270,10 +270,10 @@ class Appearance(GroupedMechanism):
         """P(the group appears)."""
         return float(self.groups.law(-(-values.size // self.max_rows)))
 
-    def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002
+    def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002  # of the Protocol
         return index
 
-    def _kind(self, released: bool) -> Kind:  # noqa: ARG002
+    def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of the Protocol
         return "integers"
 
 
@@ -310,7 +310,7 @@ class AppearanceDraws(Draws):
         self,
         first: int,  # noqa: ARG002  # the number of persons is all
         some: Segments,
-        points: Any,  # noqa: ARG002
+        points: Any,  # noqa: ARG002  # as above
         words: WordArray,
         out: IntArray,
     ) -> None:
@@ -318,10 +318,10 @@ class AppearanceDraws(Draws):
         n = np.repeat(self._persons(some.offsets), out.size // (some.offsets.size - 1))
         word, is_open = words[::WORDS], n < below.size
         known = np.where(is_open, n, 0)
-        shown = ~is_open | (word < below[known])
-        out[:] = np.where(shown, 1, np.where(word >= above[known], 0, OPEN))
+        inside = ~is_open | (word < below[known])
+        out[:] = np.where(inside, 1, np.where(word >= above[known], 0, OPEN))
 
-    def _exactly(self, g: int, points: Any) -> Exact:  # noqa: ARG002
+    def _exactly(self, g: int, points: Any) -> Exact:  # noqa: ARG002  # as above
         groups, n = self._coin.groups, int(self._persons(self.segments.offsets)[g])
 
         def draw(words: WordArray, more: More) -> int:

@@ -299,7 +299,7 @@ class OneQuantileLaw(QuantilesLaw):
 
     def total(self) -> NoReturn:
         """Refused: one quantile has no total beside it."""
-        raise ParameterError("total needs two quantiles or more, got one")
+        raise ParameterError("total needs two quantiles or more, or with_total=True")
 
     def _enough(self, target: Target) -> float:
         return self._alone._enough(target)

@@ -68,6 +68,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
     grid: Points
     _assumes = ASSUMES
     _rule: ClassVar[Rule] = "nearest"  # at which point of the grid a record counts
+    _sorts_few: ClassVar[bool] = True  # records, whose ranks are looked for
 
     def _check(self) -> None:
         points: Any = self.grid  # as they were given
@@ -380,6 +381,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
             assume_sorted=options.assume_sorted,
             check_sorted=check_sorted,
             threads=options.threads,
+            sort_few=self._sorts_few,
         )
 
     def _check_nan(self, nan: object) -> None:

@@ -101,7 +101,8 @@ class RankMechanism(DistanceMechanism):
         """What draws and laws need."""
         width, near = self._within
         if self.grid.listing is None and near is None:
-            return unlisted_statistic(self._form, self._rate, self.grid, width)
+            rate = self._rate.as_integer_ratio()
+            return unlisted_statistic(self._form, rate, self.grid, width)
         return RankStatistic(self._form, self._rate, self.grid, width, near)
 
     @abstractmethod

@@ -293,8 +293,7 @@ class Mechanism(ABC):
 
     def _set_frozen(self, **values: object) -> None:
         """Set attributes while the mechanism is being built; it is immutable afterwards."""
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values)
 
     def __getstate__(self) -> dict[str, Any]:
         """What a pickle or a copy has: not what follows from it, and is made at first use."""

@@ -107,6 +107,7 @@ class Price(
     scaling: Literal["tight", "textbook"] = "tight"
     any_epsilon: bool = field(default=False, compare=False)
     _rule: ClassVar[Rule] = "below"
+    _sorts_few: ClassVar[bool] = False  # bids are counted
     _measure: ClassVar[Measure] = "loss"  # of revenue: prices of equal revenue are equally good
     _prices: Prices = field(init=False, compare=False)
 

@@ -87,7 +87,7 @@ def _lost(small: Fraction) -> int:
     return max(0, small.denominator.bit_length() - small.numerator.bit_length() + 1)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)  # the points that a search for an epsilon looks at
 def bounded_laplace_rate(epsilon: Fraction, steps: int, reach: Fraction) -> Fraction:
     """The greatest double a with E(a) <= epsilon, certified by bounds in integers.
 

@@ -54,10 +54,11 @@ def selection_rate(
     >>> privacy.selection_rate(1.0, 2.0, monotonic=False)
     Fraction(1, 4)
     """
-    e, delta = validate.exact("epsilon", epsilon), validate.exact("sensitivity", sensitivity)
+    validate.positive("epsilon", epsilon)
+    validate.positive("sensitivity", sensitivity)
     validate.flag("monotonic", monotonic)
-    over, under = delta.as_integer_ratio()
-    return Fraction(e.numerator * under, e.denominator * range_sensitivity(over, monotonic))
+    (e, d), (over, under) = validate.as_ratio(epsilon), validate.as_ratio(sensitivity)
+    return Fraction(e * under, d * range_sensitivity(over, monotonic))
 
 
 def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:

@@ -99,7 +99,7 @@ PLANTS: dict[str, tuple[int, Callable[[pytest.MonkeyPatch], None], str]] = {
         r"^guarantees / Exponential: Exponential\(epsilon=1\.0.*\.rho: 0\.125 -> 0\.13$",
     ),
     "laws": (
-        120,
+        30,
         lambda patch: changed(fx.GridLaw, "mean", lambda mean: mean * (1 + 1e-11), patch),
         r"^laws / case \d+: \w+\(.*\)\.law\(\[.*\]\)\.mean: [\d.]+ -> [\d.]+$",
     ),

@@ -308,16 +308,6 @@ def test_version(run: Run) -> None:
     assert run("--version") == (0, f"fastexp {fx.__version__}\n", "")
 
 
-@pytest.mark.process
-def test_help_imports_nothing_heavy() -> None:
-    code = (
-        "import sys\nfrom fastexp.cli import main\nassert main(['median', '--help']) == 0\n"
-        "heavy = {'numpy', 'numba', 'duckdb', 'rich', 'shtab'} & set(sys.modules)\n"
-        "assert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=300, capture_output=True)
-
-
 # ---- completion ----
 
 ASK = """

@@ -42,7 +42,7 @@ def run(
 # ---- starting ----
 
 
-HEAVY = {"numpy", "numba", "rich", "csv", "matplotlib", "distributed"}
+HEAVY = {"numpy", "numba", "rich", "csv", "matplotlib", "distributed", "duckdb", "shtab"}
 HELPS = [
     ["--help"],
     ["select", "--help"],
@@ -71,12 +71,6 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     else:
         assert last == "[] 0"
         assert done.stdout
-
-
-@pytest.mark.process
-def test_version() -> None:
-    done = run("--version")
-    assert (done.returncode, done.stdout) == (0, f"fastexp {fastexp.__version__}\n")
 
 
 def test_help_documents_exit_codes_and_json(capsys: pytest.CaptureFixture[str]) -> None:

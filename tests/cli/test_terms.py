@@ -11,17 +11,16 @@ from tests.doors.cli import SUBJECTS, TERMS, in_terms
 
 sys.path.insert(0, str(DOCS / "_ext"))
 
-from message_families import PACKAGE  # the path is above
-from message_texts import messages
+from message_families import families  # the path is above
 
 
 @pytest.fixture(scope="module")
 def said() -> list[str]:
     """What the package says, without the command line."""
-    return [m.text for m in messages(PACKAGE) if not m.place.startswith("cli/")]
+    package = (its for its in families() if not {*its.errors} <= {"Failure", "UserMistake"})
+    return [text for family in package for text in family.messages]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("word", "option", "key"), TERMS, ids=[row[0] for row in TERMS])
 def test_each_word_is_said_and_put_in_terms(said: list[str], word: str, option: str, key: str):
     having = [text for text in said if word in text]
@@ -33,7 +32,6 @@ def test_each_word_is_said_and_put_in_terms(said: list[str], word: str, option: 
             assert word not in found.replace(term, "")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("publication", [False, True], ids=["options", "keys"])
 def test_no_argument_of_python_is_left(said: list[str], publication: bool):
     """Of what a command can meet: an argument is said as an option or a key."""
@@ -45,7 +43,6 @@ def test_no_argument_of_python_is_left(said: list[str], publication: bool):
         assert "any_epsilon=True" not in found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_a_subject_is_what_a_message_begins_with(said: list[str], subject: str):
     begun = [text for text in said if text.startswith(subject)]

@@ -41,7 +41,6 @@ from fastexp.kernels.numbers.grid_points import wide_point
 from fastexp.kernels.numbers.noise import BLOCK as NOISE_BLOCK
 from fastexp.kernels.select import (
     alias,
-    alias_rows,
     chords,
     envelope,
     flips,

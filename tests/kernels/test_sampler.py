@@ -134,7 +134,7 @@ def test_threads_scan_the_same_blocks():
 
 
 def test_overfull_table_is_refused(monkeypatch):
-    monkeypatch.setattr(alias_table, "MARGIN", 1.5)
+    monkeypatch.setattr(alias_table.alias, "alias_rows", lambda *_: alias_table.alias.OVERFULL)
     with raises("alias table overflowed"):
         Table(checks.scanned(CASES[0], 50), 5, 30)
 

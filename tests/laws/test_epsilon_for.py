@@ -75,8 +75,8 @@ def below(epsilon):
 
 
 def check(law, target, epsilon):
-    """The target holds there and at the points of the grid above, and fails at the one below."""
-    above = [epsilon, *GRID[epsilon <= GRID][::-40]]
+    """The target holds there and at points of the grid above, and fails at the one below."""
+    above = [epsilon, *GRID[epsilon <= GRID][-3:], *GRID[epsilon <= GRID][::-40]]
     assert min(surplus(law, e, target) for e in above) > -1e-12
     if epsilon > 1.01 * getattr(law, "_least", 1e-9):
         assert surplus(law, below(epsilon), target) < 1e-12

@@ -119,10 +119,42 @@ def test_laplace_noise():
         assert law != fx.Laplace(1.0, sensitivity=2, step=1, bounds=bounds).law(7)
 
 
-def test_another_epsilon_and_back():
-    for law in (MAKERS["Median"](1.0).law(RECORDS), SELECTIONS["Exponential"](1.0).law([1])):
-        assert law.with_epsilon(2.0) != law
-        assert law.with_epsilon(2.0).with_epsilon(1.0) == law
+EVERY = {
+    **{name: (make, RECORDS) for name, make in MAKERS.items()},
+    **{name: (make, UTILITIES) for name, make in SELECTIONS.items()},
+    "RandomizedResponse": (fx.RandomizedResponse, 1),
+    "Laplace": (lambda epsilon: fx.Laplace(epsilon, 1, step=1), 7),
+    "Laplace within": (lambda epsilon: fx.Laplace(epsilon, 1, step=1, bounds=(0, 20)), 7),
+}
+
+
+@each("name", EVERY)
+def test_they_draw_what_their_mechanism_draws_at_any_epsilon(name):
+    make, data = EVERY[name]
+    law, how = make(1.0).law(data), {"rng": 4, "streams": [2], "threads": 2}
+    for size in (None, 0, 1, 3, 5000):
+        ours, laws = make(1.0).sample(data, size, **how), law.sample(size, **how)
+        assert np.array_equal(ours, laws)
+        assert type(ours) is type(laws)
+    if hasattr(law, "with_epsilon"):
+        other = law.with_epsilon(3.0)
+        assert (type(other), other.epsilon, repr(other)) == (
+            type(law),
+            3.0,
+            repr(make(3.0).law(data)),
+        )
+        assert np.array_equal(other.sample(300, rng=1), make(3.0).sample(data, 300, rng=1))
+        assert other != law == other.with_epsilon(1.0)
+
+
+@each("name", [*MAKERS, *SELECTIONS])
+def test_they_keep_their_data(name):
+    make, data = EVERY[name]
+    array = np.array(data)
+    law = make(1.0).law(array)
+    array[:] = 1
+    assert law == make(1.0).law(data)
+    assert np.array_equal(law.sample(9, rng=1), make(1.0).sample(data, 9, rng=1))
 
 
 def test_no_hash_tells_of_the_data_and_other_objects_are_no_laws():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import pickle
 import warnings
 from fractions import Fraction
 from typing import ClassVar
@@ -351,68 +350,6 @@ class TestPlacesAndCoins:
 
 
 class TestMechanisms:
-    """Public, immutable, comparable, safe to log and to ship."""
-
-    MAKE: ClassVar = {
-        "Median(epsilon=1.0, bounds=(0, 120), step=1)": lambda: fx.Median(1.0, (0, 120), step=1),
-        "Median(epsilon=0.5, bounds=(0.0, 1.0), neighbors='replace', convention='lower', "
-        "widen=0.25)": lambda: fx.Median(
-            0.5, (0.0, 1.0), neighbors="replace", convention="lower", widen=0.25
-        ),
-        "Quantile(q=0.1, epsilon=1.0, bounds=(0, 9), grid=[1, 4, 8])": lambda: fx.Quantile(
-            0.1, 1, (0, 9), grid=[1, 4, 8]
-        ),
-        "OrderStatistic(r=3, epsilon=2.0, bounds=(-1, 1), step=0.5)": lambda: fx.OrderStatistic(
-            3, 2.0, (-1, 1), step=0.5
-        ),
-        "Maximum(epsilon=1.0, bounds=(0, 50), step=1)": lambda: fx.Maximum(1.0, (0, 50), step=1),
-        "Mode(epsilon=1.0, bounds=(0, 50), step=1)": lambda: fx.Mode(1.0, (0, 50), step=1),
-    }
-
-    @each("text", MAKE)
-    def test_they_are_values(self, text):
-        one, two = self.MAKE[text](), self.MAKE[text]()
-        assert repr(one) == text
-        assert one == two
-        assert hash(one) == hash(two)
-        assert pickle.dumps(one) == pickle.dumps(two)
-        copied = pickle.loads(pickle.dumps(one))
-        assert copied == one
-        assert hash(copied) == hash(one)
-        records = [0.25, 0.5, 0.75, 1.0]
-        assert copied.sample(records, 9, rng=1).tolist() == one.sample(records, 9, rng=1).tolist()
-        with pytest.raises(AttributeError):
-            one.epsilon = 3.0
-        assert one not in [self.MAKE[other]() for other in self.MAKE if other != text]
-
-    @each("text", MAKE)
-    def test_they_keep_nothing_of_data(self, text):
-        """Whatever they have been used on, they are the same bytes."""
-        made = []
-        for records in ([0.73410625, 0.5], [17, 39.0] * 3000):
-            m = self.MAKE[text]()
-            m.release(records)
-            m.sample(np.array(records), 9)
-            assert repr(m) == text
-            made.append(pickle.dumps(m))
-        assert made[0] == made[1]
-
-    def test_parameters_that_differ_differ(self):
-        base = {"epsilon": 1.0, "bounds": (0, 10), "step": 1}
-        others = [
-            {"epsilon": 2.0}, {"bounds": (0, 12)}, {"step": 2}, {"widen": 1},
-            {"neighbors": "replace"}, {"convention": "strict"},
-        ]  # fmt: skip
-        made = [fx.Median(**base), *(fx.Median(**{**base, **more}) for more in others)]
-        assert len(set(made)) == len(made)
-        assert fx.Median(**base) != fx.Quantile(0.5, **base)
-
-    @each("text", MAKE)
-    def test_a_release_takes_no_seed(self, text):
-        for more in ({"rng": 1}, {"size": 3}, {"streams": [1]}, {"method": "envelope"}):
-            with pytest.raises(TypeError, match=next(iter(more))):
-                self.MAKE[text]().release([1.0], **more)
-
     @pytest.mark.process
     def test_releases_never_repeat(self):
         """Nor do those of forked children."""

@@ -83,11 +83,6 @@ def test_global_random_states_are_neither_used_nor_changed():
     assert random.getstate() == states[1]
 
 
-def test_a_release_takes_no_seed():
-    with pytest.raises(TypeError, match="rng"):
-        MECHANISM.release(FLAT, rng=1)
-
-
 def test_extra_memory_is_a_block_not_a_vector():
     import tracemalloc
 

@@ -57,6 +57,7 @@ LISTS = {
 def test_mechanisms_in_a_list_are_told_apart(mechanisms):
     for one, other in combinations(mechanisms, 2):
         assert repr(one) != repr(other)
+        assert one != other
     assert all(len(repr(mechanism)) < 120 for mechanism in mechanisms)
 
 

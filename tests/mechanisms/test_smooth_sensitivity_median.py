@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -251,15 +250,6 @@ class TestLaw:
 
 
 class TestParameters:
-    @each
-    def test_they_are_values(self, rival):
-        again = pickle.loads(pickle.dumps(rival))
-        assert again == rival
-        assert hash(again) == hash(rival)
-        assert eval(repr(rival), {type(rival).__name__: type(rival)}) == rival  # noqa: S307
-        with pytest.raises(AttributeError):
-            rival.epsilon = 2.0
-
     @each
     def test_nothing_is_released(self, rival):
         name = type(rival).__name__

@@ -577,7 +577,7 @@ class TestQuantiles:
         (90, ParameterError, "90: quantile as a percentage, got 0.9"), (Decimal("99.9"), ParameterError, "99.9: quantile as a percentage, got 0.999"),
         (100, ParameterError, "quantile between 0 and 1, got 100"),
         (math.nan, ParameterError, "quantile between 0 and 1, got nan"), (math.inf, ParameterError, "quantile between 0 and 1, got inf"), (Decimal("NaN"), ParameterError, "quantile between 0 and 1, got NaN"),
-        (Fraction(3, 2), ParameterError, "3/2: quantile as a percentage, got 0.015"), (Fraction(-1, 10**400), ParameterError, "quantile too near to 0"),
+        (Fraction(3, 2), ParameterError, "3/2: quantile as a percentage, got 0.015"), (Fraction(-1, 10**400), ParameterError, "q: quantile too near to 0"),
         (1 / 3, ParameterError, "0.3333333333333333: denominator of a quantile, got Fraction(1, 3)"),
         (2 / 3, ParameterError, "denominator of a quantile, got Fraction(2, 3)"), (Fraction(1, 10**9 + 1), ParameterError, "1/1000000001: denominator of a quantile, got Fraction..."),
         (1e-300, ParameterError, "denominator of a quantile, got Fraction(1, 1000000000)"), (math.nextafter(1, 0), ParameterError, "denominator of a quantile, got Fraction(999999999, 1000000000)"),

@@ -14,7 +14,7 @@ import pytest
 import fastexp as fx
 from fastexp.cli import main
 from tests.doors.compiler import check_rounding
-from tests.doors.mechanisms import TABLE, Comparator, GridMechanism, NoisyMedian, UtilityMechanism
+from tests.doors.mechanisms import Comparator, GridMechanism, NoisyMedian, UtilityMechanism
 from tests.doors.studies import run_task
 from tests.messages import heard, raises
 from tests.support import processes
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.skipif(not X86, reason="not x86-64, whose rounding mode
 NEAREST, DOWN, UP, TO_ZERO = 0, 0x400, 0x800, 0xC00
 WRONG = {"down": DOWN, "up": UP, "to zero": TO_ZERO}
 FLUSH, DENORMALS_ARE_ZERO = 0x8000, 0x40  # of the control word of SSE and AVX
+TINY = FLUSH, DENORMALS_ARE_ZERO, FLUSH | DENORMALS_ARE_ZERO
 
 
 @contextmanager
@@ -57,8 +58,6 @@ def subnormals(bits):
 
 AGES = np.array([30, 31, 32, 60, 60, 60])
 BY = np.array(["a", "b", "a", "b", "b", "a"])
-U = np.array([1.0, 3.0, 2.0])
-COUNTS = np.array([1, 3, 2])
 NUMBERS = {
     **{name: built(row) for name, row in of_kind(GridMechanism, but=(Comparator,)).items()},
     "Median, default grid": fx.Median(1.0, (0, 100)),
@@ -66,7 +65,6 @@ NUMBERS = {
     "Median, widen": fx.Median(1.0, (0, 100), step=1, widen=2),
     "Price, default grid": fx.Price(1.0, (0, 100)),
 }
-NO_LAW = {row.name for row in TABLE.values() if not row.has_law}
 SELECTIONS = {name: (built(row), data_of(row)) for name, row in of_kind(UtilityMechanism).items()}
 NOISY = {name: built(row) for name, row in of_kind(NoisyMedian).items()}
 COMMON, LAPLACE = fx.MostCommon(1.0, ["a", "b"]), fx.Laplace(1.0, 1, step=1)
@@ -79,7 +77,10 @@ KEY = {"key": fx.release_key(), "label": "q"}
 
 
 def calls():
-    """The name of each public call, and the call with further arguments."""
+    """Each way of a release, and of draws, and the call with further arguments.
+
+    Other public names are in `test_rounding_everywhere.py`, each once.
+    """
     for name, m in NUMBERS.items():
         yield f"{name}.release", lambda m=m, **o: m.release(AGES, **o)
         yield f"{name}.release, list", lambda m=m, **o: m.release(AGES.tolist(), **o)
@@ -87,95 +88,25 @@ def calls():
         yield f"{name}.release, offsets", lambda m=m, **o: m.release(AGES, offsets=[0, 3, 6], **o)
         yield f"{name}.release, matrix", lambda m=m, **o: m.release(AGES.reshape(2, 3), **o)
         yield f"{name}.release, key", lambda m=m, **o: m.release(AGES, **KEY, **o)
-        yield f"{name}.sample", lambda m=m: m.sample(AGES, 3, rng=1)
         yield f"{name}.sample, by", lambda m=m: m.sample(AGES, 3, by=BY, groups=["a"], rng=1)
         yield f"{name}.sample, matrix", lambda m=m: m.sample(AGES.reshape(2, 3), 3, rng=1)
-        if name not in NO_LAW:
-            yield f"{name}.law", lambda m=m: m.law(AGES)
-        if name != "Mode" and "Quantiles" not in name:  # which have no density
-            yield f"{name}.continuous_law", lambda m=m: m.continuous_law(AGES)
     for name, (m, u) in SELECTIONS.items():
         if not isinstance(m, Comparator):
             yield f"{name}.release", lambda m=m, u=u, **o: m.release(u, **o)
             yield f"{name}.release, matrix", lambda m=m, u=u, **o: m.release(np.array([u, u]), **o)
-        yield f"{name}.sample", lambda m=m, u=u: m.sample(u, 3, rng=1)
         yield f"{name}.sample, matrix", lambda m=m, u=u: m.sample(np.array([u, u]), rng=1)
-        yield f"{name}.law", lambda m=m, u=u: m.law(u)
     for name, m in NOISY.items():
-        yield f"{name}.sample", lambda m=m: m.sample(AGES, 3, rng=1)
         yield f"{name}.sample, matrix", lambda m=m: m.sample(AGES.reshape(2, 3), rng=1)
-        yield f"{name}.law", lambda m=m: m.law(AGES)
     yield "MostCommon.release", lambda **o: COMMON.release(BY, **o)
     yield "MostCommon.release, by", lambda **o: COMMON.release(BY, by=BY, groups=["a"], **o)
-    yield "MostCommon.sample", lambda: COMMON.sample(BY, rng=1)
     yield "MostCommon.sample, by", lambda: COMMON.sample(BY, by=BY, groups=["a"], rng=1)
-    yield "MostCommon.law", lambda: COMMON.law(BY)
     yield "Scored.release", lambda **o: SCORED.release([1], **o)
     for name, m in {"Laplace": LAPLACE, "Laplace, bounds": WITHIN}.items():
         yield f"{name}.release", lambda m=m, **o: m.release(3.5, **o)
-        yield f"{name}.sample", lambda m=m: m.sample(3.5, 4, rng=1)
         yield f"{name}.law", lambda m=m: m.law(3.5)
         yield f"{name}.continuous_law", lambda m=m: m.continuous_law(3.5)
     yield "RandomizedResponse.release", lambda **o: BITS.release([True, False], **o)
-    yield "RandomizedResponse.sample", lambda: BITS.sample([True, False], rng=1)
-    yield "RandomizedResponse.law", lambda: BITS.law(True)
-    yield "smooth_sensitivity", lambda: fx.smooth_sensitivity(AGES, 0.1, bounds=(0, 100))
-    yield "error_bound", lambda: fx.error_bound(AGES, 1.0, bounds=(0, 100))
-    yield "check_sensitivity", lambda: fx.check_sensitivity(lambda d: [d], [(1.0, 2.0)])
-    yield "Study.run", STUDY.run
     yield "run_task", lambda: run_task(STUDY, 0)
-    yield from law_calls()
-
-
-NONE = {
-    ("PermuteAndFlipLaw", "log_normalizer"),
-    ("LaplaceLaw", "probabilities"),
-    ("LaplaceLaw", "log_probabilities"),
-}
-
-
-def law_calls():
-    """The methods and computed attributes of laws, each of a law that has computed nothing."""
-    makers = {
-        "FiniteLaw": lambda: fx.Exponential(1.0, 1.0).law(U),
-        "PermuteAndFlipLaw": lambda: fx.PermuteAndFlip(1.0, 1.0).law(U),
-        "TopKLaw": lambda: fx.TopK(2, 1.0, 1.0).law(U),
-        "JointTopKLaw": lambda: fx.JointTopK(2, 1.0).law(COUNTS),
-        "GridLaw": lambda: NUMBERS["Median"].law(AGES),
-        "QuantilesLaw": lambda: fx.Quantiles(count=3, epsilon=1.0, bounds=(0, 100), step=1).law(
-            AGES
-        ),
-        "LaplaceLaw": lambda: LAPLACE.law(3.5),
-        "ContinuousLaw": lambda: NUMBERS["Median"].continuous_law(AGES),
-        "NoiseLaw": lambda: NOISY["LaplaceMedian"].law(AGES),
-    }
-    plain = {"sample": {"rng": 1}, "with_epsilon": {"epsilon": 2.0}, "mean": {}, "var": {}}
-    plain |= {f: {"t": 0.5} for f in ("loss_cdf", "loss_tail", "theorem_6")}
-    plain |= {f: {"p": 0.5} for f in ("ppf", "quantile", "loss_quantile")}
-    plain |= {f: {"x": 0.5} for f in ("cdf", "pmf", "pdf")}
-    plain |= {f: {} for f in ("expected_loss", "expected_utility", "loss_variance")}
-    plain |= {"expected_error": {"truth": 30}, "error_quantile": {"p": 0.5, "truth": 30}}
-    plain |= {"log_probability": {"selection": [0]}, "loss_pmf": {"t": 0.5}}
-    plain |= {"place_probabilities": {"candidate": 0}}
-    attributes = ("probabilities", "log_probabilities", "log_normalizer")
-    joint = {"expected_error": {}, "expected_rank_error": {}, "total": {}, "marginal": {"j": 1}}
-    for name, make in makers.items():
-        limit = "expected_error" if name == "NoiseLaw" else "expected_loss"
-        several = name == "QuantilesLaw"
-        others = joint if several else {"epsilon_for": {limit: 9.0}}
-        for method, arguments in (plain | others).items():
-            law = make()
-            if (name, method) == ("JointTopKLaw", "log_probability"):
-                arguments = {"selection": [0, 1]}
-            if hasattr(type(law), method):
-                yield (
-                    f"{name}.{method}",
-                    lambda law=law, f=method, a=arguments: getattr(law, f)(**a),
-                )
-        for attribute in (*attributes, "first_place_probabilities"):
-            law = make()
-            if hasattr(type(law), attribute) and (name, attribute) not in NONE:
-                yield f"{name}.{attribute}", lambda law=law, a=attribute: getattr(law, a)
 
 
 CALLS = dict(calls())
@@ -190,7 +121,7 @@ def test_a_wrong_mode_is_refused_and_nothing_is_charged(name):
         with raises("rounding mode"), rounding(mode):
             CALLS[name](**options)
         assert budget.charges == 0
-    for bits in (FLUSH, DENORMALS_ARE_ZERO, FLUSH | DENORMALS_ARE_ZERO):
+    for bits in TINY:
         with raises("subnormal numbers"), subnormals(bits):
             CALLS[name]()
     CALLS[name]()  # and computes with the right one

@@ -15,7 +15,7 @@ import pytest
 import fastexp as fx
 from fastexp import privacy
 from tests.doors.mechanisms import TABLE, Comparator
-from tests.parameters.test_rounding import DOWN, LIBM, WRONG, X86, rounding
+from tests.parameters.test_rounding import DOWN, LIBM, TINY, WRONG, X86, rounding, subnormals
 from tests.support.each import each
 from tests.support.examples import built, data_of
 
@@ -48,6 +48,7 @@ MAKERS = {
     "JointTopKLaw": lambda: fx.JointTopK(2, 1.0).law(COUNTS),
     "GridLaw": lambda: fx.Median(1.0, **BOTH).law(AGES),
     "QuantilesLaw": lambda: fx.Quantiles([0.25, 0.75], 1.0, (0, 100), step=1).law(AGES),
+    "LaplaceLaw": lambda: fx.Laplace(1.0, 1, step=1).law(3.5),  # a GridLaw to its users
     "ContinuousLaw": lambda: fx.Median(1.0, **BOTH).continuous_law(AGES),
     "NoiseLaw": lambda: fx.LaplaceMedian(1.0, (0, 100)).law(AGES),
     "StudyResults": lambda: MAKERS["Study"]().run(),
@@ -141,6 +142,10 @@ EXEMPT = {
     "QuantilesLaw.privacy_loss": "it raises",
     "Mode.continuous_law": "it raises: there is no density",
     **{
+        f"LaplaceLaw.{figure}": "it raises: its points have no end"
+        for figure in ("as_dict", "grid", "log_probabilities", "points", "probabilities")
+    },
+    **{
         f"{row.name}.{verb}": "it raises: there is no law"
         for row in TABLE.values()
         for verb in ("law", "accuracy")
@@ -189,6 +194,8 @@ def public_names():
                 yield prefix + name
             if inspect.isclass(thing):
                 yield from (f"{name}.{member}" for member in members(thing))
+    yield "LaplaceLaw"
+    yield from (f"LaplaceLaw.{member}" for member in members(type(MAKERS["LaplaceLaw"]())))
 
 
 def members(cls):
@@ -273,9 +280,9 @@ def folder(tmp_path_factory):
 @pytest.mark.engines
 @each("name", [name for name in NAMES if name not in EXEMPT])
 def test_whatever_computes_refuses_a_wrong_mode(name, folder):
-    for mode in WRONG.values():
+    for wrong in (*map(rounding, WRONG.values()), *map(subnormals, TINY)):
         call = call_of(name, folder)
-        with pytest.raises(fx.RoundingModeError), rounding(mode):
+        with pytest.raises(fx.RoundingModeError), wrong:
             call()
     if name != "warmup":  # which takes minutes
         call_of(name, folder)()

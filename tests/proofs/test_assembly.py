@@ -20,14 +20,13 @@ FLAT = (
     "bits.logexp.log_fill",
     "bits.words.substream_words",
     "numbers.laplace.laplace_fill",
-    "select.alias.alias_fill",
 )
 BLOCKWISE = (
     "select.envelope.envelope_scan",
     "select.envelope.envelope_one",
     "select.envelope.envelope_block",
     "select.single.single_draw",
-    "select.alias.weigh",
+    "select.alias.alias_rows",
     "bits.logspace.log_sum_exp",
     "select.flips.flips_fill",
 )

@@ -28,7 +28,7 @@ from tests.support.goodness import ALPHA, fits, two_sample_fits
 from tests.twins import numbers as twins
 
 N = 400_000  # rejects an epsilon that is wrong by 5 % (see the power test)
-COINS = 40_000  # draws from small windows: each looks at the records
+COINS = 15_000  # draws from small windows: each looks at the records
 RELEASES = 8_000
 SIZE = 40
 TIED = [0, 3, 3, 3, 9, 9, 10, 17, 17, 17, 17, 17, 18, 22, 25, 25, 31, 39, 39, 39]
@@ -120,7 +120,7 @@ class TestSamples:
     @each(("case", "records"), [CASES[i] for i in ROWS], ids=name_of)
     def test_one_draw_of_each_row_follows_it(self, case, records, reach):
         """Of many equal rows; with a narrow window most points take an exact coin."""
-        p, size, m = law(case, records, 0.3), 8_000 if reach else N // 4, made(case, 0.3)
+        p, size, m = law(case, records, 0.3), 3_000 if reach else N // 8, made(case, 0.3)
         statistic = m._statistic  # which equal mechanisms share
         with changed((statistic, "reach", reach or statistic.reach)):
             assert fits(m.sample(np.tile(records, (size, 1)), rng=1), p)

