@@ -16,7 +16,7 @@ A private choice        MostCommon Exponential PermuteAndFlip TopK JointTopK; of
                         RandomizedResponse
 For comparison only     ReportNoisyMax LaplaceMedian SmoothSensitivityMedian
                         JointExponentialQuantiles
-Without bounds          digits
+Without bounds or lists digits PrivateGroups
 Answers by group        Query Session product; that repeat: release_key
 What is spent           Budget Guarantee, and the module privacy
 How far off it is       mechanism.law mechanism.accuracy compare expected_errors

@@ -143,9 +143,7 @@ class RankStatistic(DistanceStatistic):
 
 
 @lru_cache(maxsize=64)  # public: of parameters alone, which recur; it takes three releases' time
-def unlisted_statistic(
-    form: Forms, rate: tuple[int, int], grid: Grid, width: int
-) -> RankStatistic:
+def unlisted_statistic(form: Forms, rate: tuple[int, int], grid: Grid, width: int) -> RankStatistic:
     """The statistic of a grid without a list of points, with the tables that few records need.
 
     The rate is two integers: they are looked up in a tenth of the time of a fraction.

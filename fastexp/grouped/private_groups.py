@@ -183,7 +183,7 @@ class PrivateGroups:
         return np.array([bound / (1 << BITS) for bound in low])
 
     @cached_property
-    def thresholds(self) -> tuple[WordArray, WordArray]:
+    def _thresholds(self) -> tuple[WordArray, WordArray]:
         """Of each number of persons what words are below if it appears, and not below if not."""
         low, high = bounds_of(self.epsilon or 0.0, self.delta, BITS)
         rest = BITS - WORD
@@ -255,7 +255,11 @@ class Appearance(GroupedMechanism):
     def _streamed(self, records: Any, threads: int) -> None:
         """There are no coins without groups."""
 
-    def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:  # noqa: ARG002  # all are read
+    def _read(
+        self,
+        records: object,
+        nan: str,  # noqa: ARG002  # all rows are there
+    ) -> tuple[AnyArray, AnyArray | None]:
         """A zero for each row, also where a value is missing."""
         size = self.like._read(records, "drop")[0].size
         return np.zeros(size, np.int64), None
@@ -270,7 +274,7 @@ class Appearance(GroupedMechanism):
         """P(the group appears)."""
         return float(self.groups.law(-(-values.size // self.max_rows)))
 
-    def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002  # of the Protocol
+    def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002  # either way
         return index
 
     def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of the Protocol
@@ -314,7 +318,7 @@ class AppearanceDraws(Draws):
         words: WordArray,
         out: IntArray,
     ) -> None:
-        below, above = self._coin.groups.thresholds
+        below, above = self._coin.groups._thresholds
         n = np.repeat(self._persons(some.offsets), out.size // (some.offsets.size - 1))
         word, is_open = words[::WORDS], n < below.size
         known = np.where(is_open, n, 0)

@@ -36,7 +36,7 @@ TELLS = (
 
 def release_groups(mechanism: GroupedMechanism, records: Records, options: CallOptions) -> Any:
     """Return the released answer of each group, in their order; of checked options."""
-    private = options.groups if isinstance(options.groups, PrivateGroups) else None
+    private = options.groups if type(options.groups) is PrivateGroups else None
     if private is not None:
         if options.by is None or options.membership == "public":
             raise ParameterError('groups that are private need by, and membership="private"')

@@ -46,8 +46,7 @@ class Quantiles(
     step, grid, neighbors
     with_total : bool
         Answers are (values, total): t, a private number of records, is given away too, which costs
-        nothing. It is a multiple of the least power of two >= 8/ε, at least 1. Needs two quantiles
-        and add-remove.
+        nothing. It is a multiple of the least power of two >= 8/ε, at least 1. Needs add-remove.
     any_epsilon
 
     Raises
@@ -63,8 +62,8 @@ class Quantiles(
     public or expected, and the bounds are ten thousand times as wide as the bulk of the records, as
     far as can be told without them; below about 6, forty times as wide is enough.
 
-    One quantile is that of `Quantile`, with the same bytes; it counts records that equal an answer
-    on neither side.
+    One quantile without a total is that of `Quantile`, with the same bytes; it counts records that
+    equal an answer on neither side. With a total it has a law of its own, whose errors are larger.
 
     **Privacy**: ε-DP and ε-bounded-range under `neighbors`, for all answers and the total
     together. The targets t·(q_j - q_{j-1}) do not depend on records, so that one record changes

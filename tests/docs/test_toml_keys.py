@@ -32,7 +32,9 @@ def parameters(kind: object) -> list[str]:
 
 def test_the_keys_of_a_publication():
     assert sorted(keys(PAGE, "Top level")) == sorted(publication.KEYS)
-    assert sorted(keys(PAGE, "`[query]`")) == sorted(parameters(fx.Query))
+    assert sorted(keys(PAGE, "`[query]`")) == sorted(
+        [*parameters(fx.Query), *publication.OF_PRIVATE]
+    )
 
 
 @each("word", publication.MECHANISMS)

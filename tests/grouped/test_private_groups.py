@@ -98,6 +98,10 @@ class TestThreshold:
             seen = seen if records else 0 * seen
             return np.append(seen, 1 - seen.sum())
 
+        median = fx.Quantiles([0.5], epsilon, bounds=(0, 2), step=1, with_total=True)
+        law = median.law([0, 2, 2])
+        assert row([0, 2, 2])[-1] == pytest.approx(law.total().cdf(threshold - 1), rel=1e-9)
+
         rows = {
             x: row(list(x))
             for n in range(5)

@@ -57,11 +57,11 @@ class TestParameters:
         assert fx.Quantiles(count=100, epsilon=1.0, bounds=(0, 1))._q[-1] == Fraction(100, 101)
 
     def test_a_total_is_refused_by_the_verbs_too(self):
-        for mechanism in (fx.Quantiles([0.5], **SURE), quartiles(neighbors="replace")):
-            with raises("total without its neighbors", "total of one quantile", name="with_total"):
-                mechanism.release(RECORDS, with_total=True)
-            with raises("total without its neighbors", "total of one quantile", name="with_total"):
-                mechanism.sample(RECORDS, with_total=True)
+        mechanism = quartiles(neighbors="replace")
+        with raises("total without its neighbors"):
+            mechanism.release(RECORDS, with_total=True)
+        with raises("total without its neighbors"):
+            mechanism.sample(RECORDS, with_total=True)
         with raises("with_total: true or false"):
             quartiles().release(RECORDS, with_total=1)
 
@@ -243,7 +243,7 @@ class TestOneQuantile:
         target = {"expected_error": 3.0}
         assert law.epsilon_for(**target) == one.epsilon_for(**target)
         assert fx.Quantiles([0.3], **given).accuracy(RECORDS)[0].expected == law.expected_error()[0]
-        with raises("total: total of one quantile"):
+        with raises("total of one quantile"):
             law.total()
 
     def test_releases_are_lists_of_one(self):

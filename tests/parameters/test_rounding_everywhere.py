@@ -39,6 +39,7 @@ MAKERS = {
     "ScoredExponential": SCORED,
     "Guarantee": partial(fx.Guarantee, 1.0, None, None, None, 0.0, ""),
     "Budget": partial(fx.Budget, 1.0),
+    "PrivateGroups": partial(fx.PrivateGroups, 1e-6, 1.0),
     "Query": fx.Query,
     "Session": lambda: fx.Session({"age": AGES}, budget=fx.Budget(9.0)),
     "Study": partial(fx.Study.ready, "table1", datasets=2, draws=2),
@@ -59,7 +60,11 @@ MAKERS = {
     ),
 }
 # The data that verbs are called with.
-DATA = {**{row.name: data_of(row) for row in TABLE.values()}, "ScoredExponential": [1]}
+DATA = {
+    **{row.name: data_of(row) for row in TABLE.values()},
+    "ScoredExponential": [1],
+    "PrivateGroups": 3,
+}
 # Arguments of methods, whose ever they are.
 ARGUMENTS = {
     "sample": {"rng": 1},
@@ -72,6 +77,7 @@ ARGUMENTS = {
     "log_probability": {"selection": [0, 1]},
     "place_probabilities": {"candidate": 0},
     "utility": {"points": 30},
+    "threshold": {"epsilon": 1.0},
     "under": {"neighbors": "replace"},
     "marginal": {"j": 1},
     **{name: {"guarantee": PROMISE} for name in ("charge", "rest_after")},

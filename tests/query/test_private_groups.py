@@ -12,10 +12,11 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import LabelError, ParameterError
-from tests.doors.query import memory
+from tests.doors.query import memory, perform
 from tests.messages import raises
 from tests.support.each import each
 
+pytestmark = pytest.mark.engines
 RULE_A, RULE_B = fx.PrivateGroups(1e-6, 0.5), fx.PrivateGroups(1e-6)
 MEDIAN = fx.Median(1.0, grid=fx.digits(3))
 TOTALLED = fx.Quantiles([0.5], 1.0, grid=fx.digits(2), with_total=True)
@@ -156,7 +157,6 @@ class TestFrames:
             for name, column in first.items():
                 assert np.array_equal(np.array([*map(list_of, table[name])]), column)
 
-    @pytest.mark.engines
     def test_workers_answer_alike(self):
         dask = pytest.importorskip("dask.dataframe")
         rows, key = pd.DataFrame(groups_of(self.SIZES)), fx.release_key()
@@ -243,9 +243,9 @@ class TestKeptAnswers:
         """The length of answers that no disk had room for would tell of the draw."""
         budget = fx.Budget.file(tmp_path / "a.budget", epsilon=9.0, delta=1e-5)
         key = fx.release_key() if keyed else None
-        rows, kept = groups_of([30]), {"budget": budget, "label": "a", "key": key}
+        rows, kept = groups_of([50]), {"budget": budget, "label": "a", "key": key}
         with monkeypatch.context() as patch:
-            patch.setattr("fastexp.query.calls.perform.answered", interrupted)
+            patch.setattr(perform, "answered", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 query(RULE_A).release(rows, RULES["A"][1], **kept)
         if keyed:

@@ -30,7 +30,7 @@ def groups_of(groups: object, by: Sequence[str]) -> Names | PrivateGroups | None
     readable(groups, "groups")
     if is_from_data(groups):
         return None
-    if isinstance(groups, PrivateGroups):
+    if type(groups) is PrivateGroups:
         return groups
     if isinstance(groups, Names):  # of another query
         return listed_groups(groups, len(by))
