@@ -5,50 +5,25 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.grouped import private_groups
-from tests.doors.reference import exact
 from tests.messages import raises
+from tests.support.checks import private_groups as checks
 from tests.support.each import each
 
-BITS = 256
 RATES = [*itertools.product((0.1, 0.5, 1.0, 2.0), (1e-9, 1e-6, 1e-3))]
-
-
-def enclosed(epsilon):
-    """Fractions around exp(-epsilon)."""
-    low, high = exact.exp_bounds(Fraction(epsilon), BITS)
-    return Fraction(low, 1 << BITS), Fraction(high, 1 << BITS)
-
-
-def broken(p, before, fall, delta):
-    """By how much one of the four inequalities between neighbouring numbers fails."""
-    pairs = (p, before), (before, p), (1 - p, 1 - before), (1 - before, 1 - p)
-    return max(one - other / fall - delta for one, other in pairs)
 
 
 class TestRule:
     @each("epsilon, delta", RATES)
     def test_it_is_private_and_no_rule_shows_more(self, epsilon, delta):
-        low, high = private_groups.bounds_of(epsilon, delta, BITS)
-        least_fall, most_fall = enclosed(epsilon)
-        unit, exact_delta = Fraction(1, 1 << BITS), Fraction(delta)
-        pairs = [*zip(low, high, strict=True)][:61]
-        assert pairs[0] == (0, 0)
-        for (low_before, high_before), (p_low, p_high) in itertools.pairwise(pairs):
-            assert 0 <= p_high - p_low < 1 << 64
-            before, p = high_before * unit, p_low * unit
-            assert p > low_before * unit
-            slack = Fraction(1, 1 << 150)
-            assert broken(p, before, most_fall, exact_delta) <= slack
-            if p < 1:
-                more = min(p + Fraction(1, 10**12), Fraction(1))
-                assert broken(more, low_before * unit, least_fall, exact_delta) > 0
+        checks.rule_is_private(epsilon, delta)
+
+    def test_coins_are_exact(self):
+        checks.coins_are_exact()
 
     def test_numbers_that_are_published(self):
         """Desfontaines et al. 2022: from 37 and 218 persons on a group appears for certain."""
@@ -67,15 +42,8 @@ class TestRule:
 
 
 class TestThreshold:
-    @each(
-        "epsilon, delta, max_rows", [(1.0, 1e-8, 1), (0.3, 1e-5, 2), (2.5, 1e-3, 3), (20, 1e-9, 1)]
-    )
-    def test_it_is_the_least_multiple(self, epsilon, delta, max_rows):
-        step = 1 << (math.ceil(8 / epsilon) - 1).bit_length()
-        threshold = fx.PrivateGroups(delta).threshold(epsilon, max_rows)
-        least = 2 * (max_rows + math.log(1 / delta) / epsilon)
-        assert threshold % step == 0
-        assert least - 1e-9 <= threshold < least + step
+    def test_it_is_the_least_multiple(self):
+        checks.thresholds_are_least()
 
     @each("delta", [1e-2 / 16, 1e-4])
     def test_a_median_with_a_total_is_private_row_by_row(self, delta):

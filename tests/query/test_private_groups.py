@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 import fastexp as fx
-from fastexp.errors import LabelError, ParameterError
-from tests.doors.query import memory, perform
+from fastexp.errors import ParameterError
+from tests.doors.query import memory
 from tests.messages import raises
+from tests.support.checks import private_groups as checks
 from tests.support.each import each
 
 pytestmark = pytest.mark.engines
@@ -70,14 +71,9 @@ class TestWhichAppear:
         assert near(len(released["shop"]), expected, 3000)
         assert released["q"][:, 1].min() >= groups.threshold(1.0)
 
-    def test_without_a_record_of_the_deciding_answer_never(self, monkeypatch):
-        """Whatever the total is."""
-        monkeypatch.setattr(fx.PrivateGroups, "threshold", lambda *_: 0)
-        frame = groups_of([3] * 200) | {"gaps": np.where(np.arange(600) < 9, 5.0, np.nan)}
-        answers = {"q": (TOTALLED, "gaps"), "m": (MEDIAN, "x")}
-        for more in ({}, {"key": fx.release_key()}):
-            released = query(RULE_B).release(frame, answers, nan="drop", **more)
-            assert released["shop"].tolist() == [0, 1, 2]
+    def test_persons_are_counted_and_a_total_decides(self):
+        checks.persons_are_counted()
+        checks.totals_decide()
 
     @pytest.mark.slow
     def test_a_group_of_one_person_by_delta_alone(self):
@@ -93,15 +89,8 @@ class TestWhichAppear:
 
 
 class TestPromise:
-    @each("rule", RULES)
-    def test_total(self, rule):
-        groups, answers = RULES[rule]
-        spent = sum(mechanism.epsilon for mechanism, _ in answers.values())
-        for neighbors, steps in (("add-remove", 1), ("replace", 2)):
-            total = query(groups, max_groups=3, max_rows=2).total(answers, neighbors=neighbors)
-            assert total.epsilon == steps * 3 * (2 * spent + (groups.epsilon or 0.0))
-            assert total.delta == pytest.approx(steps * 3e-6, rel=1e-12)
-            assert total.rho is None
+    def test_total(self):
+        checks.promises_add_up()
 
     def test_a_budget_pays_before_rows_are_read(self):
         frame = {"shop": None, "person": None, "x": None}  # that cannot be read
@@ -238,23 +227,6 @@ class TestKeptAnswers:
             }
             assert budget.charges == 1
 
-    @each("keyed", [False, True])
-    def test_what_was_begun_is_not_drawn_again_but_under_a_key(self, keyed, tmp_path, monkeypatch):
+    def test_what_was_begun_is_not_drawn_again_but_under_a_key(self):
         """The length of answers that no disk had room for would tell of the draw."""
-        budget = fx.Budget.file(tmp_path / "a.budget", epsilon=9.0, delta=1e-5)
-        key = fx.release_key() if keyed else None
-        rows, kept = groups_of([50]), {"budget": budget, "label": "a", "key": key}
-        with monkeypatch.context() as patch:
-            patch.setattr(perform, "answered", interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                query(RULE_A).release(rows, RULES["A"][1], **kept)
-        if keyed:
-            assert len(query(RULE_A).release(rows, RULES["A"][1], **kept)["shop"]) == 1
-        else:
-            with pytest.raises(LabelError):
-                query(RULE_A).release(rows, RULES["A"][1], **kept)
-        assert budget.charges == 1
-
-
-def interrupted(*_):
-    raise KeyboardInterrupt
+        checks.begun_draws_are_not_repeated()
