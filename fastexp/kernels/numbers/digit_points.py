@@ -21,7 +21,7 @@ OPEN = np.int64(-1)
 # numbers are points, whether a record counts at the largest point that is not above it. Then of
 # each decade its least point (and NaN), an approximation of 10**-k or 0, 10**|k|, and what
 # that does to m.
-SIZE, PER, LEAST, MARGIN, ZERO, NEGATIVE, BELOW, STARTS = 0, 1, 2, 3, 4, 5, 6, 7
+SIZE, PER, LEAST_M, MARGIN, ZERO, NEGATIVE, BELOW, STARTS = 0, 1, 2, 3, 4, 5, 6, 7
 FIRST, ONE, ZERO_WORD = np.uint64(STARTS), np.uint64(1), np.uint64(0)
 UNKNOWN, TIMES, OVER = 0.0, 1.0, 2.0
 
@@ -67,7 +67,7 @@ def index_at(place: Any, minus: Any, form: Any) -> Any:
 @helper
 def exact_index(y: Any, minus: Any, j: Any, quotient: Any, form: Any) -> Any:
     """The index of a number of magnitude y, in decade j if it is not below all, or OPEN."""
-    per, least = np.int64(form[PER]), form[LEAST]
+    per, least = np.int64(form[PER]), form[LEAST_M]
     decades = np.int64(form[SIZE]) // per
     powers = STARTS + 2 * decades + 1
     place, p, q, way = np.int64(-1), 0.0, form[STARTS], TIMES
@@ -96,7 +96,7 @@ def decade(y: Any, binades: Any, form: Any) -> Any:
 @helper
 def fill_by_quotients(records: Any, binades: Any, form: Any, out: Any) -> Any:
     """`digit_indices` of records that are not near half-way, else OPEN; returns how many are."""
-    least, margin, first = form[LEAST], form[MARGIN], form[STARTS]
+    least, margin, first = form[LEAST_M], form[MARGIN], form[STARTS]
     per, size, below = np.int64(form[PER]), np.int64(form[SIZE]), form[BELOW] == 1.0
     shares = np.uint64(STARTS + 1 + size // per)
     upto, half = margin if below else -1.0, 1.0 if below else 0.5
