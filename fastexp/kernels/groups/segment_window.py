@@ -3,7 +3,8 @@
 A sample tells two values that those ranks probably lie between; one pass counts what is below
 and gathers what is between, until little is left to sort. The first pass looks at the records as
 they are, so that most of them never get a grid index. A wrong guess costs time only: the window
-that comes out is a function of the records.
+that comes out is a function of the records. What is placed, sampled or sorted goes through the same
+lines, as LLVM compiles each call.
 """
 
 from __future__ import annotations
@@ -63,6 +64,20 @@ def number_of(point: Any, grid: Any) -> Any:
     return number if point <= np.int64(grid[6]) else np.inf
 
 
+@helper
+def gather_floats(
+    records: Any, low: Any, high: Any, grid: Any, flags: Any, other: Any, tally: Any
+) -> Any:
+    """other = records around two grid points; how many, and two points that all lie between.
+
+    A record below a point's own number lies on the point or before it: so one point more each.
+    """
+    least, most = low - 1, high + 1 if high < LONGEST else LONGEST
+    lowest, highest = number_of(least, grid), number_of(most, grid)
+    inside = gather(as_floats(records), lowest, highest, flags, as_floats(other), tally)
+    return inside, least, most
+
+
 @kernel(I64(IN_I64, OUT_I64, IN_U64, I64, IN_F64, OUT_I64, OUT_I64, OUT_I64))
 def narrow_segments(
     forms: Any, parts: Any, bits: Any, kind: Any, grid: Any, out: Any, other: Any, scratch: Any
@@ -72,8 +87,6 @@ def narrow_segments(
     Of a long part these alone are there, at its beginning; `parts` says how many they are. kind:
     as `heights.py` has it, or INDICES, which are in `out`; grid: as `histogram.py` has it. other:
     as many words as the longest part has, at least `segment_sort.ROOM`; scratch: SCRATCH words.
-
-    What is placed, sampled or sorted goes through the same lines, as LLVM compiles each call.
     """
     nans, s = np.int64(0), np.int64(0)
     sample, work, block = scratch[:SAMPLE], scratch[SAMPLE : 2 * SAMPLE], scratch[-BLOCK:]
@@ -108,11 +121,7 @@ def narrow_segments(
                 break
             low, high = pivots(size, first - below, last - below, sample)
             if rough:
-                # A record below a point's own number lies on the point or before it.
-                least, most = low - 1, high + 1 if high < LONGEST else LONGEST
-                lowest, highest = number_of(least, grid), number_of(most, grid)
-                room = as_floats(other)
-                inside = gather(as_floats(records), lowest, highest, flags, room, tally)
+                inside, least, most = gather_floats(records, low, high, grid, flags, other, tally)
                 raw = as_words(other[:inside])
             else:
                 inside = gather(source, low, high, flags, into, tally)
@@ -124,9 +133,8 @@ def narrow_segments(
             if not misled:
                 below, size, swapped = below + tally[0], inside, not rough and not swapped
             to_place, rough = rough, False
-        at, to = first - below, last - below
-        missed = missed or (least >= 0 and points[at] <= least)
-        missed = missed or (most < LONGEST and points[to] >= most)
+        missed = missed or (least >= 0 and points[first - below] <= least)
+        missed = missed or (most < LONGEST and points[last - below] >= most)
         if not missed:  # else once more, from all records
             part[LENGTH], part[UNDER] = size, under + below
             s += 1
