@@ -43,6 +43,7 @@ FLAGS: dict[str, Any] = {
     "error_model": "numpy",
     "fastmath": False,
     "_nrt": False,
+    "no_rewrites": True,
 }
 NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}  # no kernel is called from C
 NO_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True}
@@ -320,23 +321,21 @@ def _stack(_typingctx: Any, count: Any) -> Any:
     kind, size = types.Array(types.int64, 1, "C"), count.literal_value
 
     def codegen(context: Any, builder: Any, _signature: Any, _args: Any) -> Any:
-        from numba.np import arrayobj  # which takes long, and is there where numba compiles
-
-        populate: Any = arrayobj.populate_array
         array = context.make_array(kind)(context, builder)
         with builder.goto_entry_block():
             words = builder.alloca(ir.ArrayType(ir.IntType(64), size))
         words.align = 64
         data = builder.bitcast(words, ir.IntType(64).as_pointer())
-        shape, step = ([context.get_constant(types.intp, n)] for n in (size, 8))
-        populate(array, data=data, shape=shape, strides=step, itemsize=8, meminfo=None)
+        _populate(context, array, data, context.get_constant(types.intp, size), 8)
         return array._getvalue()
 
     return kind(count), codegen
 
 
 def _as(element: Any) -> Any:
-    # The same memory as an array of other elements of 64 bits.
+    # The memory of an array of words as one of other elements.
+    width = element.bitwidth // 8
+
     @intrinsic
     def cast(_typingctx: Any, array: Any) -> Any:
         kind = array.copy(dtype=element)
@@ -344,14 +343,23 @@ def _as(element: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             source = context.make_array(signature.args[0])(context, builder, args[0])
             result = context.make_array(kind)(context, builder)
-            for field in ("meminfo", "parent", "nitems", "itemsize", "shape", "strides"):
-                setattr(result, field, getattr(source, field))
-            result.data = builder.bitcast(source.data, result.data.type)
+            data = builder.bitcast(source.data, result.data.type)
+            number = builder.mul(source.nitems, context.get_constant(types.intp, 8 // width))
+            _populate(context, result, data, number, width)
             return result._getvalue()
 
         return kind(array), codegen
 
     return cast
+
+
+def _populate(context: Any, array: Any, data: Any, number: Any, width: int) -> None:
+    # Make it one of a `number` of elements of this width.
+    from numba.np import arrayobj  # which takes long, and is there where numba compiles
+
+    populate: Any = arrayobj.populate_array
+    step = [context.get_constant(types.intp, width)]
+    populate(array, data=data, shape=[number], strides=step, itemsize=width, meminfo=None)
 
 
 def _one_of_two(is_other: Any) -> Any:
@@ -370,7 +378,47 @@ def _one_of_two(is_other: Any) -> Any:
     return choice
 
 
+@intrinsic
+def _span(_typingctx: Any, array: Any, _start: Any, _stop: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        source = context.make_array(signature.args[0])(context, builder, args[0])
+        result = context.make_array(signature.args[0])(context, builder)
+        zero, size = context.get_constant(types.intp, 0), source.nitems
+
+        def between(x: Any, low: Any, high: Any) -> Any:
+            x = builder.select(builder.icmp_signed("<", x, low), low, x)
+            return builder.select(builder.icmp_signed(">", x, high), high, x)
+
+        def place(i: Any) -> Any:
+            from_end = builder.icmp_signed("<", i, zero)
+            return between(builder.select(from_end, builder.add(i, size), i), zero, size)
+
+        start, stop = map(place, args[1:])
+        number = between(builder.sub(stop, start), zero, size)
+        data, width = builder.gep(source.data, [start]), array.dtype.bitwidth // 8
+        _populate(context, result, data, number, width)
+        return result._getvalue()
+
+    return array(array, types.intp, types.intp), codegen
+
+
+@intrinsic
+def _choice(typingctx: Any, _test: Any, x: Any, y: Any) -> Any:
+    kind = typingctx.unify_types(*map(_UNLITERAL, (x, y)))
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _, *kinds = signature.args
+        first, second = map(context.cast, [builder] * 2, args[1:], kinds, [kind] * 2)
+        result = _SLOT(builder, second)
+        with builder.if_then(args[0]):
+            builder.store(first, result)
+        return builder.load(result)
+
+    return kind(types.boolean, x, y), codegen
+
+
 _FUNCTION: Any = cgutils.get_or_insert_function
+_SLOT: Any = cgutils.alloca_once_value
 INTRINSICS = {
     "stack": intrinsic(prefer_literal=True)(_stack),
     "float_bits": _bitcast(types.float64, types.uint64),
@@ -380,6 +428,9 @@ INTRINSICS = {
     "prefetch": _prefetch,
     "as_words": _as(types.uint64),
     "as_floats": _as(types.float64),
+    "as_bytes": _as(types.uint8),
+    "span": _span,
+    "choice": _choice,
     "least": _one_of_two(operator.lt),
     "greatest": _one_of_two(operator.gt),
 }

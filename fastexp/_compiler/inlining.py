@@ -5,6 +5,9 @@ becomes the helper's body, with names of its own, and the compiler sees fewer an
 What they compute is the same: arguments are evaluated once and in their order, what stands before
 a call is evaluated before it, and what a test guards only where the test says so.
 
+Slices and choices (`x if test else y`) become calls of intrinsics, which numba compiles in half of
+the time; a choice only if neither side can fail, as both are evaluated.
+
 A call stays a call if the helper returns from inside a loop, and if it is large and called more
 than once: then its body is compiled once. Python runs functions as they are written; so does the
 compiler where the source is not the one that this process imported (`kernel_sources.text`).
@@ -26,6 +29,9 @@ from . import kernel_sources
 Statements = list[ast.stmt]
 Body = Callable[[Any], FunctionType | None]
 SMALL = 60  # nodes of a body that is repeated at each of its calls
+SLICE, CHOICE = ast.Slice, ast.IfExp  # what `flattened` knows them by
+END = (1 << 63) - 1
+CAN_FAIL = ast.Call | ast.Subscript | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow
 # What ends or hides names; and starred elements, which numba takes in functions of their own only.
 ODD = (
     ast.comprehension | ast.FunctionDef | ast.Global | ast.Lambda | ast.NamedExpr
@@ -38,7 +44,7 @@ def flattened(function: FunctionType, body_of: Body, instead: Mapping[Any, Any])
 
     It is of the top level of a module of this package, without closure and defaults. `body_of`: the
     function that is a value's body, if the value is a helper. `instead`: what is called in place of
-    builtin functions of two arguments.
+    builtin functions of two arguments, of each SLICE (without a step) and of each CHOICE.
     """
     definition = _definition(function)
     if definition is None or _is_odd(definition):
@@ -98,12 +104,13 @@ class _Whole:
         self._globals[choice] = value
         return choice
 
-    def instead_of(self, call: ast.Call) -> str | None:
-        """The name of what is called instead of a builtin function of two arguments."""
-        if not isinstance(call.func, ast.Name) or call.keywords or len(call.args) != 2:
+    def instead_of(self, what: Any, arguments: list[ast.expr]) -> ast.Call | None:
+        """The call in place of a builtin function of two arguments, a slice or a choice."""
+        value = self._instead.get(what)
+        if value is None:
             return None
-        value = self._instead.get(getattr(builtins, call.func.id, None))
-        return None if value is None else self.global_name(value, f"{call.func.id}_of_two")
+        name = self.global_name(value, f"{what.__name__}_instead")
+        return ast.Call(ast.Name(name, ast.Load()), arguments, [])
 
     def _fresh(self, name: str) -> str:
         self._number += 1
@@ -257,10 +264,24 @@ class _Renaming(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         is_builtin = name not in self._names and name not in self._globals
-        instead = self._whole.instead_of(node) if is_builtin else None
         self.generic_visit(node)
-        node.func = node.func if instead is None else ast.Name(instead, ast.Load())
-        return node
+        if not is_builtin or node.keywords or len(node.args) != 2:
+            return node
+        return self._whole.instead_of(getattr(builtins, name, None), node.args) or node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        self.generic_visit(node)
+        part = node.slice
+        if not isinstance(part, ast.Slice) or part.step or not isinstance(node.ctx, ast.Load):
+            return node
+        ends = part.lower or ast.Constant(0), part.upper or ast.Constant(END)
+        return self._whole.instead_of(SLICE, [node.value, *ends]) or node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        if any(isinstance(p, CAN_FAIL) for n in (node.body, node.orelse) for p in ast.walk(n)):
+            return node
+        return self._whole.instead_of(CHOICE, [node.test, node.body, node.orelse]) or node
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         if node.id in self._names:

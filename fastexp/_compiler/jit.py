@@ -260,6 +260,24 @@ def as_floats(array: Any) -> Any:
 
 
 @Intrinsic
+def as_bytes(array: Any) -> Any:
+    """The same as bytes."""
+    return array.view(np.uint8)
+
+
+@Intrinsic
+def span(array: Any, start: Any, stop: Any) -> Any:
+    """The elements from start to stop; compiled kernels have it instead of slices."""
+    return array[start:stop]
+
+
+@Intrinsic
+def choice(test: Any, x: Any, y: Any) -> Any:
+    """One of two, both evaluated; compiled kernels have it instead of `x if test else y`."""
+    return x if test else y
+
+
+@Intrinsic
 def prefetch(_array: Any, _index: Any) -> None:
     """Have the memory of an element on its way to the caches; the index is not checked.
 
@@ -287,7 +305,9 @@ def _source(function: Any) -> Callable[[], Callable[..., Any]]:
     def source() -> Callable[..., Any]:
         from . import inlining
 
-        return inlining.flattened(function, _body, {min: least, max: greatest})
+        instead: dict[Any, Any] = {min: least, max: greatest}
+        instead |= {inlining.SLICE: span, inlining.CHOICE: choice}
+        return inlining.flattened(function, _body, instead)
 
     return source
 

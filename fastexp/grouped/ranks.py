@@ -60,12 +60,17 @@ class PartDraws(Draws):
         if points is not None:
             return points, parts
         values, kind = some.values, kind_of(some.values)
-        if not self._line.size:
-            values, kind = placed(self.grid, values), segment_window.INDICES
-        points = np.empty(values.size, int)
-        if segment_window.narrow_segments(
-            self._forms, parts, values.view(np.uint64), kind, self._line, points,
-            np.empty(max(length.max(), segment_sort.ROOM), int),
+        longest = max(int(length.max()), segment_sort.ROOM)
+        other = np.empty(longest, int)
+        if longest < segment_window.LONG or not self._line.size:  # a call for each takes longer
+            points, kind = placed(self.grid, values), segment_window.INDICES
+            values = points
+        else:
+            points = np.empty(values.size, int)
+        if longest <= segment_window.ENOUGH:
+            segment_sort.sort_segments(some.offsets, longest, points, other)
+        elif segment_window.narrow_segments(
+            self._forms, parts, values.view(np.uint64), kind, self._line, points, other,
             np.empty(segment_window.SCRATCH, int),
         ):  # fmt: skip
             raise InvalidRecords(arrays.MISSING)

@@ -209,6 +209,14 @@ def whole_numbers(x, n):
     return (one() << 62) + n * one() + x[0]
 
 
+def parts_and_sides(x, n):
+    part = x[1:3] if n > 1 else x[n:]
+    whole = slice(0, 2)
+    x[3:] = x[:2]
+    near = (n if n > 0 else -n) + (TWO // n if n != 0 else 0)
+    return part, x[whole], x[:], x[::2], x[n : TWO + n], near if near > TWO else one()
+
+
 CASES = [
     order_of_reading,
     order_of_arguments,
@@ -226,6 +234,7 @@ CASES = [
     a_hidden_number,
     hidden_names,
     whole_numbers,
+    parts_and_sides,
 ]
 
 
@@ -241,7 +250,8 @@ def any_module(monkeypatch):
 
 
 def flat(function):
-    return inlining.flattened(function, body_of, {})
+    instead = {inlining.SLICE: jit.span, inlining.CHOICE: jit.choice}
+    return inlining.flattened(function, body_of, instead)
 
 
 def called(function, kind=Spliced):
@@ -297,6 +307,13 @@ def test_builtins_of_two_arguments_are_replaced():
     assert result(5, 4) == (("least", 5, 4), 3)
 
 
+@pytest.mark.usefixtures("any_module")
+def test_slices_and_choices_that_cannot_fail_are_replaced():
+    names = flat(parts_and_sides).__code__.co_names
+    assert {"Slice_instead", "IfExp_instead"} <= set(names)
+    assert "IfExp_instead" not in flat(whole_numbers).__code__.co_names
+
+
 def three_least(a, b):
     return min(a, b), min(a, b, 3)
 
@@ -340,3 +357,37 @@ def test_least_and_greatest_are_pythons(values):
 @jit.helper
 def least_and_greatest(x):
     return jit.least(x[0], x[1]), jit.greatest(x[0], x[1])
+
+
+@each("ends", [(1, 3), (-2, 9), (-9, -1), (3, 1), (5, 7), (0, 0)])
+def test_parts_and_choices_are_pythons(ends):
+    x = np.arange(1, 6)
+    part = x[slice(*ends)]
+    assert jit.span(x, *ends).tolist() == part.tolist()
+    assert copied(x, *ends, out := np.zeros(6, int)) == part.size
+    assert out.tolist() == [*part, *[0] * (6 - part.size)]
+    bits = np.array([1 << 40 | 7, 2], np.uint64)
+    assert copied(jit.as_bytes(bits), 0, 16, out := np.zeros(16, int)) == 16
+    assert out.tolist() == bits.view(np.uint8).tolist()
+    assert first_byte(bits) == jit.as_bytes(bits)[0]
+    one = a_side(*ends)
+    assert one == jit.choice(ends[0] < ends[1], 1, ends[1] + 0.5)
+    assert isinstance(one, float)
+
+
+@jit.helper
+def copied(x, start, stop, out):
+    part = jit.span(x, start, stop)
+    for i in range(part.size):
+        out[i] = part[i]
+    return part.size
+
+
+@jit.helper
+def first_byte(x):
+    return jit.as_bytes(x)[0]
+
+
+@jit.helper
+def a_side(a, b):
+    return jit.choice(a < b, 1, b + 0.5)

@@ -18,6 +18,7 @@ from ..._compiler.jit import (
     OUT_F64,
     OUT_I64,
     OUT_U64,
+    as_bytes,
     helper,
     kernel,
     wide_vectors,
@@ -49,7 +50,7 @@ def gather(records: Any, low: Any, high: Any, work: Any, out: Any, tally: Any) -
     is a NaN. `work`: 128 words. Returns how many are in `out`, whose last 8 places may stay
     free.
     """
-    flags = work.view(np.uint8)
+    flags = as_bytes(work)
     below, missed, size, bad = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for begin in range(0, records.size, BLOCK):
         part = records[begin : begin + BLOCK]
