@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks import test_kernels
-from benchmarks.cases import CASES, select
+from benchmarks.cases import CASES
 from benchmarks.harness.outcome import TOY, WrongAnswer
 from benchmarks.harness.workload import Call, Case
 from benchmarks.numbers.workload import CENTER, STUDY
@@ -150,12 +150,3 @@ def test_every_check_can_fail(name: str) -> None:
     broken = wrong_entry(toy, WRONG[name](toy))
     with pytest.raises(WrongAnswer):
         broken.measure(broken, TOY)
-
-
-def test_select() -> None:
-    assert [case.id for case in select(["release"], 1_000)] == ["release/k=1000"]
-    assert select([], None) == list(CASES)
-    with pytest.raises(ValueError, match="no such case"):
-        select(["relaese"], None)
-    with pytest.raises(ValueError, match="k = 7"):
-        select(["release"], 7)
