@@ -103,7 +103,7 @@ def time_calls(call: Call, buffer: FloatArray, runs: int, seed: int) -> dict[str
 def leak(case: Case, options: Options) -> Outcome:
     """|t| of every pair of classes, for every entry; each repeat is a test by itself."""
     work, outcome = case.work(), Outcome()
-    buffer = work.utilities
+    buffer: FloatArray = work.utilities  # type: ignore[attr-defined]  # it is a selection's
     with on_one_core(True):
         for entry in case.entries:
             call = entry.call(work)
