@@ -7,29 +7,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from .report import Record, newest, results, title
+from .report import Record, latest, results, title
 
 SIZES = 3  # that a curve has at least
 MARKERS = "osD^vPX<"
 Curves = dict[str, tuple[list[int], list[float]]]
 
 
-def titles(record: Record) -> list[str]:
-    """The cases that were measured at several k."""
-    every = [title(case) for case in record["cases"] if case["id"].count("/") >= 1]
-    return [name for name in dict.fromkeys(every) if every.count(name) >= SIZES]
-
-
-def curves(record: Record, name: str) -> Curves:
-    """The sizes and the medians of each row of the cases with this title, without limits."""
-    ids = {case["id"] for case in record["cases"] if title(case) == name}
-    rows = [row for row in record["rows"] if row["case"] in ids and row["role"] != "limit"]
-    points: Curves = {}
-    for row in sorted(rows, key=lambda row: (row["role"] != "ours", row["k"])):
-        sizes, seconds = points.setdefault(row["name"], ([], []))
-        sizes.append(row["k"])
-        seconds.append(row["median"])
-    return points
+def curves(records: list[Record]) -> dict[str, Curves]:
+    """Of each title with several k, the sizes and the medians of each row, without limits."""
+    titles: dict[str, Curves] = {}
+    for run in latest(records):
+        for case in run["cases"]:
+            points = titles.setdefault(title(case), {})
+            for row in run["rows"]:
+                if row["case"] == case["id"] and row["role"] != "limit":
+                    sizes, seconds = points.setdefault(row["name"], ([], []))
+                    sizes.append(row["k"])
+                    seconds.append(row["median"])
+    return {
+        name: points
+        for name, points in titles.items()
+        if max(len(sizes) for sizes, _ in points.values()) >= SIZES
+    }
 
 
 def draw(axes: Any, points: Curves) -> None:
@@ -53,12 +53,9 @@ def main() -> None:
 
     import matplotlib.pyplot as plt
 
-    record = newest(results())
-    if arguments.case not in titles(record):
-        raise SystemExit(f"case must be one of {', '.join(titles(record))}")
     plt.rcParams["axes.formatter.min_exponent"] = 0  # k as powers of ten
     figure, axes = plt.subplots(figsize=(6, 4.6))
-    draw(axes, curves(record, arguments.case))
+    draw(axes, curves(results())[arguments.case])
     figure.legend(loc="outside lower center", ncols=2, fontsize="small")
     style.end(figure, arguments)
 

@@ -1,19 +1,18 @@
-"""Tables of results: ``python -m benchmarks.report FILE... [--write] [--check]``.
+"""Tables of results: ``python -m benchmarks.report --write``.
 
-Every planned row is shown, lost ones in bold; figures have 3 significant digits. README.md has
+Every row is shown, lost ones in bold; figures have 3 significant digits. README.md has
 the worst case of each kind of work in `HEADLINES`, from the newest file that measured it: --write
 puts them there. `page.py` has all of them.
 """
 
 from __future__ import annotations
 
-import argparse
+import json
+import sys
 from itertools import groupby
 from math import floor, log10
-from pathlib import Path
 from typing import Any
 
-from .harness import schema
 from .harness.provenance import RESULTS, ROOT
 from .selection.leak import THRESHOLD
 
@@ -21,10 +20,9 @@ Record = dict[str, Any]
 Pair = tuple[Record, Record, Record]  # a case, fastexp's row, its best peer's
 README = ROOT / "README.md"
 NOISY = 0.15  # spread from which a row is marked
-ROLES = ("ours", "variant", "rival", "limit")
 UNITS = {
-    "s": (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0)),
-    "B": (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9)),
+    "s": (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)),
+    "B": (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)),
     "|t|": (("", 1.0),),
 }
 HEADLINES = {  # the kinds of work in the README, each shown by its worst case
@@ -52,18 +50,14 @@ def digits(value: float) -> str:
 
 def quantity(value: float, unit: str) -> str:
     """A figure in the unit that leaves at least one digit before the point."""
-    if value <= 0 and unit != "|t|":
-        raise ValueError(f"a measurement must be > 0, got {value!r} {unit}")
-    rounded = float(f"{value:.2e}")
-    name, scale = next(
-        (pair for pair in reversed(UNITS[unit]) if rounded >= pair[1] * (1 - 1e-9)), UNITS[unit][0]
-    )
+    rounded, units = float(f"{value:.2e}"), UNITS[unit]
+    name, scale = next((pair for pair in units if rounded >= pair[1] * (1 - 1e-9)), units[-1])
     return f"{digits(rounded / scale)} {name}".rstrip()
 
 
 def count(value: int) -> str:
     """1,000 or 1e+07 in the shorter way."""
-    power = floor(log10(value)) if value else 0
+    power = floor(log10(value))
     return f"1e{power}" if power >= 4 and value == 10**power else f"{value:,}"
 
 
@@ -77,7 +71,7 @@ def lost(row: Record) -> bool:
     """Whether a peer was better, or a release's time gave something away."""
     if row["unit"] == "|t|":
         return bool(row["role"] == "ours" and row["median"] > THRESHOLD)
-    return bool(row["role"] == "rival" and row["ratio"] is not None and row["ratio"] < 1)
+    return bool(row["role"] == "rival" and row["ratio"] < 1)
 
 
 def line(row: Record) -> str:
@@ -96,25 +90,8 @@ def line(row: Record) -> str:
     return f"| {shape(row)} | {' | '.join(cells)} | {runs} |"
 
 
-def missing_line(entry: Record) -> str:
-    """A row that was not measured."""
-    k = entry["case"].rpartition("=")[2]
-    return f"| {count(int(k))} | {entry['name']} | - | absent: {entry['reason']} | - | - | - | - |"
-
-
 HEAD = """| k | what | role | median | ratio | spread | first call | repeats x calls |
 |---:|---|---|---:|---:|---:|---:|---:|"""
-
-
-def case_table(cases: list[Record], record: Record) -> str:
-    """All rows of the cases of one name."""
-    lines = [HEAD]
-    for case in cases:
-        rows = [row for row in record["rows"] if row["case"] == case["id"]]
-        rows.sort(key=lambda row: ROLES.index(row["role"]))
-        lines += [line(row) for row in rows]
-        lines += [missing_line(e) for e in record["absent"] if e["case"] == case["id"]]
-    return "\n".join(lines)
 
 
 def title(case: Record) -> str:
@@ -123,16 +100,23 @@ def title(case: Record) -> str:
     return " ".join(part for part in parts if not part.startswith(("k=", "rows=")))
 
 
-def markdown(record: Record) -> str:
-    """The whole report."""
-    schema.check_complete(record)
-    parts = [about(record), SUMMARY_NOTE, summary(record)]
+def all_rows(record: Record) -> str:
+    """Every row of every case, measured or absent."""
+    parts = []
     for name, cases in groupby(record["cases"], key=title):
-        parts += [f"### {name}", case_table(list(cases), record)]
-    return "\n\n".join([*parts, NOTES])
+        lines = [f"**{name}**\n", HEAD]
+        for case in cases:
+            k = count(int(case["id"].rpartition("=")[2]))
+            lines += [line(row) for row in record["rows"] if row["case"] == case["id"]]
+            lines += [
+                f"| {k} | {entry['name']} | - | absent: {entry['reason']} | - | - | - | - |"
+                for entry in record["absent"]
+                if entry["case"] == case["id"]
+            ]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
 
 
-SUMMARY_NOTE = "The best peer of each case against fastexp:"
 NOTES = (
     "ratio: median over fastexp's, above 1x fastexp is better; **bold**: fastexp lost; "
     f"~: spread (interquartile range over median) above {100 * NOISY:.0f}%; "
@@ -145,25 +129,22 @@ def about(record: Record) -> str:
     p = record["provenance"]
     versions = ", ".join(f"{name} {v}" for name, v in p["versions"].items() if v)
     dirty = " with changes" if p["dirty"] else ""
-    low, high = record["load"][0], record["load"][-1]
+    low, high = record["load"]
     return (
         f"Measured {p['date'][:10]} at commit {p['commit'][:10]}{dirty} on {p['cpu']}, "
         f"{p['cores']} cores (load {low} before, {high} after), Python {p['python']}, {versions}."
     )
 
 
-SUMMARY_HEAD = """| case | k | ratio | fastexp | best peer | its figure |
-|---|---:|---:|---:|---|---:|"""
+SUMMARY_HEAD = """| case | k | fastexp | best peer | its figure | ratio |
+|---|---:|---:|---|---:|---:|"""
 
 
 def summary(record: Record) -> str:
     """One line a case: fastexp, the best peer and their ratio, whoever won."""
-    schema.check_complete(record)
-    lines = []
-    for case, ours, best in compared_pairs(record):
-        size, *figures, ratio = compared(ours, best)
-        lines.append(f"| {' | '.join([title(case), size, ratio, *figures])} |")
-    return "\n".join([SUMMARY_HEAD, *lines])
+    pairs = compared_pairs(record)
+    lines = [f"| {title(case)} | {' | '.join(compared(*rows))} |" for case, *rows in pairs]
+    return "\n".join([tally(pairs), "", SUMMARY_HEAD, *lines])
 
 
 def compared(ours: Record, best: Record) -> list[str]:
@@ -182,7 +163,11 @@ HEADLINES_HEAD = """| work | size | fastexp | best peer | its figure | worst rat
 
 def headlines(records: list[Record]) -> str:
     """The worst case of each kind of work in `HEADLINES`; how many cases are lost; on what."""
-    pairs = compared_pairs(newest(records))
+    cpu_of: dict[str, str] = {}
+    pairs = list[Pair]()
+    for run in latest(records):
+        pairs += compared_pairs(run)
+        cpu_of |= dict.fromkeys([case["id"] for case in run["cases"]], run["provenance"]["cpu"])
     lines, processors = [HEADLINES_HEAD], dict[str, list[str]]()
     for kind, work in HEADLINES.items():
         of_kind = [pair for pair in pairs if pair[0]["id"].partition("/")[0] == kind]
@@ -190,8 +175,7 @@ def headlines(records: list[Record]) -> str:
             case, ours, best = min(of_kind, key=ratio_of)
             most = digits(ratio_of(max(of_kind, key=ratio_of)))
             lines.append(f"| {work} | {' | '.join(compared(ours, best))} | {most}x |")
-            cpu = sources(records)[case["id"]]["provenance"]["cpu"]
-            processors.setdefault(cpu, []).append(work)
+            processors.setdefault(cpu_of[case["id"]], []).append(work)
     most_used, *others = sorted(processors, key=lambda cpu: -len(processors[cpu]))
     notes = [tally(pairs), f"Processor: {most_used}"]
     notes += [f"; of *{'* and *'.join(processors[cpu])}*: {cpu}" for cpu in others]
@@ -200,7 +184,14 @@ def headlines(records: list[Record]) -> str:
 
 def compared_pairs(record: Record) -> list[Pair]:
     """Of every case that has a peer fastexp's row and the best peer's."""
-    return [pair for case in record["cases"] if (pair := against_best(record, case))]
+    pairs = []
+    for case in record["cases"]:
+        rows = [row for row in record["rows"] if row["case"] == case["id"] and row["unit"] != "|t|"]
+        ours = [row for row in rows if row["role"] == "ours"]
+        rivals = [row for row in rows if row["role"] == "rival"]
+        if rivals:
+            pairs.append((case, ours[0], min(rivals, key=lambda row: float(row["median"]))))
+    return pairs
 
 
 def ratio_of(pair: Pair) -> float:
@@ -214,67 +205,29 @@ def tally(pairs: list[Pair]) -> str:
     return f"A peer is better in {losses} of the {len(pairs)} cases that have peers."
 
 
-def against_best(record: Record, case: Record) -> Pair | None:
-    """A case, fastexp's row and its best peer's; None where there is nothing to compare."""
-    rows = [row for row in record["rows"] if row["case"] == case["id"]]
-    ours = [row for row in rows if row["role"] == "ours"]
-    rivals = [row for row in rows if row["role"] == "rival"]
-    if not ours:
-        raise ValueError(f"{case['id']} has no row of fastexp's")
-    if not rivals or ours[0]["unit"] == "|t|":
-        return None
-    return case, ours[0], min(rivals, key=lambda row: float(row["median"]))
-
-
 def results() -> list[Record]:
     """Every record that is kept, oldest first."""
-    return [schema.read(path) for path in sorted(RESULTS.glob("2*.json"))]
+    return [json.loads(path.read_text("utf-8")) for path in sorted(RESULTS.glob("2*.json"))]
 
 
-def sources(records: list[Record]) -> dict[str, Record]:
-    """The last of these records that measured each case."""
-    return {case["id"]: record for record in records for case in record["cases"]}
+def latest(records: list[Record]) -> list[Record]:
+    """The records, each with the cases that no later one has measured."""
+    last = {case["id"]: record for record in records for case in record["cases"]}
+    return [
+        record | {"cases": [case for case in record["cases"] if last[case["id"]] is record]}
+        for record in records
+    ]
 
 
-def newest(records: list[Record]) -> Record:
-    """Every case as the last of these records has it."""
-    last = sources(records)
-    merged: Record = {}
-    for part, name in (("cases", "id"), ("rows", "case"), ("absent", "case")):
-        merged[part] = [e for record in records for e in record[part] if last[e[name]] is record]
-    return merged
-
-
-def put_between(text: str, table: str) -> str:
-    """`text` with everything between the two markers replaced by `table`."""
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"the file must hold {BEGIN} and {END} once each")
-    head, _, rest = text.partition(BEGIN)
-    return f"{head}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}"
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Print the tables of files, or see to README.md's."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description=__doc__)
-    parser.add_argument("files", type=Path, nargs="*", help="records")
-    parser.add_argument("--write", action="store_true", help="put the summary into README.md")
-    parser.add_argument("--check", action="store_true", help="exit 1 if --write would change it")
-    arguments = parser.parse_args(argv)
-    for file in arguments.files:
-        print(markdown(schema.read(file)))
-    if not arguments.write and not arguments.check:
-        return 0
-    before = README.read_text(encoding="utf-8")
-    after = put_between(before, headlines(results()))
-    if arguments.write:
-        README.write_text(after, encoding="utf-8")
-    elif after != before:
-        print(
-            "README.md has other figures than bench_results/: python -m benchmarks.report --write"
-        )
-        return 1
-    return 0
+def main() -> None:
+    """Print README.md's table, or put it there."""
+    table = headlines(results())
+    if "--write" not in sys.argv:
+        print(table)
+        return
+    head, _, rest = README.read_text("utf-8").partition(BEGIN)
+    README.write_text(f"{head}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}", "utf-8")
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -1,4 +1,4 @@
-"""Measure cases: ``python -m benchmarks.run [--case NAME ...] [--k K] [--quick] [--out FILE]``."""
+"""Measure cases: ``python -m benchmarks.run [--case NAME ...] [--k K] [--quick]``."""
 
 from __future__ import annotations
 
@@ -7,41 +7,31 @@ import json
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
-from . import report
-from .cases import CASES, select
-from .harness import schema
+from .cases import CASES
 from .harness.outcome import Options, Outcome
 from .harness.provenance import RESULTS, load, provenance
 from .harness.workload import Case
+from .report import NOTES, about, all_rows, summary
 
-FORMAT = 1
 QUICK = Options(repeats=3, sample_s=0.02, check_s=0.1, runs=20_000)
 
 
 def measure_all(cases: Iterable[Case], options: Options) -> dict[str, Any]:
-    """Measure the cases; the record of everything, as the schema describes it."""
-    about, before = provenance(), load()  # the commit is read before an hour can pass
-    planned, rows, absent = [], [], []
+    """Measure the cases; the record of everything."""
+    origin, before = provenance(), load()  # the commit is read before an hour can pass
+    ids, rows, absent = list[dict[str, str]](), list[Any](), list[dict[str, str]]()
     for case in cases:
         start = time.perf_counter()
         outcome = case.measure(case, options)
-        planned.append({"id": case.id, "names": case.row_names})
+        ids.append({"id": case.id})
         rows += as_records(outcome)
         absent += [{"case": case.id, "name": n, "reason": r} for n, r in outcome.absent.items()]
         print(f"{case.id}: {time.perf_counter() - start:.1f} s", file=sys.stderr)
-    return {
-        "format": FORMAT,
-        "provenance": about,
-        "options": asdict(options),
-        "load": [before, load()],
-        "cases": planned,
-        "rows": rows,
-        "absent": absent,
-    }
+    parts = {"cases": ids, "rows": rows, "absent": absent}
+    return {"provenance": origin, "load": [before, load()]} | parts
 
 
 def as_records(outcome: Outcome) -> list[dict[str, Any]]:
@@ -55,44 +45,34 @@ def as_records(outcome: Outcome) -> list[dict[str, Any]]:
     return records
 
 
-def write(record: dict[str, Any], path: Path) -> None:
-    """Validate and write a record; an existing file is never overwritten."""
-    schema.validate(record)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("x", encoding="utf-8") as file:
-        json.dump(record, file, indent=1)
-        file.write("\n")
+def write(record: dict[str, Any]) -> None:
+    """Into ``bench_results/<date>-<commit>.json``, marked if the checkout was dirty."""
+    origin = record["provenance"]
+    mark = "-dirty" if origin["dirty"] else ""
+    stamp = origin["date"].replace(":", "")
+    path = RESULTS / f"{stamp}-{origin['commit'][:10]}{mark}.json"
+    path.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+    print(f"written: {path}", file=sys.stderr)
 
 
-def default_path(record: dict[str, Any]) -> Path:
-    """``bench_results/<date>-<commit>.json``, marked if the checkout was dirty."""
-    about = record["provenance"]
-    mark = "-dirty" if about["dirty"] else ""
-    stamp = about["date"].replace(":", "")
-    return RESULTS / f"{stamp}-{about['commit'][:10]}{mark}.json"
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Measure, print the table, write the file."""
-    names = ", ".join(dict.fromkeys(case.name for case in CASES))
+def main() -> None:
+    """Measure, write the file, print the tables."""
+    names = list(dict.fromkeys(case.name for case in CASES))
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    parser.add_argument("--case", nargs="+", default=[], metavar="NAME", help=f"of {names}")
+    parser.add_argument("--case", nargs="+", default=names, choices=names, metavar="NAME")
     parser.add_argument("--k", type=float, help="only the cases with this many candidates")
     parser.add_argument("--quick", action="store_true", help="short samples, 3 repeats, no file")
-    parser.add_argument("--repeats", type=int, help="rounds of samples")
-    parser.add_argument("--out", type=Path, help="the result file")
-    arguments = parser.parse_args(argv)
-    options = QUICK if arguments.quick else Options()
-    options = replace(options, repeats=arguments.repeats or options.repeats)
-    k = None if arguments.k is None else int(arguments.k)
-    record = measure_all(select(arguments.case, k), options)
-    if arguments.out or not arguments.quick:
-        path = arguments.out or default_path(record)
-        write(record, path)
-        print(f"written: {path}", file=sys.stderr)
-    print(report.markdown(record))
-    return 0
+    arguments = parser.parse_args()
+    cases = [
+        case
+        for case in CASES
+        if case.name in arguments.case and arguments.k in (None, case.inputs.k)
+    ]
+    record = measure_all(cases, QUICK if arguments.quick else Options())
+    if not arguments.quick:
+        write(record)
+    print("\n\n".join([about(record), summary(record), all_rows(record), NOTES]))
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

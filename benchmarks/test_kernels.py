@@ -25,7 +25,7 @@ from .harness.measure import timed
 from .harness.workload import SEED, Case
 
 K, SIZE, ROWS, ROUNDS = 100_000, 1_000, 100, 50
-IN_PROCESSES = ("cold_start", "table1_engines", "engine_")  # where nothing can be recorded
+IN_PROCESSES = ("cold_start", "engine_")  # where nothing can be recorded
 Arguments = tuple[Any, ...]
 import_kernels()
 
@@ -75,7 +75,7 @@ def run_ours(case: Case) -> None:
 
 
 def call_others(k: int, rows: int) -> None:
-    """Calls that no case has: laws, texts as keys, candidates and prices by group, persons."""
+    """Calls that no case has: laws, texts as keys, candidates and prices by group, quantiles."""
     rng = np.random.default_rng(SEED)
     keys, records, utilities = rng.integers(rows, size=k), rng.random(k), 20 * rng.random((rows, k))
     groups, numbers = range(rows), rng.integers(9, size=k)
@@ -95,6 +95,8 @@ def call_others(k: int, rows: int) -> None:
     persons = partial(median.release, by=texts, groups=names, person=numbers)
     persons(records, max_groups=2, max_rows=2)
     fx.smooth_sensitivity(records, 0.1, bounds=(0, 1), neighbors="add-remove")
+    fx.Quantiles(epsilon=1.0, bounds=(0, 1), count=10).release(records)
+    fx.Exponential(1.0, 1.0).sample(rng.integers(9, size=(rows, 1_000)), rng=1)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ rows is the number of groups, k the mean number of records of a group.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from operator import methodcaller
 from typing import Any
@@ -17,35 +18,15 @@ import fastexp as fx
 from ..harness.calls import two_threads
 from ..harness.elsewhere import with_avx2, with_own_threads
 from ..harness.measure import timed
-from ..harness.memory import made_in_call, resident_memory
-from ..harness.workload import DRAW_SEED, Call, Case, Entry, Prepare, ours
-from . import checks, rivals
+from ..harness.workload import DRAW_SEED, Call, Case, Entry, ours
+from . import rivals
 from . import rivals_frames as frames
-from .workload import STEP, RowWork
 from .workload import GroupWork as Work
-
-RECORD = 16  # bytes of a record and its key
-SLACK = 24 << 20  # bytes: code that is loaded, buffers of a fixed size
 
 
 def median(work: Work) -> fx.Median:
     """The mechanism of all cases."""
     return fx.Median(work.epsilon, work.bounds)
-
-
-def widened(work: Work) -> fx.Median:
-    """A median that is near enough within a step."""
-    return fx.Median(work.epsilon, work.bounds, step=STEP, widen=STEP)
-
-
-def mode(work: Work) -> fx.Mode:
-    """The most frequent of the same points."""
-    return fx.Mode(work.epsilon, work.bounds, step=STEP)
-
-
-def price(work: Work) -> fx.Price:
-    """A price of uneven ones."""
-    return fx.Price(work.epsilon, work.bounds, grid=work.prices)
 
 
 def query(work: Work) -> fx.Query:
@@ -62,22 +43,10 @@ def simulated(work: Work) -> Call:
     return partial(sample, by=work.keys, groups=range(work.rows), rng=rng, threads=work.threads)
 
 
-def of_segments(work: Work, mechanism: Callable[[Work], Any] = median) -> Call:
+def of_segments(work: Work) -> Call:
     """The same of records in the order of groups, with offsets."""
-    rng, sample = np.random.default_rng(DRAW_SEED), partial(mechanism(work).sample, work.ragged)
+    rng, sample = np.random.default_rng(DRAW_SEED), partial(median(work).sample, work.ragged)
     return partial(sample, offsets=work.offsets, rng=rng, threads=work.threads)
-
-
-def of_matrix(work: RowWork, mechanism: Callable[[Work], Any] = median) -> Call:
-    """One draw of each row of a matrix."""
-    rng, sample = np.random.default_rng(DRAW_SEED), partial(mechanism(work).sample, work.matrix)
-    return partial(sample, rng=rng, threads=work.threads)
-
-
-def variant(draws: Callable[..., Call], mechanism: Callable[[Work], Any]) -> Entry:
-    """Another mechanism's draws."""
-    prepare, check = partial(draws, mechanism=mechanism), partial(checks.of_law, mechanism)
-    return Entry(f"fastexp_{mechanism.__name__}", prepare, "variant", check=check)
 
 
 def released(work: Work, key: fx.ReleaseKey | None = None) -> Call:
@@ -113,22 +82,30 @@ def through(
     return call
 
 
-def as_much_again(work: Work) -> int:
-    """What a release may take: as much as its inputs."""
-    return RECORD * work.rows * work.k + SLACK
-
-
-def own_threads_with_avx2(name: str, prepare: Prepare) -> tuple[Entry, Entry]:
+def with_own_avx2(entry: Entry) -> tuple[Entry, Entry]:
     """A peer in a process whose engine has the case's threads, with AVX-512 code and without."""
-    without = with_own_threads(prepare, avx512=False)
-    return Entry(name, with_own_threads(prepare)), Entry(f"{name}_avx2", without)
+    plain, without = with_avx2(entry)
+    return replace(plain, prepare=with_own_threads(entry.prepare)), without
 
 
-limit = partial(Entry, role="limit", check=checks.exact)
+def from_middle(work: Work, answer: Any) -> Any:
+    """How far draws are from the median of their group, in any order of the groups."""
+    if isinstance(answer, np.ndarray):
+        return np.abs(answer - work.medians)
+    if isinstance(answer, dict):  # DuckDB
+        groups, draws = answer.values()
+    elif type(answer).__module__.startswith("polars"):
+        groups, draws = (answer.get_column(name).to_numpy() for name in answer.columns)
+    else:  # a series of pandas
+        groups, draws = answer.index, answer.to_numpy()
+    return np.abs(draws - work.medians[groups])
+
+
+limit = partial(Entry, role="limit")
 long_groups = partial(Entry, least_k=1_000, why="for long groups")
 
 DUCKDB_RIVAL = Entry("duckdb_window", frames.duckdb_window)
-POLARS_RIVALS = own_threads_with_avx2("polars_map_elements", frames.polars_map_elements)
+POLARS_RIVALS = with_own_avx2(Entry("polars_map_elements", frames.polars_map_elements))
 MEDIAN = (
     ours(simulated),
     Entry("fastexp_release", released, "variant"),
@@ -137,7 +114,7 @@ MEDIAN = (
     *with_avx2(long_groups("scipy_numpy_loop", rivals.looped)),
     DUCKDB_RIVAL,
     *POLARS_RIVALS,
-    *own_threads_with_avx2("pandas_apply", frames.pandas_apply),
+    *with_own_avx2(Entry("pandas_apply", frames.pandas_apply)),
 )
 MEDIAN_THREADS = (
     *two_threads(simulated),
@@ -150,9 +127,6 @@ SEGMENTS = (
     *with_avx2(Entry("numpy_packed", partial(rivals.packed, rows=rivals.segmented))),
     *with_avx2(long_groups("numpy_loop", rivals.looped_segments)),
 )
-OTHERS = (widened, mode, price)
-STATISTICS = (ours(of_segments), *map(partial(variant, of_segments), OTHERS))
-ROW_STATISTICS = (ours(of_matrix), *map(partial(variant, of_matrix), OTHERS))
 SEGMENTS_THREADS = two_threads(of_segments)
 POLARS, PANDAS = partial(through, frames.polars_frame), partial(through, frames.pandas_frame)
 POLARS_LAZY = partial(through, frames.polars_lazy, collected=methodcaller("collect"))
@@ -176,17 +150,8 @@ IN_PANDAS = (
     Entry("fastexp_release", with_own_threads(partial(PANDAS, released=True)), "variant"),
     limit("pandas_median", with_own_threads(frames.pandas_median)),
 )
-MEMORY = (
-    ours(released),
-    Entry("fastexp_keyed", keyed, "variant"),
-    Entry("fastexp_offsets", of_segments, "variant"),
-    Entry("numpy_packed", partial(made_in_call, rivals.packed)),
-)
-
-_case = partial(Case, check=checks.medians, measure=timed, toy_k=40, toy_rows=400)
-_memory = partial(_case, measure=partial(resident_memory, allowance=as_much_again))
+_case = partial(Case, measure=timed, figures=from_middle, toy_k=40, toy_rows=400)
 SIZES = ((100_000, 20), (1_000, 10_000))  # groups, records of each
-ROWS = ((20, 10**4), (1_000, 10**3))  # records of each, rows
 FRAMES = (
     ("engine_polars", IN_POLARS, 2),
     ("engine_polars_streaming", IN_POLARS_STREAMING, 2),
@@ -198,9 +163,6 @@ CASES = (
     *(_case("group_median", Work(k, rows=rows), MEDIAN) for rows, k in SIZES),
     *(_case("group_median_2t", Work(k, 1, 2, rows), MEDIAN_THREADS) for rows, k in SIZES),
     *(_case("group_offsets", Work(k, rows=rows), SEGMENTS) for rows, k in SIZES),
-    _case("group_statistics", Work(100, rows=10_000), STATISTICS),
-    *(_case("row_statistics", RowWork(k, rows=rows), ROW_STATISTICS) for k, rows in ROWS),
     *(_case("group_offsets_2t", Work(k, 1, 2, rows), SEGMENTS_THREADS) for rows, k in SIZES),
     *(_case(name, Work(10, 1, threads, 200_000), of) for name, of, threads in FRAMES),
-    *(_memory("group_memory", Work(k, rows=10**7 // k), MEMORY) for _, k in SIZES),
 )

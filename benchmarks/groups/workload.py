@@ -1,4 +1,4 @@
-"""What the cases of answers by group work on: rows with keys, and the exact laws of answers."""
+"""What the cases of answers by group work on: rows with keys."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from ..harness.workload import EPSILON, SEED, FloatArray, IntArray, Work
-from ..numbers.gap_laws import GapLaws
 
 BOUNDS = (0.0, 10_000.0)
-STEP = 100.0  # of the grids of other statistics than medians
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,34 +43,8 @@ class GroupWork(Work):
         """The records, group after group."""
         return self.records[np.argsort(self.keys, kind="stable")]
 
-    @property
-    def matrix(self) -> FloatArray:
-        """The same as rows of equal length."""
-        return self.ragged.reshape(self.rows, self.k)
-
-    @cached_property
-    def gap_laws(self) -> GapLaws:
-        """The laws of the medians of all groups."""
-        return GapLaws(self.ragged, self.offsets, self.bounds)
-
-    @cached_property
-    def prices(self) -> FloatArray:
-        """Uneven prices, as many as there are steps."""
-        low, high = self.bounds
-        return np.sort(np.random.default_rng(SEED).uniform(low, high, int((high - low) / STEP)))
-
     @cached_property
     def medians(self) -> FloatArray:
         """The exact medians of the unclamped records: the mean of the middle two."""
         x = self.ragged
         return np.array([np.median(x[first:last]) for first, last in pairwise(self.offsets)])
-
-
-@dataclass(frozen=True, eq=False)
-class RowWork(GroupWork):
-    """`rows` rows of k records each."""
-
-    @cached_property
-    def keys(self) -> IntArray:
-        """The row of each record, in turn."""
-        return np.arange(self.rows * self.k) % self.rows

@@ -9,99 +9,111 @@ a process, so for each number of threads there is another one.
 
 from __future__ import annotations
 
+import gc
+import os
 import pickle
-from dataclasses import replace
+import time
+from concurrent.futures import Executor, ProcessPoolExecutor
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from multiprocessing import get_context
 from typing import Any
+from unittest.mock import patch
 
-from .child import Child
-from .measure import SelfTimed, clock
 from .outcome import Absent
 from .workload import Call, Entry, Prepare, Work
 
 
 def with_avx2(entry: Entry) -> tuple[Entry, Entry]:
     """A peer that sorts, with NumPy's AVX-512 code and without."""
-    without = replace(entry, name=f"{entry.name}_avx2", prepare=without_avx512(entry.prepare))
-    return entry, without
-
-
-def without_avx512(prepare: Prepare) -> Prepare:
-    """The same way of doing the work, elsewhere."""
-    return lambda work: Elsewhere(child(), prepare, work)
+    without = with_own_threads(entry.prepare, avx512=False)
+    return entry, replace(entry, name=f"{entry.name}_avx2", prepare=without)
 
 
 def with_own_threads(prepare: Prepare, avx512: bool = True) -> Prepare:
     """The same way of doing the work, where engines have as many threads as the work."""
-    return lambda work: Elsewhere(child(avx512, work.threads), prepare, work)
 
+    def elsewhere(work: Work) -> Call:
+        # A copy of the work is without the inputs, which are made again there.
+        call = Elsewhere(process(avx512, work.threads), prepare, replace(work))
+        call.ask(there, 0)
+        return call
 
-def avx512_in_use() -> list[str]:
-    """Names of the AVX-512 features that this process's NumPy dispatches to."""
-    from numpy._core import _multiarray_umath as core
-
-    names: list[str] = core.__cpu_dispatch__
-    return [n for n in names if n.startswith(("AVX512", "X86_V4")) and core.__cpu_features__[n]]
+    return elsewhere
 
 
 @cache
-def child(avx512: bool = False, threads: int = 0) -> Child:
+def process(avx512: bool, threads: int) -> Executor:
     """The process for such calls, started once."""
-    settings = {"POLARS_MAX_THREADS": str(threads)} if threads else {}
-    if avx512:
-        return Child(settings)
-    names = avx512_in_use()
-    if not names:
-        raise Absent("NumPy has no AVX-512 code for this processor")
-    other = Child(settings | {"NPY_DISABLE_CPU_FEATURES": " ".join(names)})
-    if left := other.ask(avx512_in_use):
-        raise Absent(f"NumPy still uses {', '.join(left)}")
-    return other
+    settings = {"POLARS_MAX_THREADS": str(threads)}
+    if not avx512:
+        from numpy._core import _multiarray_umath as core
+
+        names = [n for n in core.__cpu_dispatch__ if n.startswith(("AVX512", "X86_V4"))]
+        in_use = [name for name in names if core.__cpu_features__[name]]
+        if not in_use:
+            raise Absent("NumPy has no AVX-512 code for this processor")
+        settings["NPY_DISABLE_CPU_FEATURES"] = " ".join(in_use)
+    with patch.dict(os.environ, settings):
+        executor = ProcessPoolExecutor(1, get_context("spawn"))
+        executor.submit(os.getpid).result()  # the process starts now
+    return executor
 
 
-class Elsewhere(SelfTimed):
+@dataclass(frozen=True)
+class Elsewhere:
     """A call in the other process."""
 
-    def __init__(self, process: Child, prepare: Prepare, work: Work) -> None:
-        # A copy of the work is without the inputs, which are made again there.
-        self.process, self.prepare, self.work = process, prepare, replace(work)
-        process.ask(prepare_here, self.prepare, self.work)
+    executor: Executor
+    prepare: Prepare
+    work: Work
 
     def __call__(self) -> Any:
         """The answer of one call."""
-        return self.process.ask(call_here, self.prepare, self.work)
+        return self.ask(answer)
 
-    def clock(self, calls: int) -> tuple[float, float]:
-        """Its time there, without that of asking."""
-        wall, cpu = self.process.ask(clock_here, self.prepare, self.work, calls)
-        return wall, cpu
+    def ask(self, function: Any, *arguments: Any) -> Any:
+        """What a function of the call gives there."""
+        key = pickle.dumps(self.work), pickle.dumps(self.prepare)
+        return self.executor.submit(function, *key, *arguments).result()
+
+
+def clock(call: Call, calls: int) -> float:
+    """Seconds of so many calls, without garbage collections."""
+    if isinstance(call, Elsewhere):
+        seconds: float = call.ask(there, calls)
+        return seconds
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        start = time.perf_counter()
+        for _ in range(calls):
+            call()
+        return time.perf_counter() - start
+    finally:
+        if was_on:
+            gc.enable()
 
 
 @lru_cache(2)  # a case's and its toy's
-def calls_of(work_key: bytes) -> tuple[Work, dict[bytes, Call]]:
+def calls_of(work: bytes) -> tuple[Work, dict[bytes, Call]]:
     """In the other process: a work, whose inputs are made once, and the calls made of it."""
-    return pickle.loads(work_key), {}
+    return pickle.loads(work), {}
 
 
-def held(prepare: Prepare, work: Work) -> Call:
+def held(work: bytes, prepare: bytes) -> Call:
     """In the other process: the call made in this way, once."""
-    shared, calls = calls_of(pickle.dumps(work))
-    key = pickle.dumps(prepare)
-    if key not in calls:
-        calls[key] = prepare(shared)
-    return calls[key]
+    shared, calls = calls_of(work)
+    if prepare not in calls:
+        calls[prepare] = pickle.loads(prepare)(shared)
+    return calls[prepare]
 
 
-def prepare_here(prepare: Prepare, work: Work) -> None:
-    """In the other process: make a call."""
-    held(prepare, work)
-
-
-def call_here(prepare: Prepare, work: Work) -> Any:
+def answer(work: bytes, prepare: bytes) -> Any:
     """In the other process: the answer of one call."""
-    return held(prepare, work)()
+    return held(work, prepare)()
 
 
-def clock_here(prepare: Prepare, work: Work, calls: int) -> tuple[float, float]:
-    """In the other process: the time of so many calls."""
-    return clock(held(prepare, work), calls)
+def there(work: bytes, prepare: bytes, calls: int) -> float:
+    """In the other process: the time of so many calls, without that of making the first."""
+    return clock(held(work, prepare), calls)

@@ -8,7 +8,6 @@ answer is uniform in the gap drawn (which leaks records by its low bits).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from math import ceil
 from typing import Any
 
@@ -104,11 +103,6 @@ def windowed(
     return median
 
 
-def candidates(work: NumberWork) -> FloatArray:
-    """The even candidates that OpenDP chooses from."""
-    return np.linspace(*work.bounds, CANDIDATES)
-
-
 def opendp(work: NumberWork) -> Call:
     """OpenDP's private quantile by the exponential mechanism, on candidates."""
     import opendp.prelude as dp
@@ -118,7 +112,7 @@ def opendp(work: NumberWork) -> Call:
         dp.vector_domain(dp.atom_domain(T=float, nan=False)),
         dp.symmetric_distance(),
         dp.zero_concentrated_divergence(),
-        candidates=candidates(work).tolist(),
+        candidates=np.linspace(*work.bounds, CANDIDATES).tolist(),
         alpha=0.5,
         scale=1.0 / work.epsilon,
     )
@@ -139,58 +133,21 @@ def diffprivlib(work: NumberWork) -> Call:
 def laplace(work: NumberWork) -> Call:
     """NumPy's Laplace noise in floats: neither exact nor private (its low bits leak)."""
     rng = np.random.default_rng(DRAW_SEED)
-    if work.size == 1:
-        return lambda: rng.laplace(CENTER, 1.0 / work.epsilon)
-    return lambda: rng.laplace(CENTER, 1.0 / work.epsilon, work.size)
+    size = work.size if work.size > 1 else None
+    return lambda: rng.laplace(CENTER, 1.0 / work.epsilon, size)
 
 
 def opendp_laplace(work: NumberWork) -> Call:
     """OpenDP's exact Laplace noise, one call."""
-    mechanism = opendp_laplace_built(work)()
-    return lambda: mechanism(CENTER)
-
-
-def opendp_laplace_built(work: NumberWork) -> Call:
-    """The mechanism itself, with its domain."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-
-    def call() -> Any:
-        domain = dp.atom_domain(T=float, nan=False)
-        return dp.m.make_laplace(domain, dp.absolute_distance(T=float), 1.0 / work.epsilon)
-
-    return call
-
-
-def diffprivlib_laplace_built(work: NumberWork) -> Call:
-    """diffprivlib's mechanism."""
-    from diffprivlib.mechanisms import Laplace
-
-    return partial(Laplace, epsilon=work.epsilon, sensitivity=1.0)
-
-
-# Floors: the middle record itself, or less, as fast as NumPy has it.
+    domain = dp.atom_domain(T=float, nan=False)
+    mechanism = dp.m.make_laplace(domain, dp.absolute_distance(T=float), 1.0 / work.epsilon)
+    return lambda: mechanism(CENTER)
 
 
 def numpy_partition(work: NumberWork) -> Call:
-    """The upper median by a partition."""
+    """A floor: the upper median by a partition."""
     x, middle = work.records, work.k // 2
     return lambda: np.partition(x, middle)[middle]
-
-
-def numpy_sort(work: NumberWork) -> Call:
-    """The upper median by a sort."""
-    x, middle = work.records, work.k // 2
-    return lambda: np.sort(x)[middle]
-
-
-def numpy_asarray(work: NumberWork) -> Call:
-    """A list becomes an array, of which `np.max` is taken."""
-    listed = work.records.tolist()
-    return lambda: np.asarray(listed).max()
-
-
-def numpy_max(work: NumberWork) -> Call:
-    """`np.max`: every record is read once."""
-    return partial(np.max, work.records)

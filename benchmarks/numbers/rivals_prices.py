@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..harness.workload import DRAW_SEED, Call, FloatArray
 from .workload import NumberWork
-
-
-def histogram(work: NumberWork) -> Call:
-    """`np.histogram` on even edges, summed up from the highest price."""
-    bids, prices = work.bids, work.prices
-    ends = float(prices[0]), float(prices[-1])
-
-    def call() -> FloatArray:
-        number, _ = np.histogram(bids, bins=work.k - 1, range=ends)
-        paying = np.zeros(work.k)  # nobody bids the highest price itself
-        paying[:-1] = number[::-1].cumsum()[::-1]
-        return np.multiply(paying, prices, out=paying)
-
-    return call
 
 
 def sort_search(work: NumberWork) -> Call:
@@ -35,14 +19,10 @@ def sort_search(work: NumberWork) -> Call:
     return call
 
 
-def _rate(work: NumberWork) -> float:
-    """Revenue is monotone, and a bid moves it by at most the highest price."""
-    return work.epsilon / float(work.prices[-1])
-
-
-def drawn_by(revenue: Callable[[NumberWork], Call], work: NumberWork) -> Call:
-    """One price: its revenues, and a search in the cumulated weights."""
-    utilities, rng, rate = revenue(work), np.random.default_rng(DRAW_SEED), _rate(work)
+def drawn(work: NumberWork) -> Call:
+    """One price: the revenues of all, and a search in the cumulated weights."""
+    utilities, rng = sort_search(work), np.random.default_rng(DRAW_SEED)
+    rate = work.epsilon / float(work.prices[-1])  # a bid moves revenue by this price at most
 
     def call() -> float:
         u = utilities()

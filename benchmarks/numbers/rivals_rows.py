@@ -13,8 +13,8 @@ from .rivals import UNDERFLOW, clamped
 from .workload import STUDY, NumberWork
 
 
-def counted(work: NumberWork, *, shuffled: bool) -> Call:
-    """All at once by how often each gap comes: shuffled, or in order, which is less than draws."""
+def counted(work: NumberWork) -> Call:
+    """All at once by how often each gap comes, shuffled."""
     rng, shape = np.random.default_rng(DRAW_SEED), (work.rows, work.size)
     places = np.arange(work.rows * (work.k + 2)).reshape(work.rows, -1)[:, :-1].ravel()
     from_middle = np.abs(np.arange(work.k + 1) - work.k / 2)
@@ -23,8 +23,7 @@ def counted(work: NumberWork, *, shuffled: bool) -> Call:
         weights = gaps * np.exp(-epsilon * from_middle)
         weights /= weights.sum(axis=1, keepdims=True)
         place = np.repeat(places, rng.multinomial(work.size, weights).ravel()).reshape(shape)
-        if shuffled:
-            rng.permuted(place, axis=1, out=place)
+        rng.permuted(place, axis=1, out=place)
         flat = knots.ravel()
         low = flat[place]
         return low + (flat[place + 1] - low) * rng.random(shape)

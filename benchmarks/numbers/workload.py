@@ -1,4 +1,4 @@
-"""What the cases of private numbers work on: records, bids, and the exact laws of answers."""
+"""What the cases of private numbers work on: records and bids."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..harness.workload import EPSILON, SEED, FloatArray, Generator, IntArray, Work
-from .gap_laws import GapLaws
+from ..harness.workload import EPSILON, SEED, FloatArray, Generator, Work
 
 Shape = int | tuple[int, int]
 
@@ -51,15 +50,9 @@ class NumberWork(Work):
         return MAKERS[self.data or "uniform"][1](np.random.default_rng(SEED), shape)
 
     @cached_property
-    def gap_laws(self) -> GapLaws:
-        """The laws of the medians of all rows."""
-        offsets = np.arange(0, self.records.size + 1, self.k)
-        return GapLaws(self.records.ravel(), offsets, self.bounds)
-
-    @property
-    def knots(self) -> FloatArray:
-        """The clamped records in order between the bounds, (rows, k + 2): gap i is after i."""
-        return self.gap_laws.knots.reshape(-1, self.k + 2)
+    def medians(self) -> FloatArray:
+        """The median of each data set, beside as many draws as there are."""
+        return np.median(self.records, axis=-1, keepdims=self.rows > 1 and self.size > 1)
 
     @cached_property
     def prices(self) -> FloatArray:
@@ -73,9 +66,3 @@ class NumberWork(Work):
         share = np.random.default_rng(SEED).random(BIDS * self.k)
         bids: FloatArray = np.minimum(low + (high - low) * share, high)
         return bids
-
-    @cached_property
-    def revenue(self) -> IntArray:
-        """The exact revenue of every price, in ticks."""
-        paying = self.bids.size - np.searchsorted(np.sort(self.bids), self.prices)
-        return np.arange(1, self.k + 1) * paying.astype(np.int64)

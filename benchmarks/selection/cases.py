@@ -5,21 +5,18 @@ One thread, epsilon = sensitivity = 1 and utilities 20 * U(0, 1) unless a case s
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 import fastexp as fx
 
 from ..harness.calls import from_law, released, simulated, two_threads
-from ..harness.elsewhere import with_own_threads
-from ..harness.measure import timed
-from ..harness.memory import traced_memory
-from ..harness.workload import EPSILON, SENSITIVITY, Call, Case, Entry, Role, ours
-from . import checks, leak, rivals, rivals_rows, rivals_texts, startup
-from .workload import FORMS
+from ..harness.measure import timed, traced_memory
+from ..harness.workload import EPSILON, SENSITIVITY, Case, Entry, Role, ours
+from . import leak, rivals, rivals_rows, startup
 from .workload import SelectionWork as Work
 
 SMALL, LARGE = (10, 1_000), (100_000, 10_000_000)
@@ -52,42 +49,24 @@ def response(_work: Work) -> fx.RandomizedResponse:
     return fx.RandomizedResponse(EPSILON)
 
 
-def most_common(work: Work) -> fx.MostCommon:
-    """The most common of the texts that are candidates."""
-    return fx.MostCommon(EPSILON, work.candidates)
+def utility(work: Work, draws: Any) -> Any:
+    """The utilities of what was drawn, from each row its own."""
+    if work.rows == 1:
+        return work.utilities[draws]
+    rows = np.arange(work.rows)
+    return work.utilities[rows[:, None] if work.size > 1 else rows, draws]
 
 
-def budgeted(work: Work) -> Call:
-    """A release that a budget in memory is charged for."""
-    budget = fx.Budget(epsilon=1e12)
-    return partial(exponential(work).release, work.utilities, budget=budget)
+def loss(work: Work, draws: Any) -> Any:
+    """How far the counts of a top-k fall behind the best ones, at most."""
+    return (np.sort(work.counts)[::-1][: work.chosen] - work.counts[draws]).max()
 
 
-def built(work: Work) -> Call:
-    """The mechanism itself."""
-    return lambda: exponential(work)
-
-
-def most_common_text(work: Work) -> Call:
-    """A release of texts."""
-    return partial(most_common(work).release, work.texts)
-
-
-def most_bytes(work: Work) -> int:
-    """What a release may take: three words a block of 1,024 candidates, twice, and 128 KiB."""
-    return 2 * 24 * -(-work.k // 1024) + (1 << 17)
-
-
-def draw_narrow(work: Work) -> Call:
-    """A draw from each row of float32; that it warns of rounded utilities is meant."""
-    call = simulated(exponential, lambda work: work.utilities.astype(np.float32))(work)
-
-    def quiet() -> object:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", fx.SensitivityWarning)
-            return call()
-
-    return quiet
+def flipped(work: Work, responses: Any) -> Any:
+    """Which bits are others; OpenDP has eight a byte."""
+    if isinstance(responses, bytes):
+        responses = np.unpackbits(np.frombuffer(responses, np.uint8))[: work.k]
+    return responses != work.bits
 
 
 def start(name: str, code: str, role: Role = "rival") -> Entry:
@@ -109,17 +88,15 @@ RACE = Entry("numpy_race", rivals.numpy_race)
 BLOCKED = Entry(
     "numpy_blocked", rivals.numpy_blocked, least_k=1_001, why="one block: as numpy_cumsum"
 )
-CHOICE = Entry("numpy_choice", rivals.numpy_choice)
 
 RELEASE = (
     RELEASE_OURS,
     GUMBEL,
     CUMSUM,
-    CHOICE,
     BLOCKED,
     Entry("opendp", rivals.opendp),
     Entry("diffprivlib", rivals.diffprivlib, most_k=1_000_000, why="more than 2 s a call"),
-    Entry("numpy_exp", rivals.numpy_exp, "limit", check=checks.weights),
+    Entry("numpy_exp", rivals.numpy_exp, "limit"),
 )
 RELEASE_THREADS = two_threads(RELEASE_OURS.prepare)
 MEMORY = tuple(e for e in RELEASE if e.name.startswith(("fastexp", "numpy")))
@@ -130,34 +107,24 @@ SINGLE = (
     CUMSUM,
     BLOCKED,
     Entry("numpy_rejection", rivals.numpy_rejection),
-    Entry("numpy_max", rivals.numpy_max, "limit", check=checks.highest),
+    Entry("numpy_max", rivals.numpy_max, "limit"),
 )
 ROWS = (
     ours(DRAW),
     Entry("fastexp_gumbel", DRAW_GUMBEL, "variant"),
     Entry("fastexp_release", RELEASE_OURS.prepare, "variant"),
-    Entry("numpy_gumbel", rivals_rows.gumbel),
     Entry("numpy_cumsum", rivals_rows.cumsum),
-    Entry("numpy_cumsum_tiled", rivals_rows.cumsum_tiled),
     Entry("numpy_transposed_tiled", rivals_rows.transposed_tiled),
-)
-ROWS_FLOAT32 = (
-    Entry("fastexp", draw_narrow, "ours"),
-    Entry("fastexp_float64", DRAW, "variant"),
-    Entry("numpy_gumbel", rivals_rows.gumbel),
-    Entry("numpy_cumsum", rivals_rows.cumsum),
 )
 ROWS_THREADS = two_threads(DRAW)
 MANY = (
     ours(DRAW),
     Entry("fastexp_from_law", from_law(exponential, UTILITIES), "variant"),
     Entry("scipy_alias_urn", rivals.scipy_alias_urn),
-    CHOICE,
     CUMSUM,
 )
 MANY_ROWS = (
     ours(DRAW),
-    Entry("numpy_choice", rivals_rows.each_choice),
     Entry("numpy_counts_shuffled", rivals_rows.counts_shuffled),
 )
 BY_GUMBEL = (
@@ -166,15 +133,12 @@ BY_GUMBEL = (
     GUMBEL,
     RACE,
 )
-_NUMPY_TOP = (
-    Entry("numpy_gumbel_top", rivals.gumbel_top),
-    Entry("numpy_race_top", rivals.race_top),
-)
-TOP_K = (ours(simulated(top_k, UTILITIES)), *_NUMPY_TOP)
+RACE_TOP = Entry("numpy_race_top", rivals.race_top)
+TOP_K = (ours(simulated(top_k, UTILITIES)), RACE_TOP)
 TOP_K_RELEASE = (
     ours(released(top_k, UTILITIES)),
     Entry("opendp_top_k", rivals.opendp_top),
-    *_NUMPY_TOP,
+    RACE_TOP,
 )
 JOINT_TOP_K = (
     ours(released(joint_top_k, COUNTS)),
@@ -191,34 +155,12 @@ FLIP_RELEASE = (
     Entry("diffprivlib", rivals.diffprivlib_flip),
     *_NUMPY_FLIP,
 )
-_NUMPY_RESPONSE = (
-    Entry("numpy_uniform", rivals.uniform_responses),
-    Entry("numpy_integers", rivals.integer_responses),
-)
-RESPONSE = (ours(simulated(response, BITS)), *_NUMPY_RESPONSE)
+INTEGERS = Entry("numpy_integers", rivals.integer_responses)
+RESPONSE = (ours(simulated(response, BITS)), INTEGERS)
 RESPONSE_RELEASE = (
     ours(released(response, BITS)),
-    Entry("opendp", rivals.opendp_responses, check=checks.packed_responses),
-    *_NUMPY_RESPONSE,
-)
-BUDGET = (
-    ours(budgeted),
-    Entry("fastexp_no_budget", RELEASE_OURS.prepare, "variant"),
-)
-BUILD = (
-    ours(built),
-    Entry("opendp", rivals.opendp_built, check=checks.built_map),
-    Entry("diffprivlib", rivals.diffprivlib_built),
-)
-TEXTS = (
-    ours(with_own_threads(most_common_text)),
-    Entry("counts_and_noise", with_own_threads(rivals_texts.counts_and_noise)),
-    Entry(
-        "value_counts",
-        with_own_threads(rivals_texts.value_counts),
-        "limit",
-        check=checks.counted_texts,
-    ),
+    Entry("opendp", rivals.opendp_responses),
+    INTEGERS,
 )
 COLD_START = (
     start("fastexp_release_warm_cache", startup.RELEASE, "ours"),
@@ -227,7 +169,7 @@ COLD_START = (
     first("fastexp_group_median_cold_cache", startup.GROUPS),
     first("fastexp_table1_cold_cache", startup.TABLE1),
     start("fastexp_import", "import fastexp", "variant"),
-    Entry("fastexp_help", startup.show_help, "variant"),
+    start("fastexp_help", startup.HELP, "variant"),
     start("numpy_release", startup.NUMPY),
     start("opendp_release", startup.OPENDP),
     start("diffprivlib_release", startup.DIFFPRIVLIB),
@@ -236,15 +178,12 @@ COLD_START = (
     start("numba_import", "import numba", "limit"),
 )
 
-_case = partial(Case, check=checks.exponential, measure=timed)
-_top_k = partial(_case, check=checks.top_k)
-_joint = partial(_case, "joint_top_k_release", check=checks.joint_top_k)
-_flip = partial(_case, check=checks.permute_and_flip, toy_k=10)
-_response = partial(_case, check=checks.responses, toy_k=10_000)
-_texts = partial(_case, "most_common", check=checks.texts)
-FEW = (1_000, 100_000)
+_case = partial(Case, measure=timed, figures=utility)
+_joint = partial(_case, "joint_top_k_release", figures=loss)
+_flip = partial(_case, toy_k=10)
+_response = partial(_case, figures=flipped, toy_k=10_000)
+SIZES = (10, 1_000, 100_000)
 MATRICES = ((10_000, 1_000), (1_000_000, 10))  # rows, k
-WIDE = ((256, 10_000), (32, 128_256))
 MILLION = Work(10**6)
 
 CASES = (
@@ -254,36 +193,19 @@ CASES = (
     *(_case("single", Work(k), SINGLE) for k in SMALL),
     *(_case("single", Work(k), SINGLE, toy_k=2_500) for k in LARGE),
     *(_case("rows", Work(k, rows=rows), ROWS) for rows, k in MATRICES),
-    *(_case("rows_float32", Work(k, rows=rows), ROWS_FLOAT32, toy_k=2_500) for rows, k in WIDE),
     *(_case("rows_2t", Work(k, rows=rows, threads=2), ROWS_THREADS) for rows, k in MATRICES),
     *(_case("many", Work(k, size=10**6), MANY, toy_size=5_000) for k in (1_000, 10**6)),
     _case("many_rows", Work(100, rows=1_000, size=1_000), MANY_ROWS, toy_size=100),
     _case("gumbel", MILLION, BY_GUMBEL, toy_k=2_500),
-    _top_k("top_k", Work(10**6, chosen=100), TOP_K),
-    _top_k("top_k_release", Work(10**5, chosen=100), TOP_K_RELEASE),
+    _case("top_k", Work(10**6, chosen=100), TOP_K),
+    _case("top_k_release", Work(10**5, chosen=100), TOP_K_RELEASE),
     _joint(Work(1_000, chosen=10), JOINT_TOP_K),
     *(_joint(Work(k, chosen=100), JOINT_TOP_K, toy_k=2_500) for k in (10**5, 10**6)),
-    *(_flip("permute_and_flip", Work(k), FLIP) for k in (10, *FEW)),
-    *(_flip("permute_and_flip_release", Work(k), FLIP_RELEASE) for k in (10, *FEW)),
+    *(_flip("permute_and_flip", Work(k), FLIP) for k in SIZES),
+    *(_flip("permute_and_flip_release", Work(k), FLIP_RELEASE) for k in SIZES),
     _response("randomized_response", MILLION, RESPONSE),
     _response("randomized_response_release", MILLION, RESPONSE_RELEASE),
-    _case("budget", Work(10), BUDGET),
-    _case("build_exponential", Work(8), BUILD, check=checks.built),
-    *(_texts(Work(MILLION.k, form=form), TEXTS) for form in FORMS),
-    _case("cold_start", Work(8), COLD_START, check=checks.process_output, slow_s=5.0),
-    _case(
-        "constant_time",
-        Work(1_000),
-        (RELEASE_OURS, CUMSUM),
-        check=leak.the_leader,
-        measure=leak.leak,
-        suffixes=leak.SUFFIXES,
-    ),
-    _case(
-        "memory",
-        Work(10**7),
-        MEMORY,
-        measure=partial(traced_memory, allowance=most_bytes),
-        toy_k=2_500,
-    ),
+    Case("cold_start", Work(8), COLD_START, timed),
+    Case("constant_time", Work(1_000), (RELEASE_OURS, CUMSUM), leak.leak),
+    _case("memory", Work(10**7), MEMORY, measure=traced_memory, toy_k=2_500),
 )

@@ -6,7 +6,6 @@ draw from PCG64; diffprivlib and OpenDP from the operating system, as a release 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from math import exp, log
 from typing import Any
@@ -46,18 +45,6 @@ def numpy_cumsum(work: Work) -> Call:
     def call() -> object:
         sums = np.cumsum(weights(u))
         return np.searchsorted(sums, rng.random(size) * sums[-1], side="right")
-
-    return call
-
-
-def numpy_choice(work: Work) -> Call:
-    """`Generator.choice` with probabilities."""
-    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
-    size = work.size if work.size > 1 else None
-
-    def call() -> object:
-        p = weights(u)
-        return rng.choice(work.k, size=size, p=p / p.sum())
 
     return call
 
@@ -115,7 +102,7 @@ def scipy_alias_urn(work: Work) -> Call:
     return lambda: DiscreteAliasUrn(weights(u), random_state=rng).rvs(work.size)
 
 
-def opendp_noisy_max(scale: float, *, exponential: bool = False, monotonic: bool = False) -> Any:
+def opendp_noisy_max(*, exponential: bool = False) -> Any:
     """OpenDP's noisy maximum: with Gumbel noise, or exponential noise as permute-and-flip.
 
     It takes an array, which it converts some five times faster than a list.
@@ -125,15 +112,15 @@ def opendp_noisy_max(scale: float, *, exponential: bool = False, monotonic: bool
     dp.enable_features("contrib")
     return dp.m.make_noisy_max(
         dp.vector_domain(dp.atom_domain(T=float, nan=False)),
-        dp.linf_distance(T=float, monotonic=monotonic),
+        dp.linf_distance(T=float),
         dp.max_divergence() if exponential else dp.zero_concentrated_divergence(),
-        scale=scale,
+        scale=1.0 / RATE,
     )
 
 
 def opendp(work: Work) -> Call:
     """OpenDP's exponential mechanism: noisy max under zero-concentrated divergence."""
-    mechanism, u = opendp_noisy_max(1.0 / RATE), work.utilities
+    mechanism, u = opendp_noisy_max(), work.utilities
     return lambda: mechanism(u)
 
 
@@ -145,36 +132,17 @@ def diffprivlib(work: Work) -> Call:
     return lambda: Exponential(epsilon=EPSILON, sensitivity=SENSITIVITY, utility=u).randomise()
 
 
-def opendp_built(_work: Work) -> Call:
-    """OpenDP's mechanism, without a draw."""
-    opendp_noisy_max(1.0 / RATE)  # imports it
-    return lambda: opendp_noisy_max(1.0 / RATE)
-
-
-def diffprivlib_built(work: Work) -> Call:
-    """diffprivlib's, which takes the utilities."""
-    from diffprivlib.mechanisms import Exponential
-
-    u = work.utility_list
-    return lambda: Exponential(epsilon=EPSILON, sensitivity=SENSITIVITY, utility=u)
-
-
 # Top-k.
 
 
-def gumbel_top(work: Work) -> Call:
-    """The greatest Gumbel keys by a partition, then in order."""
-    u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
-    return lambda: greatest(work.rate * u + rng.gumbel(size=work.k), work.chosen)
-
-
 def race_top(work: Work) -> Call:
-    """The least times of an exponential race in the same way."""
+    """The least times of an exponential race by a partition, then in order."""
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
 
     def call() -> object:
         times = rng.standard_exponential(work.k) / weights(u, work.rate)
-        return greatest(-times, work.chosen)
+        places = np.argpartition(times, work.chosen)[: work.chosen]
+        return places[np.argsort(times[places])]
 
     return call
 
@@ -198,12 +166,6 @@ def joint_slices(work: Work) -> Call:
     return call
 
 
-def greatest(keys: FloatArray, count: int) -> object:
-    """The places of the greatest keys, the greatest first."""
-    places = np.argpartition(keys, keys.size - count)[keys.size - count :]
-    return places[np.argsort(-keys[places])]
-
-
 def opendp_top(work: Work) -> Call:
     """OpenDP's top-k under zero-concentrated divergence, which has Gumbel noise."""
     import opendp.prelude as dp
@@ -222,7 +184,7 @@ def opendp_top(work: Work) -> Call:
 
 def opendp_flip(work: Work) -> Call:
     """OpenDP's noisy maximum under max-divergence."""
-    mechanism, u = opendp_noisy_max(1.0 / RATE, exponential=True), work.utilities
+    mechanism, u = opendp_noisy_max(exponential=True), work.utilities
     return lambda: mechanism(u)
 
 
@@ -261,20 +223,10 @@ def flips(work: Work) -> Call:
 FLIP = 1 / (1 + exp(EPSILON))  # the probability that a bit is flipped
 
 
-def _responses(flipped: Callable[[np.random.Generator, int], Any], work: Work) -> Call:
-    bits, rng = work.bits, np.random.default_rng(DRAW_SEED)
-    return lambda: flipped(rng, work.k) ^ bits
-
-
-def uniform_responses(work: Work) -> Call:
-    """Randomised response by one double a bit."""
-    return _responses(lambda rng, k: rng.random(k) < FLIP, work)
-
-
 def integer_responses(work: Work) -> Call:
     """Randomised response by 32 random bits a bit, so with a bias right to 2**-33."""
-    cut = np.uint32(round(2**32 * FLIP))
-    return _responses(lambda rng, k: rng.integers(0, 1 << 32, k, dtype=np.uint32) < cut, work)
+    bits, rng, cut = work.bits, np.random.default_rng(DRAW_SEED), np.uint32(round(2**32 * FLIP))
+    return lambda: (rng.integers(0, 1 << 32, work.k, dtype=np.uint32) < cut) ^ bits
 
 
 def opendp_responses(work: Work) -> Call:

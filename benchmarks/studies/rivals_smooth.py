@@ -28,23 +28,6 @@ def _over_sorted(work: StudyWork, find: Callable[[FloatArray], float]) -> Call:
     return call
 
 
-def quadratic(work: StudyWork) -> Call:
-    """The widest window of every cost: n passes by NumPy, O(n**2) in all."""
-    n, (low, high) = work.k, work.bounds
-    padded = np.concatenate([np.full(n, low), np.empty(n), np.full(n, high)])
-    weights, at = np.exp(-RATE * np.arange(n + 1)), n + (n + 1) // 2 - 1
-
-    def find(x: FloatArray) -> float:
-        padded[n : 2 * n] = x
-        greatest = 0.0
-        for k in range(n + 1):
-            widest = (padded[at : at + k + 2] - padded[at - k - 1 : at + 1]).max()
-            greatest = max(greatest, weights[k] * widest)
-        return float(greatest)
-
-    return _over_sorted(work, find)
-
-
 def divide_and_conquer(work: StudyWork) -> Call:
     """O(n log n) by Nissim et al., Section 3.1: the best right end only moves right.
 
@@ -77,7 +60,7 @@ def divide_and_conquer(work: StudyWork) -> Call:
 
 
 def stopping(work: StudyWork) -> Call:
-    """As `quadratic`, by hand: no further than where the bounds' distance weighs too little."""
+    """By hand: windows of each cost, as far as the distance of the bounds weighs enough."""
     n, (low, high) = work.k, work.bounds
     m = (n + 1) // 2
     costs = np.arange(1, max(2, min(m, n - m, ceil(20 / RATE))))  # of a first look

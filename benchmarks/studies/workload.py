@@ -152,6 +152,13 @@ class StudyWork(NumberWork):
         return np.sort(records) if self.in_order else records
 
     @cached_property
+    def knots(self) -> FloatArray:
+        """The clamped records in order between the bounds, (rows, k + 2): gap i is after i."""
+        low, high = self.bounds
+        inner = np.sort(np.clip(self.records.reshape(-1, self.k), low, high), axis=1)
+        return np.pad(inner, ((0, 0), (1, 1)), constant_values=((0, 0), (low, high)))
+
+    @cached_property
     def spreads(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Of each cell: the mean error, its variance between data sets, that of one draw."""
         mean, square = errors(self.knots, self.bounds).swapaxes(0, 1)

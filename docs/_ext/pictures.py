@@ -50,7 +50,7 @@ def make(folder: Path, theme: str) -> None:
     for script in SCRIPTS:
         sys.argv = [str(script), str(folder / f"{script.stem}-{theme}.svg"), *options]
         runpy.run_path(str(script), run_name="__main__")
-    for case in growth.titles(report.newest(records)):
+    for case in growth.curves(records):
         picture = folder / f"growth-{case.replace(' ', '-')}-{theme}.svg"
         sys.argv = ["growth", case, str(picture), *options]
         growth.main()

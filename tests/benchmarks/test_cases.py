@@ -1,4 +1,4 @@
-"""The benchmarks at toy size: every case runs, and every case's check can fail."""
+"""The benchmarks at toy size: every case runs, and the check of rivals can fail."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from benchmarks import test_kernels
-from benchmarks.cases import CASES, select
-from benchmarks.harness.outcome import TOY, WrongAnswer
-from benchmarks.harness.workload import Call, Case
+from benchmarks.cases import CASES
+from benchmarks.harness.checks import WrongAnswer, check, same_mean
+from benchmarks.harness.outcome import TOY
+from benchmarks.harness.workload import Call, Case, Entry
 from benchmarks.numbers.workload import CENTER, STUDY
-from benchmarks.studies import engines
-from benchmarks.studies.workload import CELLS
+from benchmarks.studies.cases import study
+from benchmarks.studies.workload import CELLS, StudyWork
 from tests.support.each import each
 
 BY_ID = {case.id: case for case in CASES}
@@ -26,22 +27,25 @@ def test_case_ids_are_unique() -> None:
     assert len(BY_ID) == len(CASES)
 
 
+def entry_names(case: Case) -> list[str]:
+    return [entry.name for entry in case.entries]
+
+
 # Of cases that are the same except for their size, one.
-TOYS = {(case.name, case.inputs.label, *case.row_names): case.toy() for case in CASES}
+TOYS = {(case.name, case.inputs.label, *entry_names(case)): case.toy() for case in CASES}
 
 
 @pytest.mark.process
 @pytest.mark.slow
 @each("toy", TOYS.values(), ids=lambda toy: toy.id)
 def test_every_case_runs_at_toy_size(toy: Case) -> None:
-    """Each entry is measured and checked, or declared absent with a reason."""
-    with engines.RUNNING:  # no process outlives the test
-        outcome = toy.measure(toy, TOY)
-    names = [row.name for row in outcome.rows] + list(outcome.absent)
-    assert sorted(names) == sorted(toy.row_names)
+    """Each entry is checked and measured, or declared absent with a reason."""
+    outcome = toy.measure(toy, TOY)
+    names = {row.name.partition(" ")[0] for row in outcome.rows} | outcome.absent.keys()
+    assert sorted(names) == sorted(entry_names(toy))
     assert all(outcome.absent.values())
-    assert all(row.repeats and row.checked for row in outcome.rows)
-    assert [row.role for row in outcome.rows].count("ours") >= 1
+    assert all(row.repeats for row in outcome.rows)
+    assert toy.entries[0].role == outcome.rows[0].role == "ours"
 
 
 @pytest.mark.process
@@ -57,105 +61,63 @@ def test_kernels_are_benchmarked() -> None:
         assert size == test_kernels.size_of(arguments)
 
 
-# Each case's check, fed a wrong answer through the whole way of a measurement.
-
-
 def constant(answer: Any, _work: Any) -> Call:
-    """A way of doing no work, for other processes too."""
+    """A way of doing no work."""
     return lambda: answer
 
 
-def wrong_entry(case: Case, answer: Any) -> Case:
-    """The toy case with one entry, of its first entry's role, that always gives `answer`."""
-    entry = replace(case.entries[0], prepare=partial(constant, answer), check=None)
-    return replace(case.toy(), entries=(entry,))
-
-
-def worst(case: Case) -> Any:
-    """The least likely answer of the right form."""
-    order = np.argsort(case.work().utilities)[..., : case.inputs.chosen]
-    return int(order[0]) if order.size == 1 else order
-
-
-WRONG: dict[str, Callable[[Case], Any]] = {
-    "release": worst,
-    "release_2t": lambda _case: 0.5,
-    "single": worst,
-    "rows": lambda case: worst(case)[:, 0],
-    "rows_float32": lambda case: worst(case)[:, 0],
-    "rows_2t": lambda case: np.zeros(case.inputs.rows - 1, dtype=np.int64),
-    "many_rows": lambda case: np.zeros((case.inputs.rows, case.inputs.size), dtype=np.int64),
-    "gumbel": worst,
-    "top_k": worst,
-    "joint_top_k_release": lambda case: np.argsort(case.work().counts)[: case.inputs.chosen],
-    "top_k_release": lambda case: np.zeros(case.inputs.chosen, dtype=np.int64),
-    "permute_and_flip": worst,
-    "permute_and_flip_release": worst,
-    "randomized_response": lambda case: case.work().bits,
-    "randomized_response_release": lambda case: ~case.work().bits,
-    "many": lambda case: np.arange(case.inputs.size) % case.inputs.k,
-    "budget": worst,
-    "build_exponential": lambda _case: None,
-    "build_median": lambda _case: None,
-    "build_laplace": lambda _case: None,
-    "guarantee": lambda _case: None,
-    "most_common": lambda case: case.work().candidates[0],
-    "cold_start": lambda _case: ("True", "False"),
-    "constant_time": lambda _case: 0,
-    "memory": lambda case: case.inputs.k,
-    "median_release": lambda case: case.work().bounds[0],
-    "median_sample": lambda case: case.work().bounds[0],
-    "median_rows": lambda case: np.zeros(case.inputs.rows),
-    "median_coarse": lambda case: case.work().bounds[0],
-    "median_list": lambda case: case.work().bounds[0],
-    "quantiles_release": lambda case: np.full(10, case.work().bounds[0]),
-    "median_threads": lambda _case: 0,
-    "median_memory": lambda case: case.work().bounds[1],
-    "median_study": lambda case: [np.zeros((case.inputs.rows, case.inputs.size))] * len(STUDY),
-    "many_draws": lambda case: np.linspace(*case.work().bounds, case.inputs.size),
-    "revenue_law": lambda case: np.zeros(case.inputs.k),
-    "price_release": lambda case: case.work().prices[0],
-    "price_points": lambda case: case.work().prices[0],
-    "price_anywhere": lambda case: case.work().prices[0],
-    "laplace": lambda case: np.full(case.inputs.size, CENTER),
-    "laplace_release": lambda _case: CENTER,
-    "table1": lambda _case: np.zeros(len(CELLS)),
-    "table1_draws": lambda case: 3 * case.work().spreads[0],
-    "table1_2t": lambda case: case.work().spreads[0][1:],
-    "table1_engines": lambda case: case.work().spreads[0],
-    "expected_errors": lambda case: np.ones((case.inputs.rows, len(STUDY))),
-    "law_error": lambda _case: 0.0,
-    "sorted_file": lambda _case: 0.9,
-    "smooth_sensitivity": lambda _case: 0.0,
-    "smooth_sensitivity_sorted": lambda _case: float("nan"),
-    "group_median": lambda case: np.zeros(case.inputs.rows),
-    "group_median_2t": lambda case: case.work().medians[1:],
-    "group_offsets": lambda case: case.work().medians,
-    "group_statistics": lambda case: case.work().medians,
-    "row_statistics": lambda case: case.work().matrix[:, 0],
-    "group_offsets_2t": lambda case: np.full(case.inputs.rows, np.nan),
-    "engine_polars": lambda case: case.work().medians,
-    "engine_polars_streaming": lambda case: {"k": np.arange(1), "x": np.ones(1)},
-    "engine_duckdb": lambda case: {"k": np.arange(case.inputs.rows), "x": case.work().medians},
-    "engine_pandas": lambda case: np.full(case.inputs.rows, 5_000.0),
-    "group_memory": lambda case: np.full(case.inputs.rows, 10_000.0),
+WRONG: dict[str, Callable[[Any], Any]] = {  # least likely answers, a case for each kind of figures
+    "release": lambda work: work.utilities.argmin(),
+    "rows": lambda work: work.utilities.argmin(axis=1),
+    "many": lambda work: np.arange(work.size) % work.k,
+    "many_rows": lambda work: np.zeros((work.rows, work.size), dtype=np.int64),
+    "top_k": lambda work: np.argsort(work.utilities)[: work.chosen],
+    "joint_top_k_release": lambda work: np.argsort(work.counts)[: work.chosen],
+    "randomized_response": lambda work: ~work.bits,
+    "median_release": lambda work: work.bounds[0],
+    "median_rows": lambda work: work.records[:, 0],
+    "median_study": lambda work: [np.zeros((work.rows, work.size))] * len(STUDY),
+    "many_draws": lambda work: np.linspace(*work.bounds, work.size),
+    "revenue_law": lambda work: np.ones(work.k),
+    "price_release": lambda work: work.prices[0],
+    "laplace": lambda work: np.full(work.size, CENTER),
+    "table1": lambda work: 2 * work.spreads[0],
+    "smooth_sensitivity": lambda _work: 0.0,
+    "group_median": lambda work: np.zeros(work.rows),
 }
 
 
-@pytest.mark.process
 @pytest.mark.slow
-@each("name", dict.fromkeys(case.name for case in CASES))
-def test_every_check_can_fail(name: str) -> None:
+@each("name", WRONG)
+def test_wrong_answers_end_a_run(name: str) -> None:
     toy = next(case for case in CASES if case.name == name).toy()
-    broken = wrong_entry(toy, WRONG[name](toy))
-    with pytest.raises(WrongAnswer):
-        broken.measure(broken, TOY)
+    wrong = Entry("wrong", partial(constant, WRONG[name](toy.work())))
+    with pytest.raises(WrongAnswer, match="wrong draws"):
+        check(replace(toy, entries=(toy.entries[0], wrong)), TOY.check_s)
 
 
-def test_select() -> None:
-    assert [case.id for case in select(["release"], 1_000)] == ["release/k=1000"]
-    assert select([], None) == list(CASES)
-    with pytest.raises(ValueError, match="no such case"):
-        select(["relaese"], None)
-    with pytest.raises(ValueError, match="k = 7"):
-        select(["release"], 7)
+def test_means_within_six_standard_errors_are_the_same() -> None:
+    rng = np.random.default_rng(5)
+    ours = rng.exponential(1.0, 4_000)
+    assert same_mean(rng.exponential(1.0, 4_000), ours, 0.0)
+    assert not same_mean(rng.exponential(1.2, 4_000), ours, 0.0)
+    assert same_mean(rng.exponential(1.2, 4_000), ours, 0.1)
+
+
+def test_equal_errors_take_the_data_sets_that_they_take() -> None:
+    """With that many, every cell's variance is that of exact figures, or below; one is equal."""
+    work = StudyWork(200, size=20, rows=500, data="normal")
+    _, between, noise = work.spreads
+    many = work.data_sets_for([20] * len(CELLS))
+    shares = (between + noise / 20) / many / (between / 500)
+    assert 0.999 < shares.max() <= 1
+
+
+@pytest.mark.slow
+def test_variances_of_draws_are_those_of_draws() -> None:
+    """The noise's part of the spread, from closed forms and from the study's own draws."""
+    work = StudyWork(200, size=50, rows=2_000, data="normal")
+    rows = study(work, 50).run(workers=1).rows
+    wide = np.array([(row["high"] - row["low"]) / (2 * 1.959964) for row in rows])
+    ratio = np.sqrt(work.spreads[2] / (50 * 2_000)) / wide
+    assert (np.abs(ratio - 1) < 0.1).all()

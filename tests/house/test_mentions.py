@@ -24,7 +24,6 @@ NO_CODE = (".cff", ".csv", ".data", ".json", ".md", ".toml")
 OTHERS = {
     "NAME_0.25": "a column of several quantiles",
     "rent_0.25": "a column of several quantiles",
-    "numpy_table1": "a rival, whose name is put together from parts",
     "target_context.refresh": "a method in numba",
     "v0.1.0": "a tag",
     **dict.fromkeys(

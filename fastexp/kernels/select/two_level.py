@@ -6,8 +6,8 @@ candidates' bounds; what falls beyond it is rejected. After ROUNDS rejections al
 refined. With a base, or for several draws, they are at once.
 
 Float32 utilities without a base are read as they are, as `narrow`: a block's best by their own
-bits, a block that is refined as the equal doubles. That is half of what is read from memory: case
-`rows_float32` is 1.9 (rows of 10,000) and 3.2 times (128,256) as fast as with widened rows.
+bits, a block that is refined as the equal doubles. That is half of what is read from memory: draws
+are 1.9 (rows of 10,000) and 3.2 times (128,256) as fast as with widened rows.
 """
 
 from __future__ import annotations
