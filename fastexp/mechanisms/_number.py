@@ -57,7 +57,7 @@ ASSUMES = "one person is one record; bounds and grid were chosen without looking
 Answers: TypeAlias = int | float | NumberArray  # one, or one a row of a matrix
 Ends: TypeAlias = tuple[Number, Number]
 Bounds: TypeAlias = Converted[Ends | None, Ends]  # the field `bounds`: None with a grid alone
-Points: TypeAlias = Converted[ArrayLike | None, Grid]  # the field `grid`
+Points: TypeAlias = Converted[ArrayLike | Grid | None, Grid]  # the field `grid`
 
 
 class GridMechanism(Mechanism, GroupedMechanism):
