@@ -256,7 +256,7 @@ def digits(
     negative: bool = True,
     zero: bool = True,
 ) -> DigitGrid:
-    """A public grid of all numbers of so many significant digits, for who knows no bounds.
+    r"""A public grid of all numbers of so many significant digits, for who knows no bounds.
 
     For ``grid=`` of `Median`, `Quantile`, `Quantiles` and every other mechanism of numbers.
     A mechanism's error in ranks grows with the logarithm of the number of points only, so that 27
@@ -294,10 +294,11 @@ def digits(
     **Privacy**: the grid is a constant. A mechanism promises on it what it promises on any public
     grid: nothing is looked up in the data, and no epsilon is spent on bounds.
 
-    **Numerics**: as on a list of these points, to the byte, but no point is listed: records are
-    compared exactly with points that arithmetic finds. Only laws, prices and `widen` list the
-    points, and refuse more than 2**24. Records nearly half-way between points beyond 1e22 or below
-    1e-22 take some 50 µs each.
+    **Numerics**: draws from equal random words are those of a list of these points, to the byte,
+    but no point is listed: records are compared exactly with points that arithmetic finds. Only
+    laws, prices and `widen` list the points, and refuse more than 2**24. A record takes some 50 µs
+    where doubles do not decide: an integer beyond 2**53, and what is nearly half-way between points
+    m·10^k with \|k\| > 22.
 
     Examples
     --------

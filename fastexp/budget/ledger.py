@@ -4,7 +4,7 @@ The rules are the same. A charge is checked and kept before records are read. A 
 is kept in two steps, its charge and its outcome. Between them it draws, under a lock of the
 label's own: other releases need not wait. Whoever comes second waits for that lock and finds the
 answers; if the first one died there are none, nobody has seen what it drew, and its charge is
-taken over.
+taken over (but where the length of its answers tells of the draw: `once`).
 
 Nothing in a file is ever rewritten (`ledger_lines.py` has its lines). A charge locks it, reads
 it again, checks, appends a line and waits until the line is on disk. A process that is killed
@@ -119,7 +119,11 @@ class Ledger(ABC):
                 if known.state == ANSWERED:
                     return self._answers(known)
                 if begun:
-                    raise self._used_up(known)
+                    self._settle(label, None, once)
+                    raise LabelError(
+                        f"label {label!r} is used up in {self.name}: its draw was begun and ended "
+                        "without answers, and is not made again, as its length may have been seen"
+                    )
                 text, failure = _drawn(draw, width)
                 if os.getpid() != process:
                     raise BudgetError(

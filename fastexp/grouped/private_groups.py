@@ -7,12 +7,14 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._compiler.rounding import check_rounding
+from .._intake.record_sources import Source
 from .._parameters import validate
+from .._randomness.streams import os_word
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
 from ..kernels.groups.segment_draws import OPEN
@@ -25,7 +27,8 @@ from .words import WORDS, More, Words
 
 WORD = 64  # bits
 BITS = 256  # of bounds that words are compared with
-MOST_DELTA = 1e-3
+LEAST_DELTA, MOST_DELTA = 1e-60, 1e-3
+MOST_EPSILON = 100.0
 MOST_PERSONS = 1 << 16  # from which on a group appears for certain, at most
 ASSUMES = "which rows are one person's, and in how many groups, is as stated"
 
@@ -40,10 +43,10 @@ class PrivateGroups:
     Parameters
     ----------
     delta : float
-        In (0, 1e-3]: the probability that a group of one person appears is at most this.
+        In [1e-60, 1e-3]: the probability that a group of one person appears is at most this.
     epsilon : float, optional
-        In nats. With it (rule A) each group has a coin of its own, which costs this. Without it
-        (rule B) the private total of an answer decides, at no epsilon: ``Quantiles(...,
+        In nats, at most 100. With it (rule A) each group has a coin of its own, which costs this.
+        Without it (rule B) the private total of an answer decides, at no epsilon: ``Quantiles(...,
         with_total=True)``. Of several such answers it is the one with the least threshold.
 
     Raises
@@ -65,7 +68,8 @@ class PrivateGroups:
     **Privacy**, under add-remove, of a person in at most m groups: `Query.total` is (m·(ε + Σ
     max_rows·ε_a), m·δ) for A and (m·max_rows·Σ ε_a, m·δ) for B; under replace twice that.
 
-    **Numerics**: p is enclosed by integers, and the coin is exact.
+    **Numerics**: p is enclosed by integers, and the coin is exact. In files of text names of groups
+    are text, whatever they look like: their type must not depend on hidden ones.
 
     References
     ----------
@@ -88,17 +92,24 @@ class PrivateGroups:
     def __post_init__(self) -> None:
         """Validate the parameters."""
         delta = validate.positive("delta", self.delta)
-        if delta > MOST_DELTA:
-            raise ParameterError(f"delta must be in (0, 1e-3], got {delta!r}")
+        if not LEAST_DELTA <= delta <= MOST_DELTA:
+            raise ParameterError(f"delta must be in [1e-60, 1e-3], got {delta!r}")
         object.__setattr__(self, "delta", delta)
         if self.epsilon is not None:
             epsilon = validate.epsilon(self.epsilon)
+            if epsilon > MOST_EPSILON:
+                raise ParameterError(f"epsilon of groups must be at most 100, got {epsilon!r}")
             object.__setattr__(self, "epsilon", epsilon)
             if 2 * (1 - math.log(delta)) / epsilon > MOST_PERSONS:
                 raise ParameterError(
                     "epsilon and delta must not be so small that groups need more than 2**16 "
                     f"persons, got {epsilon!r} and {delta!r}"
                 )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of which one group appears, whoever joins, leaves or is replaced in it."""
+        return Guarantee(self.epsilon or 0.0, "both", None, None, self.delta, ASSUMES)
 
     def __reduce__(self) -> tuple[Any, ...]:  # without tables
         return PrivateGroups, (self.delta, self.epsilon)
@@ -162,7 +173,14 @@ class PrivateGroups:
         -------
         int
             A multiple of the total's step.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If an argument is outside its range or of the wrong type.
         """
+        max_rows = validate.counting("max_rows", max_rows)
+        validate.epsilon(epsilon, any_epsilon=True)
         exact, step = 2 * joint_rate(epsilon, "add-remove"), lattice_step(epsilon)
         least = 2 * (max_rows - math.log(self.delta) / float(exact))
         multiple = max(math.floor(least / step) - 1, 0)
@@ -184,11 +202,11 @@ class PrivateGroups:
 
     @cached_property
     def _thresholds(self) -> tuple[WordArray, WordArray]:
-        """Of each number of persons what words are below if it appears, and not below if not."""
+        """Of each number of persons: words below the first ones appear, above the others do not."""
         low, high = bounds_of(self.epsilon or 0.0, self.delta, BITS)
         rest = BITS - WORD
         below = [bound >> rest for bound in low[:-1]]
-        above = [min(-(-bound >> rest), (1 << WORD) - 1) for bound in high[:-1]]
+        above = [max(bound - 1, 0) >> rest for bound in high[:-1]]
         return np.array(below, np.uint64), np.array(above, np.uint64)
 
 
@@ -228,8 +246,8 @@ class Appearance(GroupedMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of one group, whoever joins, leaves or is replaced in it."""
-        return Guarantee(self.epsilon, "both", None, None, self.groups.delta, ASSUMES)
+        """That of the groups."""
+        return self.groups.guarantee
 
     @property
     def _labels(self) -> tuple[Any, ...]:
@@ -252,8 +270,9 @@ class Appearance(GroupedMechanism):
     def _policy(self, nan: object) -> str:  # noqa: ARG002  # all rows are there
         return "drop"
 
-    def _streamed(self, records: Any, threads: int) -> None:
-        """There are no coins without groups."""
+    def _streamed(self, records: AnyArray | Source, threads: int) -> int:  # noqa: ARG002  # a count
+        rows = records.total() if isinstance(records, Source) else records.size
+        return int(appears(self.groups, -(-rows // self.max_rows), os_word(), os_word))
 
     def _read(
         self,
@@ -281,10 +300,17 @@ class Appearance(GroupedMechanism):
         return "integers"
 
 
+class Deciding(NamedTuple):
+    """The answer whose total decides by rule B, and what it must reach."""
+
+    which: int
+    threshold: int
+
+
 def deciding(
     groups: PrivateGroups, mechanisms: Sequence[GroupedMechanism], max_rows: int
-) -> tuple[int, int] | None:
-    """By rule B what the total that decides must reach, and whose it is; None by rule A."""
+) -> Deciding | None:
+    """The answer that decides; None by rule A."""
     if groups.epsilon is not None:
         return None
     totals = [
@@ -297,7 +323,8 @@ def deciding(
             "groups that are private need an answer with a private total, as Quantiles(..., "
             "with_total=True), or PrivateGroups(delta=..., epsilon=...)"
         )
-    return min(totals)
+    threshold, which = min(totals)
+    return Deciding(which, threshold)
 
 
 class AppearanceDraws(Draws):
@@ -323,7 +350,7 @@ class AppearanceDraws(Draws):
         word, is_open = words[::WORDS], n < below.size
         known = np.where(is_open, n, 0)
         inside = ~is_open | (word < below[known])
-        out[:] = np.where(inside, 1, np.where(word >= above[known], 0, OPEN))
+        out[:] = np.where(inside, 1, np.where(word > above[known], 0, OPEN))
 
     def _exactly(self, g: int, points: Any) -> Exact:  # noqa: ARG002  # as above
         groups, n = self._coin.groups, int(self._persons(self.segments.offsets)[g])

@@ -46,15 +46,15 @@ def release_groups(mechanism: GroupedMechanism, records: Records, options: CallO
     data, options = ragged(records, options)
     question: Any = question_of(options, mechanism)
     if private is not None:
-        coin = Appearance(private, options.max_rows, mechanism)
         deciding(private, [mechanism], options.max_rows)  # or refuses
-        question = Questions((question, question._replace(mechanism=coin, max_rows=1)))
+        question = question._replace(grouping="private groups")
+        question = Questions((question, question._replace(mechanism=private, max_rows=1)))
     elif is_from_data(options.groups):
         warn(TELLS, PrivacyWarning)
     question.promise()  # refuses limits that mean nothing here
     draw = partial(drawn, mechanism, data, options, private)
-    once = private is not None and options.key is None
-    answers = charge_and_draw(options.budget, options.label, question, draw, check, once=once)
+    budget, label, once = options.budget, options.label, private is not None
+    answers = charge_and_draw(budget, label, question, draw, check, once=once)
     return tuple(answers) if is_from_data(options.groups) else answers
 
 
@@ -67,15 +67,15 @@ def drawn(
     """Read records and draw, of a checked call: answers, or [groups, answers] of the data's."""
     segments, names, indices = _released(mechanism, records, options)
     if private is not None:
-        least = deciding(private, [mechanism], options.max_rows)
-        if least is None:
+        decider = deciding(private, [mechanism], options.max_rows)
+        if decider is None:
             rows = 1 if options.person is not None else options.max_rows
-            one_row = options._replace(max_rows=1) if options.person is not None else options
-            coins = _released(Appearance(private, rows, mechanism), records, one_row)[2]
+            of_coins = options._replace(nan="drop", max_rows=1)
+            coins = _released(Appearance(private, rows, mechanism), records, of_coins)[2]
             which = np.flatnonzero(coins == 1)
         else:
             counts = np.diff(segments.offsets) > 0
-            which = np.flatnonzero((indices[:, -1] >= least[0]) & counts)
+            which = np.flatnonzero((indices[:, -1] >= decider.threshold) & counts)
         names, indices = names.taken(which), indices[which]
     return _answers(mechanism, names, indices, options, released=True)
 
@@ -106,6 +106,8 @@ def sample_groups(
 
     with_labels: candidates, as a release gives them, instead of their indices.
     """
+    if type(options.groups) is PrivateGroups:
+        raise ParameterError("groups that are private are for release, and for Query.sample")
     if sampling.streams is not None:
         raise ParameterError("streams is for rows: groups are named by groups")
     if validate.method(sampling.method) != "envelope":

@@ -12,7 +12,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import ParameterError
-from tests.doors.query import memory
+from tests.doors.query import memory, perform
 from tests.messages import raises
 from tests.support.checks import private_groups as checks
 from tests.support.each import each
@@ -129,6 +129,7 @@ class TestFrames:
         groups, answers = RULES[rule]
         monkeypatch.setattr(memory, "LEAST", 1)
         rows, key = groups_of(self.SIZES), fx.release_key()
+        rows["shop"] = np.array([f"shop {i:03d}" for i in rows["shop"]])  # files of text have text
         asked = query(groups)
         first = asked.release(rows, answers, key=key)
         assert 6 <= len(first["shop"]) < 30
@@ -145,6 +146,22 @@ class TestFrames:
             table = again.collect() if isinstance(again, pl.LazyFrame) else again
             for name, column in first.items():
                 assert np.array_equal(np.array([*map(list_of, table[name])]), column)
+
+    def test_groups_beyond_memory(self, tmp_path, monkeypatch):
+        """Too long for a part of the memory: counted in passes, and hidden where none counts."""
+        monkeypatch.setattr(memory, "LEAST", 1)
+        monkeypatch.setattr(fx.PrivateGroups, "threshold", lambda *_: 0)
+        shop, x = np.repeat([1, 2], [6000, 50]), np.repeat([np.nan, 3.0], [6000, 50])
+        pd.DataFrame({"shop": shop, "x": x}).to_parquet(tmp_path / "rows.parquet")
+        room = {"memory": 1 << 16, "temp": tmp_path, "nan": "drop"}
+        by_total = fx.Query(by="shop", groups=RULE_B)
+        answers = {"q": (TOTALLED, "x")}
+        assert by_total.release(tmp_path / "rows.parquet", answers, **room)["shop"].to_pylist() == [
+            2
+        ]
+        by_coin = fx.Query(by="shop", groups=RULE_A)
+        released = by_coin.release(tmp_path / "rows.parquet", {"m": (MEDIAN, "x")}, **room)
+        assert released["shop"].to_pylist() == [1, 2]
 
     def test_workers_answer_alike(self):
         dask = pytest.importorskip("dask.dataframe")
@@ -169,6 +186,17 @@ class TestFrames:
                 f"{name}{end}".encode() in raw for name in names for end in ("\x8c", "\x94")
             )
 
+    @each("hidden", ["zz", "007", "9" * 20])
+    def test_nor_are_its_types_and_its_order_of_them(self, hidden, tmp_path):
+        tables = []
+        for extra in ("", f"{hidden},1\n"):
+            path = tmp_path / "rows.csv"
+            path.write_text("shop,x\n" + "2,1\n" * 200 + "10,1\n" * 200 + extra)
+            asked = fx.Query(by="shop", groups=RULE_A)
+            tables.append(asked.release(path, {"m": (MEDIAN, "x")}))
+        assert tables[0].schema == tables[1].schema
+        assert [table["shop"].to_pylist() for table in tables] == [["10", "2"]] * 2
+
     def test_a_person_elsewhere_changes_no_other_row(self):
         rows, key = groups_of(self.SIZES), fx.release_key()
         more = {
@@ -180,6 +208,14 @@ class TestFrames:
             for name in one:
                 mine, theirs = (x[name][np.asarray(x["shop"]) != 299] for x in (one, other))
                 assert np.array_equal(mine, theirs)
+
+    def test_arrays_and_frames_have_the_same_words(self):
+        rows, key = groups_of(self.SIZES), fx.release_key()
+        released = query(RULE_A).release(rows, {"m": (MEDIAN, "x")}, key=key, label="shops")
+        by = {"by": rows["shop"], "person": rows["person"], "key": key, "label": "shops"}
+        shops, medians = MEDIAN.release(rows["x"], groups=RULE_A, **by)
+        assert shops == released["shop"].tolist()
+        assert medians.tolist() == released["m"].tolist()
 
     def test_missing_values_count_for_whether_a_group_appears(self):
         rows = groups_of([40] * 5)
@@ -230,3 +266,18 @@ class TestKeptAnswers:
     def test_what_was_begun_is_not_drawn_again_but_under_a_key(self):
         """The length of answers that no disk had room for would tell of the draw."""
         checks.begun_draws_are_not_repeated()
+
+    def test_nor_in_a_file(self, tmp_path, monkeypatch):
+        budget = fx.Budget.file(tmp_path / "a.budget", epsilon=9.0, delta=1e-5)
+        asked = {"budget": budget, "label": "shops"}
+        with monkeypatch.context() as patch:
+            patch.setattr(perform, "answered", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                query(RULE_A).release(groups_of([50]), RULES["A"][1], **asked)
+        with raises("begun draws", label="'shops'"):
+            query(RULE_A).release(groups_of([50]), RULES["A"][1], **asked)
+        assert budget.log()[0]["state"] == "failed"
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt

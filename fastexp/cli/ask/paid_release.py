@@ -15,6 +15,7 @@ from ..._parameters.descriptions import parameters
 from ..._parameters.text import printable
 from ...errors import OutputError, ParameterError, PrivacyWarning
 from ...query.calls.answers import answers_of
+from ...query.calls.appearance import visible
 from ...query.calls.perform import perform
 from ...query.calls.verbs import ReleaseCall, questions_of
 from ...query.output.output_file import EXISTS, holds, output_of, repeated, values_of
@@ -88,7 +89,7 @@ class PaidRelease(ReleaseCall):
     @property
     def epsilon_of_row(self) -> float:
         """What one row of a person costs: the sum of the epsilons of the answers."""
-        return sum(answer.mechanism.guarantee.epsilon or 0.0 for answer in self.answers)
+        return sum(answer.mechanism.guarantee.epsilon or 0.0 for answer in visible(self.answers))
 
     @property
     def folders(self) -> list[str]:
@@ -115,7 +116,8 @@ class PaidRelease(ReleaseCall):
 
     def settle(self, draw: Draw, check: Check) -> list[Any]:
         """The answers of `draw`, charged before a row is read; or those of the ledger."""
-        answers: list[Any] = self.payment.answers(self.question, draw, check)
+        once = self.query.private is not None
+        answers: list[Any] = self.payment.answers(self.question, draw, check, once=once)
         return answers
 
     def columns(self) -> list[Column]:

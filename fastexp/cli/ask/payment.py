@@ -85,12 +85,14 @@ class Payment:
         question: Question | Questions,
         draw: Callable[[], Any],
         check: Callable[[], None],
+        *,
+        once: bool = False,
     ) -> Any:
         """The ledger's answers, or those of `draw`, which reads the records, after a charge.
 
-        `draw` and `check` are as of `budget.charge_and_draw`.
+        `draw`, `check` and `once` are as of `budget.charge_and_draw`.
         """
-        self._promise = self.promise(question)
+        self._promise, self._once = self.promise(question), once
 
         def check_last() -> None:
             check()
@@ -107,8 +109,9 @@ class Payment:
         before = 0 if self.budget is None else self.budget.charges
         try:
             answers = charge_and_draw(
-                self.budget, self._label, question, draw_charged, check_last, self._note
-            )
+                self.budget, self._label, question, draw_charged, check_last, self._note,
+                once=once,
+            )  # fmt: skip
         except BudgetError:  # says itself what is charged
             raise
         except BaseException as error:
@@ -140,6 +143,8 @@ class Payment:
         return "charged" if self.drawn or name in names else None
 
     def _without_answers(self, state: str, failed: bool) -> str:
+        if state == "open" and self._once:
+            return f"charged; label {self._label!r} is used up"
         if state == "open":
             return f"charged; the same command with label {self._label!r} goes on without a charge"
         if state == "answered":

@@ -65,9 +65,12 @@ def query_facts(query: Scope) -> dict[str, Any]:
     groups: Any = "from-data" if query.private is None else "private"
     if query.groups is not None or not query.by:
         groups = query.groups and query.groups.size
+    private = query.private
+    rule = {} if private is None else {"delta": private.delta, "groups_epsilon": private.epsilon}
     return {
         "by": list(query.by),
         "groups": groups,
+        **rule,
         "person": query.person,
         "max_groups": query.max_groups,
         "max_rows": query.max_rows,

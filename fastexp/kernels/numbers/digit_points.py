@@ -74,7 +74,7 @@ def exact_index(y: Any, minus: Any, j: Any, quotient: Any, form: Any) -> Any:
     if y >= q:
         power, way = form[powers + j], form[powers + decades + j]
         most = 10.0 * least - 1.0 if way != UNKNOWN else least
-        m = np.float64(np.int64(min(max(quotient, least), most)))
+        m = np.float64(np.int64(min(quotient, most))) if quotient > least else least
         while m > least and point(m, power, way) > y:
             m -= 1.0
         while m < most and point(m + 1.0, power, way) <= y:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..._keys.group_names import Names
 from ..._typing import AnyArray
-from ...grouped.private_groups import Appearance, deciding
+from ...grouped.private_groups import Appearance, Deciding, deciding
 from .answers import Answer
 from .scope import Scope
 
 NOBODY = -1  # a total that reaches no threshold, where no record counts
 COIN = "groups"  # what the coins are called in labels
-
-
-class Deciding(NamedTuple):
-    """The answer whose total decides by rule B, and what it must reach."""
-
-    which: int
-    threshold: int
 
 
 def with_coin(query: Scope, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
@@ -34,6 +27,12 @@ def with_coin(query: Scope, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
     return *answers, Answer(COIN, coin, first.column, "drop")
 
 
+def rows_of(query: Scope, answer: Answer) -> int:
+    """How many rows of a person an answer counts in a group: coins count persons."""
+    is_coin = isinstance(answer.mechanism, Appearance)
+    return 1 if is_coin and query.person is not None else query.max_rows
+
+
 def visible(answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
     """The answers without the coins."""
     return tuple(one for one in answers if not isinstance(one.mechanism, Appearance))
@@ -43,9 +42,7 @@ def deciding_of(query: Scope, answers: tuple[Answer, ...]) -> Deciding | None:
     """The answer that decides; None where none does."""
     if query.private is None:
         return None
-    mechanisms = [answer.mechanism for answer in answers]
-    least = deciding(query.private, mechanisms, query.max_rows)
-    return None if least is None else Deciding(least[1], least[0])
+    return deciding(query.private, [answer.mechanism for answer in answers], query.max_rows)
 
 
 def appearing(

@@ -11,9 +11,8 @@ from ..._keys.group_names import Names
 from ..._numbers.rank import RankStatistic
 from ..._typing import AnyArray, IntArray
 from ...grouped.contribution import Limits, Rows, bounded
-from ...grouped.private_groups import Appearance
 from ...grouped.segments import Segments, draw_together
-from .appearance import NOBODY, deciding_of
+from .appearance import NOBODY, deciding_of, rows_of
 from .reader import Reader
 from .scope import CoreCall, Results
 
@@ -48,10 +47,12 @@ class Indices(Results):
         alone = len(which) == 1 and not keyed
         return self._call.answers[which[0]].mechanism._ranks if alone else None
 
-    def put(self, which: int, group: int, index: Any) -> None:
+    def put(self, which: int, group: int, index: Any, records: int = 1) -> None:
         """A draw that was made elsewhere; of several values those that are asked for."""
         drawn = self.arrays[which]
         drawn[group] = index if drawn.ndim == 2 else index[: drawn.shape[-1]]
+        if records == 0 and self._deciding is not None and which == self._deciding.which:
+            drawn[group, :, -1] = NOBODY
 
     def answers(self, order: IntArray | None) -> list[Any]:
         """What mechanisms call them, by group in order."""
@@ -79,6 +80,5 @@ def together(call: CoreCall, reader: Reader) -> list[tuple[int, list[int]]]:
 def counted(call: CoreCall, which: int, rows: Rows, codes: IntArray, values: AnyArray) -> IntArray:
     """The groups of `codes`, with -1 for what an answer leaves out of a person's rows."""
     answer, query = call.answers[which], call.query
-    is_coin = isinstance(answer.mechanism, Appearance)  # counts persons, not their rows
-    limits = Limits(query.max_groups, 1 if is_coin else query.max_rows)
+    limits = Limits(query.max_groups, rows_of(query, answer))
     return bounded(rows, codes, values, limits, answer.mechanism, partial(call.choice, answer))

@@ -26,7 +26,8 @@ LENGTHS = "columns must have one entry for each row"
 
 def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
     """The columns that a call reads."""
-    wanted = [Use(name, "keys") for name in query.by]
+    # Of what type private names are must not depend on those that do not appear.
+    wanted = [Use(name, "keys" if query.private is None else "names") for name in query.by]
     if query.groups is not None:
         columns = zip(query.by, query.groups.columns(), strict=True)
         wanted = [_use(name, kind, keys) for name, (kind, keys) in columns]

@@ -151,10 +151,11 @@ class _Disk:
         self._steps.draw(results, self._nothing, names, range(first, names.size))
         for code in long:
             for answer in range(len(self._call.answers)):
-                results.put(answer, code, self._in_passes(answer, code))
+                results.put(answer, code, *self._in_passes(answer, code))
         return results
 
-    def _in_passes(self, answer: int, code: int) -> Any:
+    def _in_passes(self, answer: int, code: int) -> tuple[Any, int]:
+        """A draw, and from how many records."""
         call, reading = self._call, self._steps.reader.of[answer]
         mechanism = call.answers[answer].mechanism
 
@@ -168,4 +169,4 @@ class _Disk:
         if index is None:
             name = repr(mechanism) if call.fresh else "a key, a sample, a law or accuracy"
             raise ParameterError(LARGE.format(name))
-        return index
+        return index, source.total()

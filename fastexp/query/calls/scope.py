@@ -128,8 +128,8 @@ class Results:
         """The statistic around whose ranks the records of these answers are enough, if any is."""
         return None
 
-    def put(self, which: int, group: int, index: Any) -> None:
-        """A draw that was made elsewhere, of a release."""
+    def put(self, which: int, group: int, index: Any, records: int = 1) -> None:
+        """A draw from so many records that was made elsewhere, of a release."""
         raise NotImplementedError
 
     def answers(self, order: IntArray | None) -> list[Any]:

@@ -19,14 +19,13 @@ from ...budget.question import Question, Questions, groups_in_words
 from ...errors import PrivacyWarning, warn
 from ...grouped import contribution
 from ...grouped.call_options import CallOptions
-from ...grouped.private_groups import Appearance
 from ...grouped.request import FROM_DATA, check_key, list_digest, rule_of
 from ...grouped.verbs import TELLS
 from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from ...mechanisms.base import Comparator
 from ..engines.frame import Uses
 from .answers import Answer, label_of
-from .appearance import deciding_of, visible, with_coin
+from .appearance import deciding_of, rows_of, visible, with_coin
 from .draws import Indices
 from .reader import uses_of
 from .scope import Call, Check, CoreCall, Draw, Results, Scope
@@ -112,31 +111,32 @@ class ReleaseCall(DrawingCall, Call):
         )
 
     def _label_of(self, answer: Answer) -> str:
-        return label_of(answer, self.answers, self._line or "")
+        plain = visible(self.answers)
+        return label_of(answer, plain, self._line or "") if answer in plain else self._line or ""
 
     def _question_key(self, key: ReleaseKey, answer: Answer) -> WordArray:
-        rule = self._rules[answer.nan]
+        rule = self._rules[answer.nan, rows_of(self.query, answer)]
         return question_key(key, query_digest(answer.mechanism, self._label_of(answer), rule))
 
     def settle(self, draw: Draw, check: Check) -> list[Any]:
         """Charged before a row is read."""
-        once = self.query.private is not None and self.fresh
         answers: list[Any] = charge_and_draw(
-            self._budget, self._label, self.question, draw, check, self._note, once=once
-        )
+            self._budget, self._label, self.question, draw, check, self._note,
+            once=self.query.private is not None,
+        )  # fmt: skip
         return answers
 
     @cached_property
-    def _rules(self) -> dict[str, str]:
+    def _rules(self) -> dict[tuple[str, int], str]:
+        """Which records count, by what is done with missing ones and how many of a person do."""
         query = self.query
         options = CallOptions(
             groups=None if not query.by else FROM_DATA if query.groups is None else query.groups,
             person=query.person,
             max_groups=query.max_groups,
-            max_rows=query.max_rows,
         )
-        policies = {answer.nan for answer in self.answers}
-        return {nan: rule_of(options._replace(nan=nan)) for nan in policies}
+        ways = {(answer.nan, rows_of(query, answer)) for answer in self.answers}
+        return {way: rule_of(options._replace(nan=way[0], max_rows=way[1])) for way in ways}
 
 
 class SentCall(DrawingCall):
@@ -252,9 +252,9 @@ def questions_of(
         for answer in visible(answers)
     ]
     if query.private is not None:  # persons are counted: one more changes a group's number by 1
-        coin = Appearance(query.private, query.max_rows, answers[0].mechanism)
         deciding_of(query, answers)  # or refuses
-        questions.append(questions[0]._replace(mechanism=coin, max_rows=1, column="", form=form))
+        whole = questions[0]._replace(mechanism=query.private, column="", form=form)
+        questions.append(whole._replace(max_rows=1))
     return Questions(tuple(questions))
 
 

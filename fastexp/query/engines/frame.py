@@ -23,6 +23,7 @@ Reading: TypeAlias = Literal[
     "timestamps",
     "nanoseconds",
     "keys",
+    "names",
 ]
 Kind: TypeAlias = Literal["integers", "floats", "text", "booleans", "dates", "timestamps"]
 
@@ -34,7 +35,7 @@ class Use(NamedTuple):
     "doubles" are records between bounds within 2**53, so that the nearest double counts as they
     do; "numbers" may be beyond. "nanoseconds" are timestamps where the list has them in these.
     "keys" are persons and groups without a list, of which only the data know whether they are
-    integers or text.
+    integers or text. "names" are groups that are private: text, whatever the others are.
 
     `longest`: characters of the longest text that is listed, where "text" is read: longer ones
     are all alike. None: not known.

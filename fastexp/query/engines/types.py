@@ -89,7 +89,8 @@ def check_keys(argument: str, use: Use, column: object) -> None:
             f"{use.column!r}, which holds {kind.name} (pandas makes floats of integers with gaps: "
             'astype("Int64"))'
         )
-    if use.reading != "keys" and kind.held in KEYS.values() and kind.held != KEYS.get(use.reading):
+    is_listed = use.reading not in ("keys", "names")
+    if is_listed and kind.held in KEYS.values() and kind.held != KEYS.get(use.reading):
         raise ParameterTypeError(
             f"{argument} must hold {use.reading}, as the list of groups does, got {use.column!r}, "
             f"which holds {kind.name}"

@@ -28,9 +28,10 @@ CELLS = {  # cells of text; NULL where a value is of another kind, and so of no 
     ),
     "integers": f"CASE WHEN {NUMBERS} THEN CAST({{0}} AS VARCHAR) END",
     "booleans": "CASE WHEN json_type({0}) = 'BOOLEAN' THEN CAST({0} AS VARCHAR) END",
-    "keys": (
+    **dict.fromkeys(
+        ("keys", "names"),
         "CASE WHEN json_type({0}) IN ('UBIGINT', 'BIGINT', 'VARCHAR') THEN {0} ->> '$' "
-        "WHEN json_type({0}) <> 'NULL' THEN error('') END"
+        "WHEN json_type({0}) <> 'NULL' THEN error('') END",
     ),
 }
 KEYS_SURVEYED = (

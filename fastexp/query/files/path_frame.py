@@ -180,7 +180,9 @@ class PathFrame(ArrowAnswers):
         ]
         sql, parameters, widths = _query(source, uses, surveys)
         long = any(
-            use.longest is None and use.reading in ("keys", "text") and survey.kind != "integers"
+            use.longest is None
+            and use.reading in (*text_cells.KEYS, "text")
+            and survey.kind != "integers"
             for use, survey in zip(uses, surveys, strict=True)
         )
         rows = LONG_BATCH if long else BATCH
@@ -246,7 +248,7 @@ def _column(
 ) -> Any:
     if not _is_typed(source, use):
         return text_cells.column(use, survey, read)
-    if use.reading == "keys":
+    if use.reading in text_cells.KEYS:
         text_cells.check_lengths(survey.called, read[0])
     return arrow.Opened.of(read[0])
 

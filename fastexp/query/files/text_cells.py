@@ -79,6 +79,9 @@ NANOSECONDS = (  # whose first and last number are infinite ones to DuckDB, whic
 )
 
 
+KEYS = ("keys", "names")  # readings without a list
+
+
 class Survey(NamedTuple):
     """What a survey says of a column of cells, for one reading.
 
@@ -107,6 +110,8 @@ def kind_of(use: Use, findings: Sequence[bool]) -> Kind:
         return "integers" if any(findings) else "floats"
     if use.reading == "doubles":
         return "floats"
+    if use.reading == "names":
+        return "text"
     return "integers" if all(findings) else "text"
 
 
@@ -118,7 +123,7 @@ def expressions(use: Use, survey: Survey, cell: str) -> list[str]:
             return [number, OTHER.format(cell, f"{number} IS NOT NULL")]
         sure = (SURE if survey.odd else SMALL).format(cell)
         return [DOUBLE.format(cell), OTHER.format(cell, sure)]
-    if use.reading == "keys":
+    if use.reading in KEYS:
         return [f"TRY_CAST({cell} AS BIGINT)" if survey.kind == "integers" else cut(use, cell)]
     if use.reading == "text":
         return [cut(use, cell)]
@@ -143,7 +148,7 @@ def column(use: Use, survey: Survey, read: Sequence[arrow.Column]) -> Any:
     if use.reading in NUMBERS:
         numbers, others = read
         return _numbers(survey, numbers, others, is_exact=use.reading == "numbers")
-    if use.reading == "keys":
+    if use.reading in KEYS:
         check_lengths(survey.called, read[0])
     return arrow.Opened.of(read[0])
 

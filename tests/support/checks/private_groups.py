@@ -79,13 +79,14 @@ class Given:
 
 def coins_are_exact() -> None:
     """Words below, at and above the probability; at it, further words decide."""
-    coin = private_groups.Appearance(RULE_A, 2, WAY)
-    for n in (0, 1, 7, CERTAIN - 1, CERTAIN, CERTAIN + 9):
-        low, _ = private_groups.bounds_of(1.0, 1e-9, BITS)
+    rules = RULE_A, fx.PrivateGroups(1e-30, 1.0)
+    numbers = [(rule, rule.smallest(1.0) + i) for rule in rules for i in (-20, -1, 0, 9)]
+    for rule, n in [*numbers, (RULE_A, 0), (RULE_A, 1), (rules[1], 1)]:
+        coin = private_groups.Appearance(rule, 2, WAY)
+        low, _ = private_groups.bounds_of(1.0, rule.delta, BITS)
         p = Fraction(low[min(n, len(low) - 1)], 1 << BITS)
         at = math.floor(p * (1 << 64))
         for word, further, wanted in (
-            (0, 0, n > 0),
             (at - 1, TOP, True),
             (at, 0, p > 0),
             (at, TOP, p == 1),
@@ -149,8 +150,8 @@ def totals_decide() -> None:
             assert TOTALLED.release(values, **asked)[0] == wanted
     late = fx.Quantiles([0.5], 0.1, bounds=(0, 3), step=1, with_total=True)
     assert private_groups.deciding(RULE_B, [WAY, late, TOTALLED, TOTALLED], 1) == (
-        RULE_B.threshold(1.0),
         2,
+        RULE_B.threshold(1.0),
     )
 
 
@@ -176,17 +177,19 @@ def begun_draws_are_not_repeated() -> None:
         raise KeyboardInterrupt
 
     query, answers = fx.Query(by="shop", groups=RULE_A, person="person"), {"x": (WAY, "x")}
-    for key, again in ((None, False), (fx.release_key(), True)):
+    for key in (None, fx.release_key()):
         budget = fx.Budget(epsilon=9, delta=1e-6)
         asked = {"budget": budget, "label": "shops", "key": key}
         with changed((perform, "answered", interrupted)), contextlib.suppress(KeyboardInterrupt):
             query.release(rows_of((CERTAIN, 1)), answers, **asked)
         assert budget.charges == 1
-        try:
-            released = query.release(rows_of((CERTAIN, 1)), answers, **asked)
-        except fx.errors.LabelError:
-            released = None
-        assert (released is not None) is again
+        for other in (key, fx.release_key()):  # another key would have other words
+            refused = False
+            try:
+                query.release(rows_of((CERTAIN, 1)), answers, **{**asked, "key": other})
+            except fx.errors.LabelError:
+                refused = True
+            assert refused
     session = fx.Session(rows_of((9, 1)), budget=fx.Budget(epsilon=9, delta=1e-6), max_rows=2)
     refused = False
     try:
