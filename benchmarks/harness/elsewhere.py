@@ -15,7 +15,7 @@ import pickle
 import time
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from multiprocessing import get_context
 from typing import Any
 from unittest.mock import patch
@@ -42,9 +42,19 @@ def with_own_threads(prepare: Prepare, avx512: bool = True) -> Prepare:
     return elsewhere
 
 
-@cache
+PROCESSES: dict[tuple[bool, int], Executor] = {}
+
+
+def end() -> None:
+    """End all processes."""
+    while PROCESSES:
+        PROCESSES.popitem()[1].shutdown()
+
+
 def process(avx512: bool, threads: int) -> Executor:
     """The process for such calls, started once."""
+    if (avx512, threads) in PROCESSES:
+        return PROCESSES[avx512, threads]
     settings = {"POLARS_MAX_THREADS": str(threads)}
     if not avx512:
         from numpy._core import _multiarray_umath as core
@@ -57,6 +67,7 @@ def process(avx512: bool, threads: int) -> Executor:
     with patch.dict(os.environ, settings):
         executor = ProcessPoolExecutor(1, get_context("spawn"))
         executor.submit(os.getpid).result()  # the process starts now
+    PROCESSES[avx512, threads] = executor
     return executor
 
 

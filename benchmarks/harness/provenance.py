@@ -40,9 +40,9 @@ def installed(name: str) -> str | None:
 
 
 def git(*arguments: str) -> str:
-    """What git prints in this checkout."""
+    """What git prints in this checkout; "" where there is none."""
     command = ["git", "-C", str(ROOT), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def cpu_model() -> str:

@@ -81,9 +81,9 @@ class PrivateGroups:
     >>> import fastexp as fx
     >>> shops = fx.PrivateGroups(delta=1e-8, epsilon=1.0)
     >>> shops.law([1, 19, 30]).round(3)
-    array([0.   , 0.642, 1.   ])
+    array([0.   , 0.773, 1.   ])
     >>> shops.smallest(0.95)
-    22
+    21
     """
 
     delta: float

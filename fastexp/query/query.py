@@ -231,7 +231,8 @@ class Query(Scope):
             order of the list, also for groups without rows; the columns `by`, then one for
             each answer, of integers or floats (numbers), or of integers, text or booleans
             (candidates), or of lists of these: arrays of shape (groups, values) in a dict, JSON
-            in a file of text. With ``groups="from-data"`` groups are sorted.
+            in a file of text. With ``groups="from-data"`` and `PrivateGroups` groups are sorted;
+            of these there are rows for those that appear.
 
         Raises
         ------
@@ -242,7 +243,8 @@ class Query(Scope):
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is read or charged.
         LabelError
-            If the label belongs to another question, or was used up by a failure.
+            If the label belongs to another question, or was used up by a failure; of
+            `PrivateGroups` also by a draw that was begun and ended without answers.
         BudgetError
             If the budget cannot be used.
         InvalidRecords

@@ -159,7 +159,7 @@ class Session:
         Parameters
         ----------
         query : Query or None
-            The columns `by` and the public list `groups`, and nothing else: persons and limits
+            The columns `by` and `groups`, listed or private, and nothing else: persons and limits
             are the session's. None: all rows are one group.
         answers : dict of str to (mechanism, str) or (str, float)
             From the name of each answer to its mechanism (`Median`, `Quantile`, `Quantiles`,
@@ -202,7 +202,7 @@ class Session:
             anything went wrong after the charge.
         KeyboardInterrupt
             If the release was interrupted. One that was charged under a label goes on under its
-            charge when it is called again.
+            charge when it is called again, but with `PrivateGroups`, where its label is used up.
 
         Notes
         -----

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.randomness import row_stream
-from tests.doors.selection import Table
+from tests.doors.kernels import alias
+from tests.doors.randomness import row_stream, seeds_of
+from tests.doors.selection import Table, alias_table
 from tests.support.cases import CASES, IDS, Case
 from tests.support.checks import sampler as checks
 from tests.support.each import each
@@ -62,8 +63,16 @@ def test_the_envelope_is_exact_however_coarse(case, precision):
 )
 @pytest.mark.parametrize("case", [CASES[0], CASES[15]], ids=lambda c: c.name)
 def test_tables_are_exact_however_coarse(case, shape):
-    table = Table(checks.scanned(case, 50), *shape)
-    draws = table.draws(COARSE, row_stream(4, 0), 1)
+    scan = checks.scanned(case, 50)
+    table, seeds = Table(scan, *shape), seeds_of(4, np.zeros(1, np.uint64))
+    draws, work = (
+        np.empty(COARSE, np.int64),
+        np.empty(alias.work_size(scan.bits.size, shape[0]), int),
+    )
+    alias_table.fill(
+        scan.bits, scan.kind, scan.weighting, seeds, shape, 0, draws, np.empty(room, int)
+    )
+    table.settle(draws, row_stream(4, 0))
     assert fits(draws, case.probabilities())
     slow = table.weights[case.utilities.size] / table.cells
     assert slow > (0.1 if shape[1] < 6 else 0)  # the exact path was really on the way

@@ -25,19 +25,7 @@ SETS = {
 }
 SHORTENED = (*ANSWERS, "compare", "epsilon")
 COMMON = {  # of SHORTENED: what the short help has; that of other commands has all
-    *(
-        "file",
-        "column",
-        "candidates",
-        "q",
-        "count",
-        "bounds",
-        "step",
-        "digits",
-        "epsilon",
-        "by",
-        "groups",
-    ),
+    *("file", "column", "candidates", "q", "count", "bounds", "step", "epsilon", "by", "groups"),
     *("budget", "label", "output", "law", "mechanisms"),
     *("name", "like", "n", "error", "probability", "expected_error"),
 }
