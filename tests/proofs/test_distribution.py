@@ -65,13 +65,9 @@ def test_the_envelope_is_exact_however_coarse(case, precision):
 def test_tables_are_exact_however_coarse(case, shape):
     scan = checks.scanned(case, 50)
     table, seeds = Table(scan, *shape), seeds_of(4, np.zeros(1, np.uint64))
-    draws, work = (
-        np.empty(COARSE, np.int64),
-        np.empty(alias.work_size(scan.bits.size, shape[0]), int),
-    )
-    alias_table.fill(
-        scan.bits, scan.kind, scan.weighting, seeds, shape, 0, draws, np.empty(room, int)
-    )
+    draws, room = np.empty(COARSE, np.int64), alias.work_size(scan.bits.size, shape[0])
+    work = np.empty(room, np.int64)
+    alias_table.fill(scan.bits, scan.kind, scan.weighting, seeds, shape, 0, draws, work)
     table.settle(draws, row_stream(4, 0))
     assert fits(draws, case.probabilities())
     slow = table.weights[case.utilities.size] / table.cells
