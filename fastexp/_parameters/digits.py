@@ -1,4 +1,4 @@
-"""Public grids of significant digits: numbers of all magnitudes, for who knows no bounds."""
+"""Public grids of significant digits: numbers of all magnitudes, where no bounds are known."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def digits(
     negative: bool = True,
     zero: bool = True,
 ) -> DigitGrid:
-    r"""A public grid of all numbers of so many significant digits, for who knows no bounds.
+    r"""A public grid of all numbers of so many significant digits, where no bounds are known.
 
     For ``grid=`` of `Median`, `Quantile`, `Quantiles` and every other mechanism of numbers.
     A mechanism's error in ranks grows with the logarithm of the number of points only, so that 27

@@ -219,7 +219,7 @@ def bounds_of(epsilon: float, delta: float, bits: int) -> tuple[list[int], list[
     rises = (one << bits) // most_fall, -(-(one << bits) // least_fall)
     deltas = math.floor(Fraction(delta) * one), math.ceil(Fraction(delta) * one)
     low, high = [0], [0]
-    while low[-1] < one:  # ends: each step adds delta at least, and the last one is 1
+    while low[-1] < one:  # ends: delta >= 1e-60 is not 0 in 256 bits, and each step adds it
         for bounds, fall, rise, added in zip((low, high), falls, rises, deltas, strict=True):
             up = bounds is high
             p, round_up = bounds[-1], one - 1 if up else 0
@@ -241,7 +241,7 @@ class Appearance(GroupedMechanism):
 
     @property
     def epsilon(self) -> float:  # type: ignore[override]  # not written
-        """Of rule B none, as the answer that decides is paid for."""
+        """What one coin costs, in nats."""
         return self.groups.epsilon or 0.0
 
     @property
