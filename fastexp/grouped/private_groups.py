@@ -320,8 +320,8 @@ def deciding(
     ]
     if not totals:
         raise ParameterError(
-            "groups that are private need an answer with a private total, as Quantiles(..., "
-            "with_total=True), or PrivateGroups(delta=..., epsilon=...)"
+            "groups that are private need an epsilon of their own (--groups-epsilon), or an answer "
+            "with a private total: Quantiles(..., with_total=True)"
         )
     threshold, which = min(totals)
     return Deciding(which, threshold)

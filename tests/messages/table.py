@@ -213,7 +213,7 @@ MESSAGES = (
     Message("groups of too many persons", ParameterError, "epsilon and delta must not be so small that groups need more than 2**16 persons, got {epsilon} and {delta}", lambda: fx.PrivateGroups(1e-8, 1e-5)),
     Message("law of groups without epsilon", ParameterError, "epsilon must be given: without it which groups appear depends on the records", lambda: fx.PrivateGroups(1e-8).law(1)),
     Message("numbers of persons", ParameterError, "n must be integers >= 0", lambda: fx.PrivateGroups(1e-8, 1.0).law(-1)),
-    Message("private groups without a total", ParameterError, "groups that are private need an answer with a private total...",
+    Message("private groups without a total", ParameterError, "groups that are private need an epsilon of their own (--groups-epsilon), or an answer with a private total...",
         lambda: fx.Query(by="a", groups=fx.PrivateGroups(1e-8)).total({"m": (fx.Median(1.0, (0, 1)), "x")})),
     Message("private groups by and private", ParameterError, 'groups that are private need by, and membership="private"',
         lambda: fx.Query(by="a", groups=fx.PrivateGroups(1e-8), membership="public")),
