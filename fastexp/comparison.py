@@ -328,10 +328,10 @@ def _promises(promises: list[Guarantee], convert: bool) -> list[Guarantee]:
 def _laws(pairs: list[tuple[Mechanism, Statistic | None]], data: Any) -> list[Any]:
     """The law of each mechanism."""
     if not (isinstance(data, (list, tuple)) and data and isinstance(data[0], Law)):
-        return [m.law(data if of is None else of(data)) for m, of in pairs]
+        data = [m.law(data if of is None else of(data)) for m, of in pairs]
     if len(data) != len(pairs) or not all(isinstance(law, Law) for law in data):
         raise ParameterError(f"data must be a law for each of the {len(pairs)} mechanisms")
     for (mechanism, _), law in zip(pairs, data, strict=True):
         if law.mechanism is not None and law.mechanism != mechanism:
             raise ParameterError(f"data must be laws of the mechanisms, got {law!r}")
-    return list(data)
+    return [m._law_of_value(law) for (m, _), law in zip(pairs, data, strict=True)]

@@ -47,6 +47,10 @@ widen : number
     For equal records on a fine grid: a point's distance is the least one within `widen`
     of it; in units of the records, public. Floats are read as the decimals that print:
     0.8 is within 0.1 of 0.7.
+with_total : bool
+    Answers are (value, total): a private number of records, which costs nothing, but the value
+    errs more. Both have the law of `Quantiles` of this one quantile. Needs add-remove, "weak"
+    and no `widen`; epsilon at most 1024.
 records : array_like, str, Path, callable or tuple
     One number a person: an array, list, series or Arrow column of integers or floats,
     a path to a .npy file, a callable that returns arrays one after the other (anew at

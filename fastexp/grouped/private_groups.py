@@ -46,8 +46,8 @@ class PrivateGroups:
         In [1e-60, 1e-3]: the probability that a group of one person appears is at most this.
     epsilon : float, optional
         In nats, at most 100. With it (rule A) each group has a coin of its own, which costs this.
-        Without it (rule B) the private total of an answer decides, at no epsilon: ``Quantiles(...,
-        with_total=True)``. Of several such answers it is the one with the least threshold.
+        Without it (rule B) the private total of an answer decides, at no epsilon: of ``Median(...,
+        with_total=True)``, say. Of several such answers it is the one with the least threshold.
 
     Raises
     ------
@@ -321,7 +321,7 @@ def deciding(
     if not totals:
         raise ParameterError(
             "groups that are private need an epsilon of their own (--groups-epsilon), or an answer "
-            "with a private total: Quantiles(..., with_total=True)"
+            "with a private total: with_total=True"
         )
     threshold, which = min(totals)
     return Deciding(which, threshold)

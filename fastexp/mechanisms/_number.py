@@ -219,7 +219,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         >>> [int(answer) // 10 for answer in answers[:2]], len(answers)
         ([6, 3], 3)
         """
-        return self._release(
+        answers = self._release(
             records,
             CallOptions(
                 by,
@@ -238,6 +238,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
                 assume_sorted,
             ),
         )
+        return self._returned(answers)
 
     @overload
     def sample(
@@ -343,15 +344,24 @@ class GridMechanism(Mechanism, GroupedMechanism):
                 assume_sorted=assume_sorted,
             )
         )
-        sampling, data = Sampling(size, rng, streams, options.threads, method), Records(records)
-        rows = None if options.is_grouped else data.matrix(self.grid)
+        sampling = Sampling(size, rng, streams, options.threads, method)
+        return self._returned(self._sampled(Records(records), options, sampling))
+
+    def _sampled(self, records: Records, options: CallOptions, sampling: Sampling) -> Any:
+        """Draws of `sample`, of checked options."""
+        rows = None if options.is_grouped else records.matrix(self.grid)
         if rows is not None:
             return self._simulate_rows(rows, options, sampling)
-        if data.is_batch or options.is_grouped:
+        if records.is_batch or options.is_grouped:
             from ..grouped.verbs import sample_groups
 
-            return sample_groups(self, data, options, sampling)
-        return self._answer(self._simulated(self._source(data, options), sampling), released=False)
+            return sample_groups(self, records, options, sampling)
+        indices = self._simulated(self._source(records, options), sampling)
+        return self._answer(indices, released=False)
+
+    def _returned(self, answers: Any) -> Any:
+        """Answers as `release` and `sample` return them: entries of lists may come apart."""
+        return answers
 
     def law(
         self, records: object, *, nan: Missing = "raise", assume_sorted: bool = False
@@ -517,7 +527,7 @@ class NumberMechanism(GridMechanism):
         from ..laws.figures import of_laws
 
         rows = (canonical(row, self.grid) for row in ordered)
-        laws = (self.law(row, assume_sorted=True) for row in rows)
+        laws = (self._law_of_value(self.law(row, assume_sorted=True)) for row in rows)
         return of_laws(laws, None if truths is None else truths.tolist(), names)
 
     def _reach(self, widen: Number) -> tuple[int, tuple[IntArray, IntArray] | None]:

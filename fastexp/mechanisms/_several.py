@@ -27,6 +27,7 @@ from ..errors import ParameterError
 from ..grouped.call_options import CallOptions
 from ..privacy import amounts
 from ._number import GridMechanism
+from ._totalled import GREATEST, LEAST, several_answers, simulate_several
 from .quantile import Quantile
 
 if TYPE_CHECKING:
@@ -42,9 +43,7 @@ if TYPE_CHECKING:
 
 MOST = 4096  # quantiles one by one
 MOST_AT_ONCE = 100  # all chains together are some m**3 numbers, and more
-LEAST = 1e-15  # epsilon of one: its law fits into 64 bits
 WORK = 1e5  # at most (m - 1)**2 / epsilon: a chain is some m**2 / epsilon numbers
-GREATEST = 1024.0  # epsilon: beyond, weights of neighbouring ranks underflow
 Which: TypeAlias = Converted[Iterable[Number] | None, tuple[Number, ...]]  # the field `q`
 
 
@@ -106,9 +105,7 @@ class QuantilesMechanism(GridMechanism):
     def _simulated(self, source: Source, sampling: Sampling) -> Any:
         if self._alone is not None:
             return np.asarray(self._alone._simulated(source, sampling))[..., None]
-        _, size, threads, seeds = sampling.checked(("envelope",))
-        indices = self._statistic.simulate(source, seeds, 1 if size is None else size, threads)
-        return indices[0] if size is None else indices
+        return simulate_several(self._statistic, source, sampling)
 
     def _simulate_rows(self, rows: AnyArray, options: CallOptions, sampling: Sampling) -> Any:
         if self._alone is None:
@@ -137,11 +134,7 @@ class QuantilesMechanism(GridMechanism):
 
     def _answer(self, index: int | IntArray, released: bool) -> Any:
         """Numbers and perhaps the total in the last axis; of one released draw a list."""
-        indices, m = np.asarray(index), len(self.q)
-        answers = self.grid.values(indices[..., :m])
-        if self.with_total:
-            answers = np.concatenate([answers, indices[..., m:]], axis=-1)
-        return answers.tolist() if released and answers.ndim == 1 else answers
+        return several_answers(self.grid, index, len(self.q), len(self._entries), released)
 
     def accuracy(  # type: ignore[override]  # of each
         self,
@@ -225,7 +218,7 @@ class JointMechanism(QuantilesMechanism):
 
     def _drawn_numbers(self, indices: IntArray) -> Any:
         """What `sample` makes of rows of grid indices and totals."""
-        return self._answer(indices, released=False)
+        return self._returned(self._answer(indices, released=False))
 
 
 def _quantiles(q: Any, count: object, most: int) -> tuple[Fraction, ...]:

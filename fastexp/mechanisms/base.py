@@ -185,8 +185,13 @@ class Mechanism(ABC):
         check_rounding()
         from ..laws.accuracy import accuracy_of
 
-        law: Any = self.law
-        return accuracy_of(law(data, **reading), self, probability, truth, curve=True)
+        exact: Any = self.law
+        law = self._law_of_value(exact(data, **reading))
+        return accuracy_of(law, self, probability, truth, curve=True)
+
+    def _law_of_value(self, law: Any) -> Any:
+        """What figures are of: the law, or its part of an answer that has more beside it."""
+        return law
 
     def _signed(self, law: Known) -> Known:
         """A law of this mechanism, which says so."""

@@ -8,12 +8,12 @@ from fractions import Fraction
 from .._numbers.distance import HALF
 from .._typing import ABSENT, Convention, Neighbors, Number
 from ._number import Bounds, Points
-from ._ranked import QuantileMechanism
+from ._totalled import TotalledQuantile
 from .base import frozen
 
 
 @frozen
-class Median(QuantileMechanism):
+class Median(TotalledQuantile):
     """The median on a public grid: r with probability ∝ exp(-ε·d(r)/2), d its Duff distance.
 
     Parameters
@@ -22,7 +22,7 @@ class Median(QuantileMechanism):
     convention : {"weak", "lower", "upper", "strict"}
         Which points are the median: any with at most half of the records on either side
         (weak), the lower or the upper middle record, or the one that is both (strict).
-    widen, any_epsilon
+    widen, with_total, any_epsilon
 
     Raises
     ------
@@ -75,5 +75,6 @@ class Median(QuantileMechanism):
     neighbors: Neighbors = "add-remove"
     convention: Convention = "weak"
     widen: Number = 0
+    with_total: bool = False
     any_epsilon: bool = field(default=False, compare=False)
     _q: Fraction = field(default=HALF, init=False, compare=False)

@@ -9,12 +9,12 @@ from fractions import Fraction
 from .._numbers import distance
 from .._typing import ABSENT, Convention, Neighbors, Number
 from ._number import Bounds, Points
-from ._ranked import QuantileMechanism
+from ._totalled import TotalledQuantile
 from .base import frozen
 
 
 @frozen
-class Quantile(QuantileMechanism):
+class Quantile(TotalledQuantile):
     """The q-quantile on a public grid: r with probability ∝ exp(-ε·d(r)/(2Δ)).
 
     Parameters
@@ -27,7 +27,7 @@ class Quantile(QuantileMechanism):
         above it, Δ = max(q, 1-q) (for replace rounded up to whole records, Δ = 1). lower:
         the least number of steps until r is the record of rank ⌈q·n⌉, Δ = 1. For q = 1/2 also
         "upper" and "strict", as for `Median`.
-    widen, any_epsilon
+    widen, with_total, any_epsilon
 
     Raises
     ------
@@ -67,6 +67,7 @@ class Quantile(QuantileMechanism):
     neighbors: Neighbors = "add-remove"
     convention: Convention = "weak"
     widen: Number = 0
+    with_total: bool = False
     any_epsilon: bool = field(default=False, compare=False)
     _q: Fraction = field(init=False, compare=False)
 

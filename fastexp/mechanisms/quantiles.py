@@ -6,15 +6,12 @@ from dataclasses import KW_ONLY, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
 from .._numbers.quantiles import QuantilesStatistic
 from .._parameters import validate
-from .._typing import ABSENT, IntArray, Neighbors, Number
-from ..errors import ParameterError
-from ..privacy.rates import joint_rate, lattice_step
+from .._typing import ABSENT, Neighbors, Number
 from ._number import Bounds, Points
 from ._several import JointMechanism, Which
+from ._totalled import checked_total, joint_statistic, without_total
 from .base import frozen
 
 if TYPE_CHECKING:
@@ -107,19 +104,12 @@ class Quantiles(
 
     def _check(self) -> None:
         super()._check()
-        self._set_frozen(with_total=validate.flag("with_total", self.with_total))
-        if self.with_total and self.neighbors == "replace":
-            raise ParameterError(
-                'with_total needs neighbors="add-remove": under "replace" the number of records '
-                "is public"
-            )
+        self._set_frozen(with_total=checked_total(self.with_total, self.neighbors))
 
     @cached_property
     def _statistic(self) -> QuantilesStatistic:
         """What draws and laws need."""
-        lattice = lattice_step(self.epsilon) if self.neighbors == "add-remove" else None
-        rate = joint_rate(self.epsilon, self.neighbors)
-        return QuantilesStatistic(self._q, rate, lattice, self.grid, "spread")
+        return joint_statistic(self._q, self.epsilon, self.neighbors, self.grid)
 
     def release(
         self,
@@ -158,9 +148,7 @@ class Quantiles(
         **Privacy**: `guarantee`, for all answers and the total of a data set together.
         """
         mechanism = self._totalling(with_total)
-        return mechanism._paired(
-            super(Quantiles, mechanism).release(records, by=by, groups=groups, **options)
-        )
+        return super(Quantiles, mechanism).release(records, by=by, groups=groups, **options)
 
     def sample(
         self,
@@ -197,24 +185,12 @@ class Quantiles(
             As in `release`, and for `size`, `rng` and `streams`.
         """
         mechanism = self._totalling(with_total)
-        return mechanism._paired(
-            super(Quantiles, mechanism).sample(records, size, by=by, groups=groups, **options)
-        )
+        return super(Quantiles, mechanism).sample(records, size, by=by, groups=groups, **options)
 
     def _totalling(self, with_total: object) -> Quantiles:
         """The same mechanism with a total or without; None: as it is."""
         wanted = self.with_total if with_total is None else validate.flag("with_total", with_total)
         return self if wanted == self.with_total else replace(self, with_total=wanted)
 
-    def _drawn_numbers(self, indices: IntArray) -> Any:
-        return self._paired(super()._drawn_numbers(indices))
-
-    def _paired(self, answers: Any) -> Any:
-        """Answers; where they have totals, these apart."""
-        if not self.with_total:
-            return answers
-        if isinstance(answers, tuple):  # with the groups of the data
-            return answers[0], self._paired(answers[1])
-        if isinstance(answers, list):
-            return answers[:-1], int(answers[-1])
-        return answers[..., :-1], answers[..., -1].astype(np.int64)
+    def _returned(self, answers: Any) -> Any:
+        return without_total(answers) if self.with_total else answers

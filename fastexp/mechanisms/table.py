@@ -13,6 +13,9 @@ GRID = ("bounds", "step", "grid")
 RANKS = (*GRID, "neighbors", "convention", "widen")
 MANY = ("q", "count", *GRID, "neighbors")
 CHOICE = ("sensitivity", "monotonic")
+TOTAL = """
+--with-total  a private number of records beside {}, which costs no epsilon{}"""
+ERRS = ", but the answer errs more"
 RANKED = (
     "Release {} of the numbers in a column privately: a point of a public grid, the likelier the "
     "nearer it is in rank."
@@ -64,7 +67,8 @@ TABLE: dict[str, Row] = {
         answer="the median",
         privacy="""
 --convention weak|lower|upper|strict  which answers are right: at most half of the records on
-    either side (weak, default), the lower or the upper middle record, or the one that is both""",
+    either side (weak, default), the lower or the upper middle record, or the one that is both"""
+        + TOTAL.format("it", ERRS),
     ),
     "quantile": Row(
         "quantile.Quantile",
@@ -80,7 +84,8 @@ TABLE: dict[str, Row] = {
         which="--q Q <quantile needed>  which quantile: a decimal or a fraction, as 0.9 or 1/3",
         privacy="""
 --convention weak|lower  which answers are right: at most the due share of the records on either
-    side (weak, default), or only that record of the data""",
+    side (weak, default), or only that record of the data"""
+        + TOTAL.format("it", ERRS),
     ),
     "quantiles": Row(
         "quantiles.Quantiles",
@@ -95,8 +100,8 @@ TABLE: dict[str, Row] = {
         which="""
 --q LIST <quantiles lists=numbers either=which!>  the quantiles, increasing, as 0.1,0.5,0.9 or
     1/3,2/3
---count N <1..100 either=which!>  so many evenly spaced ones instead (9: the deciles)
---with-total  a private number of records beside them, which costs nothing""",
+--count N <1..100 either=which!>  so many evenly spaced ones instead (9: the deciles)"""
+        + TOTAL.format("them", ""),
     ),
     "joint-exponential-quantiles": Row(
         "joint_exponential.JointExponentialQuantiles",

@@ -57,8 +57,8 @@ FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
     2^40 steps)
 --grid LIST <lists=numbers either=grid>  the answers themselves, increasing: 0,10,50,100, or a file
     of numbers (text, .npy)
---digits D <1..15 either=grid>  where no bounds are known: answers have so many significant digits and
-    any magnitude from 1e-12 to 1e15, of both signs, or are 0
+--digits D <1..15 either=grid>  where no bounds are known: answers have so many significant digits
+    and any magnitude from 1e-12 to 1e15, of both signs, or are 0
 
 [the public answers: select, compare]
 --candidates LIST <lists=words>  what can be selected: A,B,C or a file with one a line. Or a column
