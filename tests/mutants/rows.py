@@ -517,7 +517,8 @@ ROWS = {
         "joint quantiles of half the rate": "privacy:joint_rate:+1",
         "targets that move cost nothing": "privacy:joint_exponential_rate:value=1:4",
         "the greatest share": "privacy:joint_exponential_rate:twin",
-        "targets move with the records": "mechanisms:Quantiles._statistic:false",
+        "figures of a median without its total": "mechanisms:TotalledQuantile._figures:true",
+        "targets move with the records": "mechanisms:joint_statistic:false",
     },
     "quantile_chains": {
         "a far record weighs as a near one": "kernels/numbers:phi:-1:3",
