@@ -25,6 +25,7 @@ extensions = [
     "error_page",
     "mechanism_table",
     "myst_nb",
+    "notebooks",
     "numpydoc",
     "pictures",
     "sphinx.ext.autodoc",

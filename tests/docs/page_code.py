@@ -51,13 +51,14 @@ SECONDS = 120  # that a command may take
 
 @dataclass(frozen=True)
 class Block:
-    """A block of code: its kind or language, the file that it is, its text, and its remarks."""
+    """A block of code: its kind or language, the file that it is, its text, remarks and tags."""
 
     language: str
     file: str
     text: str
     line: int
     remarks: dict[str, str]
+    tags: str = ""
 
     @property
     def runs(self) -> bool:
@@ -101,6 +102,7 @@ def blocks(page: str) -> Iterator[Block]:
             text="\n".join(lines) + "\n",
             line=page.count("\n", 0, fence.start()) + 1,
             remarks=_remarks(page[: fence.start()]),
+            tags=options.get("tags", ""),
         )
 
 
