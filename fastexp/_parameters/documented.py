@@ -33,73 +33,75 @@ bounds : (number, number)
     Public limits, lower < upper, chosen without looking at the data; records outside are
     clamped to them.
 step : number, optional
-    The distance of grid points; it divides the bounds (as decimals: 0.1 divides 1). The
-    answer is an int where bounds and step are. Default: 2**40 steps, fewer where doubles
-    are no closer. A record counts at the nearest point; half-way between two, at the one
-    of even index, counted from 0.
+    The distance between grid points. It must divide the bounds (as decimals: 0.1 divides
+    1). Answers are ints if bounds and step are. Default: 2**40 steps, fewer where doubles
+    are no closer. A record counts at the nearest point; half-way between two points, at
+    the one of even index, counted from 0.
 grid : array_like or DigitGrid, optional
-    Instead of `step`: public points within the bounds, increasing. Without bounds, its ends
-    are these. If you know no bounds, ``fastexp.digits(3)``: all numbers of three digits.
+    Public points within the bounds, increasing, instead of `step`. Without bounds, the
+    first and the last point are the bounds. If you know no bounds, ``fastexp.digits(3)``
+    has all numbers of three significant digits.
 neighbors : {"add-remove", "replace"}
-    What one person may do: join or leave, or change their record. At equal ε the first is
-    about twice as accurate.
+    What one person may do: join or leave (add-remove), or change their record (replace).
+    At equal ε answers under add-remove are about twice as accurate.
 widen : number
-    For equal records on a fine grid: a point's distance is the least one within `widen`
-    of it; in units of the records, public. Floats are read as the decimals that print:
-    0.8 is within 0.1 of 0.7.
+    For equal records on a fine grid: the distance of a point is the smallest one among the
+    points within `widen` of it. Public, in units of the records. Floats are read as the
+    decimals that they print: 0.8 is within 0.1 of 0.7.
 with_total : bool
-    Answers are (value, total): a private number of records, which costs nothing, but the value
-    errs more. Both have the law of `Quantiles` of this one quantile. Needs add-remove, "weak"
-    and no `widen`; epsilon at most 1024.
+    Answers are (value, total). The total is a private number of records; it costs no epsilon,
+    but the value is less accurate. Both have the law of `Quantiles` with this one quantile.
+    Needs add-remove, the weak convention, no `widen`, and an epsilon of at most 1024.
 records : array_like, str, Path, callable or tuple
-    One number a person: an array, list, series or Arrow column of integers or floats,
-    a path to a .npy file, a callable that returns arrays one after the other (anew at
-    each call), or a tuple of two sequences, (values, counts). Decimals and fractions
-    are read as the nearest double. What lies outside the bounds is clamped.
+    One number for each person: an array, list, series or Arrow column of integers or
+    floats, a path to a .npy file, a callable that returns an iterator of arrays (a new one
+    at each call), or a tuple of two sequences, (values, counts). Decimals and fractions are
+    read as the nearest double. Records outside the bounds are clamped to them.
 by : array_like, shape (n,), or list of them, optional
     The group of each record: integers, text, booleans, dates or timestamps without a
     zone, of any array or column type; ``[city, year]``: of several columns. Records
     of groups that are not in `groups`, and of none (null), are left out.
 groups : sequence, or what `fastexp.product` gives, optional
-    With `by`: the public list of groups to answer, without repetition, for several
-    columns of tuples; also those without records are answered. ``"from-data"`` takes
-    the groups that the data have, which are private: with a `PrivacyWarning`. With
-    `offsets`, rows or lists: their names, one each.
+    With `by`: the public list of groups to answer, without repetition; for several
+    columns, of tuples. Groups without records are answered, too. A `PrivateGroups` shows
+    groups of the data that have enough persons. ``"from-data"`` takes all groups of the
+    data, which are private, and gives a `PrivacyWarning`. With `offsets`, rows or lists:
+    their names, one each.
 offsets : array_like of int, shape (m + 1,), optional
-    Records that already lie group by group: those of the i-th are
+    For records that already lie group by group: those of group i are
     ``records[offsets[i]:offsets[i + 1]]``.
 person : array_like, shape (n,), optional
-    Whose each record is: keys as in `by`. Of each person at most `max_groups` groups
-    (of those listed) and in each of them at most `max_rows` records count, chosen by
-    a keyed hash. Records of nobody (null) are left out.
+    The person of each record: keys as in `by`. The records of a person count in at most
+    `max_groups` of the groups, and at most `max_rows` of them in each, chosen by a keyed
+    hash. Records without a person (null) are left out.
 max_groups, max_rows : int
-    In how many groups one person is, and how many records of theirs each has, at
-    most. Without `person` this is your claim, which nobody checks.
+    The most groups that a person can be in, and the most records that a person can have in
+    each of them. Without `person` this is your claim, which is not checked.
 disjoint, membership
-    As for `total`: what a budget is charged for rows and groups. With `person`
-    membership is private: in which groups a person counts may depend on their records.
+    As for `total`: they decide what a budget is charged for rows and groups. With
+    `person` membership is private, as the groups in which a person counts may depend on
+    their records.
 key : ReleaseKey, optional
-    The same key, label, mechanism, group and records repeat their answer, so that a
-    retry is not a second release; see `release_key` for what it is not for. With
-    `label`.
+    With the same key, label, mechanism, group and records the answer is the same, so that
+    a retry is not a second release. Needs `label`. See `release_key` for its limits.
 label : str, optional
-    What the release is called; with `budget` or `key`. The budget keeps its
-    answers under this name, and the same call gives them again, whatever the data are
-    by now, without a charge. Of a key it names the query: one key never serves two.
+    The name of the release; needs `budget` or `key`. The budget keeps the answers under
+    this name, and the same call returns them again without a charge, even if the data have
+    changed. With a key it distinguishes queries: two of them must not share a label.
 budget : Budget, optional
-    Is charged `total` of the whole call before the data are looked at, and never refunded:
-    not even if the release then fails.
+    Is charged the `total` of the whole call before the data are read. The charge is never
+    refunded, even if the release then fails.
 size : int, optional
-    How many draws of each row, data set or group; None: one, without an axis for it.
+    The number of draws from each row, data set or group. None: one, without an axis for it.
 rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-    None: fresh from the operating system. An int or `SeedSequence` always gives the same
-    draws, a generator moves on (Scientific Python's SPEC 7). **A seeded draw is not a private
-    release.**
+    None: randomness of the operating system. An int or `SeedSequence` always gives the same
+    draws; a generator advances (Scientific Python's SPEC 7). **A seeded draw is not a
+    private release.**
 streams : array_like of int, shape (rows,), optional
-    The name of each row's stream, in [0, 2**64); default its number. A single row or data set
-    is row 0; row i alone with ``streams=[i]`` gives the same draws.
+    The name of each row's stream, in [0, 2**64); default: the number of the row. A single
+    row or data set is row 0. Row i alone, with ``streams=[i]``, gives the same draws.
 threads : int
-    1; 0 for all that the process may use. Never changes the draws.
+    The number of threads; 0: as many as the process may use. It never changes the draws.
 x : array_like
     Numbers, infinite ones too.
 t : array_like
@@ -107,7 +109,7 @@ t : array_like
 p : array_like
     Probabilities, in [0, 1].
 truth : array_like
-    Finite numbers, possible as outputs or not; the true statistic.
+    The true statistic: finite numbers, which need not be possible outputs.
 """
 
 ERRORS = """\
@@ -116,7 +118,7 @@ ParameterError, ParameterTypeError
 BudgetExceeded
     If the rest of the budget does not cover it: nothing is drawn or charged.
 LabelError
-    If the label is another question's, or was used up by a failure.
+    If the label belongs to another question, or was used up by a failure.
 BudgetError
     If the budget cannot be used.
 RandomnessError

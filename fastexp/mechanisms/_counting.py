@@ -111,18 +111,19 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         threads: int = 1,
         nan: NaN = "raise",
     ) -> Any:
-        """One private selection, or one for each group, from the operating system's randomness.
+        """Release one private selection, or one for each group, using the system's randomness.
 
         Parameters
         ----------
         data : array_like
-            Records: one label a person, a sequence, array or column; or counts with labels.
+            Records, one label for each person, as a sequence, array or column; or counts with
+            labels.
         by, groups, offsets, person
         max_groups, max_rows
         disjoint, membership
         key, label, budget, threads
         nan : {"raise"}
-            Records that equal no candidate count nowhere, whatever they are.
+            Records that equal no candidate are not counted, missing or not.
 
         Returns
         -------
@@ -133,18 +134,18 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         Raises
         ------
         ParameterTypeError, ParameterError
-            If the form of the records is wrong, or what is said of groups, persons and keys
-            does not fit together.
+            If the form of the records is wrong, or the options of groups, persons and keys do not
+            fit together.
         BudgetExceeded
         LabelError
         BudgetError
         InvalidRecords
-            If records cannot be counted. A budget is charged before, and a label used up.
+            If records cannot be counted. The budget has been charged, and the label is used up.
         RandomnessError
 
         Notes
         -----
-        **Privacy**: `guarantee`, for every call anew; of groups ``total(groups=True, ...)``.
+        **Privacy**: each call costs `guarantee`; with groups ``total(groups=True, ...)``.
 
         Examples
         --------
@@ -269,9 +270,9 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         nan: NaN = "raise",
         labels: bool = False,
     ) -> Any:
-        """Simulation: reproducible draws of the law that `release` draws from.
+        """Draw from the law of `release`, reproducibly: a simulation.
 
-        **Not a release**: a seeded draw is not private, and ten thousand draws are not one.
+        **This is not a release**: a seeded draw is not private, and many draws cost many times ε.
 
         Parameters
         ----------
@@ -286,7 +287,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         nan : {"raise"}
             As in `release`.
         labels : bool
-            Give candidates, as `release` does, one or as lists, and not their indices.
+            Return candidates, as `release` does, instead of their indices.
 
         Returns
         -------

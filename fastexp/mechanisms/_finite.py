@@ -100,27 +100,28 @@ class FiniteMechanism(Mechanism):
         disjoint: bool = False,
         membership: Membership = "private",
     ) -> Any:
-        """One private selection, or one for each row, from the operating system's randomness.
+        """Release one private selection, or one for each row, using the system's randomness.
 
-        Exact: integers and lazily drawn bits decide, so the output law *is* the
-        mechanism's. There is no seed and no state: forks, threads, copies and pickles never
-        repeat a draw.
+        The draw is exact: integers and lazily drawn bits decide it, so the law of the output *is*
+        that of the mechanism. There is no seed and no state: forks, threads, copies and pickles
+        never repeat a draw.
 
         Parameters
         ----------
         data : array_like
-            What the mechanism takes: utilities of shape (k,) or (rows, k), k >= 2, or records.
-            Where there are candidates also counts with labels: a mapping, or a series, as for
+            Utilities of shape (k,) or (rows, k), k >= 2, or records, as the mechanism takes them.
+            If the mechanism has candidates, also counts with labels: a mapping or a series, as for
             `MostCommon`; a candidate without a count has 0.
         budget, label
         threads : int
-            1; 0 for all that the process may use. Pays from about 1e6 candidates.
+            The number of threads; 0: as many as the process may use. Faster from about 1e6
+            candidates.
         nan : {"raise", "lowest"}
-            NaN utilities: refuse (this depends on the data and is outside the guarantee),
-            or read them as the lowest finite number. Infinite ones are always refused.
+            What to do with NaN utilities: raise an error (which depends on the data and is outside
+            the guarantee), or read them as the lowest finite number. Infinite ones always raise.
         disjoint, membership
-            As for `total`: what a budget is charged for a matrix. rows times epsilon, unless
-            its rows are disjoint parts of the data.
+            As for `total`: they decide what a budget is charged for a matrix. It is the number of
+            rows times epsilon, unless the rows are disjoint parts of the data.
 
         Returns
         -------
@@ -136,18 +137,18 @@ class FiniteMechanism(Mechanism):
         LabelError
         BudgetError
         InvalidUtilities, InvalidRecords, ScoreError
-            If a utility is not finite, records cannot be counted, or the score fails. A
-            budget is charged before this is looked at, and a label used up.
+            If a utility is not finite, records cannot be counted, or the score fails. The budget
+            has been charged, and the label is used up.
         RandomnessError
 
         Notes
         -----
-        **Privacy**: `guarantee`, for every call anew: two releases of the same data cost twice.
+        **Privacy**: each call costs `guarantee`: two releases of the same data cost it twice.
 
         **Numerics**: epsilon, sensitivity and utilities are read as the exact numbers that they
         are.
 
-        **Timing**: see the mechanism, and SECURITY.md: no promise of constant time.
+        **Timing**: there is no promise of constant time; see the mechanism and SECURITY.md.
         """
         options = DEFAULTS
         if not (
@@ -259,29 +260,29 @@ class FiniteMechanism(Mechanism):
         nan: NaN = "raise",
         labels: bool = False,
     ) -> Any:
-        """Simulation: reproducible draws of the law that `release` draws from.
+        """Draw from the law of `release`, reproducibly: a simulation.
 
-        **Not a release**: a seeded draw is not private, and ten thousand draws are not one.
+        **This is not a release**: a seeded draw is not private, and many draws cost many times ε.
 
         Parameters
         ----------
         data : array_like
-            What the mechanism takes: utilities of shape (k,) or (rows, k), or records.
+            Utilities of shape (k,) or (rows, k), or records, as the mechanism takes them.
         size, rng, streams, threads
         method : {None, "envelope", "gumbel"}, optional
-            Pins the kernel. The default, "envelope", is exact, and permute-and-flip's only
-            one; "gumbel" takes the greatest of utilities with Gumbel noise, right to some 1e-15,
-            and needs no second look. Of top-k "gumbel" is the default, and "envelope" slow.
+            The kernel. The default, "envelope", is exact, and the only one of permute-and-flip.
+            "gumbel" takes the largest of the utilities plus Gumbel noise, right to about 1e-15. For
+            top-k "gumbel" is the default, and "envelope" is slow.
         nan : {"raise", "lowest"}
             As in `release`.
         labels : bool
-            Give candidates, as `release` does, one or as lists, and not their indices.
+            Return candidates, as `release` does, instead of their indices.
 
         Returns
         -------
         int or ndarray of int64, shape (size,), (rows,) or (rows, size)
-            Indices of candidates; of top-k with a last axis of length k. The bytes depend
-            only on data, key, stream and size: not on threads, CPU or data type of equal integers.
+            Indices of candidates; for top-k with a last axis of length k. The bytes depend only on
+            data, key, stream and size, not on threads, CPU or the data type of equal integers.
 
         Raises
         ------
@@ -307,12 +308,12 @@ class FiniteMechanism(Mechanism):
         return _draw.simulate if self._has_bounded_range else permute_flip.simulate
 
     def law(self, data: object, *, nan: NaN = "raise") -> FiniteLaw:
-        """The exact law of `release` and `sample` on this data; keep it as private as the data.
+        """Return the exact law of `release` and `sample` on this data: as private as the data.
 
         Parameters
         ----------
         data : array_like
-            What the mechanism takes: utilities of shape (k,), or records.
+            Utilities of shape (k,), or records, as the mechanism takes them.
         nan : {"raise", "lowest"}
             As in `release`.
 

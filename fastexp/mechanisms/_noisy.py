@@ -101,18 +101,19 @@ class NoisyMedian(Comparator):
         nan: Missing = "raise",
         assume_sorted: bool = False,
     ) -> float | FloatArray:
-        """Simulation: reproducible draws; not private.
+        """Draw from the mechanism, reproducibly: a simulation, not private.
 
         Parameters
         ----------
         records : array_like, str, Path, callable or tuple
-            One number a person, as for `Median.sample`; or an array of shape (rows, n), a data
-            set a row. What lies outside the bounds is clamped.
+            One number for each person, as for `Median.sample`. In an array of shape (rows, n) each
+            row is a data set. Records outside the bounds are clamped to them.
         size, rng, streams, threads
         nan : {"raise", "drop", "lower", "upper"}
-            Missing records: refuse, leave out, or read as the lower or upper bound.
+            What to do with missing records: raise an error, leave them out, or read them as the
+            lower or upper bound.
         assume_sorted : bool
-            Take the records (of each row) as sorted without a look.
+            Take the records (of each row) as sorted without a check.
 
         Returns
         -------
@@ -139,7 +140,7 @@ class NoisyMedian(Comparator):
     def law(
         self, records: object, *, nan: Missing = "raise", assume_sorted: bool = False
     ) -> NoiseLaw:
-        """The exact law of the ideal mechanism on these records; keep it as private as they are.
+        """Return the exact law of the ideal mechanism on these records: as private as these.
 
         Parameters
         ----------

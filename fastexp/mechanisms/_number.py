@@ -160,10 +160,10 @@ class GridMechanism(Mechanism, GroupedMechanism):
         nan: Missing = "raise",
         assume_sorted: bool = False,
     ) -> Any:
-        """One private number, or one for each group, from the operating system's randomness.
+        """Release one private number, or one for each group, using the system's randomness.
 
-        Exact: integers and lazily drawn bits decide, so the output law *is* the mechanism's
-        on the public grid. There is no seed and no state.
+        The draw is exact: integers and lazily drawn bits decide it, so the law of the output *is*
+        that of the mechanism on the public grid. There is no seed and no state.
 
         Parameters
         ----------
@@ -173,39 +173,41 @@ class GridMechanism(Mechanism, GroupedMechanism):
         disjoint, membership
         key, label, budget
         threads : int
-            1; 0 for all that the process may use. Pays from some 1e6 records.
+            The number of threads; 0: as many as the process may use. Faster from about 1e6
+            records.
         nan : {"raise", "drop", "lower", "upper"}
-            Missing records (NaN, null, masked): refuse (this depends on the data and is
-            outside the guarantee), leave them out, or read them as the lower or upper bound.
-            Under neighbors="replace", "drop" would change their number: use a bound.
+            What to do with missing records (NaN, null, masked): raise an error (which depends on
+            the data and is outside the guarantee), leave them out, or read them as the lower or
+            upper bound. Under neighbors="replace", "drop" would change the number of records: use
+            a bound.
         assume_sorted : bool
-            The records are said to be sorted: a release checks it, in one pass; if they are
-            not, it takes them as unsorted, without a word. Of no use with groups.
+            The records are said to be sorted. A release checks this in one pass and, if it is
+            false, treats them as unsorted, without a warning. Has no effect with groups.
 
         Returns
         -------
         int, float or ndarray
-            A point of `grid`: int where bounds and step are. An array of them, int64 or
-            float64 of shape (m,), in the order of `groups`, for groups, rows and lists; with
-            ``groups="from-data"`` a tuple of the groups (sorted) and that array.
+            A point of `grid`: an int if bounds and step are. For groups, rows and lists an array
+            of them, int64 or float64 of shape (m,), in the order of `groups`; with
+            ``groups="from-data"`` or `PrivateGroups` a tuple of the groups (sorted) and that array.
 
         Raises
         ------
         ParameterTypeError, ParameterError
-            If the form of the records is wrong, or what is said of groups, persons and keys
-            does not fit together.
+            If the form of the records is wrong, or the options of groups, persons and keys do not
+            fit together.
         BudgetExceeded
         LabelError
         BudgetError
         InvalidRecords
-            If a record is missing and nan="raise". A budget is charged before, and a label
+            If a record is missing and nan="raise". The budget has been charged, and the label is
             used up.
         RandomnessError
 
         Notes
         -----
-        **Privacy**: `guarantee`, for every call anew; of groups and rows ``total(groups=True,
-        ...)`` or ``total(rows=m, ...)``.
+        **Privacy**: each call costs `guarantee`; with groups ``total(groups=True, ...)``, with rows
+        ``total(rows=m, ...)``.
 
         **Timing**: depends on the number of records and, mildly, on the data: see SECURITY.md.
 
@@ -298,33 +300,33 @@ class GridMechanism(Mechanism, GroupedMechanism):
         nan: Missing = "raise",
         assume_sorted: bool = False,
     ) -> Any:
-        """Simulation draws of the law of `release`, reproducible from `rng`; not private.
+        """Draw from the law of `release`, reproducibly from `rng`: a simulation, not private.
 
         Parameters
         ----------
         records : array_like, str, Path, callable or tuple
-            As in `release`; an array of shape (rows, n) is a data set a row.
+            As in `release`. In an array of shape (rows, n) each row is a data set.
         size
         by, groups, offsets, person
         max_groups, max_rows
         rng, streams, threads
         method : {None, "envelope", "gumbel"}, optional
-            Pins the kernel that chooses the cell; None is "envelope", which is exact.
+            The kernel that chooses the cell. None is "envelope", which is exact.
         nan : {"raise", "drop", "lower", "upper"}
             As in `release`.
         assume_sorted : bool
-            Take the records as sorted without a look: of a memory-mapped file only some pages
-            are read. If they are not, the draws are wrong.
+            Take the records as sorted without a check, so that only some pages of a
+            memory-mapped file are read. If they are not sorted, the draws are wrong.
 
         Returns
         -------
         int, float or ndarray of int64 or float64
-            The shape is (size,); (rows,) or (rows, size) for rows, groups and lists. (The rows
-            of a matrix have other streams than lists and offsets.) With
-            ``groups="from-data"`` a tuple of the groups and the draws.
-            They are points of `grid`. A group's draws are those of its own stream, named by
-            the group: they do not depend on other groups. The bytes depend only on records,
-            key, stream and size: not on the records' order, their parts, threads or CPU.
+            Points of `grid`. The shape is (size,); for rows, groups and lists (rows,) or
+            (rows, size). (The rows of a matrix have other streams than lists and offsets.) With
+            ``groups="from-data"`` a tuple of the groups and the draws. The draws of a group come
+            from its own stream, named by the group, and do not depend on other groups. The bytes
+            depend only on records, key, stream and size, not on the order of the records, their
+            parts, threads or CPU.
 
         Raises
         ------
@@ -366,7 +368,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
     def law(
         self, records: object, *, nan: Missing = "raise", assume_sorted: bool = False
     ) -> GridLaw:
-        """The exact law of `release` and `sample` on these records; keep it as private as they are.
+        """Return the exact law of `release` and `sample` on these records: as private as these.
 
         Parameters
         ----------
@@ -493,10 +495,10 @@ class NumberMechanism(GridMechanism):
         """The density that the papers write down."""
 
     def continuous_law(self, records: object, *, nan: Missing = "raise") -> ContinuousLaw:
-        """The density that the papers write down, on the clamped records; for analysis.
+        """Return the density of the papers, on the clamped records; for analysis.
 
-        Nothing is released from it: floats cannot. On a fine grid `law` comes close, except
-        where records are equal, which a density cannot see (`law` and `widen` can).
+        Nothing is released from it, as floats cannot be. On a fine grid `law` is close to it,
+        except where records are equal, which a density does not see (`law` and `widen` do).
 
         Parameters
         ----------

@@ -145,23 +145,23 @@ class QuantilesMechanism(GridMechanism):
         truth: Sequence[float] | None = None,
         **reading: Unpack[LawReading],
     ) -> list[Accuracy]:
-        """Not private: how accurate each quantile of a release of this data is, by the exact law.
+        """Return the exact accuracy of each quantile of a release of this data: not private.
 
         Parameters
         ----------
         data
-            What `law` takes.
+            As for `law`.
         probability : float or sequence of float
-            Those of the quantiles of errors, in [0, 1].
+            Which quantiles of the errors, in [0, 1].
         truth : sequence of float, optional
-            What answers are compared with, in their order. Default: the data's own quantiles.
+            The true values, in the order of the answers. Default: the quantiles of the data.
         **reading
             `nan` and `assume_sorted`, as `law` takes them.
 
         Returns
         -------
         list of Accuracy
-            As of `Quantile.accuracy`, in the order of `q`.
+            As from `Quantile.accuracy`, in the order of `q`.
 
         Raises
         ------

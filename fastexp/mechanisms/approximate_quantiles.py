@@ -26,21 +26,21 @@ class ApproximateQuantiles(
     QuantilesMechanism,
     promise="ε-DP under `neighbors`, of all answers together; of several no bounded range.",
 ):
-    """Several quantiles one by one: the middle one, then those on its sides, of the records there.
+    """Several quantiles by recursion: the middle one, then those on each side of it.
 
-    Each is a draw of `Quantile` (weak), at a part of ε. `Quantiles`, in one draw, is more accurate
-    except for many quantiles of few records within wide bounds.
+    Each is a draw of `Quantile` (weak) from the records on its side, at a part of ε. `Quantiles`,
+    in one draw, is more accurate except for many quantiles of few records within wide bounds.
 
     Parameters
     ----------
     q : sequence of float, Decimal or Fraction
-        Each in (0, 1), increasing, at most 4,096 of them: the decimals that print, or exact
-        fractions. Or `count`.
+        Each in (0, 1), increasing, at most 4,096 of them. Floats are read as the decimals that they
+        print. Either this or `count`.
     epsilon : float
-        Privacy parameter of all of them together, in nats; in [1e-9, 1e6] unless `any_epsilon`.
+        Privacy parameter of all quantiles together, in nats; in [1e-9, 1e6] unless `any_epsilon`.
     bounds
     count : int, optional
-        So many evenly spaced ones instead of `q`: 9 are the deciles.
+        The number of evenly spaced quantiles, instead of `q`: 9 gives the deciles.
     step, grid, neighbors, any_epsilon
 
     Raises
@@ -53,12 +53,12 @@ class ApproximateQuantiles(
     them, and its answer lies between these answers: they come in order. A share with a denominator
     above 10**9 is rounded to one below.
 
-    An answer cannot part the records that lie on its own point. So the draws are on a finer
-    public grid: each point is 2**k of them, k at most 20, as long as there are no more than 2**52
-    in all; a record takes one of its point's at random, and an answer is rounded down.
+    An answer cannot split the records that lie on its own point. So the draws are made on a finer
+    public grid: each point becomes 2**k points, with k at most 20 and at most 2**52 points in all.
+    A record is moved to one of the points of its own at random, and an answer is rounded down.
 
     One quantile is that of `Quantile`, with the same bytes. There is no law in closed form: `law`
-    and `accuracy` refuse.
+    and `accuracy` raise a `ParameterError`.
 
     **Privacy**: ε-DP under `neighbors`, and ε²/(8·l) of rho, with l = ⌊log₂ m⌋ + 1 levels of the
     recursion. Fix the finer points of all records. Given the answers of the levels before, the

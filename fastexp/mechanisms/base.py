@@ -115,7 +115,7 @@ class Mechanism(ABC):
     def release(
         self, data: Any, /, *, budget: Budget | None = None, label: str | None = None
     ) -> object:
-        """One private answer, or several, from the operating system's randomness."""
+        """Release one private answer, or several, using the system's randomness."""
 
     @abstractmethod
     def sample(
@@ -128,11 +128,11 @@ class Mechanism(ABC):
         streams: ArrayLike | None = None,
         threads: int = 1,
     ) -> object:
-        """Simulation: reproducible draws of the law that `release` draws from."""
+        """Draw from the law of `release`, reproducibly: a simulation."""
 
     @abstractmethod
     def law(self, data: Any, /) -> Law[object, object]:
-        """The exact law of `release` and `sample` on this data; keep it as private as the data."""
+        """Return the exact law of `release` and `sample` on this data: as private as the data."""
 
     def accuracy(
         self,
@@ -143,31 +143,31 @@ class Mechanism(ABC):
         truth: float | None = None,
         **reading: Unpack[LawReading],
     ) -> Accuracy:
-        """Not private: how accurate a release of this data is, by its exact law.
+        """Return the exact accuracy of a release of this data, from its law: not private.
 
-        Nothing is drawn, and no noise is added: for data that are public, simulated or yours to
-        look at, and never for publication. To choose epsilon or bounds by private data is itself a
-        release. For many data sets at once there is `fastexp.expected_errors`, for groups
+        Nothing is drawn, and no noise is added. Use it on data that are public, simulated or yours
+        to look at, and never publish the result. Choosing epsilon or bounds by private data is
+        itself a release. For many data sets at once there is `fastexp.expected_errors`, for groups
         `Query.accuracy`.
 
         Parameters
         ----------
         data
-            What `law` takes.
+            As for `law`.
         probability : float or sequence of float
-            Those of the quantiles, in [0, 1].
+            Which quantiles of the error or loss, in [0, 1].
         truth : float, optional
-            What a number is compared with. Default: the data's own statistic, within the bounds or
-            not; of medians with float noise that of the clamped records. A selection and a price
-            have losses, against the best candidate or price, and take none.
+            The true value of a number. Default: the statistic of the data, within the bounds or
+            not; for medians with float noise that of the clamped records. Selections and prices
+            have losses against the best candidate or price, and take no truth.
         **reading
             `nan` and `assume_sorted`, as `law` takes them.
 
         Returns
         -------
         Accuracy
-            Plain figures: the truth, the expected error or loss, its quantiles, the bias, and of
-            losses the probability of the best. Of top-k they are those of the first place.
+            The truth, the expected error or loss, its quantiles, the bias and, for losses, the
+            probability of the best. For top-k these are the figures of the first place.
 
         Raises
         ------
@@ -209,23 +209,23 @@ class Mechanism(ABC):
         *,
         neighbors: Neighbors | None = None,
     ) -> Guarantee:
-        """The promise of a whole batched or grouped release; `fastexp.privacy.total`.
+        """Return the promise of a whole batched or grouped release; see `fastexp.privacy.total`.
 
         Parameters
         ----------
         rows : int
-            How many draws look at the same records; how many rows a matrix has.
+            The number of draws from the same records, which is the number of rows of a matrix.
         disjoint : bool
-            The rows are disjoint parts of the data.
+            Whether the rows are disjoint parts of the data.
         groups : bool
-            Each draw is made once for each of several disjoint groups.
+            Whether each draw is made once for each of several disjoint groups.
         membership : {"private", "public"}
-            Whether somebody who is replaced may change their row or group, or stays.
+            Whether a person who is replaced may change their row or group (private) or not.
         max_groups, max_rows : int
-            In how many groups or disjoint rows one person can be, and how many records of
-            theirs each can hold.
+            The most groups or disjoint rows that a person can be in, and the most records that a
+            person can have in each.
         neighbors : {"add-remove", "replace"}, optional
-            The relation wanted; default: the guarantee's own.
+            The relation of the promise; default: that of `guarantee`.
 
         Returns
         -------

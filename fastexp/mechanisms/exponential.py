@@ -30,7 +30,8 @@ class Exponential(
     ----------
     epsilon, sensitivity, monotonic, candidates
     base : array_like of float, optional
-        Public base measure, one finite number >= 0 a candidate, > 0 for two or more. 0 excludes.
+        Public base measure: one finite number >= 0 for each candidate, at least two of them > 0. A
+        candidate with 0 is never selected.
     any_epsilon
 
     Raises
@@ -39,15 +40,15 @@ class Exponential(
 
     Notes
     -----
-    **Privacy**: ε-differential privacy for the neighbours for which Δ was stated; the log-ratios
+    **Privacy**: ε-differential privacy for the neighbours for which Δ was stated. The log-ratios
     span at most ε (bounded range), hence ε²/8-zCDP. **You must ensure** that Δ holds for the
-    utilities as numbers (float rounding included), and that k, candidates and base do not depend
-    on the data.
+    utilities as they are stored (float rounding included), and that k, candidates and base do not
+    depend on the data.
 
     **Numerics**: exact; see `release`.
 
-    **Timing**: a release looks at all candidates, whatever is drawn; an exact test or a further
-    round comes up in at most 2 of 1e7 draws (k = 1e7).
+    **Timing**: a release reads all candidates, whatever is drawn. At most 2 of 1e7 draws need an
+    exact test or another round (at k = 1e7).
 
     References
     ----------
@@ -96,9 +97,9 @@ class Exponential(
         base: ArrayLike | None = None,
         any_epsilon: bool = False,
     ) -> Exponential:
-        """The mechanism with weight exp(alpha * u): epsilon = 2 * alpha * sensitivity.
+        """Return the mechanism with weight exp(alpha * u): epsilon = 2 * alpha * sensitivity.
 
-        The parametrisation of the Sherpa.ai tutorial. For monotonic utilities the same
+        This is the parametrisation of the Sherpa.ai tutorial. For monotonic utilities the same
         weight costs half: epsilon = alpha * sensitivity.
 
         Parameters
@@ -139,11 +140,11 @@ class Exponential(
         base: ArrayLike | None = None,
         any_epsilon: bool = False,
     ) -> ScoredExponential:
-        """The textbooks' form: a score u(data, r) for each candidate r.
+        """Return the mechanism for a score u(data, r) of each candidate r, as in textbooks.
 
-        `release`, `sample` and `law` of the result take the data. Whatever the score raises
-        is replaced by a constant message, since its own may hold data. The result can be
-        pickled if the score can: a function of a module, not a lambda.
+        `release`, `sample` and `law` of the result take the data. An exception of the score is
+        replaced by one with a constant message, since its own may hold data. The result can be
+        pickled if the score can: a function of a module can, a lambda cannot.
 
         Parameters
         ----------
@@ -157,7 +158,7 @@ class Exponential(
             As for `Exponential`; sensitivity is that of `score`. **Counts are not monotonic
             when a record is replaced.**
         vectorized : bool
-            Whether score takes all candidates at once.
+            Whether `score` takes all candidates at once.
 
         Returns
         -------

@@ -26,8 +26,8 @@ class JointExponentialQuantiles(
 
     Outcomes o_1 <= ... <= o_m of the grid have probability ∝
     exp(-ε·Σ_j |c_j - n·(q_j - q_{j-1})| / (4·(1 - min_j (q_j - q_{j-1})))), where c_j counts the
-    records between o_{j-1} and o_j, n of them in all. What `Quantiles` is compared with: its
-    targets move with n, which costs nearly half of ε.
+    records between o_{j-1} and o_j, and n is the number of all records. A comparator for
+    `Quantiles`: its targets move with n, which costs nearly half of ε.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ class JointExponentialQuantiles(
         Privacy parameter of all of them together, in nats; as of `Quantiles`.
     bounds
     count : int, optional
-        So many evenly spaced ones instead of `q`.
+        The number of evenly spaced quantiles, instead of `q`.
     step, grid
     ties : {"left", "spread"}
-        Where records on the same point as an answer lie. left, as published: above it, so that
-        rounded records hardly have quantiles. spread: above and below it in all proportions, as of
-        `Quantiles`.
+        On which side of an answer the records on its own point count. left, as published: above
+        it, so that rounded records hardly have quantiles. spread: on both sides, in all
+        proportions, as in `Quantiles`.
     any_epsilon
 
     Raises

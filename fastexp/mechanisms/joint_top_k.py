@@ -30,18 +30,19 @@ COMES = "; who comes lowers no count, and who leaves raises none"
 class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `neighbors`."):
     """The k most frequent candidates in order, in one draw of an exponential mechanism.
 
-    A selection's loss is how far its worst place is behind: the greatest c_i - count(s_i), with c_i
-    the i-th largest count and s_i the i-th selected candidate. Its probability is proportional to
-    exp(-ε·loss/(2Δ)).
+    The loss of a selection is the shortfall of its worst place: the greatest c_i - count(s_i), with
+    c_i the i-th largest count and s_i the i-th selected candidate. Its probability is proportional
+    to exp(-ε·loss/(2Δ)).
 
     Parameters
     ----------
     k : int
-        How many candidates are selected, at most 2**14, and fewer where draws would take more than
-        some seconds: some 1,000 at any ε, 2**14 from ε = 2Δ on.
+        The number of candidates to select, at most 2**14. It must be lower if a draw would take
+        more than some seconds: about 1,000 are possible at any ε, 2**14 from ε = 2Δ on.
     epsilon
     sensitivity : float
-        Δ > 0: the most that one person can add to any one count. Each to any number of counts.
+        Δ > 0: the most that one person can add to any one count. A person may add to any number of
+        counts.
     neighbors, candidates, any_epsilon
 
     Raises
@@ -50,28 +51,30 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
 
     Notes
     -----
-    Takes counts: integers, of shape (d,) or (rows, d), d >= k. Others are refused: what rounding
-    does to a sensitivity is for you to say. With candidates also counts with labels, and records
-    as `MostCommon` takes them, also by group: each adds 1 to one count, so that `sensitivity` is
-    1, and `max_rows` bounds a person's. Where candidates are numbers, integers without groups are
-    refused, as they could be either: ``collections.Counter(records)`` has counts with labels.
+    The data are counts: integers, of shape (d,) or (rows, d), d >= k. Other numbers are refused,
+    because rounding them may change the sensitivity. With candidates the data may also be counts
+    with labels, or records as for `MostCommon`, also by group: each record adds 1 to one count, so
+    `sensitivity` must be 1, and `max_rows` bounds the records of a person. If candidates are
+    numbers, integers without groups are refused, as they could be counts or records:
+    ``collections.Counter(records)`` makes counts with labels.
 
-    **When**: against `TopK` at the same ε the worst place is better by far where the largest counts
-    are apart. Where many candidates are nearly as frequent as the k-th, each of them may take any
-    place within reach, and `TopK` finds more of the set. It is also better for totals of ρ, or of ε
-    with δ, and large k: a round of it gets ε/√k then.
+    **When to use it**: at the same ε the worst place is much better than that of `TopK` if the
+    largest counts differ clearly. If many candidates are nearly as frequent as the k-th, each of
+    them may take any place within reach, and `TopK` finds more of the set. `TopK` is also better
+    for a total of ρ, or of ε with δ, and a large k: its rounds then get ε/√k.
 
-    **Privacy**: ε-DP under `neighbors`, and ε-bounded-range, so that ρ = ε²/8. Who comes raises
-    each count by at most Δ, so each of the ordered ones too, and any difference of two changes by
-    at most Δ either way; so does the greatest of them. If a record is replaced it is twice that.
-    Where k is 1 the weight is exp(-ε·loss/Δ) (2Δ): the best count and the others move in one
-    direction. Then draws are those of `Exponential` with ``monotonic=True``.
+    **Privacy**: ε-DP under `neighbors`, and ε-bounded-range, so that ρ = ε²/8. A person who joins
+    raises each count by at most Δ, hence also each of the sorted counts; so any difference of two
+    of them changes by at most Δ, and so does the largest difference. Replacing a record changes it
+    by at most 2Δ. For k = 1 the weight is exp(-ε·loss/Δ) (under replace 2Δ), as the best count and
+    the others move in one direction; draws are then those of `Exponential` with
+    ``monotonic=True``.
 
     **Numerics**: exact, in integers. The loss v is drawn by slices: N(v) selections have a loss of
     at most v, and N(v) is a product of k integers (see the page on its proof).
 
-    **Timing**: of d candidates O(d log d + k²·ln(d)/ε); a release tells by its time how many words
-    it needed, and in some 1e-8 of releases that a bound was close.
+    **Timing**: O(d log d + k²·ln(d)/ε) for d candidates. The time of a release reveals how many
+    random words it needed and, in about 1e-8 of releases, that a bound was close.
 
     References
     ----------

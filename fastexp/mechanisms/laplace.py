@@ -46,11 +46,11 @@ class Laplace(
     ----------
     epsilon
     sensitivity : number
-        > 0: by how much one record changes f at most.
+        > 0: the most that one record can change f.
     step : number
-        The distance of possible answers, > 0, public; answers are ints where it (and the
-        bounds) are. Without bounds it divides the sensitivity (as decimals: 0.1 divides 0.5)
-        and answers are all its multiples; with bounds it divides these.
+        The distance between possible answers, > 0, public. Answers are ints if step and bounds
+        are. Without bounds it must divide the sensitivity (as decimals: 0.1 divides 0.5), and
+        answers are its multiples; with bounds it must divide these.
     bounds : (number, number), optional
         Public limits, lower < upper, chosen without looking at the data: answers are
         lower + t·step up to the upper one, and f is clamped to them.
@@ -63,24 +63,24 @@ class Laplace(
 
     Notes
     -----
-    Takes the statistic f(x): an int, float, Decimal or Fraction, read as the exact number it is
-    and *not* rounded to the grid. Noise is not added to f, which would tell of its low bits: a
-    grid point is selected, with weights that need no rounding. **Without bounds** c = ε/Δ, the
-    exponential mechanism without its factor 2, since the weights' sum is the same for f and f + Δ.
-    That is why the step must divide Δ: else it is not, and the promise would be more than ε.
-    **Within bounds** that sum is least where f is at an end. c is the greatest number (a double,
-    per step) for which the worst log-ratio, over all f and f' at most Δ apart and wherever they
-    lie between grid points, is at most ε; this is the exact supremum. It is between ε/(2Δ), for a
-    small ε and wide bounds, and ε/Δ, for a large ε or narrow bounds. Where answers on the very
-    ends do no harm, an unbounded one that is clamped afterwards costs nothing more, and is often
-    closer.
+    The data are the statistic f(x): an int, float, Decimal or Fraction, read as the exact number
+    that it is and *not* rounded to the grid. Noise is not added to f, as this would reveal its low
+    bits: a grid point is selected, with weights that need no rounding.
+
+    **Without bounds** c = ε/Δ: the exponential mechanism without its factor of 2, since the sum of
+    the weights is the same for f and f + Δ. This holds only if the step divides Δ; otherwise the
+    promise would be more than ε. **Within bounds** that sum is smallest if f is at an end. c is
+    then the greatest number (a double, per step) for which the worst log-ratio is at most ε, over
+    all f and f' that are at most Δ apart, wherever they lie between grid points; this is the exact
+    supremum. c is between ε/(2Δ), for a small ε and wide bounds, and ε/Δ, for a large ε or narrow
+    bounds. If answers at the ends are acceptable, an unbounded answer that is clamped afterwards
+    costs the same and is often more accurate.
 
     **Privacy**: ε-DP, for the neighbours for which Δ was stated. The range of log-ratios is up to
     2ε, so rho is ε·tanh(ε/2), not ε²/8.
 
-    **Numerics**: exact; there is no truncation of the noise, on either way. Sensitivity, step and
-    bounds are read as the decimals that print (of sensitivity the stored float counts, where it is
-    greater).
+    **Numerics**: exact; the noise is not truncated. Sensitivity, step and bounds are read as the
+    decimals that they print (the sensitivity as the stored float, where that is greater).
 
     References
     ----------
@@ -160,23 +160,23 @@ class Laplace(
     def release(
         self, f: Number, *, budget: Budget | None = None, label: str | None = None
     ) -> int | float:
-        """One private number, from the operating system's randomness.
+        """Release one private number, using the system's randomness.
 
-        Exact: integers and lazily drawn bits decide. There is no seed and no state.
+        The draw is exact: integers and lazily drawn bits decide it. There is no seed and no state.
 
         Parameters
         ----------
         f : int, float, Decimal or Fraction
             The statistic, as the exact number it is; at most 2**1000 in magnitude.
         budget : Budget, optional
-            Is charged before f is looked at, and never refunded.
+            Is charged before f is read. The charge is never refunded.
         label
 
         Returns
         -------
         int or float
-            A multiple of the step, or a point of `grid`; as an int where step (and bounds)
-            are, however large; as the nearest float64 else.
+            A multiple of the step, or a point of `grid`: an int if step and bounds are, however
+            large; otherwise the nearest float64.
 
         Raises
         ------
@@ -224,7 +224,7 @@ class Laplace(
         threads: int = 1,
         method: Method | None = None,
     ) -> int | float | NumberArray:
-        """Simulation draws of the law of `release`, reproducible from `rng`; not private.
+        """Draw from the law of `release`, reproducibly from `rng`: a simulation, not private.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Laplace(
         return numbers
 
     def law(self, f: Number) -> GridLaw:
-        """The exact law of `release` and `sample` for this statistic; keep it as private as that.
+        """Return the exact law of `release` and `sample` for this statistic: as private as that.
 
         Parameters
         ----------
@@ -268,8 +268,7 @@ class Laplace(
         Raises
         ------
         ParameterTypeError, InvalidRecords
-            As in `release`, and if f is so large that float64 cannot tell points around it
-            apart.
+            As in `release`, and if f is so large that the points around it are one float64.
         """
         check_rounding()
         from ..laws import laplace
@@ -284,10 +283,10 @@ class Laplace(
         return self._signed(law)
 
     def continuous_law(self, f: Number) -> ContinuousLaw:
-        """The density that the papers write down; for analysis, nothing is released from it.
+        """Return the density of the papers; for analysis, as nothing is released from it.
 
-        Within bounds its rate is solved for on the whole interval: what `law` tends to as the
-        step goes to 0.
+        Within bounds the rate is that of the whole interval: the limit of `law` as the step goes
+        to 0.
 
         Parameters
         ----------

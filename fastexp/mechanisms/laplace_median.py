@@ -22,8 +22,8 @@ class LaplaceMedian(
 ):
     """The lower median plus Laplace noise of scale (upper - lower)/ε. For simulations only.
 
-    What the exponential mechanism's `Median` is compared with: one record can move a median
-    from one bound to the other, so that the noise has to hide the whole range.
+    A comparator for `Median`: one record can move a median from one bound to the other, so the
+    noise must hide the whole range.
 
     Parameters
     ----------

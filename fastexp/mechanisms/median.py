@@ -20,8 +20,9 @@ class Median(TotalledQuantile):
     ----------
     epsilon, bounds, step, grid, neighbors
     convention : {"weak", "lower", "upper", "strict"}
-        Which points are the median: any with at most half of the records on either side
-        (weak), the lower or the upper middle record, or the one that is both (strict).
+        What counts as the median if the number of records is even: any value between the two
+        middle records (weak), the lower one, the upper one, or only a value that is both
+        (strict).
     widen, with_total, any_epsilon
 
     Raises
@@ -34,19 +35,18 @@ class Median(TotalledQuantile):
     The Duff distance of r is the least number of records to add or remove (or to replace) until
     the median is r, so one record changes it by at most 1.
 
-    **When to match the grid to the data**: a distance is small at the grid points of the records,
-    which are up to half a step away from them, on either side: a grid coarser than the data costs
-    that much. In rounded data (ages, prices), equal records are the median's
-    neighbourhood: on a grid of the same step they weigh as they should; on a fine one they are a
-    single point among many, and the answer is nearly uniform unless half of ε times their number
-    exceeds the logarithm of the grid's size. Then give `step`, or `widen`.
+    **Match the step to the data.** Records count at the nearest grid point, up to half a step away,
+    so a grid coarser than the data costs that much accuracy. If records are rounded (ages, prices),
+    give the same `step`. On a much finer grid all records of one value share a single point, and
+    the answer is close to uniform unless ε/2 times their number exceeds the logarithm of the number
+    of grid points. `widen` helps there, too.
 
     **Privacy**: ε-DP and ε-bounded-range under `neighbors`.
 
-    **Numerics**: distances and counts of points are exact integers, the nearest point is found by
-    exact comparisons (records, decimals of the step and points of `grid` as the exact numbers that
-    they are), the draw is exact; the answer is computed from its grid index alone, so its low bits
-    reveal nothing. Fewer than 2**32 records.
+    **Numerics**: distances and numbers of points are exact integers. The nearest point is found by
+    exact comparisons: records, the decimals of the step and the points of `grid` are read as the
+    exact numbers that they are. The draw is exact, and the answer is computed from its grid index
+    alone, so that its low bits reveal nothing. Fewer than 2**32 records.
 
     References
     ----------

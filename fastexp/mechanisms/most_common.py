@@ -35,12 +35,12 @@ class MostCommon(
         Public labels, two or more, distinct. Records that equal none of them are not counted.
         **Do not take them from the data**: that a rare value occurs at all is private.
     neighbors : {"add-remove", "replace"}
-        What one person may do: join or leave (weight exp(ε·count): counts are monotonic), or
-        change their record (weight exp(ε·count/2), since then they are not).
+        What one person may do: join or leave (weight exp(ε·count), as counts are monotonic), or
+        change their record (weight exp(ε·count/2), as then they are not).
     mechanism : {"exponential", "permute-and-flip"}
-        Permute-and-flip has the same ε and an expected loss that is never greater, but its
-        range is not bounded by ε: where several releases are composed under ρ, the exponential
-        mechanism costs less.
+        Permute-and-flip has the same ε, and its expected loss is never larger. But its range is
+        not bounded by ε: if several releases are composed under ρ, the exponential mechanism costs
+        less.
     any_epsilon
 
     Raises
@@ -49,17 +49,19 @@ class MostCommon(
 
     Notes
     -----
-    Takes records: a list, array or series of labels, compared as Python compares them: 1 equals
-    1.0 but not "1", and a misspelt candidate counts 0, without an error. Where all candidates
-    are integers, or all text, an array or column of another type is refused before anything is
-    charged; integers may come as floats or decimals. **Counts with labels** instead of records: a
-    mapping {label: count}, or, where all candidates are text, a series of integers with an index
-    of labels, as `value_counts()` of pandas gives it. They are brought into the candidates' order:
-    a label that is missing counts 0, one that is no candidate is ignored. A series of integers for
-    candidates that are not text is one of records, whatever its index: write ``.to_dict()``.
+    The data are records: a list, array or series of labels, compared as Python compares them: 1
+    equals 1.0 but not "1", and a misspelt candidate has a count of 0, without an error. If all
+    candidates are integers, or all are text, an array or column of another type is refused before
+    anything is charged; integers may be given as floats or decimals.
 
-    **Privacy**: ε-DP under `neighbors`; by the exponential mechanism ε-bounded-range, so that ρ =
-    ε²/8, by permute-and-flip ρ = ε·tanh(ε/2).
+    **Counts with labels** may be given instead of records: a mapping {label: count} or, if all
+    candidates are text, a series of integers with an index of labels, as `value_counts()` of pandas
+    returns it. They are brought into the order of the candidates: a missing label has the count 0,
+    and a label that is no candidate is ignored. If candidates are not text, a series of integers is
+    read as records, whatever its index: write ``.to_dict()``.
+
+    **Privacy**: ε-DP under `neighbors`. By the exponential mechanism also ε-bounded-range, so that
+    ρ = ε²/8; by permute-and-flip ρ = ε·tanh(ε/2).
 
     **Numerics**: counts are exact integers and the draw is exact.
 

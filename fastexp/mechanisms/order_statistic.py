@@ -32,9 +32,11 @@ class OrderStatistic(OrderMechanism):
 
     **Privacy**: ε-DP and ε-bounded-range under add-remove.
 
-    **Numerics**: as for `Median`. Extremes are hard to release: points above all records have
-    distances that do not grow, so an upper bound far above the data draws answers away. A quantile
-    near 1 errs less.
+    **Accuracy**: extremes are hard to release. The distance does not grow above the largest record,
+    so a loose upper bound pulls the answer far above the true value. A quantile near 1 is more
+    accurate.
+
+    **Numerics**: as for `Median`.
 
     References
     ----------

@@ -15,9 +15,9 @@ class PermuteAndFlip(
 ):
     """Permute-and-flip: candidates in random order, each accepted with exp(ε(u−best)/(2Δ)).
 
-    The same promise of ε as the exponential mechanism with an expected loss that is never
-    greater and up to half of it, but **the range of its log-ratios is not bounded by ε**: where
-    several releases are composed under zCDP (ρ), `Exponential` costs less.
+    It promises the same ε as the exponential mechanism, and its expected loss is never larger and
+    down to half as large. But **the range of its log-ratios is not bounded by ε**: if several
+    releases are composed under zCDP (ρ), `Exponential` costs less.
 
     Parameters
     ----------
@@ -30,14 +30,14 @@ class PermuteAndFlip(
     Notes
     -----
     **Privacy**: ε-differential privacy for the neighbours for which Δ was stated; ρ is
-    ε·tanh(ε/2), not ε²/8. **You must ensure** that Δ holds for the utilities as numbers, and that
-    k and candidates do not depend on the data.
+    ε·tanh(ε/2), not ε²/8. **You must ensure** that Δ holds for the utilities as they are stored,
+    and that k and candidates do not depend on the data.
 
-    **Numerics**: exact; coins are integers against certified bounds, and exact arithmetic where
-    they leave a doubt.
+    **Numerics**: exact. Coins are integers that are compared with certified bounds; exact
+    arithmetic decides where these leave a doubt.
 
-    **Timing**: a release takes the longer the fewer candidates come near the best: it flips up to
-    64 coins one by one, and then all of them at once. See SECURITY.md.
+    **Timing**: a release takes longer if few candidates are close to the best: it flips up to 64
+    coins one by one, and then all at once. See SECURITY.md.
 
     References
     ----------

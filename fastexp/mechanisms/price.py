@@ -44,17 +44,17 @@ class Price(
     epsilon
     bounds : (number, number)
         The lowest and the highest price, 0 <= lowest < highest, chosen without looking at the
-        data. Bids above count as the highest price, bids below as the lowest.
+        data. Bids above the highest price count as that, bids below the lowest price as this.
     step : number, optional
-        The distance of prices; it divides the bounds (as decimals: 0.01 divides 3.5). The
-        answer is an int where bounds and step are. Default: 2**40 steps.
+        The distance between prices; it must divide the bounds (as decimals: 0.01 divides 3.5).
+        Answers are ints if bounds and step are. Default: 2**40 steps.
     grid : array_like, optional
-        Instead of `step`: public prices within the bounds, >= 0, increasing. Bids beyond the
-        first and last one count as these. Without bounds, its ends are these.
+        Public prices within the bounds, >= 0, increasing, instead of `step`. Bids beyond the first
+        or the last price count as that price. Without bounds, these two are the bounds.
     scaling : {"tight", "textbook"}
         Δ is the highest price. One bid moves the revenue of all prices in the same direction,
-        so exp(ε·u/Δ) is ε-DP. Textbooks do without that and take exp(ε·u/(2Δ)), which is
-        ε/2-DP: twice as much noise as need be for ε.
+        so exp(ε·u/Δ) is ε-DP. Textbooks do not use this and take exp(ε·u/(2Δ)), which is
+        ε/2-DP: the accuracy of half the ε.
     any_epsilon
 
     Raises
@@ -65,18 +65,18 @@ class Price(
 
     Notes
     -----
-    Takes records: one bid a person. A bid pays every price that is not above it: a bid of 3.01
-    pays the price 3.01, whatever binary rounding makes of either, as prices are the doubles
-    nearest to lower + t·step and bids are compared with these. Without bids every price is equally
-    likely. Epsilon is at most 1e6, also with `any_epsilon`.
+    The records are bids, one for each person. A bid pays every price that is not above it: a bid of
+    3.01 pays the price 3.01 in spite of binary rounding, since prices are the doubles nearest to
+    lower + t·step, and bids are compared with these. Without bids every price is equally likely.
+    Epsilon is at most 1e6, also with `any_epsilon`.
 
     **Privacy**: ε-DP and ε-bounded-range, under add-remove and under replace alike
     (`scaling="textbook"`: ε/2).
 
     **Numerics**: revenues are exact (multiples of the step's decimal unit, or of the price as the
-    double that it is), and so is the draw. Up to 2**20 evenly spaced prices cost a pass over the
-    bids, then one over the prices; other grids a pass that counts bids in ranges of prices, and a
-    sort of those near the best revenue.
+    double that it is), and so is the draw. With up to 2**20 evenly spaced prices it takes one pass
+    over the bids and one over the prices; on other grids, a pass that counts the bids in ranges of
+    prices, and a sort of the bids near the best revenue.
 
     References
     ----------

@@ -20,13 +20,14 @@ class Quantile(TotalledQuantile):
     Parameters
     ----------
     q : float, Decimal or Fraction
-        In (0, 1): the decimal that prints, or an exact fraction as Fraction(1, 3).
+        In (0, 1). A float is read as the decimal that it prints; a Fraction, such as
+        Fraction(1, 3), as it is.
     epsilon, bounds, step, grid, neighbors
     convention : {"weak", "lower"}
-        The distance. weak: d = max(0, L - q·n, U - (1-q)·n) with L records below r and U
-        above it, Δ = max(q, 1-q) (for replace rounded up to whole records, Δ = 1). lower:
-        the least number of steps until r is the record of rank ⌈q·n⌉, Δ = 1. For q = 1/2 also
-        "upper" and "strict", as for `Median`.
+        Which distance. weak: d = max(0, L - q·n, U - (1-q)·n) with L records below r and U
+        above it, and Δ = max(q, 1-q) (under replace d is rounded up to whole records, and Δ = 1).
+        lower: the least number of changed records until r is the record of rank ⌈q·n⌉, and Δ = 1.
+        For q = 1/2 also "upper" and "strict", as for `Median`.
     widen, with_total, any_epsilon
 
     Raises
@@ -36,8 +37,8 @@ class Quantile(TotalledQuantile):
 
     Notes
     -----
-    ``Quantile(0.5, ...)`` has exactly the law of ``Median(...)``. When to match the grid to the
-    data: see `Median`.
+    ``Quantile(0.5, ...)`` has exactly the law of ``Median(...)``. Match the step to the data, as
+    for `Median`.
 
     **Privacy**: ε-DP and ε-bounded-range under `neighbors`.
 

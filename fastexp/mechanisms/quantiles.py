@@ -23,7 +23,7 @@ class Quantiles(
     JointMechanism,
     promise="ε-DP and ε-bounded-range under `neighbors`, of all answers together.",
 ):
-    """Several quantiles of the same records in one draw, in order, and a private total beside them.
+    """Several quantiles of the same records in one draw, in order, and perhaps a private total.
 
     Outcomes are o_1 <= ... <= o_m of the grid and a total t of a public lattice, each with
     probability ∝ exp(-(ε/2)·Σ_j |c_j - t·(q_j - q_{j-1})|), where c_j counts the records between
@@ -32,18 +32,19 @@ class Quantiles(
     Parameters
     ----------
     q : sequence of float, Decimal or Fraction
-        Each in (0, 1), increasing, at most 100 of them: the decimals that print, or exact
-        fractions. Or `count`.
+        Each in (0, 1), increasing, at most 100 of them. Floats are read as the decimals that they
+        print. Either this or `count`.
     epsilon : float
-        Privacy parameter of all of them together, in nats; of m in [1e-5·(m - 1)², 1024], so that
-        a draw ends in seconds. Of one in [1e-9, 1024], or, with `any_epsilon`, in [1e-15, 1024].
+        Privacy parameter of all quantiles together, in nats. For m quantiles in
+        [1e-5·(m - 1)², 1024], so that a draw takes seconds at most; for one in [1e-9, 1024] or,
+        with `any_epsilon`, in [1e-15, 1024].
     bounds
     count : int, optional
-        So many evenly spaced ones instead of `q`: 9 are the deciles.
+        The number of evenly spaced quantiles, instead of `q`: 9 gives the deciles.
     step, grid, neighbors
     with_total : bool
-        Answers are (values, total): t, a private number of records, is given away too, which costs
-        nothing. It is a multiple of the least power of two >= 8/ε, at least 1. Needs add-remove.
+        Answers are (values, total). The total t is a private number of records, which costs no
+        epsilon: a multiple of the least power of two >= 8/ε, at least 1. Needs add-remove.
     any_epsilon
 
     Raises
@@ -55,9 +56,9 @@ class Quantiles(
     Under "replace" the number n of records is public: t is n, the weight exp(-(ε/4)·...). That is
     JointExp with half the sensitivity that add-remove would need.
 
-    **When to take `ApproximateQuantiles`**: where ε·n/m is below about 30, for the n and m that are
-    public or expected, and the bounds are ten thousand times as wide as the bulk of the records, as
-    far as can be told without them; below about 6, forty times as wide is enough.
+    **When to use `ApproximateQuantiles` instead**: if ε·n/m is below about 30 and the bounds are
+    10,000 times as wide as most of the records; below about 6, if they are 40 times as wide. Judge
+    n and the width by public knowledge, not by the records.
 
     One quantile without a total is that of `Quantile`, with the same bytes; it counts records that
     equal an answer on neither side. With a total it has a law of its own, whose errors are larger.
@@ -65,10 +66,10 @@ class Quantiles(
     **Privacy**: ε-DP and ε-bounded-range under `neighbors`, for all answers and the total
     together. The targets t·(q_j - q_{j-1}) do not depend on records, so that one record changes
     one c_j by 1, and the sum by at most 1; replacing one changes two of them. Records on the point
-    of an answer lie above and below it in all proportions, so that rounded records (ages, prices)
-    have quantiles too: the *weight* of an outcome is averaged over where in its point each record
-    lies (uniformly). Of each such place one record changes it by at most exp(ε/2), hence also the
-    average, which is then normalised once.
+    of an answer are split between its two sides in all proportions, so that rounded records (ages,
+    prices) have quantiles, too: the *weight* of an outcome is an average over the positions of
+    records within their points, which are uniform. For fixed positions one record changes the
+    weight by a factor of at most exp(ε/2), hence also the average, which is normalised once.
 
     **Numerics**: c_j and t are integers, q_j exact, the draw is exact. Fewer than 2**32 records.
 
@@ -120,7 +121,7 @@ class Quantiles(
         with_total: bool | None = None,
         **options: Unpack[NumberReleaseOptions],
     ) -> Any:
-        """Private quantiles in one draw, or so many for each group, from the system's randomness.
+        """Release quantiles in one draw, or in one for each group, using the system's randomness.
 
         Parameters
         ----------
@@ -160,7 +161,7 @@ class Quantiles(
         with_total: bool | None = None,
         **options: Unpack[NumberSampleOptions],
     ) -> Any:
-        """Simulation draws of the law of `release`, reproducible from `rng`; not private.
+        """Draw from the law of `release`, reproducibly from `rng`: a simulation, not private.
 
         Parameters
         ----------

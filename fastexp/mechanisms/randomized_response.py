@@ -1,4 +1,4 @@
-"""Randomised response: bits that lie with a known probability."""
+"""Randomised response: bits that are flipped with a known probability."""
 
 from __future__ import annotations
 
@@ -51,17 +51,18 @@ class RandomizedResponse(
 
     Notes
     -----
-    Takes bits: 0 or 1, as integers or booleans, one or an array of any shape; gives an int, or an
-    int64 array. The exponential mechanism over (0, 1) with weight exp(ε·[r = bit]).
+    The data are bits: 0 or 1, as integers or booleans, one or an array of any shape. The output is
+    an int, or an int64 array. It is the exponential mechanism over (0, 1) with weight
+    exp(ε·[r = bit]).
 
     **Privacy**: ε-DP under replace (a bit changes), also locally: every person can run it on their
     own bit before anyone sees it. The log-ratios of the two outputs are +ε and -ε, so their range
-    is 2ε, not ε, and rho is ε·tanh(ε/2). An array costs ε once, not once an element, **as long as
-    each person is in one element only**; who is in m of them pays m·ε (`total` counts 2·m·ε there,
-    as for mechanisms whose records come and go).
+    is 2ε, not ε, and rho is ε·tanh(ε/2). An array costs ε once, not once for each element, **as
+    long as each person is in one element only**. A person in m elements pays m·ε (`total` counts
+    2·m·ε there, as for mechanisms under add-remove).
 
-    **Numerics**: the probability is read as the exact, irrational number that it is; a flip is
-    decided by integers and bits drawn as needed, never by a float.
+    **Numerics**: the probability is the exact, irrational number. A flip is decided by integers and
+    by bits that are drawn as needed, never by a float.
 
     References
     ----------
@@ -111,7 +112,7 @@ class RandomizedResponse(
         label: str | None = None,
         threads: int = 1,
     ) -> int | IntArray:
-        """Noisy bits from the operating system's randomness, each with a coin of its own.
+        """Release noisy bits, each with a coin of its own from the system's randomness.
 
         There is no seed and no state: forks, threads, copies and pickles never repeat a coin.
 
@@ -120,8 +121,8 @@ class RandomizedResponse(
         bits : int, bool or array_like
             0 or 1, of any shape.
         budget : Budget, optional
-            With ``neighbors="replace"``. Is charged `total()`, epsilon for an array of any
-            size, before the bits are looked at, and never refunded.
+            With ``neighbors="replace"``. Is charged `total()`, which is epsilon for an array of
+            any size, before the bits are read. The charge is never refunded.
         label
         threads : int
             1; 0 for all that the process may use. Pays from about 1e6 bits.
@@ -146,8 +147,7 @@ class RandomizedResponse(
         -----
         **Privacy**: `guarantee`, for every call anew: two releases of the same bits cost twice.
 
-        **Timing**: which words are drawn, and for how long, does not depend on the bits, but only
-        on the coins.
+        **Timing**: the number of random words and the time depend on the coins, not on the bits.
         """
         options = DEFAULTS
         if not (budget is None and label is None and threads is DEFAULTS.threads):
@@ -191,7 +191,7 @@ class RandomizedResponse(
         bits : int, bool or array_like
             0 or 1, of any shape.
         size : int, optional
-            How many draws of each bit; None: one, without an axis for it.
+            The number of draws of each bit. None: one, without an axis for it.
         rng
         streams : array_like of one int, optional
             The name of the stream, in [0, 2**64); default 0. All bits share it.
@@ -202,8 +202,8 @@ class RandomizedResponse(
         Returns
         -------
         int or ndarray of int64, shape bits.shape + (size,)
-            0 or 1. With n bits in all, draw t of bit e (in C order) takes coin t·n + e of the
-            stream: fewer draws are a prefix of more.
+            0 or 1. Of n bits, draw t of bit e (in C order) takes coin t·n + e of the stream: fewer
+            draws are a prefix of more.
 
         Raises
         ------
@@ -228,12 +228,12 @@ class RandomizedResponse(
         return Question(self)
 
     def law(self, bit: object) -> FiniteLaw:
-        """The exact law of `release` and `sample` on one bit; keep it as private as the bit.
+        """Return the exact law of `release` and `sample` on one bit: as private as the bit.
 
         Parameters
         ----------
         bit : int or bool
-            0 or 1. The laws of an array's elements are two: that of 0 and that of 1.
+            0 or 1. The elements of an array have one of two laws: that of 0 or that of 1.
 
         Returns
         -------

@@ -44,17 +44,16 @@ class SmoothSensitivityMedian(
 ):
     """The median plus noise of scale SS_β/α, SS_β its smooth sensitivity. For simulations only.
 
-    What the exponential mechanism's `Median` is compared with. α and β come from the noise, ε
-    and δ alone; nothing looks at data.
+    A comparator for `Median`. α and β depend on the noise, ε and δ alone, not on data.
 
     Parameters
     ----------
     epsilon : float
-        Privacy parameter of each answer, in nats; in [1e-9, 1e6]. Of the last three noises: the
-        promise is ε²/2 of zero-concentrated differential privacy.
+        Privacy parameter of each answer, in nats; in [1e-9, 1e6]. The last three noises promise
+        ε²/2 of zero-concentrated differential privacy.
     delta : float
-        In (0, 1) with noise "laplace"; with the last three noises 0, or the δ at which
-        `guarantee` states an ε too; 0 with the others, which are pure.
+        In (0, 1) with noise "laplace". With the last three noises 0, or the δ at which `guarantee`
+        also states an ε. With the others, which are pure, 0.
     bounds : (number, number)
         Public limits, lower < upper; records and outputs are clamped to them.
     noise : {"cauchy", "laplace", "student-t", "pareto-tail", "laplace-lognormal", \
@@ -63,9 +62,9 @@ class SmoothSensitivityMedian(
     calibration : {"paper", "tight"}
         The published constants, or the exact cost of the noise (see Notes).
     neighbors : {"replace", "add-remove"}
-        What one person may do; the sensitivity is the smooth one of that relation.
+        What one person may do; the smooth sensitivity is that of this relation.
     midpoint : bool
-        The mean of lower and upper median instead of the lower one.
+        Take the mean of lower and upper median instead of the lower one.
 
     Raises
     ------
@@ -87,10 +86,10 @@ class SmoothSensitivityMedian(
                          σ = 2/√3
     ===================  ================================================  ==================
 
-    "paper" is [1]_ for Cauchy and Laplace noise, of the latter with its two half-steps of δ
-    added up, which the copies of that formula with ln(2/δ) forget; for Student's t and the last
-    three it is [2]_. *Best pair*: of all that cost ε exactly, about that of the least error for
-    evenly spaced records; nothing looks at data.
+    "paper" is [1]_ for Cauchy and Laplace noise (for the latter with both half-steps of δ added up,
+    which copies of that formula with ln(2/δ) forget), and [2]_ for Student's t and the last three.
+    *Best pair*: of all pairs that cost exactly ε, about the one with the smallest error for evenly
+    spaced records; it does not depend on data.
 
     **Privacy**: `guarantee`, of the ideal mechanism. The noise here is a float, so `release`
     raises `NotReleasable`.

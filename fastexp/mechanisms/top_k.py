@@ -32,20 +32,21 @@ if TYPE_CHECKING:
 class TopK(UtilityMechanism, promise="The total, for the relation for which Δ was stated."):
     """The k best candidates in order, peeled off one after the other.
 
-    Each of k rounds is an exponential mechanism over the candidates that are left.
+    Each of k rounds is an exponential mechanism over the remaining candidates.
 
     Parameters
     ----------
     k : int
-        How many candidates are selected.
+        The number of candidates to select.
     epsilon : float, optional
         The total for all k rounds, in nats; either this or `rho`.
     sensitivity
     delta : float
-        In [0, 1), with epsilon. 0: pure, each round gets ε/k. Else each round gets the most
-        that (ε, δ) allows under exact Rényi accounting of bounded ranges.
+        In [0, 1), with `epsilon`. If 0, each round gets ε/k (pure differential privacy). Otherwise
+        each round gets the largest epsilon for which the total is (ε, δ), by exact Rényi accounting
+        of bounded ranges.
     rho : float, optional
-        The total of zero-concentrated differential privacy: rounds get sqrt(8ρ/k).
+        The total of zero-concentrated differential privacy; each round gets sqrt(8ρ/k).
     monotonic, candidates, any_epsilon
 
     Raises
@@ -54,15 +55,15 @@ class TopK(UtilityMechanism, promise="The total, for the relation for which Δ w
 
     Notes
     -----
-    **Privacy**: the total, for the neighbours for which Δ was stated; `guarantee` has it. Later
-    rounds depend on earlier ones, so composition is adaptive.
+    **Privacy**: the total, as `guarantee` states it, for the neighbours for which Δ was stated.
+    Later rounds depend on earlier ones, so the composition is adaptive.
 
-    **Numerics**: a release peels with the exact envelope. `sample` takes the k greatest of
-    utilities with Gumbel noise at once, the same law up to roundings of some 1e-10 in a
-    log-probability; where keys would be coarser it peels. ``method="envelope"`` always peels,
-    exactly.
+    **Numerics**: a release draws each round exactly. `sample` selects the k largest of the
+    utilities plus Gumbel noise at once, which is the same law up to rounding errors of about 1e-10
+    in a log-probability; if they would be larger, it draws round by round.
+    ``method="envelope"`` always does, exactly.
 
-    **Timing**: a release scans all blocks once, and a selected candidate's block again.
+    **Timing**: a release reads all candidates once, and the block of a selected candidate again.
 
     References
     ----------
