@@ -56,11 +56,12 @@ def matrix(session: nox.Session, libraries: str) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The site, in docs/_build/html: its cells run, without a warning or a dead link."""
+    """The site, in docs/_build/html: its cells run; no warning, dead link or lost page."""
     session.install("-e", ".[docs,test]")
     html = "docs/_build/html"
     session.run("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs", html, env=BYTECODE)
     session.run("python", "-m", "tests.docs.links", html)
+    session.run("python", "-m", "pytest", "-q", "tests/docs/test_search.py", env=BYTECODE)
 
 
 def _tier(mark: str) -> None:
