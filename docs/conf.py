@@ -76,7 +76,7 @@ html_static_path = ["_static"]
 html_css_files = ["fastexp.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_search_scorer = "_ext/search_order.js"
+html_search_scorer = str(HERE / "_ext" / "search_order.js")
 html_theme_options = {
     "navbar_align": "left",
     "show_prev_next": True,
