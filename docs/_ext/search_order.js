@@ -62,7 +62,8 @@ var Scorer = (() => {
     const asked = words(query);
     const [named, address] = [words(title), words(isFamily ? "" : page)];
     const all = new Set([...named, ...address, ...words(WORDS[page] || "")]);
-    const whole = 100 * share(asked, all) + 30 * share(asked, address) - others(asked, named);
+    const excess = others(asked, named) + others(asked, address) / 2;
+    const whole = 100 * share(asked, all) + 30 * share(asked, address) - excess;
     const parts = sectionsOf(page).map((part) => 90 * share(asked, part) - others(asked, part));
     const room = isFamily ? -10 : ROOMS[page.split("/")[0]] || 0;
     return Math.max(whole, ...parts) + room;

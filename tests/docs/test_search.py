@@ -43,7 +43,6 @@ FIRST = {
     "label used up": "faq",
     "private median": "tutorial/medians",
     "slow first call": "faq",
-    "zcdp": "decide/glossary",
     "limits": "trust/limits",
     "glossary": "decide/glossary",
     # An identifier, exactly, is its entry.
