@@ -61,6 +61,7 @@ def results(site: Path, queries: list[str]) -> list[list[dict[str, str]]]:
         capture_output=True,
         text=True,
         check=True,
+        timeout=60,
     )
     return json.loads(run.stdout)
 
