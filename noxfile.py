@@ -56,7 +56,7 @@ def matrix(session: nox.Session, libraries: str) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The site, in docs/_build/html: its cells run; no warning, dead link or lost page."""
+    """The site, in docs/_build/html: its cells run, without a warning or a dead link."""
     session.install("-e", ".[docs,test]")
     html = "docs/_build/html"
     session.run("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs", html, env=BYTECODE)
