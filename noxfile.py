@@ -62,6 +62,7 @@ def docs(session: nox.Session) -> None:
     session.run("sphinx-build", "-W", "--keep-going", "-j", "auto", "docs", html, env=BYTECODE)
     for check in ("links", "notebooks"):
         session.run("python", "-m", f"tests.docs.{check}", html)
+    session.run("python", "-m", "pytest", "-q", "tests/docs/test_search.py", env=BYTECODE)
 
 
 def _tier(mark: str) -> None:

@@ -77,18 +77,21 @@ html_static_path = ["_static"]
 html_css_files = ["fastexp.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_search_scorer = str(HERE / "_ext" / "search_order.js")
 html_theme_options = {
     "navbar_align": "left",
     "show_prev_next": True,
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {page: [] for page in ("changelog", "cite", "contributing", "gallery", "start")}
+html_sidebars = {
+    page: [] for page in ("changelog", "cite", "contributing", "faq", "gallery", "start")
+}
 copybutton_exclude = ".linenos, .gp, .go"
 
 
