@@ -176,7 +176,7 @@ def headlines(records: list[Record]) -> str:
             lines.append(f"| {work} | {' | '.join(compared(ours, best))} | {most}x |")
             origins.setdefault(origin_of[case["id"]], []).append(work)
     most_used, *others = sorted(origins, key=lambda place: -len(origins[place]))
-    notes = [tally(pairs), f"Measured {most_used}"]
+    notes = [tally(pairs), f"The table was measured {most_used}"]
     notes += [f"; *{'* and *'.join(origins[place])}* {place}" for place in others]
     return "\n".join([*lines, "", f"{notes[0]} {''.join(notes[1:])}."])
 

@@ -95,7 +95,7 @@ def test_the_readme_has_the_worst_case_of_each_kind_of_work(record: dict[str, An
     assert line.startswith("| select one of k | 10 |")
     assert line.endswith("| **0.250x** | 1.50x |")
     tally = "A peer is better in 2 of the 3 cases that have peers."
-    assert f"{tally} Measured at commit 0123456789 with changes on a CPU." in table
+    assert f"{tally} The table was measured at commit 0123456789 with changes on a CPU." in table
 
 
 def test_the_readme_says_which_work_was_measured_elsewhere(record: dict[str, Any]) -> None:
@@ -106,7 +106,7 @@ def test_the_readme_says_which_work_was_measured_elsewhere(record: dict[str, Any
         entry["case"] = "single/k=1000"
     table = report.headlines([record, other])
     assert table.endswith(
-        "Measured at commit 0123456789 with changes on a CPU; "
+        "The table was measured at commit 0123456789 with changes on a CPU; "
         "*draw one of k, seeded* at commit 0123456789 with changes on another CPU."
     )
 
