@@ -1,7 +1,7 @@
 """Tables of results: ``python -m benchmarks.report --write``.
 
 Every row is shown, lost ones in bold; figures have 3 significant digits. README.md has
-the worst case of each kind of work in `HEADLINES`, from the newest file that measured it: --write
+the worst case of each task in `HEADLINES`, from the newest file that measured it: --write
 puts them there. `page.py` has all of them.
 """
 
@@ -25,7 +25,7 @@ UNITS = {
     "B": (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)),
     "|t|": (("", 1.0),),
 }
-HEADLINES = {  # the kinds of work in the README, each shown by its worst case
+HEADLINES = {  # the tasks in the README, each shown by its worst case
     "release": "select one of k",
     "single": "draw one of k, seeded",
     "rows": "draw from each row",
@@ -128,10 +128,9 @@ def about(record: Record) -> str:
     """One paragraph of provenance."""
     p = record["provenance"]
     versions = ", ".join(f"{name} {v}" for name, v in p["versions"].items() if v)
-    dirty = " with changes" if p["dirty"] else ""
     low, high = record["load"]
     return (
-        f"Measured {p['date'][:10]} at commit {p['commit'][:10]}{dirty} on {p['cpu']}, "
+        f"Measured {p['date'][:10]} {origin(record)}, "
         f"{p['cores']} cores (load {low} before, {high} after), Python {p['python']}, {versions}."
     )
 
@@ -157,29 +156,40 @@ def compared(ours: Record, best: Record) -> list[str]:
     ]
 
 
-HEADLINES_HEAD = """| work | size | fastexp | best peer | its figure | worst ratio | best ratio |
+HEADLINES_HEAD = """| task | size | fastexp | best peer | peer's time | worst ratio | best ratio |
 |---|---:|---:|---|---:|---:|---:|"""
 
 
 def headlines(records: list[Record]) -> str:
-    """The worst case of each kind of work in `HEADLINES`; how many cases are lost; on what."""
-    cpu_of: dict[str, str] = {}
+    """The worst case of each task in `HEADLINES`, how many cases are lost, and on what."""
+    origin_of: dict[str, str] = {}
     pairs = list[Pair]()
     for run in latest(records):
         pairs += compared_pairs(run)
-        cpu_of |= dict.fromkeys([case["id"] for case in run["cases"]], run["provenance"]["cpu"])
-    lines, processors = [HEADLINES_HEAD], dict[str, list[str]]()
+        origin_of |= dict.fromkeys([case["id"] for case in run["cases"]], origin(run))
+    lines, origins = [HEADLINES_HEAD], dict[str, list[str]]()
     for kind, work in HEADLINES.items():
         of_kind = [pair for pair in pairs if pair[0]["id"].partition("/")[0] == kind]
         if of_kind:
             case, ours, best = min(of_kind, key=ratio_of)
             most = digits(ratio_of(max(of_kind, key=ratio_of)))
             lines.append(f"| {work} | {' | '.join(compared(ours, best))} | {most}x |")
-            processors.setdefault(cpu_of[case["id"]], []).append(work)
-    most_used, *others = sorted(processors, key=lambda cpu: -len(processors[cpu]))
-    notes = [tally(pairs), f"Processor: {most_used}"]
-    notes += [f"; of *{'* and *'.join(processors[cpu])}*: {cpu}" for cpu in others]
+            origins.setdefault(origin_of[case["id"]], []).append(work)
+    most_used, *others = sorted(origins, key=lambda place: -len(origins[place]))
+    notes = [tally(pairs), f"The table was measured {most_used}"]
+    notes += [f"; *{'* and *'.join(origins[place])}* {place}" for place in others]
     return "\n".join([*lines, "", f"{notes[0]} {''.join(notes[1:])}."])
+
+
+def origin(record: Record) -> str:
+    """The commit that was measured, and the processor."""
+    p = record["provenance"]
+    return f"at commit {commit(p)} on {p['cpu']}"
+
+
+def commit(provenance: Record) -> str:
+    """A commit in ten digits, and whether the checkout had changes."""
+    return provenance["commit"][:10] + (" with changes" if provenance["dirty"] else "")
 
 
 def compared_pairs(record: Record) -> list[Pair]:

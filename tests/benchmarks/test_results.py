@@ -94,17 +94,21 @@ def test_the_readme_has_the_worst_case_of_each_kind_of_work(record: dict[str, An
     (line,) = (line for line in table.splitlines() if "winner" in line)
     assert line.startswith("| select one of k | 10 |")
     assert line.endswith("| **0.250x** | 1.50x |")
-    assert "A peer is better in 2 of the 3 cases that have peers. Processor: a CPU." in table
+    tally = "A peer is better in 2 of the 3 cases that have peers."
+    assert f"{tally} The table was measured at commit 0123456789 with changes on a CPU." in table
 
 
-def test_the_readme_says_which_work_another_processor_did(record: dict[str, Any]) -> None:
+def test_the_readme_says_which_work_was_measured_elsewhere(record: dict[str, Any]) -> None:
     other = copy.deepcopy(record)
     other["provenance"]["cpu"] = "another CPU"
     other["cases"][0]["id"] = "single/k=1000"
     for entry in [*other["rows"], *other["absent"]]:
         entry["case"] = "single/k=1000"
     table = report.headlines([record, other])
-    assert table.endswith("Processor: a CPU; of *draw one of k, seeded*: another CPU.")
+    assert table.endswith(
+        "The table was measured at commit 0123456789 with changes on a CPU; "
+        "*draw one of k, seeded* at commit 0123456789 with changes on another CPU."
+    )
 
 
 def test_the_page_has_every_row_of_the_newest_results() -> None:

@@ -157,5 +157,5 @@ def test_the_check_finds_a_missing_parameter():
 
 def test_the_readme_is_short_and_shows_code_early():
     lines = (ROOT / "README.md").read_text().splitlines()
-    assert len(lines) <= 115
+    assert len(lines) <= 80
     assert next(i for i, line in enumerate(lines, 1) if line.startswith(">>>")) <= 15

@@ -14,7 +14,7 @@ import pytest
 from tests.support.each import each
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = (".ci", "bench_results", "benchmarks", "docs", "examples", "fastexp", "tests")
+FOLDERS = (".ci", ".github", "bench_results", "benchmarks", "docs", "examples", "fastexp", "tests")
 BUILT = {"_build", "api", "__pycache__"}
 NAME = r"(?<![\w./-])fastexp(?![-\w.*]*\.whl)"
 ADVICE = re.compile(

@@ -36,6 +36,16 @@ def test_the_hooks_are_the_lint_session() -> None:
         assert f"entry: {program}" in hooks
 
 
+def test_the_hosted_runs_are_what_is_declared():
+    """The workflow runs `.ci/run`, and the matrix on every Python of the classifiers."""
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    classifiers = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["classifiers"]
+    (listed,) = re.findall(r"^ +python: \[(.+)\]$", workflow, re.MULTILINE)
+    assert re.findall(r"3\.\d+", listed) == re.findall(r":: (3\.\d+)", "\n".join(classifiers))
+    assert "run: .ci/run\n" in workflow
+    assert 'run: nox -s "matrix-' in workflow
+
+
 def test_what_is_declared_is_what_the_matrix_runs():
     """Every Python of the classifiers, and every least version of a library, as `test` has it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
