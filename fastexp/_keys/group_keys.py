@@ -179,7 +179,7 @@ def _differ(numbers: IntArray) -> bool:
 
 def _coded(column: object, names: KeyNames, argument: str) -> Codes:
     """Codes of one column."""
-    keys = read(column, argument, names if names.kind == "text" else None)
+    keys = read(column, argument, names if names.kind == "text" else None, unit=names.unit)
     if keys.kind != names.kind:
         if names.size and keys.kind is not None:
             raise ParameterTypeError(
@@ -194,7 +194,7 @@ def _coded(column: object, names: KeyNames, argument: str) -> Codes:
 def _is_column(keys: object, argument: str) -> bool:
     """Whether this can be a column of keys, and no key."""
     readable(keys, argument)
-    plain = isinstance(keys, (list, tuple, range, np.ndarray))
+    plain = isinstance(keys, (list, tuple, range, np.ndarray, Keys))
     return plain or is_pandas(keys) or arrow.is_arrow(keys)
 
 

@@ -68,8 +68,11 @@ class PrivateGroups:
     **Privacy**, under add-remove, of a person in at most m groups: `Query.total` is (m·(ε + Σ
     max_rows·ε_a), m·δ) for A and (m·max_rows·Σ ε_a, m·δ) for B; under replace twice that.
 
-    **Numerics**: p is enclosed by integers, and the coin is exact. In files of text names of groups
-    are text, whatever they look like: their type must not depend on hidden ones.
+    **Numerics**: p is enclosed by integers, and the coin is exact.
+
+    **Names** of groups do not depend on hidden ones: in files of text all are text, and timestamps
+    that are Python objects have microseconds. A row whose key cannot be a name (an integer beyond
+    int64, text that is not UTF-8 or, in files, of more than 16 KiB) is in no group.
 
     References
     ----------

@@ -10,6 +10,7 @@ import numpy as np
 from .._intake.records import Records
 from .._keys.group_keys import columns_of
 from .._keys.group_names import Names
+from .._keys.key_columns import read, read_private
 from .._parameters import validate
 from .._parameters.foreign import agree, attribute
 from .._randomness.release_key import query_digest, question_key
@@ -65,6 +66,10 @@ def drawn(
     private: PrivateGroups | None = None,
 ) -> Any:
     """Read records and draw, of a checked call: answers, or [groups, answers] of the data's."""
+    if private is not None:  # keys are read once: streams may not come again
+        by = [read_private(column) for column in columns_of(options.by, "by")]
+        person = None if options.person is None else read(options.person, "person", modulo=True)
+        options = options._replace(by=by, person=person)
     segments, names, indices = _released(mechanism, records, options)
     if private is not None:
         decider = deciding(private, [mechanism], options.max_rows)
