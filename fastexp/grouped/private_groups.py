@@ -184,14 +184,13 @@ class PrivateGroups:
         """
         max_rows = validate.counting("max_rows", max_rows)
         validate.epsilon(epsilon, any_epsilon=True)
-        exact, step = 2 * joint_rate(epsilon, "add-remove"), lattice_step(epsilon)
-        least = 2 * (max_rows - math.log(self.delta) / float(exact))
-        multiple = max(math.floor(least / step) - 1, 0)
-        while exp_bounds(max(exact * (multiple * step - 2 * max_rows) / 2, Fraction(0)), BITS)[
-            1
-        ] > Fraction(self.delta) * (1 << BITS):
-            multiple += 1
-        return multiple * step
+        rate, step = joint_rate(epsilon, "add-remove"), lattice_step(epsilon)
+        most = Fraction(self.delta) * (1 << BITS)
+        least = 2 * max_rows - math.log(self.delta) / float(rate)
+        total = step * max(math.floor(least / step) - 1, 0)
+        while exp_bounds(max(rate * (total - 2 * max_rows), Fraction(0)), BITS)[1] > most:
+            total += step
+        return total
 
     @cached_property
     def _probabilities(self) -> FloatArray:
@@ -301,6 +300,13 @@ class Appearance(GroupedMechanism):
 
     def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of the Protocol
         return "integers"
+
+
+def coin_of(
+    groups: PrivateGroups, like: GroupedMechanism, person: object, max_rows: int
+) -> Appearance:
+    """The coin of groups by rule A; without a column of persons it counts rows by their limit."""
+    return Appearance(groups, max_rows if person is None else 1, like)
 
 
 class Deciding(NamedTuple):

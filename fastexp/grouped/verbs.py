@@ -24,7 +24,7 @@ from .call_options import CallOptions
 from .contribution import release_choice, sample_choice
 from .intake import ragged, segments_of
 from .mechanism import GroupedMechanism
-from .private_groups import Appearance, PrivateGroups, deciding
+from .private_groups import PrivateGroups, coin_of, deciding
 from .request import FROM_DATA, checked_groups, is_from_data, question_of, rule_of
 from .segments import Segments, draw_all
 from .words import FreshWords, KeyedWords, SimulatedWords, Words
@@ -74,9 +74,8 @@ def drawn(
     if private is not None:
         decider = deciding(private, [mechanism], options.max_rows)
         if decider is None:
-            rows = 1 if options.person is not None else options.max_rows
-            of_coins = options._replace(nan="drop", max_rows=1)
-            coins = _released(Appearance(private, rows, mechanism), records, of_coins)[2]
+            coin = coin_of(private, mechanism, options.person, options.max_rows)
+            coins = _released(coin, records, options._replace(nan="drop", max_rows=1))[2]
             which = np.flatnonzero(coins == 1)
         else:
             counts = np.diff(segments.offsets) > 0
