@@ -164,7 +164,7 @@ def _numbered(keys: Keys, argument: str) -> tuple[IntArray, KeyNames]:
         different, ids = np.unique(numbers, return_inverse=True)
         names = KeyNames(keys.kind or "integers", different, keys.unit)
         return ids.astype(np.int64, copy=False), names
-    names = KeyNames(keys.kind or "integers", np.sort(distinct(there)), keys.unit)
+    names = KeyNames(keys.kind or "integers", distinct(there), keys.unit)
     return LookedUp(keys, names).codes(), names
 
 
@@ -172,9 +172,10 @@ def _differ(numbers: IntArray) -> bool:
     """Whether these are so many different integers that sorting them is faster than a table."""
     if numbers.size < SAMPLE * 4:
         return False
+    if int(numbers.max()) - int(numbers.min()) <= RANGE * numbers.size + DENSE:
+        return False
     some = np.sort(numbers[:: numbers.size // SAMPLE])
-    rare = int((some[1:] == some[:-1]).sum()) * 20 < some.size
-    return rare and int(numbers.max()) - int(numbers.min()) > RANGE * numbers.size + DENSE
+    return int((some[1:] == some[:-1]).sum()) * 20 < some.size
 
 
 def _coded(column: object, names: KeyNames, argument: str) -> Codes:

@@ -283,7 +283,7 @@ class Appearance(GroupedMechanism):
     ) -> tuple[AnyArray, AnyArray | None]:
         """A zero for each row, also where a value is missing."""
         size = self.like._read(records, "drop")[0].size
-        return np.zeros(size, np.int64), None
+        return np.broadcast_to(np.int64(0), size), None
 
     def _place(self, values: AnyArray) -> IntArray:
         return np.zeros(values.size, np.int64)

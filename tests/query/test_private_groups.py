@@ -149,6 +149,20 @@ class TestFrames:
             for name, column in first.items():
                 assert np.array_equal(np.array([*map(list_of, table[name])]), column)
 
+    @each("columns", [["shop"], ["shop", "even"]])
+    def test_parts_in_any_order_give_the_same_groups(self, columns):
+        arrow = pytest.importorskip("pyarrow")
+        rows, key = pd.DataFrame(groups_of(self.SIZES)), fx.release_key()
+        rows["even"] = rows["shop"] % 2 == 0
+        asked = fx.Query(by=columns, groups=RULE_A, person="person")
+        first = asked.release(rows, RULES["A"][1], key=key)
+        table = arrow.Table.from_pandas(rows.sample(frac=1, random_state=1))
+        none = arrow.RecordBatch.from_pylist([], table.schema)
+        parts = [none, *table.to_batches(max_chunksize=100), none]
+        stream = arrow.RecordBatchReader.from_batches(table.schema, parts)
+        again = asked.release(stream, RULES["A"][1], key=key).to_pandas()
+        assert again.to_dict() == first.to_dict()
+
     def test_groups_beyond_memory(self, tmp_path, monkeypatch):
         """Too long for a part of the memory: counted in passes, and hidden where none counts."""
         monkeypatch.setattr(memory, "LEAST", 1)
