@@ -164,7 +164,7 @@ def _numbered(keys: Keys, argument: str) -> tuple[IntArray, KeyNames]:
         different, ids = np.unique(numbers, return_inverse=True)
         names = KeyNames(keys.kind or "integers", different, keys.unit)
         return ids.astype(np.int64, copy=False), names
-    names = KeyNames(keys.kind or "integers", np.sort(distinct(there)), keys.unit)
+    names = KeyNames(keys.kind or "integers", distinct(there), keys.unit)
     return LookedUp(keys, names).codes(), names
 
 
@@ -172,14 +172,15 @@ def _differ(numbers: IntArray) -> bool:
     """Whether these are so many different integers that sorting them is faster than a table."""
     if numbers.size < SAMPLE * 4:
         return False
+    if int(numbers.max()) - int(numbers.min()) <= RANGE * numbers.size + DENSE:
+        return False
     some = np.sort(numbers[:: numbers.size // SAMPLE])
-    rare = int((some[1:] == some[:-1]).sum()) * 20 < some.size
-    return rare and int(numbers.max()) - int(numbers.min()) > RANGE * numbers.size + DENSE
+    return int((some[1:] == some[:-1]).sum()) * 20 < some.size
 
 
 def _coded(column: object, names: KeyNames, argument: str) -> Codes:
     """Codes of one column."""
-    keys = read(column, argument, names if names.kind == "text" else None)
+    keys = read(column, argument, names if names.kind == "text" else None, unit=names.unit)
     if keys.kind != names.kind:
         if names.size and keys.kind is not None:
             raise ParameterTypeError(
@@ -194,7 +195,7 @@ def _coded(column: object, names: KeyNames, argument: str) -> Codes:
 def _is_column(keys: object, argument: str) -> bool:
     """Whether this can be a column of keys, and no key."""
     readable(keys, argument)
-    plain = isinstance(keys, (list, tuple, range, np.ndarray))
+    plain = isinstance(keys, (list, tuple, range, np.ndarray, Keys))
     return plain or is_pandas(keys) or arrow.is_arrow(keys)
 
 

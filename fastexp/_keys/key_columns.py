@@ -43,15 +43,21 @@ Type: TypeAlias = Kind | Literal["moments", "null", "float", "other"]
 
 
 def read(
-    keys: object, argument: str, names: KeyNames | None = None, *, modulo: bool = False
+    keys: object,
+    argument: str,
+    names: KeyNames | None = None,
+    *,
+    unit: Unit = "",
+    modulo: bool = False,
 ) -> Keys:
     """A column of keys.
 
-    names: a public list, whose texts are then the only ones; the numbers of others are -1. modulo:
-    whether integers from 2**63 on stand for those minus 2**64.
+    names: a public list, whose texts are then the only ones; the numbers of others are -1. unit: of
+    timestamps that are Python objects; else the finest that one of them has. modulo: whether
+    integers from 2**63 on stand for those minus 2**64.
     """
     readable(keys, argument)
-    column = keys if isinstance(keys, Keys) else _read(keys, argument, names)
+    column = keys if isinstance(keys, Keys) else _read(keys, argument, names, unit)
     values = column.values
     if values.dtype.kind != "u" or values.dtype.itemsize < np.dtype(np.int64).itemsize:
         return column
@@ -61,14 +67,20 @@ def read(
     return column if modulo or not far.any() else _without(column, far)
 
 
-def joined(parts: Sequence[Keys], argument: str) -> Keys:
-    """The rows of several columns of one kind, one after the other."""
+def read_private(keys: object) -> Keys:
+    """A column of keys of groups that nobody listed: each row's key depends on that row alone."""
+    return read(keys, "by", unit="us").nameable()
+
+
+def joined(parts: Sequence[Keys], argument: str, unit: Unit = "") -> Keys:
+    """The rows of several columns of one kind, one after the other; unit: as of `read`."""
     if len(parts) < 2:
         return parts[0] if parts else _nothing(0)
     kinds = {part.kind for part in parts if part.kind is not None}
     if len(kinds) > 1:
         raise not_keys(argument, "a mixture of types")
-    unit = finest([part.unit for part in parts])
+    most = finest([part.unit for part in parts])
+    unit = most and (unit or most)
     alike = [_in_unit(part, unit) if part.unit else part for part in parts]
     lists = {id(part.texts): part.texts for part in parts if part.texts}
     if len(lists) > 1:
@@ -98,7 +110,7 @@ def _without(keys: Keys, far: AnyArray) -> Keys:
 
 
 def _in_unit(keys: Keys, unit: Unit) -> Keys:
-    """Timestamps in a finer unit."""
+    """Timestamps in another unit."""
     numbers, fit = in_unit(keys.values.astype(np.int64, copy=False), keys.unit, unit)
     if fit is None or fit.all():
         return replace(keys, values=numbers, unit=unit)
@@ -113,21 +125,21 @@ def _recoded(keys: Keys, place: dict[str, int]) -> Keys:
     return replace(keys, values=codes[keys.values])
 
 
-def _read(keys: object, argument: str, names: KeyNames | None) -> Keys:
+def _read(keys: object, argument: str, names: KeyNames | None, unit: Unit) -> Keys:
     if isinstance(keys, np.ndarray):
-        return _of_array(keys, argument, names)
+        return _of_array(keys, argument, names, unit)
     if isinstance(keys, range):
         return _of_range(keys, argument)
     if isinstance(keys, (list, tuple)):
-        return _of_objects(list(keys), argument, names)
+        return _of_objects(list(keys), argument, names, unit)
     if is_pandas(keys):
-        return _of_pandas(keys, argument, names)
+        return _of_pandas(keys, argument, names, unit)
     if arrow.is_arrow(keys):
         return _of_chunks(arrow.column(keys, argument), argument, names)
     raise not_keys(argument, f"an object of type {type(keys).__name__}")
 
 
-def _of_array(keys: AnyArray, argument: str, names: KeyNames | None) -> Keys:
+def _of_array(keys: AnyArray, argument: str, names: KeyNames | None, unit: Unit) -> Keys:
     valid = None
     if isinstance(keys, np.ma.MaskedArray):
         mask = np.ma.getmaskarray(keys)
@@ -143,17 +155,17 @@ def _of_array(keys: AnyArray, argument: str, names: KeyNames | None) -> Keys:
     if kind == "M" or (kind == "U" and width):
         plain = np.ascontiguousarray(plain, plain.dtype.newbyteorder("="))
     if kind == "M":
-        unit, count = np.datetime_data(plain.dtype)
-        if count != 1 or (unit != "D" and unit not in TICKS):
+        ticks, count = np.datetime_data(plain.dtype)
+        if count != 1 or (ticks != "D" and ticks not in TICKS):
             raise not_keys(argument, described(plain.dtype))
-        return _instants(plain.view(np.int64), valid, unit)
+        return _instants(plain.view(np.int64), valid, ticks)
     points = plain.view(np.uint32) if kind == "U" and width else plain
     if points is not plain and int(points.max(initial=0)) < ASCII:
         begins = np.arange(plain.size) * (width // points.itemsize)
         ends = begins + np.char.str_len(plain)
         return _of_texts(points.astype(np.uint8), begins, ends, valid, names)
     if kind in "OTU":
-        return _of_objects(keys.tolist(), argument, names)
+        return _of_objects(keys.tolist(), argument, names, unit)
     raise not_keys(argument, described(plain.dtype))
 
 
@@ -173,14 +185,14 @@ def _of_range(keys: range, argument: str) -> Keys:
     if keys[:MAX_RANGE] != keys:
         raise ParameterError(f"{argument} must have at most {MAX_RANGE} entries")
     if max(map(abs, (keys.start, keys.stop, keys.step))) >= LARGE:
-        return _of_objects(list(keys), argument, None)
+        return _of_objects(list(keys), argument, None, "")
     return Keys("integers", np.arange(keys.start, keys.stop, keys.step))
 
 
-def _of_pandas(keys: object, argument: str, names: KeyNames | None) -> Keys:
+def _of_pandas(keys: object, argument: str, names: KeyNames | None, unit: Unit) -> Keys:
     """A series, an index or an array of pandas; what its methods raise may hold keys."""
     try:
-        column = _of_series(keys, argument, names)
+        column = _of_series(keys, argument, names, unit)
     except (FastexpError, OSError):
         raise
     except Exception:
@@ -191,16 +203,16 @@ def _of_pandas(keys: object, argument: str, names: KeyNames | None) -> Keys:
     return column
 
 
-def _of_series(keys: Any, argument: str, names: KeyNames | None) -> Keys | None:
+def _of_series(keys: Any, argument: str, names: KeyNames | None, unit: Unit) -> Keys | None:
     """The same, by its type, of pandas, which is not imported here; None of other types."""
     if has(keys, "to_series"):  # an index hands out no Arrow data
         keys = keys.to_series()
     dtype = attribute(keys, "dtype")
     if has(dtype, "categories"):
         codes = np.asarray(getattr(keys, "cat", keys).codes)
-        return _of_dictionary(codes, None, _read(dtype.categories, argument, names))
+        return _of_dictionary(codes, None, _read(dtype.categories, argument, names, unit))
     if isinstance(dtype, np.dtype) or has(dtype, "fill_value"):  # sparse
-        return _of_array(np.asarray(keys), argument, names)
+        return _of_array(np.asarray(keys), argument, names, unit)
     kind = getattr(dtype, "kind", "O")
     if kind in "iub" and hasattr(dtype, "numpy_dtype"):
         missing = np.asarray(keys.isna(), dtype=bool)
@@ -214,7 +226,7 @@ def _of_series(keys: Any, argument: str, names: KeyNames | None) -> Keys | None:
     if not python and arrow.is_arrow(keys):
         return _of_chunks(arrow.column(keys, argument), argument, names)
     if kind in "OU" and getattr(dtype, "type", None) is str:
-        return _of_array(keys.to_numpy(dtype=object), argument, names)
+        return _of_array(keys.to_numpy(dtype=object), argument, names, unit)
     return None
 
 
@@ -289,7 +301,7 @@ def _nothing(size: int) -> Keys:
     return Keys(None, np.zeros(size, np.bool_), np.zeros(size, np.bool_))
 
 
-def _of_objects(items: list[Any], argument: str, names: KeyNames | None) -> Keys:
+def _of_objects(items: list[Any], argument: str, names: KeyNames | None, unit: Unit) -> Keys:
     """Python objects, looked at by their types; the only float that can be is NaN."""
     types = {kind: _type(kind) for kind in set(map(type, items))}
     seen = set(types.values())
@@ -302,7 +314,7 @@ def _of_objects(items: list[Any], argument: str, names: KeyNames | None) -> Keys
     if seen != known:
         items = [x if types[type(x)] in known else None for x in items]
     if known and known <= {"moments", "dates"}:
-        return _of_moments(items, argument)
+        return _of_moments(items, argument, unit)
     if len(known) > 1:
         raise not_keys(argument, "a mixture of types")
     if not known:
@@ -354,7 +366,7 @@ def _of_integers(items: list[Any], valid: AnyArray | None) -> Keys:
     return _without(Keys("integers", near, valid), far)
 
 
-def _of_moments(items: list[Any], argument: str) -> Keys:
+def _of_moments(items: list[Any], argument: str, unit: Unit) -> Keys:
     """Dates and timestamps of Python, NumPy and pandas, each of its own unit; None is missing."""
     moments = [None if x is None else _moment(x, argument) for x in items]
     named = ["" if x is None else x.dtype.str[4:-1] for x in moments]
@@ -365,11 +377,11 @@ def _of_moments(items: list[Any], argument: str) -> Keys:
     if odd:
         raise not_keys(argument, f"timestamps in units of {odd[0]}")
     parts = [_nothing(named.count(""))]
-    for unit in units:
-        some = [x for x, other in zip(moments, named, strict=True) if other == unit]
-        parts.append(_instants(np.array(some, f"M8[{unit}]").view(np.int64), None, unit))
+    for one in units:
+        some = [x for x, other in zip(moments, named, strict=True) if other == one]
+        parts.append(_instants(np.array(some, f"M8[{one}]").view(np.int64), None, one))
     place = np.argsort(np.argsort(named, kind="stable"))  # of each item, behind those of less units
-    return joined(parts, argument).taken(place)
+    return joined(parts, argument, unit).taken(place)
 
 
 def _moment(item: Any, argument: str) -> np.datetime64 | None:

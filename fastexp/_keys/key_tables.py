@@ -59,20 +59,21 @@ class Table:
 
 
 def distinct(values: IntArray) -> IntArray:
-    """The distinct integers of an array."""
+    """The distinct integers of an array, in order."""
     if values.size == 0:
         return values
     low, high = int(values.min()), int(values.max())
     if high - low <= RANGE * values.size + DENSE:
         there = np.zeros(high - low + 1, np.bool_)
-        there[values - low] = True
+        for begin in range(0, values.size, BLOCK):
+            there[values[begin : begin + BLOCK] - low] = True
         return np.flatnonzero(there) + low
     keys, progress = values.view(np.uint64), np.zeros(2, np.int64)
     secret, table = _filled(NO_WORDS, NO_WORDS, least=DENSE)
     while True:
         group_codes.collect_keys(keys, secret, table, progress)
         if progress[group_codes.ROW] >= keys.size:
-            return values[_meanings(table).view(np.int64)]
+            return np.sort(values[_meanings(table).view(np.int64)])
         table = _grown(secret, table)
 
 

@@ -60,6 +60,15 @@ class Keys:
         valid = None if self.valid is None else self.valid[index]
         return replace(self, values=self.values[index], valid=valid)
 
+    def nameable(self) -> Keys:
+        """The same rows; those whose key no number or no UTF-8 can stand for have none."""
+        if is_utf8("".join(self.texts)):
+            return replace(self, beyond=False)
+        is_name = np.array([*map(is_utf8, self.texts), False])
+        values = np.where(is_name, np.cumsum(is_name) - 1, -1)[self.values]
+        texts = [text for text in self.texts if is_utf8(text)]
+        return replace(self, values=values, valid=values >= 0, texts=texts)
+
     def numbers(self, argument: str, error: type[FastexpError]) -> IntArray:
         """The numbers of all rows; refused are keys that no number or no UTF-8 can stand for."""
         if self.beyond or not is_utf8("".join(self.texts)):

@@ -14,7 +14,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Number, WordArray
+from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Number
 from ..errors import ParameterError
 from ..kernels.numbers import digit_points
 from . import validate
@@ -220,17 +220,15 @@ class DigitGrid(Grid):
         return out
 
     @cached_property
-    def _starts(self) -> list[int | float]:
-        """The least point of each decade."""
-        first, per = self._center + self.zero, self._per_decade[0]
-        return [self.value(first + j * per) for j in range(len(self._exponents))]
-
-    @cached_property
-    def _binades(self) -> WordArray:
-        """The decade that each binary exponent begins in; of numbers below all, the first one."""
+    def _binades(self) -> FloatArray:
+        """The table of `digit_points.digit_indices`; numbers below all are in the first decade."""
+        per, first = self._per_decade[0], self._center + self.zero
+        starts = [self.value(first + j * per) for j in range(len(self._exponents))]
+        shares = [float(f"1e{-k}") if k >= -308 else 0.0 for k in self._exponents]
         begin = np.ldexp(1.0, np.minimum(np.arange(BINADES), BINADES - 2) - 1023)
-        decades = np.searchsorted(np.array(self._starts, np.float64), begin, "right") - 1
-        return np.asarray(np.maximum(decades, 0), np.uint64)
+        decades = np.maximum(np.searchsorted(np.array(starts, float), begin, "right") - 1, 0)
+        columns = np.array([[*starts[1:], math.nan], shares, [*shares[1:], 0.0]])
+        return np.vstack([decades, columns[:, decades]]).T.reshape(-1)
 
     @cached_property
     def _header(self) -> FloatArray:
@@ -238,8 +236,8 @@ class DigitGrid(Grid):
         per, least = self._per_decade
         size, margin = per * len(self._exponents), 10.0 * least * 2.0**-50
         header = size, per, least, margin, self.zero, self.negative, self.rule == "below"
-        shares = [float(f"1e{-k}") if k >= -308 else 0.0 for k in self._exponents]
-        return np.concatenate([header, self._starts, [math.nan], shares, *self._factors])
+        first = self.value(self._center + self.zero)
+        return np.concatenate([header, [first], *self._factors])
 
 
 def _grid(digits: int, low: int, high: int, negative: bool, zero: bool, rule: Rule) -> DigitGrid:

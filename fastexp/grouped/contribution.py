@@ -85,8 +85,12 @@ def bounded(
     """
     if rows.persons is None or rows.person_words is None:
         return codes
-    of_groups, points = codes >= 0, np.zeros(codes.size, np.int64)
-    points[of_groups] = mechanism._place(values[of_groups])  # no gaps
+    of_groups = codes >= 0
+    if of_groups.all():
+        points = mechanism._place(values)
+    else:
+        points = np.zeros(codes.size, np.int64)
+        points[of_groups] = mechanism._place(values[of_groups])  # no gaps
     people, names = rows.person_words, rows.names.name_words()
     within = keep(codes, rows.persons, people, names, points, limits, choice())
     return np.where(within, codes, -1)

@@ -32,9 +32,13 @@ def gather_parts(
     parts: Sequence[tuple[IntArray, AnyArray]], size: int
 ) -> tuple[AnyArray, IntArray]:
     """The same of rows in parts, each worked on by a thread: codes and values of one type."""
+    values = parts[0][1]
+    if values.strides == (0,):  # all are one number: only how many there are is wanted
+        _, offsets = _moved(lambda *_: None, parts, size)
+        return np.broadcast_to(values[:1], offsets[size]), offsets
     words = [(codes, values.view(INT64)) for codes, values in parts]
     moved, offsets = _moved(grouping.move_words, words, size)
-    return moved.view(parts[0][1].dtype), offsets
+    return moved.view(values.dtype), offsets
 
 
 def order(codes: IntArray, size: int) -> tuple[IntArray, IntArray]:

@@ -68,8 +68,11 @@ class PrivateGroups:
     **Privacy**, under add-remove, of a person in at most m groups: `Query.total` is (m·(ε + Σ
     max_rows·ε_a), m·δ) for A and (m·max_rows·Σ ε_a, m·δ) for B; under replace twice that.
 
-    **Numerics**: p is enclosed by integers, and the coin is exact. In files of text names of groups
-    are text, whatever they look like: their type must not depend on hidden ones.
+    **Numerics**: p is enclosed by integers, and the coin is exact.
+
+    **Names** of groups do not depend on hidden ones: in files of text all are text, and timestamps
+    that are Python objects have microseconds. A row whose key cannot be a name (an integer beyond
+    int64, text that is not UTF-8 or, in files, of more than 16 KiB) is in no group.
 
     References
     ----------
@@ -181,14 +184,13 @@ class PrivateGroups:
         """
         max_rows = validate.counting("max_rows", max_rows)
         validate.epsilon(epsilon, any_epsilon=True)
-        exact, step = 2 * joint_rate(epsilon, "add-remove"), lattice_step(epsilon)
-        least = 2 * (max_rows - math.log(self.delta) / float(exact))
-        multiple = max(math.floor(least / step) - 1, 0)
-        while exp_bounds(max(exact * (multiple * step - 2 * max_rows) / 2, Fraction(0)), BITS)[
-            1
-        ] > Fraction(self.delta) * (1 << BITS):
-            multiple += 1
-        return multiple * step
+        rate, step = joint_rate(epsilon, "add-remove"), lattice_step(epsilon)
+        most = Fraction(self.delta) * (1 << BITS)
+        least = 2 * max_rows - math.log(self.delta) / float(rate)
+        total = step * max(math.floor(least / step) - 1, 0)
+        while exp_bounds(max(rate * (total - 2 * max_rows), Fraction(0)), BITS)[1] > most:
+            total += step
+        return total
 
     @cached_property
     def _probabilities(self) -> FloatArray:
@@ -281,7 +283,7 @@ class Appearance(GroupedMechanism):
     ) -> tuple[AnyArray, AnyArray | None]:
         """A zero for each row, also where a value is missing."""
         size = self.like._read(records, "drop")[0].size
-        return np.zeros(size, np.int64), None
+        return np.broadcast_to(np.int64(0), size), None
 
     def _place(self, values: AnyArray) -> IntArray:
         return np.zeros(values.size, np.int64)
@@ -298,6 +300,13 @@ class Appearance(GroupedMechanism):
 
     def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of the Protocol
         return "integers"
+
+
+def coin_of(
+    groups: PrivateGroups, like: GroupedMechanism, person: object, max_rows: int
+) -> Appearance:
+    """The coin of groups by rule A; without a column of persons it counts rows by their limit."""
+    return Appearance(groups, max_rows if person is None else 1, like)
 
 
 class Deciding(NamedTuple):

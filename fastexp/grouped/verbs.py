@@ -10,6 +10,7 @@ import numpy as np
 from .._intake.records import Records
 from .._keys.group_keys import columns_of
 from .._keys.group_names import Names
+from .._keys.key_columns import read, read_private
 from .._parameters import validate
 from .._parameters.foreign import agree, attribute
 from .._randomness.release_key import query_digest, question_key
@@ -23,7 +24,7 @@ from .call_options import CallOptions
 from .contribution import release_choice, sample_choice
 from .intake import ragged, segments_of
 from .mechanism import GroupedMechanism
-from .private_groups import Appearance, PrivateGroups, deciding
+from .private_groups import PrivateGroups, coin_of, deciding
 from .request import FROM_DATA, checked_groups, is_from_data, question_of, rule_of
 from .segments import Segments, draw_all
 from .words import FreshWords, KeyedWords, SimulatedWords, Words
@@ -65,13 +66,16 @@ def drawn(
     private: PrivateGroups | None = None,
 ) -> Any:
     """Read records and draw, of a checked call: answers, or [groups, answers] of the data's."""
+    if private is not None:  # keys are read once: streams may not come again
+        by = [read_private(column) for column in columns_of(options.by, "by")]
+        person = None if options.person is None else read(options.person, "person", modulo=True)
+        options = options._replace(by=by, person=person)
     segments, names, indices = _released(mechanism, records, options)
     if private is not None:
         decider = deciding(private, [mechanism], options.max_rows)
         if decider is None:
-            rows = 1 if options.person is not None else options.max_rows
-            of_coins = options._replace(nan="drop", max_rows=1)
-            coins = _released(Appearance(private, rows, mechanism), records, of_coins)[2]
+            coin = coin_of(private, mechanism, options.person, options.max_rows)
+            coins = _released(coin, records, options._replace(nan="drop", max_rows=1))[2]
             which = np.flatnonzero(coins == 1)
         else:
             counts = np.diff(segments.offsets) > 0

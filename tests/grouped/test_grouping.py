@@ -53,6 +53,14 @@ class TestGather:
         assert all((a == b).all() for a, b in zip(one, two, strict=True))
 
 
+def test_one_number_is_counted_and_not_moved():
+    codes, one = np.array([2, -1, 0, 2]), np.broadcast_to(np.int64(7), 4)
+    gathered, offsets = gather(codes, one, 4)
+    assert segments(gathered, offsets) == by_hand(codes, one, 4)
+    assert gathered.strides == (0,)
+    assert gather(codes[:0], one[:0], 4)[1].tolist() == [0] * 5
+
+
 def test_bits_of_floats_are_kept():
     values = np.array([np.nan, -0.0, 0.0, -np.nan, np.inf]).view(np.int64)
     values[3] |= 12345  # a NaN with a payload

@@ -380,12 +380,25 @@ class TestOtherKinds:
 
     def test_instants_beyond_the_finest_unit_of_a_column(self):
         odd = [np.datetime64("0001-01-01", "s"), np.datetime64(1, "ns"), None]
-        assert codes_of(odd, names_of(np.array(["0001-01-01"], "M8[s]"))).tolist() == [-1, -1, -1]
+        # Of a list it is found all the same: another row must not move it out of its group.
+        assert codes_of(odd, names_of(np.array(["0001-01-01"], "M8[s]"))).tolist() == [0, -1, -1]
         assert codes_of(odd, names_of([np.datetime64(1, "ns")])).tolist() == [-1, 0, -1]
         with raises("by: keys that can be numbered"):
             distinct(odd, "by")
         with pytest.raises(ParameterError, match=says("groups: keys that can be numbered")):
             names_of(odd[:2])
+
+    def test_keys_of_groups_that_nobody_listed_depend_on_their_row_alone(self):
+        far, fine = np.datetime64("0001-01-01", "s"), np.datetime64(1500, "ns")
+        keys = key_columns.read_private([far, fine, None, np.datetime64(1, "ms")])
+        ids, names = numbered([keys], "by")
+        assert (ids.tolist(), names.unit) == ([0, -1, -1, 1], "us")
+        texts = ["b", "\ud800", "a", None, "\udfff", "b"]
+        ids, names = numbered([key_columns.read_private(texts)], "by")
+        assert (ids.tolist(), names.labels()) == ([1, -1, 0, -1, -1, 1], ["a", "b"])
+        for large in (1 << 63, 1 << 70):
+            ids, names = numbered([key_columns.read_private([7, large, None, 7])], "by")
+            assert (ids.tolist(), names.labels()) == ([0, -1, -1, 0], [7])
 
     def test_dates_beyond_those_of_python(self):
         days = np.array(["10000-01-01", "-0044-03-15"], "M8[D]")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 import pickle
 import warnings
 
@@ -147,6 +149,20 @@ class TestFrames:
             for name, column in first.items():
                 assert np.array_equal(np.array([*map(list_of, table[name])]), column)
 
+    @each("columns", [["shop"], ["shop", "even"]])
+    def test_parts_in_any_order_give_the_same_groups(self, columns):
+        arrow = pytest.importorskip("pyarrow")
+        rows, key = pd.DataFrame(groups_of(self.SIZES)), fx.release_key()
+        rows["even"] = rows["shop"] % 2 == 0
+        asked = fx.Query(by=columns, groups=RULE_A, person="person")
+        first = asked.release(rows, RULES["A"][1], key=key)
+        table = arrow.Table.from_pandas(rows.sample(frac=1, random_state=1))
+        none = arrow.RecordBatch.from_pylist([], table.schema)
+        parts = [none, *table.to_batches(max_chunksize=100), none]
+        stream = arrow.RecordBatchReader.from_batches(table.schema, parts)
+        again = asked.release(stream, RULES["A"][1], key=key).to_pandas()
+        assert again.to_dict() == first.to_dict()
+
     def test_groups_beyond_memory(self, tmp_path, monkeypatch):
         """Too long for a part of the memory: counted in passes, and hidden where none counts."""
         monkeypatch.setattr(memory, "LEAST", 1)
@@ -248,6 +264,95 @@ class TestFrames:
         total = TOTALLED.law(rows["x"][:30]).total()
         assert accuracy["appears"][0] == 1 - total.cdf(RULE_B.threshold(1.0) - 1)
         assert "appears" not in fx.Query(by="shop", groups=[0]).accuracy(rows, RULES["A"][1])
+
+
+class TestKeys:
+    """One person's key stops no release, and tells nothing of itself in the names of others."""
+
+    N = 200  # rows of the group that appears
+
+    def shops(self, frame, **options):
+        asked = fx.Query(by="shop", groups=RULE_A)
+        return np.array([*map(list_of, asked.release(frame, RULES["A"][1], **options)["shop"])])
+
+    @each("hidden", [2**63, -(2**64), "\ud800", "last \udfff"])
+    def test_what_no_key_can_be_is_of_no_group(self, hidden):
+        name = "a" if isinstance(hidden, str) else 5
+        by, x = [*[name] * self.N, hidden], [1.0] * (self.N + 1)
+        for column in (by, np.array(by, object), pd.Series(by, dtype=object)):
+            assert MEDIAN.release(x, by=column, groups=RULE_A)[0] == [name]
+            assert self.shops({"shop": column, "x": x}).tolist() == [name]
+            pairs, _ = MEDIAN.release(x, by=[[True] * len(x), column], groups=RULE_A)
+            assert pairs == [(True, name)]
+        with raises("keys that can be numbered"), pytest.warns(fx.errors.PrivacyWarning):
+            MEDIAN.release(x, by=by, groups="from-data")
+
+    def test_nor_in_arrow(self):
+        arrow = pytest.importorskip("pyarrow")
+        for shop, name in (
+            (arrow.array([*[5] * self.N, 1 << 63], arrow.uint64()), 5),
+            (arrow.array([*[b"a"] * self.N, b"\xff"]).view(arrow.string()), "a"),
+        ):
+            x = [1.0] * len(shop)
+            assert MEDIAN.release(x, by=shop, groups=RULE_A)[0] == [name]
+            assert self.shops(arrow.table({"shop": shop, "x": x})).tolist() == [name]
+
+    @each("room", [{}, {"memory": 1 << 12}])
+    def test_nor_in_files(self, room, tmp_path, monkeypatch):
+        monkeypatch.setattr(memory, "LEAST", 1)
+        options = {**room, "temp": tmp_path}
+        path, long = tmp_path / "rows.parquet", "b" * (1 << 14)
+        shop = np.append(np.full(self.N, 5, np.uint64), np.uint64(1 << 63))
+        pd.DataFrame({"shop": shop, "x": 1.0}).to_parquet(path)
+        assert self.shops(path, **options).tolist() == [5]
+        pd.DataFrame({"shop": [*["a"] * self.N, long + "b"], "x": 1.0}).to_parquet(path)
+        assert self.shops(path, **options).tolist() == ["a"]
+        path = tmp_path / "rows.csv"
+        path.write_text("shop,x\n" + "a,1\n" * self.N + f"{long}b,1\n" + f"{long},1\n" * self.N)
+        assert self.shops(path, **options).tolist() == ["a", long]
+        path = tmp_path / "rows.jsonl"
+        for hidden in (1 << 64, 1.5, True, [1], {}, long + "b"):
+            values = [*["a"] * self.N, hidden]
+            path.write_text("".join(json.dumps({"shop": v, "x": 1}) + "\n" for v in values))
+            assert self.shops(path, **options).tolist() == ["a"]
+
+    def test_streams_are_read_once(self):
+        arrow = pytest.importorskip("pyarrow")
+
+        def stream():
+            return Once(arrow.chunked_array([[*range(2)] * 60]))
+
+        for more in ({}, {"person": Once(arrow.chunked_array([[*range(120)]]))}):
+            assert MEDIAN.release(stream(), by=stream(), groups=RULE_A, **more)[0] == [0, 1]
+        pairs = [stream(), [True] * 120]
+        assert MEDIAN.release(stream(), by=pairs, groups=RULE_A)[0] == [(0, True), (1, True)]
+
+    @each("form", [list, lambda x: np.array(x, object), lambda x: pd.Series(x, dtype=object)])
+    def test_instants_are_in_microseconds_whatever_others_have(self, form):
+        far = np.datetime64("9999-12-31T00:00:00", "s")
+        for hidden in ([], [np.datetime64(1, "ns")], [np.datetime64(1 << 62, "s")]):
+            by = form([*[far] * self.N, *hidden])
+            x = [7.0] * len(by)
+            for names in (
+                MEDIAN.release(x, by=by, groups=RULE_A)[0],
+                self.shops({"shop": by, "x": x}),
+            ):
+                assert [(name, name.dtype) for name in names] == [(far, np.dtype("M8[us]"))]
+            assert MEDIAN.release(x, by=by, groups=[far]).tolist() == [7.0]
+        days = form([*[dt.date(2020, 1, 2)] * self.N, None])
+        shops, _ = MEDIAN.release([1.0] * len(days), by=days, groups=RULE_A)
+        assert shops == [dt.date(2020, 1, 2)]
+
+
+class Once:
+    """An Arrow stream that can be read once."""
+
+    def __init__(self, data):
+        self._data = data
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        data, self._data = self._data, None
+        return data.__arrow_c_stream__(requested_schema)
 
 
 class TestKeptAnswers:

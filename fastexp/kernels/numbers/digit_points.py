@@ -14,15 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from ..._compiler.jit import I64, IN_F64, IN_U64, OUT_I64, float_bits, helper, kernel
+from ..._compiler.jit import I64, IN_F64, OUT_I64, float_bits, helper, kernel
 
 OPEN = np.int64(-1)
 # Of a form: positive points, points a decade, the least m, the margin, whether 0 and negative
-# numbers are points, whether a record counts at the largest point that is not above it. Then of
-# each decade its least point (and NaN), an approximation of 10**-k or 0, 10**|k|, and what
-# that does to m.
-SIZE, PER, LEAST_M, MARGIN, ZERO, NEGATIVE, BELOW, STARTS = 0, 1, 2, 3, 4, 5, 6, 7
-FIRST, ONE, ZERO_WORD = np.uint64(STARTS), np.uint64(1), np.uint64(0)
+# numbers are points, whether a record counts at the largest point that is not above it, the least
+# positive point. Then of each decade 10**|k|, and what that does to m.
+SIZE, PER, LEAST_M, MARGIN, ZERO, NEGATIVE, BELOW, FIRST, POWERS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# Of a table: of each binary exponent the decade that it begins in, where the next one begins, and
+# approximations of their 10**-k, or 0.
+DECADE, NEXT, SHARE, SHARE_OF_NEXT = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
+ROW, EXPONENT = np.uint64(4), np.uint64(52)
 UNKNOWN, TIMES, OVER = 0.0, 1.0, 2.0
 
 
@@ -68,11 +70,9 @@ def index_at(place: Any, minus: Any, form: Any) -> Any:
 def exact_index(y: Any, minus: Any, j: Any, quotient: Any, form: Any) -> Any:
     """The index of a number of magnitude y, in decade j if it is not below all, or OPEN."""
     per, least = np.int64(form[PER]), form[LEAST_M]
-    decades = np.int64(form[SIZE]) // per
-    powers = STARTS + 2 * decades + 1
-    place, p, q, way = np.int64(-1), 0.0, form[STARTS], TIMES
+    place, p, q, way = np.int64(-1), 0.0, form[FIRST], TIMES
     if y >= q:
-        power, way = form[powers + j], form[powers + decades + j]
+        power, way = form[POWERS + j], form[POWERS + np.int64(form[SIZE]) // per + j]
         most = 10.0 * least - 1.0 if way != UNKNOWN else least
         m = np.float64(np.int64(min(quotient, most))) if quotient > least else least
         while m > least and point(m, power, way) > y:
@@ -87,33 +87,34 @@ def exact_index(y: Any, minus: Any, j: Any, quotient: Any, form: Any) -> Any:
 
 
 @helper
-def decade(y: Any, binades: Any, form: Any) -> Any:
-    """The decade of y, 0 if it is below all."""
-    j = binades[float_bits(y) >> np.uint64(52)]
-    return j + (ONE if y >= form[FIRST + ONE + j] else ZERO_WORD)
+def decade(y: Any, binades: Any) -> Any:
+    """The decade of y, 0 if it is below all, and y / 10**k."""
+    at = (float_bits(y) >> EXPONENT) * ROW
+    is_next = y >= binades[at + NEXT]
+    share = binades[at + SHARE_OF_NEXT] if is_next else binades[at + SHARE]
+    return np.int64(binades[at + DECADE]) + (1 if is_next else 0), y * share
 
 
 @helper
 def fill_by_quotients(records: Any, binades: Any, form: Any, out: Any) -> Any:
     """`digit_indices` of records that are not near half-way, else OPEN; returns how many are."""
-    least, margin, first = form[LEAST_M], form[MARGIN], form[STARTS]
+    least, margin, first = form[LEAST_M], form[MARGIN], form[FIRST]
     per, size, below = np.int64(form[PER]), np.int64(form[SIZE]), form[BELOW] == 1.0
-    shares = np.uint64(STARTS + 1 + size // per)
     upto, half = margin if below else -1.0, 1.0 if below else 0.5
     # Of m counted through all decades: the last one, what it is at index 0, and of negative ones.
     last, center = size - 1 + np.int64(least), np.int64(form[SIZE] * form[NEGATIVE])
     plus = center + np.int64(form[ZERO]) - np.int64(least)
-    minus = center - 1 + np.int64(least) if center > 0 else np.int64(0)
+    # A negative number of rule "below" counts at the point behind it, of greater magnitude.
+    minus = center - (2 if below else 1) + np.int64(least) if center > 0 else np.int64(0)
     unsettled = np.int64(0)
     for i in range(out.size):
         x = records[i]
         y = abs(x)
-        j = decade(y, binades, form)
-        quotient = y * form[shares + j]
+        j, quotient = decade(y, binades)
         quotient = quotient if quotient < 10.0 * least else 10.0 * least
         whole = np.int64(quotient)
         ahead = quotient - np.float64(whole)  # of the point below, in points
-        m = np.int64(j) * per + whole + (1 if ahead > half or (below and x < 0.0) else 0)
+        m = j * per + whole + (1 if ahead > half else 0)
         m = m if m < last else last
         if y >= first and quotient > 0.0 and abs(ahead - half) > margin and ahead > upto:
             out[i] = max(minus - m, 0) if x < 0.0 else plus + m
@@ -123,20 +124,19 @@ def fill_by_quotients(records: Any, binades: Any, form: Any, out: Any) -> Any:
     return unsettled
 
 
-@kernel(I64(IN_F64, IN_U64, IN_F64, OUT_I64))
+@kernel(I64(IN_F64, IN_F64, IN_F64, OUT_I64))
 def digit_indices(records: Any, binades: Any, form: Any, out: Any) -> Any:
     """out[i] = the index of the point that records[i] counts at, or OPEN; returns how many are.
 
-    binades: the decade at the beginning of each binary exponent. For NaN it is any index.
+    binades: the table of binary exponents. For NaN it is any index.
     """
     unsettled = fill_by_quotients(records, binades, form, out)
-    shares = STARTS + 1 + np.int64(form[SIZE]) // np.int64(form[PER])
     if unsettled > 0:
         unsettled = np.int64(0)
         for i in range(out.size):
             if out[i] == OPEN:
                 y = abs(records[i])
-                j = np.int64(decade(y, binades, form))
-                out[i] = exact_index(y, records[i] < 0.0, j, y * form[shares + j], form)
+                j, quotient = decade(y, binades)
+                out[i] = exact_index(y, records[i] < 0.0, j, quotient, form)
                 unsettled += 1 if out[i] == OPEN else 0
     return unsettled

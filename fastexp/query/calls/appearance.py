@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._keys.group_names import Names
 from ..._typing import AnyArray
-from ...grouped.private_groups import Appearance, Deciding, deciding
+from ...grouped.private_groups import Appearance, Deciding, coin_of, deciding
 from .answers import Answer
 from .scope import Scope
 
@@ -22,15 +22,14 @@ def with_coin(query: Scope, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
     if private is None or private.epsilon is None:
         deciding_of(query, answers)  # or refuses
         return answers
-    first, rows = answers[0], 1 if query.person is not None else query.max_rows
-    coin = Appearance(private, rows, first.mechanism)
+    first = answers[0]
+    coin = coin_of(private, first.mechanism, query.person, query.max_rows)
     return *answers, Answer(COIN, coin, first.column, "drop")
 
 
 def rows_of(query: Scope, answer: Answer) -> int:
     """How many rows of a person an answer counts in a group: coins count persons."""
-    is_coin = isinstance(answer.mechanism, Appearance)
-    return 1 if is_coin and query.person is not None else query.max_rows
+    return 1 if isinstance(answer.mechanism, Appearance) else query.max_rows
 
 
 def visible(answers: tuple[Answer, ...]) -> tuple[Answer, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,8 @@ class Reader:
         self._threads = call.threads
         self._groups = call.query.groups
         from_data = bool(call.query.by) and self._groups is None
-        self._of_data = GroupsOfData() if from_data else None
+        is_private = call.query.private is not None
+        self._of_data = GroupsOfData(private=is_private) if from_data else None
 
     def part(self, columns: Sequence[Any]) -> Part:
         """All rows of some columns."""
@@ -125,25 +127,31 @@ class Reader:
 class GroupsOfData:
     """Groups of the data, numbered as they come."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, private: bool = False) -> None:
+        self._private = private
         self._numbers: dict[Any, int] = {}
         self._width = 1
-        self._none: Names | None = None  # of the kinds that the columns have without a row
+        self._only: Names | None = None  # those of the first part, as long as no other has any
 
     def codes(self, keys: list[Any]) -> IntArray:
         """Each row's group by number, -1 if its key is missing."""
         self._width = len(keys)
-        codes, names = numbered([keys_in.read(column, "by") for column in keys], "by")
-        self._none = names if names.size == 0 else self._none
+        read = keys_in.read_private if self._private else partial(keys_in.read, argument="by")
+        codes, names = numbered([read(column) for column in keys], "by")
         numbers = self._numbers
+        if not numbers:
+            if self._only is None or self._only.size == 0:
+                self._only = names
+                return codes
+            numbers.update({label: i for i, label in enumerate(self._only.labels())})
         places = [numbers.setdefault(label, len(numbers)) for label in names.labels()]
         return np.append(np.array(places, np.int64), -1)[codes]
 
-    def numbering(self) -> tuple[Names, IntArray]:
-        """The groups in increasing order, and which number each of them had."""
+    def numbering(self) -> tuple[Names, IntArray | None]:
+        """The groups in increasing order, and which number each of them had; None: its place."""
+        if not self._numbers and self._only is not None:
+            return self._only, None
         labels = list(self._numbers)
-        if not labels and self._none is not None:
-            return self._none, np.zeros(0, np.int64)
         columns: list[Any] = [labels] if self._width == 1 else list(zip(*labels, strict=True))
         lists = [list(column) for column in columns or [()] * self._width]
         sortable = list(map(_sortable, lists))

@@ -19,6 +19,7 @@ LINE = 1 << 20  # bytes of an object, at most
 OBJECTS = f"read_ndjson_objects($path, maximum_object_size = {LINE}, hive_partitioning = false)"
 CHECKED = "CASE WHEN json_type(json) = 'OBJECT' THEN json ELSE error('') END"
 STRING = "CASE WHEN json_type({0}) = 'VARCHAR' THEN {0} ->> '$' END"
+KEY = "CASE WHEN json_type({0}) IN ('UBIGINT', 'BIGINT', 'VARCHAR') THEN {0} ->> '$'"
 NUMBERS = "json_type({0}) IN ('UBIGINT', 'BIGINT', 'DOUBLE')"
 CELLS = {  # cells of text; NULL where a value is of another kind, and so of no group
     **dict.fromkeys(
@@ -28,11 +29,8 @@ CELLS = {  # cells of text; NULL where a value is of another kind, and so of no 
     ),
     "integers": f"CASE WHEN {NUMBERS} THEN CAST({{0}} AS VARCHAR) END",
     "booleans": "CASE WHEN json_type({0}) = 'BOOLEAN' THEN CAST({0} AS VARCHAR) END",
-    **dict.fromkeys(
-        ("keys", "names"),
-        "CASE WHEN json_type({0}) IN ('UBIGINT', 'BIGINT', 'VARCHAR') THEN {0} ->> '$' "
-        "WHEN json_type({0}) <> 'NULL' THEN error('') END",
-    ),
+    "keys": f"{KEY} WHEN json_type({{0}}) <> 'NULL' THEN error('') END",
+    "names": f"{KEY} END",
 }
 KEYS_SURVEYED = (
     "CASE json_type({0}) WHEN 'VARCHAR' THEN '' WHEN 'NULL' THEN NULL ELSE CAST({0} AS VARCHAR) END"

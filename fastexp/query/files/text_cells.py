@@ -140,6 +140,8 @@ def expressions(use: Use, survey: Survey, cell: str) -> list[str]:
 def cut(use: Use, text: str) -> str:
     """As much of a text as shows which key it is, or that it is none: what a batch takes."""
     most = MOST_TEXT if use.longest is None else use.longest
+    if use.reading == "names":  # of groups that nobody listed: a longer one is none
+        return f"CASE WHEN strlen({text}) <= {most} THEN {text} END"
     return f"CASE WHEN strlen({text}) > {most} THEN left({text}, {most + 1}) ELSE {text} END"
 
 
