@@ -75,6 +75,6 @@ from .smooth import smooth_sensitivity as smooth_sensitivity
 from .studies.report.results import StudyResults as StudyResults
 from .studies.report.study_table import StudyTable as StudyTable
 from .studies.study import Study as Study
-from .studies.subjects.users import Subject as Subject
+from .studies.subjects.users import StudyMechanism as StudyMechanism
 from .sufficient_epsilon import SufficientEpsilon as SufficientEpsilon
 from .sufficient_epsilon import epsilon_for as epsilon_for

@@ -21,13 +21,13 @@ from .mechanisms._several import QuantilesMechanism
 from .mechanisms.base import Mechanism
 from .mechanisms.top_k import TopK
 from .pictures.canvas import label
-from .pictures.cards import Card, Printed, text
+from .pictures.cards import Card, TextRepr, text
 from .pictures.error_pictures import comparison_bars
 from .privacy import Guarantee
 
 Statistic: TypeAlias = Callable[[Any], Any]
 Compared: TypeAlias = Mechanism | tuple[Mechanism, Statistic]
-LONGEST = 60  # characters of a name
+MAX_NAME_LENGTH = 60  # characters of a name
 DRAWS, DRAWN = 10_000, ", by draws"  # of top-k beside joint top-k, and what says so
 STATED = "as stated"  # the relation of a promise for which the caller stated the sensitivity
 NEEDS = "the epsilon at which mechanism 1, 2, ... has the {} of the row"
@@ -57,7 +57,7 @@ class ComparisonRow(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Printed):
+class Comparison(TextRepr):
     """Not private: mechanisms beside each other on the same data; made by `compare`.
 
     Its repr has none of the figures; `print` and notebooks show all of them.
@@ -306,7 +306,7 @@ def _names(pairs: list[tuple[Mechanism, Statistic | None]]) -> list[str]:
             if value != getattr(type(mechanism), name, None)  # the default
             and any(other.get(name) != value for other in alike)
         ]
-        name = label(", ".join(parts), LONGEST)
+        name = label(", ".join(parts), MAX_NAME_LENGTH)
         names.append(f"{name} ({names.count(name) + 1})" if name in names else name)
     return names
 

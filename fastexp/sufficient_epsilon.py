@@ -21,13 +21,13 @@ from .mechanisms._finite import FiniteMechanism
 from .mechanisms._noisy import NoisyMedian
 from .mechanisms._number import NumberMechanism
 from .mechanisms._several import JointMechanism
-from .pictures.cards import Card, Printed
+from .pictures.cards import Card, TextRepr
 
 NOTE = "As public as the data sets: an epsilon chosen by private data is itself a release."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SufficientEpsilon(Printed):
+class SufficientEpsilon(TextRepr):
     """The epsilon from which on each of many data sets meets a target; see `epsilon_for`.
 
     Attributes

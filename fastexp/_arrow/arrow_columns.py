@@ -33,7 +33,8 @@ TEXTS, VIEWS = ("u", "U", "vu"), ("+vl", "+vL")
 FIXED, DECIMAL = "+w:", "d:"  # how formats begin
 SHORT = 12  # bytes of a text in a view: longer ones lie in buffers of their own
 WIDTHS, DIGITS = (32, 64, 128, 256), 76  # bits of decimals, and digits of the widest
-EXACT, POWERS = 1 << 53, 22  # integers up to here are doubles, and powers of ten up to this one
+# integers up to here are doubles, and powers of ten up to this one
+MAX_EXACT, MAX_EXACT_POWER = 1 << 53, 22
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -289,8 +290,8 @@ def _decimals(form: str, part: Part, start: int, count: int) -> FloatArray:
     rows = narrow.astype(np.int64).reshape(count, words)
     low = rows[:, 0]
     small = (rows[:, 1:] == (low >> 63)[:, None]).all(axis=1)
-    easy = small & (low >= -EXACT) & (low <= EXACT) & (abs(scale) <= POWERS)
-    power = 10.0 ** min(abs(scale), POWERS)
+    easy = small & (low >= -MAX_EXACT) & (low <= MAX_EXACT) & (abs(scale) <= MAX_EXACT_POWER)
+    power = 10.0 ** min(abs(scale), MAX_EXACT_POWER)
     doubles = low.astype(np.float64)
     out = doubles / power if scale >= 0 else doubles * power
     for i in np.flatnonzero(~easy).tolist():  # the lowest word is first

@@ -28,28 +28,30 @@ from . import kernel_sources
 
 Statements = list[ast.stmt]
 Body = Callable[[Any], FunctionType | None]
-SMALL = 60  # nodes of a body that is repeated at each of its calls
+MAX_REPEATED_NODES = 60  # nodes of a body that is repeated at each of its calls
 SLICE, CHOICE = ast.Slice, ast.IfExp  # what `flattened` knows them by
 END = (1 << 63) - 1
 CAN_FAIL = ast.Call | ast.Subscript | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow
 # What ends or hides names; and starred elements, which numba takes in functions of their own only.
-ODD = (
+UNSUPPORTED_NODES = (
     ast.comprehension | ast.FunctionDef | ast.Global | ast.Lambda | ast.NamedExpr
     | ast.Nonlocal | ast.Starred | ast.Try | ast.With | ast.Yield
 )  # fmt: skip
 
 
-def flattened(function: FunctionType, body_of: Body, instead: Mapping[Any, Any]) -> FunctionType:
+def flattened(
+    function: FunctionType, body_of: Body, replacements: Mapping[Any, Any]
+) -> FunctionType:
     """The function with helpers' bodies in the place of calls; itself where that cannot be.
 
     It is of the top level of a module of this package, without closure and defaults. `body_of`: the
-    function that is a value's body, if the value is a helper. `instead`: what is called in place of
-    builtin functions of two arguments, of each SLICE (without a step) and of each CHOICE.
+    function that is a value's body, if the value is a helper. `replacements`: what is called in
+    place of builtin functions of two arguments, of each SLICE (without a step) and of each CHOICE.
     """
     definition = _definition(function)
     if definition is None or _is_odd(definition):
         return function
-    return _Whole(function, definition, body_of, instead).function()
+    return _Whole(function, definition, body_of, replacements).function()
 
 
 class _Template(NamedTuple):
@@ -68,10 +70,10 @@ class _Whole:
         root: FunctionType,
         definition: ast.FunctionDef,
         body_of: Body,
-        instead: Mapping[Any, Any],
+        replacements: Mapping[Any, Any],
     ) -> None:
         self._root, self._definition = root, definition
-        self._body_of, self._instead = body_of, instead
+        self._body_of, self._replacements = body_of, replacements
         self._globals: dict[str, Any] = {"__name__": root.__module__}
         self._locals = _bound(definition.body) | set(_parameters(definition) or ())
         self._number = 0
@@ -106,7 +108,7 @@ class _Whole:
 
     def instead_of(self, what: Any, arguments: list[ast.expr]) -> ast.Call | None:
         """The call in place of a builtin function of two arguments, a slice or a choice."""
-        value = self._instead.get(what)
+        value = self._replacements.get(what)
         if value is None:
             return None
         name = self.global_name(value, f"{what.__name__}_instead")
@@ -223,7 +225,7 @@ class _Whole:
         template = _template(helper)
         if template is None or len(template.parameters) != len(node.args):
             return None
-        repeated = self._calls[helper] > 1 and _size(helper, self._body_of) > SMALL
+        repeated = self._calls[helper] > 1 and _size(helper, self._body_of) > MAX_REPEATED_NODES
         return None if repeated else template
 
     def _spliced(self, template: _Template, call: ast.Call) -> tuple[Statements, ast.expr]:
@@ -337,7 +339,7 @@ def _size(helper: FunctionType, body_of: Body) -> int:
 
 def _is_odd(definition: ast.FunctionDef) -> bool:
     nodes = (node for part in definition.body for node in ast.walk(part))
-    return any(isinstance(node, ODD) for node in nodes)
+    return any(isinstance(node, UNSUPPORTED_NODES) for node in nodes)
 
 
 def _calls(function: FunctionType, body_of: Body) -> Iterator[FunctionType]:

@@ -305,9 +305,9 @@ def _source(function: Any) -> Callable[[], Callable[..., Any]]:
     def source() -> Callable[..., Any]:
         from . import inlining
 
-        instead: dict[Any, Any] = {min: least, max: greatest}
-        instead |= {inlining.SLICE: span, inlining.CHOICE: choice}
-        return inlining.flattened(function, _body, instead)
+        replacements: dict[Any, Any] = {min: least, max: greatest}
+        replacements |= {inlining.SLICE: span, inlining.CHOICE: choice}
+        return inlining.flattened(function, _body, replacements)
 
     return source
 

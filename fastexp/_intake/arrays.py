@@ -34,7 +34,7 @@ LIST_RULE = (
 )
 MISSING = "records must not be missing or NaN (see the argument nan)"
 POLICIES = ("raise", "drop", "lower", "upper")
-CHUNK = 1 << 16  # records looked at at once: scratch stays in the L2 cache
+CHUNK_RECORDS = 1 << 16  # records looked at at once: scratch stays in the L2 cache
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 
 

@@ -18,7 +18,7 @@ from .._parameters.validate import exact_array
 from .._typing import AnyArray
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
 
-LONGEST = 60  # characters of a type's format in a message
+MAX_FORMAT_LENGTH = 60  # characters of a type's format in a message
 NULLS = "n"  # the format of an Arrow column without a type
 
 
@@ -109,7 +109,7 @@ def _of_chunk(chunk: arrow.Column, argument: str) -> Numbers:
 def arrow_type(chunk: arrow.Column) -> str:
     """What a column of Arrow data holds, or its type."""
     if chunk.kind == "other":
-        return f"the Arrow type {chunk.format[:LONGEST]!r}"
+        return f"the Arrow type {chunk.format[:MAX_FORMAT_LENGTH]!r}"
     return "categories" if chunk.kind == "dictionary" else chunk.kind
 
 

@@ -20,9 +20,10 @@ from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.numbers import grid_points
 from ..kernels.numbers.histogram import histogram
 from . import arrays
-from .arrays import CHUNK
+from .arrays import CHUNK_RECORDS
 
-SMALL = 1 << 14  # records that are sorted at once: below it no pass over them is worth its calls
+# records that are sorted at once: below it no pass over them is worth its calls
+MAX_SORTED_RECORDS = 1 << 14
 MOST_REPEATED = 1 << 27  # records with counts that are written out one by one: 1 GiB
 NOTHING: IntArray = np.zeros(0, np.int64)
 
@@ -162,8 +163,8 @@ class Counted(Source):
         if self.total() > MOST_REPEATED:
             raise InvalidRecords("records with counts are too many to be listed: take law")
         for value, number in zip(self.values, self.often.tolist(), strict=True):
-            for begin in range(0, number, CHUNK):
-                yield np.full(min(CHUNK, number - begin), value)
+            for begin in range(0, number, CHUNK_RECORDS):
+                yield np.full(min(CHUNK_RECORDS, number - begin), value)
 
     def held(self, grid: Grid) -> Counted:
         return self

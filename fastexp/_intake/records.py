@@ -15,8 +15,8 @@ from .._parameters.grid import Grid
 from .._typing import AnyArray, IntArray
 from ..errors import ParameterTypeError
 from . import arrays, number_columns
-from .arrays import CHUNK
-from .record_sources import SMALL, Counted, Sorted, Source
+from .arrays import CHUNK_RECORDS
+from .record_sources import MAX_SORTED_RECORDS, Counted, Sorted, Source
 from .unsorted import Unsorted
 
 FLOAT64 = np.dtype(np.float64)
@@ -87,7 +87,7 @@ class Records:
         if arrays.weighted(data):
             return Counted(*arrays.weighted_numbers(data, policy, grid))
         values = arrays.numbers(data, policy, grid)
-        if sort_few and values.size <= SMALL and not assume_sorted:
+        if sort_few and values.size <= MAX_SORTED_RECORDS and not assume_sorted:
             return Sorted(np.sort(values))
         if assume_sorted and not (check_sorted and _unordered(values)):
             return Sorted(values)
@@ -142,7 +142,7 @@ def _plain(data: object) -> bool:
     return (
         type(data) is np.ndarray
         and data.dtype is FLOAT64
-        and 1 < data.size <= SMALL
+        and 1 < data.size <= MAX_SORTED_RECORDS
         and data.ndim == 1
         and data.flags.c_contiguous
     )
@@ -150,8 +150,8 @@ def _plain(data: object) -> bool:
 
 def _unordered(values: AnyArray) -> bool:
     """Whether some record is less than the one before it; or NaN."""
-    for begin in range(0, values.size - 1, CHUNK):
-        part = values[begin : begin + CHUNK + 1]
+    for begin in range(0, values.size - 1, CHUNK_RECORDS):
+        part = values[begin : begin + CHUNK_RECORDS + 1]
         if not bool((part[:-1] <= part[1:]).all()):
             return True
     return False

@@ -32,8 +32,8 @@ from .record_sources import Counted, Sorted, Source, Window, cut, merged, runs
 SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
 SPARE = 8  # places that a gathering kernel may leave free
 SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
-ROOM = 24  # a buffer for a share of the records, 4 % of their memory
-LEAST = 1 << 12  # records that are worth a pass
+BUFFER_SHARE = 24  # a buffer for a share of the records, 4 % of their memory
+MIN_PASS = 1 << 12  # records that are worth a pass
 THREADED = 1 << 20  # records
 COARSE = 6  # points that hold the middle: then counting records on each is faster than a sort
 PIECE = 1 << 17  # records whose middle is counted at once: 1 MiB
@@ -149,7 +149,7 @@ class Unsorted(Source):
                 taken = self._gathered(partial(on_points, grid=grid, points=points, one=one), PIECE)
             else:
                 share = int(1.1 * total * (right - left) / sample.size)
-                taken = self._gathered(one, max(total // ROOM, 4 * LEAST, share))
+                taken = self._gathered(one, max(total // BUFFER_SHARE, 4 * MIN_PASS, share))
             below, *within = taken.counts.tolist()
             inside = sum(within)
             short = below > low, below + inside <= high
@@ -168,7 +168,7 @@ class Unsorted(Source):
             taken = self._gathered(one, inside, 1)
         if taken.values.size != inside:  # never seen; a wrong law must not pass
             raise InvalidRecords(CHANGED)
-        if 4 * max(LEAST, high - low + 1) < inside <= total // 2:  # they are records like others
+        if 4 * max(MIN_PASS, high - low + 1) < inside <= total // 2:  # they are records like others
             inner = _of_array(taken.values).middle(grid, low - below, high - below)
             if isinstance(inner, Window):
                 return inner._replace(below=inner.below + below, total=total)
@@ -190,7 +190,7 @@ class Unsorted(Source):
             half = len(ranges) // 2
             return self.windows(grid, ranges[:half]) + self.windows(grid, ranges[half:])
         one = partial(gathered_regions, cuts=pieces.cuts, keep=pieces.keep)
-        taken = self._gathered(one, int(1.1 * pieces.share * total) + 4 * LEAST)
+        taken = self._gathered(one, int(1.1 * pieces.share * total) + 4 * MIN_PASS)
         wanted = int((taken.counts * pieces.keep).sum())
         if taken.values.size < wanted or 4 * wanted > 3 * total:  # an order that misled the sample
             return super().windows(grid, ranges)
@@ -206,8 +206,8 @@ class Unsorted(Source):
         seen, step, size = 0, 1, 0
         parts: list[AnyArray] = []
         known = self._total
-        if known is not None and known > LEAST:
-            step = max(known // min(SAMPLE, max(LEAST // 8, int(2 * known ** (2 / 3)))), 1)
+        if known is not None and known > MIN_PASS:
+            step = max(known // min(SAMPLE, max(MIN_PASS // 8, int(2 * known ** (2 / 3)))), 1)
         for part in self.raw_parts():
             parts.append(part[(-seen) % step :: step])
             seen, size = seen + part.size, size + parts[-1].size
@@ -403,6 +403,6 @@ def _joined(parts: list[AnyArray]) -> AnyArray:
 
 
 def _refuse_nan(part: AnyArray) -> None:
-    for begin in range(0, part.size, arrays.CHUNK):
-        if bool(np.isnan(part[begin : begin + arrays.CHUNK]).any()):
+    for begin in range(0, part.size, arrays.CHUNK_RECORDS):
+        if bool(np.isnan(part[begin : begin + arrays.CHUNK_RECORDS]).any()):
             raise InvalidRecords(arrays.MISSING)

@@ -25,7 +25,7 @@ from .key_columns import read
 from .key_tables import DENSE, RANGE, distinct
 from .keys import Keys
 
-LEAST = 1 << 16  # rows of a thread: fewer are not worth one
+MIN_ROWS_PER_THREAD = 1 << 16  # rows of a thread: fewer are not worth one
 BLOCK = 1 << 14  # rows of several columns that are put together at once: they stay in the cache
 UNEQUAL = "{} must have columns of one length"
 SAMPLE = 1 << 18  # of rows; where few of them are equal, tables would be too large for caches
@@ -91,7 +91,7 @@ class LookedUp(Codes):
             self.part(first, last, out[first:last])
             return 0
 
-        in_parts(part, self.size, threads if self.size >= LEAST * threads else 1)
+        in_parts(part, self.size, threads if self.size >= MIN_ROWS_PER_THREAD * threads else 1)
         return out
 
     def of(self, rows: IntArray) -> IntArray:
@@ -212,5 +212,5 @@ def _placed(columns: list[Codes], names: TupleNames, threads: int) -> IntArray:
         return 0
 
     names.places(np.zeros(0, np.int64) for _ in columns)  # makes the tables that all share
-    in_parts(part, size, threads if size >= LEAST * threads else 1)
+    in_parts(part, size, threads if size >= MIN_ROWS_PER_THREAD * threads else 1)
     return out

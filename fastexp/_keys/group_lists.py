@@ -56,9 +56,10 @@ def names_of_tuples(groups: object, width: int, argument: str = "groups") -> Nam
     wanted = f"{argument} must be a sequence of tuples of {width} keys, one of each column"
     if not isinstance(groups, (list, tuple)):
         raise ParameterTypeError(f"{wanted}, got an object of type {type(groups).__name__}")
-    odd = next((kind for kind in set(map(type, groups)) if not issubclass(kind, tuple)), None)
-    if odd is not None:
-        raise ParameterTypeError(f"{wanted}, got an entry of type {odd.__name__}")
+    types = set(map(type, groups))
+    wrong_type = next((kind for kind in types if not issubclass(kind, tuple)), None)
+    if wrong_type is not None:
+        raise ParameterTypeError(f"{wanted}, got an entry of type {wrong_type.__name__}")
     lengths = set(map(len, groups)) - {width}
     if lengths:
         raise ParameterError(f"{wanted}, got one of {min(lengths)}")

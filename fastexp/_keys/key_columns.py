@@ -373,9 +373,9 @@ def _of_moments(items: list[Any], argument: str, unit: Unit) -> Keys:
     units = sorted({*named} - {""})
     if "D" in units and len(units) > 1:
         raise not_keys(argument, "dates beside timestamps")
-    odd = [unit for unit in units if unit not in ("D", *TICKS)]
-    if odd:
-        raise not_keys(argument, f"timestamps in units of {odd[0]}")
+    unknown_units = [unit for unit in units if unit not in ("D", *TICKS)]
+    if unknown_units:
+        raise not_keys(argument, f"timestamps in units of {unknown_units[0]}")
     parts = [_nothing(named.count(""))]
     for one in units:
         some = [x for x, other in zip(moments, named, strict=True) if other == one]

@@ -17,7 +17,7 @@ SPARSE = 4  # a direct table has at most so many entries for each name, and DENS
 DENSE = 4096
 SLOTS = 3  # of a table, for each name, at least: in fewer, more looks are needed
 NO_WORDS = np.zeros(0, np.uint64)
-MOST = 1 << 31  # names whose codes a direct table's 32 bits hold
+MAX_NAMES = 1 << 31  # names whose codes a direct table's 32 bits hold
 RANGE = 4  # integers are marked in a range of at most so many bytes a row, and of DENSE more
 
 
@@ -30,7 +30,7 @@ class Table:
     def __init__(self, names: IntArray, codes: IntArray) -> None:
         low = int(names.min()) if names.size else 0
         span = int(names.max()) - low + 1 if names.size else 0
-        self._is_range = span <= SPARSE * names.size + DENSE and codes.max(initial=0) < MOST
+        self._is_range = span <= SPARSE * names.size + DENSE and codes.max(initial=0) < MAX_NAMES
         if self._is_range:
             narrow = np.full(span + span % 2, -1, np.int32)
             narrow[names - low] = codes

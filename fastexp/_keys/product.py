@@ -15,7 +15,7 @@ from ..errors import ParameterError
 from .group_lists import names_of
 from .group_names import KeyNames, Names, TupleNames
 
-MOST = 1 << 31  # groups: of more, even a list of numbers would hardly fit into memory
+MAX_GROUPS = 1 << 31  # groups: of more, even a list of numbers would hardly fit into memory
 SHOWN = 3  # keys of a column in `repr`
 
 
@@ -114,8 +114,8 @@ def product(**columns: object) -> Product:
     if not columns:
         raise ParameterError("product must be given a column or more, as city=[...]")
     groups = Product(tuple(columns), tuple(names_of(keys, name) for name, keys in columns.items()))
-    if math.prod(groups.sizes) > MOST:
-        raise ParameterError(f"product must have at most {MOST} groups")
+    if math.prod(groups.sizes) > MAX_GROUPS:
+        raise ParameterError(f"product must have at most {MAX_GROUPS} groups")
     return groups
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._intake.record_sources import SMALL, Source
+from .._intake.record_sources import MAX_SORTED_RECORDS, Source
 from .._parameters.grid import Grid
 from .._randomness.sampling import Sampling
 from .._selection import plan
@@ -22,7 +22,8 @@ from .cells import Shape
 from .few_records import MOST_WEIGHTS, Few
 from .weights import size_of, table
 
-FEW = 1 << 12  # records with a table of weights of their own: of more it may be too large
+# records with a table of weights of their own: of more it may be too large
+MAX_TABLE_RECORDS = 1 << 12
 NONE: IntArray = np.zeros(0, np.int64)
 
 
@@ -74,9 +75,9 @@ class DistanceStatistic(ABC):
 
     def few(self, n: int, size: int | None) -> Few | None:
         """What draws `size` numbers from n records, where both are few; public."""
-        if n > SMALL or plan.by_table(1, size):
+        if n > MAX_SORTED_RECORDS or plan.by_table(1, size):
             return None
-        most = FEW if n <= FEW else SMALL
+        most = MAX_TABLE_RECORDS if n <= MAX_TABLE_RECORDS else MAX_SORTED_RECORDS
         if most not in self._few:  # that there is none is kept too: to see it takes 50 µs
             rate = self.weighting.rate
             farthest = max(map(self.farthest, (0, 1, most - 1, most)))  # it grows with n

@@ -27,7 +27,7 @@ from ..reference.exact import Words
 from ..reference.exact_laplace import Sides, laplace_index
 
 FINEST = 1 << 42  # multiples of a step to an e-fold; beyond, doubles would not tell them apart
-MOST = 1 << 1000  # far from where doubles end
+MAX_STATISTIC = 1 << 1000  # far from where doubles end
 SHARE = 2.0**-22  # nats a block may have; a point of it is refused as seldom
 MOST_POINTS = 1 << 53  # of a block; no grid has as many
 SMALLEST = -1500  # decimal places that a Decimal may have
@@ -37,7 +37,7 @@ NOT_FINITE = "f must be finite, of a magnitude of at most 2**1000"
 
 def statistic(f: Any) -> Fraction:
     """The exact number that a statistic is; messages say nothing of it."""
-    if type(f) in (float, int) and abs(f) <= MOST:  # a fifth of the time
+    if type(f) in (float, int) and abs(f) <= MAX_STATISTIC:  # a fifth of the time
         return Fraction(f)
     readable(f, "f")
     scalar = isinstance(f, np.generic) or (isinstance(f, np.ndarray) and f.ndim == 0)
@@ -52,8 +52,8 @@ def statistic(f: Any) -> Fraction:
         ordinary = True
     else:
         raise ParameterTypeError(NOT_A_NUMBER)
-    exact = validate.as_fraction(value) if ordinary else Fraction(2 * MOST)
-    if abs(exact) > MOST:
+    exact = validate.as_fraction(value) if ordinary else Fraction(2 * MAX_STATISTIC)
+    if abs(exact) > MAX_STATISTIC:
         raise InvalidRecords(NOT_FINITE)
     return exact
 

@@ -17,7 +17,7 @@ from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords
 from ..kernels.numbers import noise as kernels
 
-SMALL = 1 << 12  # records that are copied
+MAX_COPIED_RECORDS = 1 << 12  # records that are copied
 KINDS = {
     "laplace": kernels.LAPLACE,
     "cauchy": kernels.CAUCHY,
@@ -36,7 +36,7 @@ def small(source: Source) -> FloatArray | None:
     """A small data set in order, as a matrix of one row; None if it is none."""
     if source.total() == 0:
         raise InvalidRecords(EMPTY)
-    if not isinstance(source, Sorted) or source.values.size > SMALL:
+    if not isinstance(source, Sorted) or source.values.size > MAX_COPIED_RECORDS:
         return None
     return np.ascontiguousarray(source.values, np.float64).reshape(1, -1)
 

@@ -37,7 +37,7 @@ PHASES = 4  # answers in a cell that the others count; coins make the factors of
 MANY, ROOM = 1 << 19, 1 << 23  # cells of all phases that are few; that are not too many
 NEAR_NATS = 12.0  # how near n totals have chains of their own
 SHARED = 0.02  # of all mass, at most that of totals that share a chain
-LEAST = 2.0**-900  # of a mass
+MIN_MASS = 2.0**-900  # of a mass
 MOST_NATS = 600.0  # of a rest that stays
 UNDERFLOW, DROP = 2.0**750, 2.0**250  # of the end; a row may drop so much more
 EMPTY = Window(NOTHING, NOTHING, 0, 0)
@@ -265,7 +265,8 @@ class Sums:
         scaled = (bounds * np.ldexp(1.0, np.maximum(powers - self.unit, -1000))).tolist()
         up = 1 + 2.0**-50
         masses = [
-            max(x * (k * up if k > 1 else 1), LEAST) for x, k in zip(scaled, numbers, strict=True)
+            max(x * (k * up if k > 1 else 1), MIN_MASS)
+            for x, k in zip(scaled, numbers, strict=True)
         ]
         self.shared: float = sum(x for x, k in zip(masses, numbers, strict=True) if k > 1)
         masses.append(math.exp(min(max(self.rest_nats + 2.0**-20, -MOST_NATS), MOST_NATS)))

@@ -19,7 +19,7 @@ import numpy as np
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.numbers import chain as _kernels
 from ..reference import exact, exact_chain
-from .quantile_chains import LEAST, Rows, Sums
+from .quantile_chains import MIN_MASS, Rows, Sums
 
 Words = Callable[[], int]
 CROWDED = 2.0  # twice the nats of coins, at least, where atoms are few
@@ -89,7 +89,7 @@ class Chain(Sums):
                 out[d], ranks[d] = points, [rank for rank, _ in path]
         answers = np.empty((size, m + 1), np.int64)
         answers[:, :m], answers[:, m] = out, node.total
-        if len(node.totals) > 1 or self.masses[k] <= LEAST:  # else the mass is the bound
+        if len(node.totals) > 1 or self.masses[k] <= MIN_MASS:  # else the mass is the bound
             scale = Fraction(2) ** (self.unit - int(rows.ints[3, m])) * Fraction(self.masses[k])
             scale /= len(node.totals) * Fraction(rows.bound)
             for d in (states == _kernels.DONE).nonzero()[0].tolist():

@@ -13,7 +13,7 @@ from ..kernels.numbers import few_chains as kernel
 from .quantile_chains import Node, Rows, Weights
 from .quantile_draws import Chain
 
-MOST = 127  # records: a chain takes the square of their number
+MAX_RECORDS = 127  # records: a chain takes the square of their number
 CROWD = 4  # answers that are few for any number of records: coins in atoms seldom refuse them
 GUESS_NATS = 16.0  # of reach, more than uniform records need
 GROWS_NATS = 120.0  # of reach, at most, before other chains take over

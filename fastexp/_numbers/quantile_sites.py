@@ -36,14 +36,14 @@ from .._intake.record_sources import Source
 from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..kernels.figures.quantile_chain import step
 from ..reference import exact, exact_chain
-from .quantile_chains import LEAST, REST_NATS, Node, Weights
+from .quantile_chains import MIN_MASS, REST_NATS, Node, Weights
 from .quantile_draws import Chain, Words
 from .quantile_line import line_of, log_sum
 from .rank import few_enough
 
-TRIES = 64  # refusals before a site has twice as many states
+MAX_REFUSALS = 64  # refusals before a site has twice as many states
 SOME = 6  # states of a site to begin with, and half as many for each answer that it has on average
-FEW, ROOM = 4, 1 << 22  # the same where records are many; numbers of a row of each
+FEW, MAX_ROW_NUMBERS = 4, 1 << 22  # the same where records are many; numbers of a row of each
 LONG = 32  # so many longest runs have all states
 SPARE = 64.0  # nats of windows at first
 PAIRS, MARGIN = 4, 4.0  # pairs of slots a rank that are summed one by one; of slack
@@ -77,7 +77,7 @@ class SiteChain(Chain):
         nats = weights.log_ways + m * math.log(n + m) + self.rate * (m + self.step) + REST_NATS
         reach = max(math.ceil((nats + SPARE) / self.rate), 0) + self._nearest()
         if not most:
-            wide = min(slots, 2 * reach) * m * FEW > ROOM
+            wide = min(slots, 2 * reach) * m * FEW > MAX_ROW_NUMBERS
             few = 2 if wide else FEW
             most = few if 2 * n > m * m else SOME + SOME * m // (2 * line.start.size)
         self.most = min(m, most)
@@ -108,7 +108,8 @@ class SiteChain(Chain):
         ]
         least = np.minimum(logs - float(self.log_unit) + self.rate * np.array(far), 600.0)
         masses = [
-            max(math.exp(x) * k * (1 + 2.0**-20), LEAST) for x, k in zip(least, number, strict=True)
+            max(math.exp(x) * k * (1 + 2.0**-20), MIN_MASS)
+            for x, k in zip(least, number, strict=True)
         ]
         rest = max(self._rest() - float(self.log_unit) + 2.0**-20, -600.0)
         # of one total all ranks may be there
@@ -252,7 +253,7 @@ class SiteChain(Chain):
     def _by_pairs(self, low: int, high: int, start: int, stop: int) -> bool:
         """Whether a step to the slots start..stop - 1 goes through all pairs: these are few."""
         ranks = int(self.line.rank[stop - 1] - self.line.rank[low])
-        return (high - low) * (stop - start) < min(PAIRS * ranks, ROOM // 4)
+        return (high - low) * (stop - start) < min(PAIRS * ranks, MAX_ROW_NUMBERS // 4)
 
     def _steps(self) -> tuple[int, int]:
         """How many slots and ranks a sum of a row goes through, at most."""

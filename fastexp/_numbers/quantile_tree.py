@@ -27,7 +27,7 @@ from .rank import RankStatistic, few_enough
 MOST_POINTS = 1 << 52  # of the finer grid, as many as cells may have
 MOST_PARTS = 1 << 20
 DENOMINATOR = 10**9  # of a quantile among some of the records
-LEAST = Fraction(1, DENOMINATOR)
+MIN_SHARE = Fraction(1, DENOMINATOR)
 BUFFER = 64  # words
 Fill = Callable[[int], WordArray]  # so many fresh words
 
@@ -48,7 +48,7 @@ class QuantileTree:
             if first < last:
                 j = (first + last) // 2
                 share = ((q[j] - low) / (high - low)).limit_denominator(DENOMINATOR)
-                share = min(max(share, LEAST), 1 - LEAST)
+                share = min(max(share, MIN_SHARE), 1 - MIN_SHARE)
                 form = distance.QuantileForms(share, "add-remove", "weak")
                 steps = distance.steps(share, "add-remove", "weak")
                 self._forms[j] = form, rank_rate(epsilon, steps)

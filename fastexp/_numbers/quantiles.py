@@ -21,10 +21,10 @@ from . import quantile_few
 from .quantile_chains import Underflow, Weights
 from .quantile_draws import Chain, Words
 from .quantile_few import FewChain, Tables
-from .quantile_sites import TRIES as SITE_TRIES
+from .quantile_sites import MAX_REFUSALS as MAX_SITE_REFUSALS
 from .quantile_sites import SiteChain
 
-TRIES = 1024  # attempts of a chain of ranks before that of sites takes over
+MAX_ATTEMPTS = 1024  # attempts of a chain of ranks before that of sites takes over
 CROWD = 4  # answers a point from which on they crowd where ties are "left"
 
 
@@ -58,7 +58,7 @@ class QuantilesStatistic(Weights):
 
     def chain(self, source: Source) -> Chain:
         n, m = source.total(), len(self.q)
-        if quantile_few.fewest(m) <= n <= quantile_few.MOST:
+        if quantile_few.fewest(m) <= n <= quantile_few.MAX_RECORDS:
             few = FewChain(self, source, self.tables(n))
             if few.fits:
                 return few
@@ -80,9 +80,9 @@ class QuantilesStatistic(Weights):
     def after(self, chain: Chain, tried: int) -> Chain:
         """What to go on with after so many refused attempts."""
         if isinstance(chain, SiteChain):
-            few = tried < chain.tried + SITE_TRIES or chain.most == len(self.q)
+            few = tried < chain.tried + MAX_SITE_REFUSALS or chain.most == len(self.q)
             return chain if few else SiteChain(self, chain.source, tried, 2 * chain.most)
-        tries = TRIES if chain.dense else TRIES // 8
+        tries = MAX_ATTEMPTS if chain.dense else MAX_ATTEMPTS // 8
         return chain if tried < tries else SiteChain(self, chain.source, tried)
 
     def simulate(

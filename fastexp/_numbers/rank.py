@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .._intake.arrays import CHUNK
+from .._intake.arrays import CHUNK_RECORDS
 from .._intake.record_sources import Source, Window, runs
 from .._intake.unsorted import Unsorted
 from .._parameters.grid import Grid
@@ -38,7 +38,7 @@ from .distance_statistic import DistanceStatistic, utilities
 from .few_cells import FewCells
 from .few_records import INT64, Few, More, exact_draw, listed_cells
 from .rank_cells import cells_of
-from .weights import MOST as MOST_WEIGHTS
+from .weights import MAX_TABLE as MOST_WEIGHTS
 from .weights import size_of, table
 
 MOST_RECORDS = 1 << 32  # the range of forms
@@ -198,8 +198,8 @@ def release_long(grid: Grid, rate: Fraction, source: Unsorted, ranks: RanksThatM
     else:
         values, below = middle
         points = values.view(np.int64)
-        for begin in range(0, values.size, CHUNK):
-            part = slice(begin, begin + CHUNK)
+        for begin in range(0, values.size, CHUNK_RECORDS):
+            part = slice(begin, begin + CHUNK_RECORDS)
             points[part] = grid.index(values[part])
     if not below <= low <= high < below + points.size:
         raise FastexpError(INCOMPLETE)

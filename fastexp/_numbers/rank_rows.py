@@ -27,7 +27,7 @@ from .few_records import Few
 from .rank import RankStatistic
 from .rank_cells import row_cells
 
-CHUNK = 1 << 14  # records of rows of few: 128 KiB
+CHUNK_RECORDS = 1 << 14  # records of rows of few: 128 KiB
 ROWS = 32  # at a time: their cells and draws stay in the L2 cache
 
 
@@ -93,7 +93,7 @@ class _Batch:
 
     def few(self, few: Few, size: int, threads: int) -> IntArray:
         rows, n = self.records.shape
-        out, step = np.empty((rows, size), np.int64), max(CHUNK // max(n, 1), 1)
+        out, step = np.empty((rows, size), np.int64), max(CHUNK_RECORDS // max(n, 1), 1)
 
         def part(first: int, last: int) -> int:
             for begin in range(first, last, step):

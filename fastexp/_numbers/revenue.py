@@ -29,7 +29,7 @@ ABOVE = 1 + 2.0**-48
 # Numbers as sums of two doubles, the first of which is the sum, rounded: 2**-100 relative, with the
 # same bits everywhere, by +, - and *, each rounded once (Dekker, "A floating-point technique for
 # extending the available precision", 1971); nothing may overflow or become subnormal.
-Twofold: TypeAlias = tuple[FloatArray, FloatArray]
+DoubleDouble: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 class Prices:
@@ -89,10 +89,10 @@ class Prices:
         points = self.grid.values(starts)
         return starts, make_grid((points[0], points[-1]), grid=points, rule="below")
 
-    def in_units(self, t: IntArray) -> Twofold:
+    def in_units(self, t: IntArray) -> DoubleDouble:
         """Prices t over `unit`, to 2**-100."""
         if not self.grid.even:
-            return twofold(self.grid.points[t])
+            return double_double(self.grid.points[t])
         lowest = split(self.grid.exact(0) / self.unit)
         high, low = self.step
         return plus(times(t.astype(np.float64), high, low), lowest)
@@ -205,7 +205,7 @@ def split(number: Fraction) -> tuple[float, float]:
     return high, float(number - Fraction(high))
 
 
-def twofold(numbers: AnyArray) -> Twofold:
+def double_double(numbers: AnyArray) -> DoubleDouble:
     """The two doubles of float64 or int64, exactly."""
     if numbers.dtype.kind == "f":
         return numbers, np.zeros_like(numbers)
@@ -213,7 +213,7 @@ def twofold(numbers: AnyArray) -> Twofold:
     return _normal((numbers - rest).astype(np.float64), rest.astype(np.float64))
 
 
-def times(x: Any, high: Any, low: Any) -> Twofold:
+def times(x: Any, high: Any, low: Any) -> DoubleDouble:
     """x * (high + low)."""
     product = x * high
     x_top, high_top = _top(x), _top(high)
@@ -223,7 +223,7 @@ def times(x: Any, high: Any, low: Any) -> Twofold:
     return _normal(product, lost + x * low)
 
 
-def plus(x: Twofold, y: tuple[float, float]) -> Twofold:
+def plus(x: DoubleDouble, y: tuple[float, float]) -> DoubleDouble:
     total = x[0] + y[0]
     other = total - x[0]
     lost = (x[0] - (total - other)) + (y[0] - other)
@@ -236,6 +236,6 @@ def _top(x: Any) -> Any:
     return scaled - (scaled - x)
 
 
-def _normal(high: FloatArray, low: FloatArray) -> Twofold:
+def _normal(high: FloatArray, low: FloatArray) -> DoubleDouble:
     total = high + low
     return total, low - (total - high)

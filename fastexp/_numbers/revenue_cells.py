@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._intake.record_sources import NOTHING, Source
+from .._parameters.validate import MAX_EXACT
 from .._randomness.sampling import Sampling
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray
@@ -33,11 +34,10 @@ from .cells import Cells, ExactCoins, simulate
 from .distance_statistic import valued
 from .revenue import TABLE, Demand, Prices, demand, runs_of, times
 
-EXACT = 1 << 53
 MOST_RECORDS = 1 << 32  # where revenues of these fit, none need be counted before
 MANY = 1 << 14  # bids, and prices, from which on it pays
 HOPELESS = 104.0  # nats below the best revenue: 2**52 such prices weigh less than 2**-97
-FEW = 4  # a quarter of the bids is sorted; of more each given price is counted
+MIN_BIDS_RATIO = 4  # a quarter of the bids is sorted; of more each given price is counted
 FLAT = 2.0**-200  # nats a price: 2**52 of them come to nothing
 
 
@@ -198,7 +198,7 @@ def _cuts(
     level = np.searchsorted(levels, depth[alive])  # most runs do not reach the next one
     while alive.size:
         steps = np.floor((levels[level] - depth[alive]) / slope[alive])
-        cut = last[alive] - np.minimum(steps, float(EXACT))
+        cut = last[alive] - np.minimum(steps, float(MAX_EXACT))
         inside = cut > first[alive]
         yield cut[inside].astype(np.int64)
         inside &= level + 1 < levels.size
@@ -283,7 +283,7 @@ def section_of(prices: Prices, source: Source, weighting: Weighting) -> Section:
         prices, counts[::-1].cumsum()[::-1], weighting
     )
     points, number = NOTHING, NOTHING
-    if not grid.even and FEW * (paying - beyond) > total:
+    if not grid.even and MIN_BIDS_RATIO * (paying - beyond) > total:
         number = source.histogram(grid)[start:stop]
     elif paying > beyond:
         points, number, *_ = source.window(grid, total - paying, total - beyond - 1)

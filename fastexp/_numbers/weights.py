@@ -15,7 +15,7 @@ from .._typing import WordArray
 from ..reference import exact
 from ..reference.exact_groups import PRECISION, upper
 
-MOST = 1 << 22  # in a table, where there is another way: 32 MiB, made in 1.5 s
+MAX_TABLE = 1 << 22  # in a table, where there is another way: 32 MiB, made in 1.5 s
 GUARD = 96  # more bits than a weight has: what products of bounds lose
 
 

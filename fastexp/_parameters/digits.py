@@ -18,7 +18,8 @@ from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Number
 from ..errors import ParameterError
 from ..kernels.numbers import digit_points
 from . import validate
-from .grid import EXACT, MOST_STEPS, UNEVEN, Grid, Rule, decimal
+from .grid import MOST_STEPS, UNEVEN, Grid, Rule, decimal
+from .validate import MAX_EXACT
 
 MOST_DIGITS = 15  # a double holds each decimal of so many
 FARTHEST = 300  # powers of ten: points are normal doubles, and so are their differences
@@ -189,7 +190,7 @@ class DigitGrid(Grid):
         numbers, out = np.ascontiguousarray(flat, np.float64), np.empty(flat.size, np.int64)
         unsettled = digit_points.digit_indices(numbers, self._binades, self._header, out)
         if flat.dtype.kind != "f":  # integers that may have been rounded
-            out[np.abs(numbers) >= EXACT] = digit_points.OPEN
+            out[np.abs(numbers) >= MAX_EXACT] = digit_points.OPEN
             unsettled = 1
         for i in np.flatnonzero(out == digit_points.OPEN).tolist() if unsettled else ():
             out[i] = self._index_of(flat[i].item())
@@ -213,7 +214,7 @@ class DigitGrid(Grid):
         """10**|k| of each decade, and how it makes points of m, as kernels have them."""
         out = np.ones((2, len(self._exponents)))
         for j, k in enumerate(self._exponents):
-            exact = abs(k) <= DOUBLE and not (self.whole and 10**self.digits * 5**k > EXACT)
+            exact = abs(k) <= DOUBLE and not (self.whole and 10**self.digits * 5**k > MAX_EXACT)
             out[0, j] = float(10 ** abs(k)) if exact else 1.0
             known = digit_points.TIMES if k >= 0 else digit_points.OVER
             out[1, j] = known if exact else digit_points.UNKNOWN

@@ -28,12 +28,12 @@ from ..errors import ParameterError, ParameterTypeError
 from ..kernels.numbers import edges, grid_points
 from . import validate
 from .foreign import is_a
+from .validate import MAX_EXACT
 
-STEPS = 1 << 40  # of a grid for which neither step nor points are given
+DEFAULT_STEPS = 1 << 40  # of a grid for which neither step nor points are given
 MOST_STEPS = (1 << 52) - 2  # a count of points is exact in float64, and a bound of the sampler
 INT64 = range(-(1 << 63), 1 << 63)
 NATIVE = (np.dtype(np.float64), np.dtype(np.int64))
-EXACT = 1 << 53  # integers up to here are doubles
 LARGEST = (1 << 62) - 512  # two such numbers together, as a double, fit into 64 bits
 UNEVEN = (0, 0, 1)  # the unit of a grid that is not evenly spaced
 Rule = Literal["nearest", "below"]
@@ -107,7 +107,7 @@ class Grid:
         divisor = d & -d
         odd = d // divisor
         most = max(abs(a), abs(a + (self.size - 1) * s))
-        if max(most, d) <= EXACT:
+        if max(most, d) <= MAX_EXACT:
             odd, divisor = 0, d  # doubles are converted and divided exactly, and rounded once
         elif self.whole or most > LARGEST or odd >= 1 << 29 or divisor >= 1 << 900:
             return None
@@ -128,7 +128,7 @@ class Grid:
     @cached_property
     def for_kernels(self) -> tuple[IntArray, IntArray, FloatArray] | None:
         """`form`, where kernels may also map records: integer ones must be exact doubles."""
-        return self.form if max(map(abs, self.ends)) <= EXACT else None
+        return self.form if max(map(abs, self.ends)) <= MAX_EXACT else None
 
     def exact(self, t: int) -> Fraction:
         """The exact number that point t stands for (rounded once in `value`)."""
@@ -266,7 +266,7 @@ class Grid:
         points = np.asarray(self.points)
         known, whole = points.astype(np.float64), points.dtype.kind == "i"
         left, right = known[:-1], known[1:]
-        hard = whole & (np.maximum(np.abs(left), np.abs(right)) >= EXACT)
+        hard = whole & (np.maximum(np.abs(left), np.abs(right)) >= MAX_EXACT)
         if self.rule == "below":
             edges = right.copy()
         else:
@@ -290,7 +290,7 @@ class Grid:
     def _integer_edges(self, dtype: np.dtype[Any]) -> AnyArray:
         lowest, highest = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
         rounded = np.ceil(self._float_edges)
-        easy = np.abs(rounded) < EXACT
+        easy = np.abs(rounded) < MAX_EXACT
         edges = np.maximum(np.where(easy, rounded, 0.0), lowest).astype(dtype)
         for i in np.flatnonzero(~easy).tolist():
             edge = int(self.least(i + 1, False))
@@ -387,7 +387,7 @@ def _even(low: Any, high: Any, step: Any, rule: Rule) -> Grid:
     a, b = decimal(low), decimal(high)
     ulp = Fraction(math.ulp(max(abs(float(low)), abs(float(high)))))
     if step is None:
-        last = STEPS
+        last = DEFAULT_STEPS
         while last > 1 and (b - a) / last <= ulp:
             last >>= 1  # closer points would be the same doubles
         whole, width = False, (b - a) / last

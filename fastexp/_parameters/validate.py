@@ -23,7 +23,7 @@ Word = TypeVar("Word", bound=str)
 EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
 # Where no product of the kernels under- or overflows.
 RATE_RANGE = (Fraction(2) ** -900, Fraction(2) ** 900)
-EXACT = 1 << 53  # integers up to here are doubles
+MAX_EXACT = 1 << 53  # integers up to here are doubles
 MOST_LABEL = 200  # characters
 ALONE = "where only one can be the answer, nothing is selected, and epsilon is spent on a constant"
 MOST_THREADS = 256  # more are of no use, and could exhaust the system
@@ -39,7 +39,7 @@ def real(name: str, value: Any) -> float:
     Every public number comes by here, before anything is computed from it and perhaps kept.
     """
     check_rounding()
-    if type(value) is float or (type(value) is int and abs(value) <= EXACT):
+    if type(value) is float or (type(value) is int and abs(value) <= MAX_EXACT):
         return float(value)  # what nearly all are: ten times as fast
     if is_a(value, (bool, np.bool_)) or not is_a(value, (numbers.Real, Decimal)):
         kind = type(value).__name__

@@ -16,7 +16,7 @@ from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.select import flips as kernels
 from ..reference import exact
 
-CHUNK = 1 << 16  # bits of a release that lie in the cache together; a multiple of 8
+CHUNK_BITS = 1 << 16  # bits of a release that lie in the cache together; a multiple of 8
 THREADED = 1 << 18  # from about so many bits on a second thread pays (0.3 ms of work)
 WIDTH = 64  # bits of a second word; fewer in tests only
 
@@ -58,17 +58,17 @@ class Flips:
 
     def release(self, bits: AnyArray, threads: int) -> IntArray:
         """Each of the bits (bytes 0 and 1), with a fresh coin of its own."""
-        if bits.size <= CHUNK:
+        if bits.size <= CHUNK_BITS:
             return (bits ^ self.fresh(bits.size)).astype(np.int64)
         out = np.empty(bits.size, np.int64)
 
         def part(first: int, last: int) -> int:
-            for start in range(first * CHUNK, min(last * CHUNK, bits.size), CHUNK):
-                true = bits[start : start + CHUNK]
-                np.bitwise_xor(true, self.fresh(true.size), out=out[start : start + CHUNK])
+            for start in range(first * CHUNK_BITS, min(last * CHUNK_BITS, bits.size), CHUNK_BITS):
+                true = bits[start : start + CHUNK_BITS]
+                np.bitwise_xor(true, self.fresh(true.size), out=out[start : start + CHUNK_BITS])
             return 0
 
-        in_parts(part, -(-bits.size // CHUNK), threads if bits.size >= THREADED else 1)
+        in_parts(part, -(-bits.size // CHUNK_BITS), threads if bits.size >= THREADED else 1)
         return out
 
     def sample(self, bits: AnyArray, size: int, stream: WordArray, threads: int) -> IntArray:

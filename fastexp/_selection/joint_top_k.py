@@ -43,7 +43,7 @@ from .rows import Rows
 from .scan import MASK_64, check
 from .weighting import Weighting
 
-MOST = 1 << 14  # places
+MAX_PLACES = 1 << 14  # places
 CELLS = 1 << 16  # from so many slices on a cell has several
 MOST_STEPS = 1 << 32  # of places and cells: some 2 s
 MOST_WIDE = 1 << 28  # the same of wide cells: some 4 s

@@ -13,18 +13,18 @@ from .._parameters.documented import documented
 from .._typing import RNGLike, SeedLike
 from ..errors import ParameterError, ParameterTypeError
 from ..mechanisms.base import Mechanism
-from ..pictures.cards import Card, Printed
+from ..pictures.cards import Card, TextRepr
 from ..privacy.amounts import open_fraction
 from .certificate import called, certified, simulated
 from .neighbors import check_neighbors
 
 LEAST_DRAWS = 100
-ROUNDING = 1e-9  # that an exact epsilon may exceed its promise by, relatively
-SMALL = 1e-12  # and besides, as losses err by this much however small they are
+RELATIVE_SLACK = 1e-9  # that an exact epsilon may exceed its promise by, relatively
+ABSOLUTE_SLACK = 1e-12  # and besides, as losses err by this much however small they are
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(Printed):
+class Audit(TextRepr):
     """What `audit` says of one pair; its repr shows nothing of the data, and ``print`` does.
 
     Attributes
@@ -71,7 +71,7 @@ class Audit(Printed):
         """
         if self.promised is None:
             return False
-        slack = self.promised * ROUNDING + SMALL if self.method == "law" else 0.0
+        slack = self.promised * RELATIVE_SLACK + ABSOLUTE_SLACK if self.method == "law" else 0.0
         return self.epsilon > self.promised + slack
 
     def __repr__(self) -> str:

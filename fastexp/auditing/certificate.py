@@ -29,9 +29,9 @@ import numpy as np
 from .._threads import in_parts
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterError, ParameterTypeError
-from .outcomes import Answers, Cells, Odd, read
+from .outcomes import Answers, Cells, NonNumber, read
 
-CHUNK = 1 << 17  # draws that are in memory at a time, a thread
+CHUNK_DRAWS = 1 << 17  # draws that are in memory at a time, a thread
 FIRST = 1 << 19  # draws at most of the first part and of the second, an eighth of all at most
 BOUNDS = 4  # two events, a bound for each side
 NEARLY = 0.05  # of the best certificate
@@ -83,7 +83,7 @@ def certified(
 
 def _chunks(draws: int, part: int) -> list[tuple[int, int]]:
     """(number, size) of each chunk of a part; no two chunks of an audit have one number."""
-    sizes = [min(CHUNK, draws - start) for start in range(0, draws, CHUNK)]
+    sizes = [min(CHUNK_DRAWS, draws - start) for start in range(0, draws, CHUNK_DRAWS)]
     return [(3 * i + part, size) for i, size in enumerate(sizes)]
 
 
@@ -148,7 +148,7 @@ def _one_by_one(function: Callable[..., Any], _number: int, size: int) -> Answer
         except StopIteration:  # which would tell how many answers there are
             raise ParameterError("callables must give as many answers as draws needs") from None
         except Exception as error:
-            answers.append(Odd(f"an exception, {type(error).__name__}"))
+            answers.append(NonNumber(f"an exception, {type(error).__name__}"))
     return read(answers)
 
 

@@ -16,7 +16,8 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 
-FEW = 512  # distinct numbers that have cells of their own; of more only frequent ones have
+# distinct numbers that have cells of their own; of more only frequent ones have
+MAX_OWN_CELLS = 512
 CUTS = 256  # into which other numbers are cut
 LABELS = 4096  # answers that are no numbers, and have cells
 WRITTEN = 4  # ranges that are written out
@@ -24,7 +25,7 @@ TABLE = 1 << 16  # integers between which lie all that are counted one by one
 
 
 @dataclass(frozen=True, repr=False)
-class Odd:
+class NonNumber:
     """An outcome that has no value to compare it by: an exception of a type, NaN, -0.0."""
 
     text: str
@@ -33,7 +34,8 @@ class Odd:
         return self.text
 
 
-NAN, MINUS_ZERO = Odd("nan"), Odd("-0.0")  # as values, one equals nothing, the other one 0.0
+# as values, one equals nothing, the other one 0.0
+NAN, MINUS_ZERO = NonNumber("nan"), NonNumber("-0.0")
 
 
 class Answers(NamedTuple):
@@ -57,10 +59,10 @@ def read(answers: Any) -> Answers:
             else:
                 labels.append(label_of(item))
         numbers = np.array(doubles, np.float64)
-    odd = {NAN: np.isnan(numbers), MINUS_ZERO: (numbers == 0) & np.signbit(numbers)}
-    for label, which in odd.items():
+    non_numbers = {NAN: np.isnan(numbers), MINUS_ZERO: (numbers == 0) & np.signbit(numbers)}
+    for label, which in non_numbers.items():
         labels += [label] * np.count_nonzero(which)
-    return Answers(numbers[~np.logical_or(*odd.values())], labels)
+    return Answers(numbers[~np.logical_or(*non_numbers.values())], labels)
 
 
 def _nearest(number: Any) -> float:
@@ -83,7 +85,7 @@ def label_of(item: Any) -> Any:
         if item != item:  # in tuples, each NaN would be another outcome
             return NAN
     except Exception:  # of a foreign object whatever it raises
-        return Odd(f"an object without a hash, {type(item).__name__}")
+        return NonNumber(f"an object without a hash, {type(item).__name__}")
     return item
 
 
@@ -132,11 +134,11 @@ class Cells:
 
 def _edges(numbers: FloatArray) -> FloatArray:
     values, counts = np.unique(numbers, return_counts=True)
-    if values.size <= FEW:
+    if values.size <= MAX_OWN_CELLS:
         return values
     levels = np.linspace(0, numbers.size, CUTS + 1)[1:-1]
     cuts = values[np.searchsorted(np.cumsum(counts), levels)]
-    frequent = values[counts * FEW >= numbers.size]
+    frequent = values[counts * MAX_OWN_CELLS >= numbers.size]
     return np.unique(np.concatenate([cuts, frequent, np.nextafter(frequent, np.inf)]))
 
 

@@ -17,7 +17,7 @@ from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._typing import Neighbors
 from ..errors import BudgetError, ParameterError, ParameterTypeError
-from ..pictures.cards import Card, Carded
+from ..pictures.cards import Card, HtmlRepr
 from ..privacy import Guarantee, amounts
 from ..privacy.guarantee import checked_guarantee
 from . import ledger as _ledger
@@ -25,7 +25,7 @@ from .question import Question, Questions
 from .terms import Entry, Unit, rest, terms_of
 
 
-class Budget(Carded):
+class Budget(HtmlRepr):
     """An amount of epsilon (and delta), or of rho, that releases of the same data share.
 
     Give it to every release: ``mechanism.release(data, budget=budget)`` charges

@@ -30,7 +30,7 @@ from .mechanism import GroupedMechanism
 
 KEY_BYTES = 32
 PERSONS = b"fastexp.persons"
-CHUNK = 1 << 15  # rows that are digested at once: their messages stay in the cache
+CHUNK_ROWS = 1 << 15  # rows that are digested at once: their messages stay in the cache
 
 
 class Limits(NamedTuple):
@@ -149,11 +149,11 @@ def keep(
         64 bits of a keyed digest of a pair's person and group, and of further words.
         """
         digests = np.empty(owners.size, np.uint64)
-        for a in range(0, owners.size, CHUNK):
-            some = pairs[a : a + CHUNK]
-            words = [column[a : a + CHUNK].view(np.uint64) for column in more]
+        for a in range(0, owners.size, CHUNK_ROWS):
+            some = pairs[a : a + CHUNK_ROWS]
+            words = [column[a : a + CHUNK_ROWS].view(np.uint64) for column in more]
             message = [person_words[owner[some]], name_words[group[some]], *words]
-            digests[a : a + CHUNK] = digests_of(np.column_stack(message), secret)[::4]
+            digests[a : a + CHUNK_ROWS] = digests_of(np.column_stack(message), secret)[::4]
         offsets = np.append(np.flatnonzero(differing([owners])), owners.size)
         work = np.empty(np.diff(offsets, prepend=0).max(), np.uint64)
         mark_smallest(digests, offsets, most, work)

@@ -11,7 +11,8 @@ from .._threads import in_parts
 from .._typing import AnyArray, IntArray
 from ..kernels.groups import grouping
 
-LEAST = 1 << 16  # rows of a thread: fewer are not worth one, nor are fewer than its counts
+# rows of a thread: fewer are not worth one, nor are fewer than its counts
+MIN_ROWS_PER_THREAD = 1 << 16
 INT64 = np.dtype(np.int64)
 
 
@@ -23,7 +24,7 @@ def gather(
     Group g has the values from offsets[g] to offsets[g + 1], in the order of rows. Two passes over
     the codes, one over the values; 8 bytes a group and thread of scratch.
     """
-    n, count = codes.size, max(1, min(threads, codes.size // max(LEAST, size)))
+    n, count = codes.size, max(1, min(threads, codes.size // max(MIN_ROWS_PER_THREAD, size)))
     parts = [slice(n * i // count, n * (i + 1) // count) for i in range(count)]
     return gather_parts([(codes[part], values[part]) for part in parts], size)
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from .._keys.group_keys import Codes
 from .._numbers.rank import RankStatistic
-from .._parameters.grid import EXACT, Grid
+from .._parameters.grid import Grid
+from .._parameters.validate import MAX_EXACT
 from .._threads import in_parts
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.groups import between
@@ -24,9 +25,9 @@ from .segments import Segments, Windows, kind_of, sorted_points
 FEWEST = 1 << 17  # rows: fewer are in the cache anyway
 LONG = 1 << 11  # records of a group on average, from which on most of them need not be moved
 SAMPLE = 256  # of a group, at least: sorting more takes as long as taking more records
-STEPS = (2, 8)  # bits: of so many rows one is sampled, at least and at most
+STEP_BITS = (2, 8)  # bits: of so many rows one is sampled, at least and at most
 SPREAD = 4.25  # standard deviations of a pivot's rank: of 1,000 groups 1 in 50 calls has a miss
-MOST = 0.6  # of the rows: taking more is not worth a look of its own
+MAX_SHARE = 0.6  # of the rows: taking more is not worth a look of its own
 SPARE = 1.25  # times the share of a sample: of the rows that are taken
 BLOCK = 1 << 15  # rows that are looked up at once
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 by the golden ratio: multiples of it are even
@@ -45,7 +46,7 @@ def windowed(
     if not FEWEST <= n < 1 << between.BELOW or n < LONG * groups or not _by_doubles(grid):
         return None
     edges, share = _pivots(statistic, values, codes, groups)
-    if share > MOST:
+    if share > MAX_SHARE:
         return None
     share *= SPARE
     for _ in range(2):  # the second look misses nothing
@@ -68,7 +69,7 @@ def windowed(
 
 def _by_doubles(grid: Grid) -> bool:
     """Whether records between points are records between doubles."""
-    is_known = histogram.is_near(grid) if grid.even else max(map(abs, grid.ends)) <= EXACT
+    is_known = histogram.is_near(grid) if grid.even else max(map(abs, grid.ends)) <= MAX_EXACT
     return bool(is_known)
 
 
@@ -77,7 +78,8 @@ def _pivots(
 ) -> tuple[FloatArray, float]:
     """Between which edges each group's records are taken, and those of no group; the share."""
     grid = statistic.grid
-    step = 1 << min(max((values.size // (groups * SAMPLE)).bit_length() - 1, STEPS[0]), STEPS[1])
+    bits = (values.size // (groups * SAMPLE)).bit_length() - 1
+    step = 1 << min(max(bits, STEP_BITS[0]), STEP_BITS[1])
     rows = np.arange(0, values.size - step + 1, step)
     # Not every so many-th row, which might be rows of few groups.
     rows += (rows.view(np.uint64) * GOLDEN >> np.uint64(40)).view(np.int64) & (step - 1)

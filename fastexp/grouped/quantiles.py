@@ -40,7 +40,7 @@ class QuantilesDraws(Draws):
         self._statistic, self.grid, self.shape = statistic, statistic.grid, (entries,)
         self.words: int = -(-ATTEMPTS * statistic.words // WORDS) * WORDS
         lengths, fewest = np.diff(segments.offsets), quantile_few.fewest(len(statistic.q))
-        few = lengths[(lengths >= fewest) & (lengths <= quantile_few.MOST)]
+        few = lengths[(lengths >= fewest) & (lengths <= quantile_few.MAX_RECORDS)]
         self._tables = statistic.tables(int(few.max())) if few.size else None
 
     def _fill(

@@ -14,7 +14,7 @@ from .._numbers.distance_statistic import DistanceStatistic
 from .._numbers.few_cells import SegmentCells
 from .._numbers.few_records import exact_draw
 from .._numbers.rank import RankStatistic
-from .._numbers.weights import MOST as MOST_WEIGHTS
+from .._numbers.weights import MAX_TABLE as MOST_WEIGHTS
 from .._numbers.weights import size_of, table
 from .._parameters.grid import Grid
 from .._typing import IntArray, WordArray
@@ -60,7 +60,7 @@ class PartDraws(Draws):
         if points is not None:
             return points, parts
         values, kind = some.values, kind_of(some.values)
-        longest = max(int(length.max()), segment_sort.ROOM)
+        longest = max(int(length.max()), segment_sort.SCRATCH_WORDS)
         other = np.empty(longest, int)
         if longest < segment_window.LONG or not self._line.size:  # a call for each takes longer
             points, kind = placed(self.grid, values), segment_window.INDICES

@@ -24,7 +24,7 @@ from ..kernels.groups.segment_draws import OPEN
 from ..kernels.numbers import histogram
 from .words import WORDS, More, Words
 
-CHUNK = 1 << 16  # records that go together: 512 KiB
+CHUNK_RECORDS = 1 << 16  # records that go together: 512 KiB
 FEWEST = 1 << 14  # records for which a second thread pays
 LONG = 1 << 11  # records; from here on NumPy's sort is the faster one
 Given: TypeAlias = tuple[WordArray, More]  # a draw's first words, and what has further ones
@@ -157,7 +157,7 @@ def chunks(offsets: IntArray, words: int) -> list[int]:
     """
     groups = offsets.size - 1
     work = offsets[1:] - offsets[0] + np.arange(1, groups + 1) * words
-    return [0, *(np.flatnonzero(np.diff(work // CHUNK)) + 1).tolist(), groups]
+    return [0, *(np.flatnonzero(np.diff(work // CHUNK_RECORDS)) + 1).tolist(), groups]
 
 
 def placed(grid: Grid | None, values: AnyArray) -> IntArray:
@@ -186,7 +186,7 @@ def sorted_points(grid: Grid | None, segments: Segments) -> IntArray:
     points = points.copy() if grid is None else points
     lengths = np.diff(offsets)
     longest = int(lengths.max(initial=0))
-    work = np.empty(max(min(longest, LONG), segment_sort.ROOM), np.int64)
+    work = np.empty(max(min(longest, LONG), segment_sort.SCRATCH_WORDS), np.int64)
     segment_sort.sort_segments(offsets, LONG, points, work)
     for s in np.flatnonzero(lengths > LONG):
         points[offsets[s] : offsets[s + 1]].sort()

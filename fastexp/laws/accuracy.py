@@ -12,7 +12,7 @@ import numpy as np
 from .._parameters import validate
 from .._parameters.text import readable
 from ..errors import ParameterError
-from ..pictures.cards import Card, Printed
+from ..pictures.cards import Card, TextRepr
 from ..pictures.error_pictures import error_curve
 from ..privacy import Guarantee
 from .figures import of_law
@@ -25,7 +25,7 @@ CURVE = np.linspace(0.0, 1.0, 101)  # of the picture: probabilities
 
 
 @dataclass(frozen=True, repr=False)
-class Accuracy(Printed):
+class Accuracy(TextRepr):
     """Not private: how accurate a draw is on one data set, by its exact law.
 
     Made by ``mechanism.accuracy(data)``. It is a function of the data without noise: for data

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._numbers.revenue import twofold
+from .._numbers.revenue import double_double
+from .._parameters.validate import MAX_EXACT
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill, log_fill
 from ..kernels.numbers.density import expm1_fill, log1p_fill, running_sums
 
 CANDIDATES = 1 << 12  # of searches, at a time
-EXACT = 1 << 53  # integers up to here are doubles
 TOP = 2.0**63  # int64 ends here
 LARGEST = float(np.finfo(np.float64).max)
 quiet = np.errstate(all="ignore")  # a warning would depend on the data
@@ -151,7 +151,7 @@ class Sum(NamedTuple):
 @quiet
 def added(x: AnyArray, r: FloatArray, *, negative: bool = False) -> Sum:
     """x + r, or with `negative` r - x."""
-    high, low = twofold(x)
+    high, low = double_double(x)
     if negative:
         high, low = -high, -low
     total, lost = _two_sum(high, r)
@@ -185,7 +185,7 @@ def differences(a: AnyArray, b: AnyArray) -> FloatArray:
 
 def _as_doubles(x: AnyArray) -> AnyArray:
     """The same numbers as float64, if all of them are."""
-    if x.dtype.kind == "f" or not bool(((x >= -EXACT) & (x <= EXACT)).all()):
+    if x.dtype.kind == "f" or not bool(((x >= -MAX_EXACT) & (x <= MAX_EXACT)).all()):
         return x
     return x.astype(np.float64)
 

@@ -20,12 +20,12 @@ from .._numbers.rank_cells import RowCells
 from .._numbers.revenue import Demand, Prices
 from .._parameters import validate
 from .._parameters.grid import Grid
+from .._parameters.validate import MAX_EXACT
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError
 from ..pictures.law_painters import Laws
 from .elementary import (
-    EXACT,
     Tails,
     added,
     differences,
@@ -157,7 +157,7 @@ def multiples(numbers: AnyArray, unit: Fraction) -> AnyArray:
     most = int(np.abs(numbers).max(initial=0)) * over
     if under == 1 and most < LARGE:
         return np.asarray(numbers * over, np.int64)
-    if max(most, under) <= EXACT:
+    if max(most, under) <= MAX_EXACT:
         return np.asarray(numbers * over, np.float64) / under
     return np.array([number * over / under for number in numbers.tolist()], np.float64)
 

@@ -20,7 +20,7 @@ from .._parameters.documented import documented, own_methods
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, RNGLike, Scalar, SeedLike, Values
 from ..errors import ParameterError
-from ..pictures.cards import Card, Carded
+from ..pictures.cards import Card, HtmlRepr
 from ..pictures.law_painters import Laws
 from ..pictures.law_panels import draw
 from .elementary import Tails, cdf_of, differences, elementwise, least_number, quiet
@@ -36,7 +36,7 @@ FLOOR = ", which is at least the distance of the truth from the nearest possible
 
 
 @documented
-class Law(Carded, ABC, Generic[One_co, Many_co]):
+class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
     """The exact distribution of a mechanism's output on one data set.
 
     Laws are equal if they are of one type and epsilon and give the same weight to the same

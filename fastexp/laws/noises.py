@@ -35,7 +35,7 @@ from .figures import Figures
 from .law import NumberLaw, probability_levels
 from .targets import Target
 
-MOST = 1e300  # a greater argument counts as this one: no closed form overflows
+MAX_ARGUMENT = 1e300  # a greater argument counts as this one: no closed form overflows
 SERIES = 0.25
 HALF_PI = math.pi / 2
 ROOT = math.sqrt(0.5)
@@ -61,7 +61,7 @@ class Noise(ABC):
     def quantile(self, p: FloatArray) -> FloatArray:
         """The z with P(Z <= z) = p; infinite at 0 and 1."""
         u = 2.0 * np.minimum(p, 1.0 - p)
-        size = least_number(np.full(p.size, MOST), lambda z, i: self.tail(z) <= u[i])
+        size = least_number(np.full(p.size, MAX_ARGUMENT), lambda z, i: self.tail(z) <= u[i])
         return np.copysign(np.where(u > 0.0, size, np.inf), p - 0.5)
 
 
@@ -90,14 +90,14 @@ class Cauchy(Noise):
 
     def mean_min(self, r: FloatArray) -> FloatArray:
         """(ln(1 + r**2) / 2 + r * acot(r)) / (pi/2)."""
-        r = np.minimum(r, MOST)
+        r = np.minimum(r, MAX_ARGUMENT)
         near = np.minimum(r, 1.0)
         log = np.where(r < 1.0, 0.5 * np.log1p(near * near), np.log(np.hypot(1.0, r)))
         return np.asarray((log + r * np.arctan2(1.0, r)) / HALF_PI)
 
     def square_min(self, r: FloatArray) -> FloatArray:
         """(r - atan(r) + r**2 * acot(r)) / (pi/2)."""
-        r = np.minimum(r, MOST)
+        r = np.minimum(r, MAX_ARGUMENT)
         return np.asarray((less_atan(r) + r * (r * np.arctan2(1.0, r))) / HALF_PI)
 
 
@@ -108,19 +108,19 @@ class StudentT(Noise):
 
     def tail(self, z: FloatArray) -> FloatArray:
         """(acot(w) - w / (1 + w**2)) / (pi/2)."""
-        w = np.minimum(z / self.root, MOST)
+        w = np.minimum(z / self.root, MAX_ARGUMENT)
         near, v = np.minimum(w, 4.0), 1.0 / np.maximum(w, 4.0)
         close = np.arctan2(1.0, near) - near / (1.0 + near * near)
         return np.where(w < 4.0, close, v**3 / (1.0 + v * v) - less_atan(v)) / HALF_PI
 
     def mean_min(self, r: FloatArray) -> FloatArray:
         """r * acot(w) / (pi/2)."""
-        r = np.minimum(r, MOST)
+        r = np.minimum(r, MAX_ARGUMENT)
         return np.asarray(r * np.arctan2(self.root, r) / HALF_PI)
 
     def square_min(self, r: FloatArray) -> FloatArray:
         """3 * (w**2 * acot(w) - w + atan(w)) / (pi/2)."""
-        w = np.minimum(r / self.root, MOST)
+        w = np.minimum(r / self.root, MAX_ARGUMENT)
         near, v = np.minimum(w, 1.0), 1.0 / np.maximum(w, 1.0)
         close = near * near * np.arctan2(1.0, near) - less_atan(near)
         return 3.0 * np.where(w < 1.0, close, np.arctan(w) - less_atan(v) / v / v) / HALF_PI
@@ -141,13 +141,13 @@ class ParetoTail(Noise):
 
     def mean_min(self, r: FloatArray) -> FloatArray:
         """The tail's integral."""
-        near, far = np.minimum(r, self.core), np.clip(r, self.core, MOST)
+        near, far = np.minimum(r, self.core), np.clip(r, self.core, MAX_ARGUMENT)
         close = self.lift * near - np.expm1(-near) / self.mass
         return np.asarray(close + self.beyond * self.core * (1.0 - self.core / far))
 
     def square_min(self, r: FloatArray) -> FloatArray:
         """The integral of 2 * r * tail(r)."""
-        near, far = np.minimum(r, self.core), np.clip(r, self.core, MOST)
+        near, far = np.minimum(r, self.core), np.clip(r, self.core, MAX_ARGUMENT)
         close = self.lift * near * near + 2.0 * _second_gamma(near) / self.mass
         return np.asarray(close + 2.0 * self.beyond * self.core**2 * np.log(far / self.core))
 
@@ -205,7 +205,7 @@ class ArsinhNormal(Noise):
         values = (np.sinh(self.sigma * x) / self.sigma) ** power * np.exp(-0.5 * x * x)
         inside, beyond = half * (values @ WEIGHTS) * math.sqrt(2 / math.pi), erfc(ROOT * c)
         for _ in range(power):
-            beyond = np.where(beyond > 0, np.minimum(r, MOST) * beyond, 0.0)
+            beyond = np.where(beyond > 0, np.minimum(r, MAX_ARGUMENT) * beyond, 0.0)
         return np.asarray(inside + beyond)
 
 
@@ -275,7 +275,7 @@ class ClampedNoise:
     @quiet
     def _ratio(self, distance: FloatArray) -> FloatArray:
         """distance / scale, at most MOST; 0 if the distance is 0."""
-        return np.where(distance > 0, np.minimum(distance / self.scale, MOST), 0.0)
+        return np.where(distance > 0, np.minimum(distance / self.scale, MAX_ARGUMENT), 0.0)
 
     def _mean_min(self, distance: FloatArray) -> FloatArray:
         """E min(s*|Z|, distance)."""

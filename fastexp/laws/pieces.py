@@ -17,11 +17,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from .._parameters.validate import MAX_EXACT
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill
 from ..kernels.numbers.density import running_products, sum_products
 from .elementary import (
-    EXACT,
     LARGEST,
     Tails,
     exp,
@@ -306,7 +306,7 @@ class Losses:
         if pieces.slope is not None:
             most = most + np.abs(pieces.slope) * (pieces.size - pieces.step)
         greatest = float(most[np.isfinite(most)].max(initial=1.0))
-        exact = max(n, d) <= EXACT and greatest <= LARGEST / (n + d)
+        exact = max(n, d) <= MAX_EXACT and greatest <= LARGEST / (n + d)
         self._factor, self._part = (float(n), float(d)) if exact else (float(unit), 1.0)
         self.pieces, low, high = pieces, self.in_units(pieces.loss), self.in_units(most)
         self.by_low = self.by_high = np.argsort(low, kind="stable")

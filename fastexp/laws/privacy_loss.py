@@ -17,11 +17,11 @@ from .._compiler.rounding import check_rounding
 from .._parameters import validate
 from .._typing import ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError, PrecisionError
-from ..pictures.cards import Card, Printed
+from ..pictures.cards import Card, TextRepr
 from .elementary import elementwise, exp, expm1, log, log_sum_exp, quiet
 from .pieces import POINTS, depth, log_weight
 
-MOST = 1 << 24  # outputs that are looked at one by one
+MAX_OUTPUTS = 1 << 24  # outputs that are looked at one by one
 STEEP = 30.0  # nats beyond which exponentials are summed by their logarithms
 NEAR = 1e-4  # of order 1, for losses of a nat: a division by less would magnify rounding
 Change: TypeAlias = FloatArray | float
@@ -135,7 +135,7 @@ class LossPieces(NamedTuple):
         first, _, loss = self.steps
         if not np.any(loss):
             return self.loss, exp(self.log_mass)
-        if float(self.size.sum()) > MOST:
+        if float(self.size.sum()) > MAX_OUTPUTS:
             raise ParameterError(
                 "losses and probabilities are listed for grids of at most 2**24 points where "
                 "losses differ within cells: use delta, epsilon and renyi"
@@ -166,7 +166,7 @@ def _mean_place(step: Change, size: FloatArray) -> FloatArray:
     return np.where(steps > 0, (size - 1.0) - mean, mean)
 
 
-class PrivacyLoss(Printed):
+class PrivacyLoss(TextRepr):
     """The distribution of the privacy loss of one law P against another one, Q.
 
     Made by ``law.privacy_loss(other)``, of two data sets that neighbor each other: the loss of an

@@ -32,7 +32,8 @@ LOST = 70.0  # nats
 UNIT = BIT * log_of(2.0)  # nats of an exponent
 APART = 300.0  # nats between sums, beyond which masses have another unit
 SUMS = 1 << 22  # of the rows of one total: 64 MB
-MOST, CALL = 3 << 26, 1 << 8  # sums of all rows, at some 20 ns; a call takes as long as CALL
+# sums of all rows, at some 20 ns; a call takes as long as CALL_COST
+MAX_SUMS, CALL_COST = 3 << 26, 1 << 8
 HELD = 16  # as many for each number that is kept: less than 300 MB in all
 LONG = "the law of so many quantiles of these records takes too long: sample it"
 
@@ -147,7 +148,7 @@ class Chain:
         self._unit = lcm(*(share.denominator for share in q))
         ends = [0, *(int(share * self._unit) for share in q), self._unit]
         self._parts = [after - before for before, after in pairwise(ends)]
-        self._left = MOST
+        self._left = MAX_SUMS
         self._masses = Masses(m, line.start.size)
         self._reference = np.ones(1, np.complex128)  # the sum that masses are relative to
         self._log_reference = -inf
@@ -256,7 +257,7 @@ class Chain:
         return logarithm
 
     def _fill(self, rows: Rows, i: int, fade: AnyArray) -> None:
-        self.spend(rows.fill(self.n, i, fade, exp_of(-self._lost)) + len(self.q) * CALL)
+        self.spend(rows.fill(self.n, i, fade, exp_of(-self._lost)) + len(self.q) * CALL_COST)
 
     def _windows(self, totals: list[int], slack: float) -> Windows:
         """The sites, low..high - 1, where answers count, and how many records gaps are to have.

@@ -15,7 +15,7 @@ from .quantile_marginals import share_of_first
 from .quantile_targets import LOST, OFF, Bounds, bounded
 from .targets import Target
 
-LEAST = 2.0**-1000  # of what a target allows for
+MIN_ALLOWANCE = 2.0**-1000  # of what a target allows for
 MANY = 64  # points of a run for each of its answers, from where on two terms of a sum are enough
 
 
@@ -51,7 +51,7 @@ class SiteErrors:
             few = min(target.limit / farthest, 1.0) if farthest else 1.0
         else:
             few = min(1.0 - target.probability, target.probability)
-        self.lost: float = LOST - log(max(few, LEAST)) + log(truths.size)
+        self.lost: float = LOST - log(max(few, MIN_ALLOWANCE)) + log(truths.size)
 
     def bounds(self, chain: Chain) -> list[Bounds]:
         """Of each quantile, by a chain of `line`."""

@@ -20,7 +20,7 @@ OFF = 5e-10  # what a probability of points may be off by, where a run is cut in
 # In sums of the chain: a piece costs PIECE, and a share as many as it has factors. A call for the
 # factors of all pieces takes as long as CALL of them.
 PIECE, CALL = 48, 1 << 10
-LEAST = 740.0  # nats below the highest density: nothing, but a number
+NEGLIGIBLE_LOSS = 740.0  # nats below the highest density: nothing, but a number
 OF_ALL = "one of several quantiles that are drawn at once has no utility of its own"
 
 
@@ -39,7 +39,7 @@ class MarginalLaw(GridLaw):
         count = np.diff(np.append(start, grid.size))
         with np.errstate(all="ignore"):
             loss = -log(masses / count)
-        loss = np.minimum(loss - loss.min(), LEAST)
+        loss = np.minimum(loss - loss.min(), NEGLIGIBLE_LOSS)
         cells = GridCells(grid, start, count, loss, None, 0.0)
         super().__init__(grid, cells, Fraction(1), Fraction(1), epsilon, sampler)
 

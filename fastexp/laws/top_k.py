@@ -33,7 +33,7 @@ from .privacy_loss import LossPieces
 from .targets import Target
 
 SELECTIONS = 1 << 20  # that a privacy loss is computed of
-MOST = 1 << 22  # losses that are looked at
+MAX_LOSSES = 1 << 22  # losses that are looked at
 
 
 class OrderedSelections(CandidateLaw[IntArray, IntArray]):
@@ -220,13 +220,13 @@ class SliceLevels:
         self.best = self._sorted[:places]
         distinct = np.unique(self._sorted)
         farthest = int(distinct[-1])
-        if farthest < min(MOST, 4 * places * distinct.size):
+        if farthest < min(MAX_LOSSES, 4 * places * distinct.size):
             levels = np.arange(farthest + 1, dtype=np.uint64)
-        elif places * distinct.size <= MOST:
+        elif places * distinct.size <= MAX_LOSSES:
             best = np.unique(self.best)
             levels = np.unique(np.concatenate([distinct[distinct >= gap] - gap for gap in best]))
         else:
-            raise ParameterError(f"the law of a joint selection needs at most {MOST} losses")
+            raise ParameterError(f"the law of a joint selection needs at most {MAX_LOSSES} losses")
         self._count(levels)
 
     def reach(self, place: int, levels: AnyArray) -> IntArray:

@@ -20,7 +20,8 @@ from .._numbers.cells import Shape
 from .._numbers.distance_statistic import within
 from .._parameters import validate
 from .._parameters.digits import DigitGrid
-from .._parameters.grid import EXACT, Grid, Rule, decimal, make_grid, plain_bounds
+from .._parameters.grid import Grid, Rule, decimal, make_grid, plain_bounds
+from .._parameters.validate import MAX_EXACT
 from .._randomness.sampling import Sampling
 from .._typing import (
     AnyArray,
@@ -401,7 +402,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
 
     def _reading(self) -> Reading:
         """As doubles where records are clamped to numbers that doubles hold exactly."""
-        return "doubles" if max(map(abs, self.grid.ends)) <= EXACT else "numbers"
+        return "doubles" if max(map(abs, self.grid.ends)) <= MAX_EXACT else "numbers"
 
     def _read_as(self, nan: str) -> Hashable:
         """The grid says what becomes of integers beyond int64."""

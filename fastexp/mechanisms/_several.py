@@ -27,7 +27,7 @@ from ..errors import ParameterError
 from ..grouped.call_options import CallOptions
 from ..privacy import amounts
 from ._number import GridMechanism
-from ._totalled import GREATEST, LEAST, several_answers, simulate_several
+from ._totalled import MAX_EPSILON, MIN_EPSILON, several_answers, simulate_several
 from .quantile import Quantile
 
 if TYPE_CHECKING:
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from ..laws.quantiles import QuantilesLaw
     from ._options import LawReading
 
-MOST = 4096  # quantiles one by one
-MOST_AT_ONCE = 100  # all chains together are some m**3 numbers, and more
-WORK = 1e5  # at most (m - 1)**2 / epsilon: a chain is some m**2 / epsilon numbers
+MAX_QUANTILES = 4096  # quantiles one by one
+MAX_JOINT_QUANTILES = 100  # all chains together are some m**3 numbers, and more
+MAX_WORK = 1e5  # at most (m - 1)**2 / epsilon: a chain is some m**2 / epsilon numbers
 Which: TypeAlias = Converted[Iterable[Number] | None, tuple[Number, ...]]  # the field `q`
 
 
@@ -58,7 +58,7 @@ class QuantilesMechanism(GridMechanism):
     neighbors: Neighbors = "add-remove"
     with_total: bool = False
     _q: tuple[Fraction, ...]
-    _most: ClassVar[int] = MOST
+    _most: ClassVar[int] = MAX_QUANTILES
 
     @property
     @abstractmethod
@@ -190,7 +190,7 @@ class QuantilesMechanism(GridMechanism):
 class JointMechanism(QuantilesMechanism):
     """Quantiles that are drawn together, from one law: of a `QuantilesStatistic`."""
 
-    _most = MOST_AT_ONCE
+    _most = MAX_JOINT_QUANTILES
 
     @property
     @abstractmethod
@@ -199,8 +199,8 @@ class JointMechanism(QuantilesMechanism):
 
     def _check(self) -> None:
         super()._check()
-        least = max(LEAST, (len(self.q) - 1) ** 2 / WORK)
-        amounts.within("epsilon", self.epsilon, (least, GREATEST))
+        least = max(MIN_EPSILON, (len(self.q) - 1) ** 2 / MAX_WORK)
+        amounts.within("epsilon", self.epsilon, (least, MAX_EPSILON))
 
     def _several_draws(self, segments: Segments, words: Words, size: int) -> Draws:
         from ..grouped.quantiles import QuantilesDraws

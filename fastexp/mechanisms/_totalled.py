@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ..laws.densities import ContinuousLaw
     from ..laws.figures import Figures
 
-LEAST = 1e-15  # epsilon: its law fits into 64 bits
-GREATEST = 1024.0  # epsilon: beyond, weights of neighbouring ranks underflow
+MIN_EPSILON = 1e-15  # epsilon: its law fits into 64 bits
+MAX_EPSILON = 1024.0  # epsilon: beyond, weights of neighbouring ranks underflow
 
 
 def checked_total(with_total: object, neighbors: Neighbors) -> bool:
@@ -96,7 +96,7 @@ class TotalledQuantile(QuantileMechanism, promise="ε-DP and ε-bounded-range un
             return
         if self.convention != "weak" or self.widen:
             raise ParameterError('with_total needs convention="weak", and no widen')
-        amounts.within("epsilon", self.epsilon, (LEAST, GREATEST))
+        amounts.within("epsilon", self.epsilon, (MIN_EPSILON, MAX_EPSILON))
 
     @cached_property
     def _joint(self) -> QuantilesStatistic | None:

@@ -104,7 +104,7 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
 
     def _check(self) -> None:
         neighbors = validate.neighbors(self.neighbors)
-        places = validate.counting("k", self.k, most=joint_top_k.MOST)
+        places = validate.counting("k", self.k, most=joint_top_k.MAX_PLACES)
         self._set_frozen(k=places, neighbors=neighbors, monotonic=neighbors == "add-remove")
         super()._check()
         self._weigh(places_rate(self.epsilon, self.sensitivity, self.k, self.neighbors))

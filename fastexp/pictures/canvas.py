@@ -20,8 +20,10 @@ from ..errors import OutputError, ParameterError, ParameterTypeError
 
 SUFFIXES = (".png", ".svg", ".pdf")
 LIGHT, DARK = (Path(__file__).with_name(f"{name}.mplstyle") for name in ("light", "dark"))
-LONGEST, LINE, LONG = 34, 14.4, 10  # characters: of a label, of notes an inch, of a tick
-LEAST, LETTER = 12, 0.6  # letters of a title's line, at least; how wide one is, of its size
+# characters: of a label, of notes an inch, of a tick
+MAX_LABEL, CHARACTERS_PER_INCH, MAX_TICK = 34, 14.4, 10
+# letters of a title's line, at least; how wide one is, of its size
+MIN_TITLE, LETTER_WIDTH = 12, 0.6
 TICKS = 6  # of an axis of numbers, which may be as long as "10,000,000"
 KEY = 9  # points: the size of a legend's letters
 SIGN, WORD = 0.6, 0.075  # inches in a legend: of a line, and of a letter
@@ -121,7 +123,7 @@ def _dark(grounds: Sequence[Any]) -> bool:
 
 def _new(title: str, notes: list[str], height: float, rows: int, columns: int) -> list[Any]:
     width = WIDTH if columns == 1 else WIDE
-    remarks = textwrap.wrap(" · ".join([*notes, PRIVATE]), int(LINE * width))
+    remarks = textwrap.wrap(" · ".join([*notes, PRIVATE]), int(CHARACTERS_PER_INCH * width))
     whole = height + TITLE + NOTE * len(remarks)
     figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little of it
     figure = figure_class(figsize=(width, whole), layout="constrained")
@@ -140,7 +142,7 @@ def _new(title: str, notes: list[str], height: float, rows: int, columns: int) -
 def _fitted(axes: Any, text: str, size: float, before: float) -> str:
     """A text of that size in lines as long as axes are wide, without what stands before it."""
     points = 72 * axes.get_window_extent().width / axes.figure.dpi
-    letters = max(LEAST, int((points / size - before) / LETTER))
+    letters = max(MIN_TITLE, int((points / size - before) / LETTER_WIDTH))
     return textwrap.fill(text, letters, break_on_hyphens=False)
 
 
@@ -205,12 +207,12 @@ def legend_below(figure: Any, handles: Sequence[Any], texts: Sequence[str]) -> N
 def tick(x: float, _: Any = None) -> str:
     """A number at an axis: as everywhere, with a minus sign; a long one by its power of ten."""
     text, brief = readable(float(x), 10), f"{x:.6g}"
-    if len(text) > LONG and float(brief) == x:
+    if len(text) > MAX_TICK and float(brief) == x:
         text = brief.replace("e+", "e")
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def label(name: str, longest: int = LONGEST) -> str:
+def label(name: str, longest: int = MAX_LABEL) -> str:
     """A name in a picture: one line, the middle left out of a long one, whose end may matter."""
     text = printable(name)
     if len(text) <= longest:

@@ -36,7 +36,7 @@ class Card(NamedTuple):
         return [line for line in (self.note, WARNING * self.private) if line]
 
 
-class Carded:
+class HtmlRepr:
     """An object with a card, for notebooks (`_repr_html_`) and rich (`__rich_console__`)."""
 
     __slots__ = ()
@@ -52,7 +52,7 @@ class Carded:
         yield import_module("rich.text").Text(plain(self._card(), options.max_width))
 
 
-class Printed(Carded):
+class TextRepr(HtmlRepr):
     """An object whose card `print` shows; its repr has nothing of the figures."""
 
     def __str__(self) -> str:

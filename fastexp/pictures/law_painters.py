@@ -21,10 +21,10 @@ WIDER = 15.0  # times the least peak, and the density needs a logarithmic scale
 FLOOR = 1e-5  # of the highest density: the lower end of that scale
 FENCE = 50  # points, beyond which error bars hide what they stand for
 OBSERVED = "observed frequency"
-FEW, BINS = 160, 2000  # points whose probabilities are shown; bins of a density
+MAX_BARS, BINS = 160, 2000  # points whose probabilities are shown; bins of a density
 TAIL = 0.005  # of the probability is out of sight at either end
 THINNEST, WIDE = 0.003, 0.03  # of the picture: a bar, at least; one of uneven points, at most
-LEAST = 0.0005  # probability that is worth a note
+MIN_NOTED_PROBABILITY = 0.0005  # probability that is worth a note
 SPREAD = "exact probability ± 2 standard errors"
 
 
@@ -81,9 +81,9 @@ def in_sight(
     margin = max(2, (high - low) // 12)
     first, last = max(0, low - margin), min(grid.size - 1, high + margin)
     points = last - first + 1
-    bins = points if points <= FEW else min(points, bins)
+    bins = points if points <= MAX_BARS else min(points, bins)
     cuts = np.array([first + points * i // bins for i in range(bins + 1)])
-    few = cuts[:-1] if points <= FEW else cuts[:0]
+    few = cuts[:-1] if points <= MAX_BARS else cuts[:0]
     return View(_edges(grid, cuts), grid.values(few).astype(np.float64))
 
 
@@ -99,7 +99,7 @@ def _of_densities(laws: Sequence[Any], ends: list[float], bins: int) -> View:
 def outside(law: Any, view: View) -> list[str]:
     """A note on the probability that no bin has, that of bounds of densities too, if it is much."""
     low, high = law.cdf(view.edges[[0, -1]])
-    if low + 1.0 - high < LEAST:
+    if low + 1.0 - high < MIN_NOTED_PROBABILITY:
         return []
     return [f"{low:.1%} lies at the left end or beyond, {1.0 - high:.1%} at the right"]
 

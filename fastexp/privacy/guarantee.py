@@ -11,13 +11,13 @@ from .._parameters import validate
 from .._parameters.descriptions import at_most
 from .._typing import Neighbors, Relation
 from ..errors import ParameterError, ParameterTypeError
-from ..pictures.cards import Card, Carded
+from ..pictures.cards import Card, HtmlRepr
 from . import amounts
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Guarantee(Carded):
+class Guarantee(HtmlRepr):
     """What one draw of a mechanism promises, or a whole call, or several.
 
     It cannot be subclassed: budgets charge what is written here.

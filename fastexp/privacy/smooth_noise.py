@@ -79,7 +79,8 @@ CALIBRATIONS = ("paper", "tight")
 UNIFORM_SIGMA, ARSINH_SIGMA = math.sqrt(2), 2 / math.sqrt(3)
 UNIFORM_SHIFT = math.exp(1.5 * UNIFORM_SIGMA**2) * math.sqrt(2 / math.pi) / UNIFORM_SIGMA
 ARSINH_SHIFT = 2 / (3 * ARSINH_SIGMA) + ARSINH_SIGMA / 2
-MOST = 600.0  # a greater epsilon is used as this one: formulas overflow, and nothing is gained
+# a greater epsilon is used as this one: formulas overflow, and nothing is gained
+MAX_EPSILON = 600.0
 SPAN, PARTS, STEPS = 30.0, 120, 60  # of the search: e-folds, coarse steps, halvings
 
 
@@ -105,7 +106,7 @@ def noise_delta(noise: str, delta: float) -> float:
 
 def calibrate(noise: str, calibration: str, epsilon: float, delta: float) -> Calibration:
     """The pair for checked parameters."""
-    e = min(epsilon, MOST)
+    e = min(epsilon, MAX_EPSILON)
     if noise in CONCENTRATED:
         return _concentrated(noise, e)
     if calibration == "tight":

@@ -30,12 +30,12 @@ class Study(Design):
     ----------
     name : str
         Letters, digits, ``-`` and ``_``.
-    mechanisms : sequence of (str, dict, mechanism or Subject)
+    mechanisms : sequence of (str, dict, mechanism or StudyMechanism)
         What is compared: mechanisms, whose epsilon is replaced by the study's and whose bounds
         are their own, ``fx.Median(epsilon=1, bounds=(0, 120), step=1)``; objects of your own, see
-        `Subject`; names, ``"median"``, or dicts with a ``name``, an optional ``label`` and the
-        mechanism's parameters: ``{"name": "median", "neighbors": "replace"}``. A mechanism with a
-        label is ``{"mechanism": fx.Median(...), "label": ...}``; a subject, ``{"subject": ...}``.
+        `StudyMechanism`; names, ``"median"``, or dicts with a ``name``, an optional ``label`` and
+        the mechanism's parameters: ``{"name": "median", "neighbors": "replace"}``. A mechanism with
+        a label is ``{"mechanism": fx.Median(...), "label": ...}``; a subject, ``{"subject": ...}``.
     epsilon : float or sequence of float
         In nats.
     data : str, dict, callable, array_like of numbers, path or sequence of them

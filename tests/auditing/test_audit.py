@@ -216,7 +216,7 @@ class TestByDraws:
 
         result = fx.audit(many, single, draws=400_000, alpha=0.05)
         assert sum(size for size, _ in sizes) == 400_000 == len(calls)
-        assert max(size for size, _ in sizes) <= certificate.CHUNK
+        assert max(size for size, _ in sizes) <= certificate.CHUNK_DRAWS
         assert result.draws == 300_000
         assert result.event in ("answer >= 1", "answer < 1")
         fx.audit(many, many, draws=800_000, threads=2)
@@ -301,7 +301,7 @@ def test_no_two_chunks_have_one_number():
     numbers = [number for part in parts for number, _ in part]
     assert len(set(numbers)) == len(numbers)
     assert [sum(size for _, size in part) for part in parts] == [0, 5, 10**6]
-    assert max(size for _, size in parts[2]) == certificate.CHUNK
+    assert max(size for _, size in parts[2]) == certificate.CHUNK_DRAWS
 
 
 def test_nothing_private_is_in_a_repr_and_print_says_that_it_is_private():

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tests.doors.auditing import Answers, Cells, Odd, outcomes, read
+from tests.doors.auditing import Answers, Cells, NonNumber, outcomes, read
 from tests.support.each import each
 
 NAN = float("nan")
@@ -21,15 +21,15 @@ def test_numbers_and_others_are_told_apart():
     numbers, labels = read(values)
     assert numbers.tolist() == [3.0, 2.5, 1.0, 0.5, np.inf]
     assert labels[:3] == [None, "a", (1, (2,))]
-    without = [Odd(f"an object without a hash, {kind}") for kind in ("set", "Unhashable")]
-    assert labels[3:] == [*without, Odd("nan")]
+    without = [NonNumber(f"an object without a hash, {kind}") for kind in ("set", "Unhashable")]
+    assert labels[3:] == [*without, NonNumber("nan")]
 
 
 def test_nan_is_one_outcome_in_tuples_and_an_array_of_no_dimension_is_its_number():
     values = [(NAN, 1), [float("nan"), 1], np.array([np.nan, 1]), np.array(3.0), np.array(NAN)]
     numbers, labels = read([*values, np.datetime64("NaT", "s")])
     assert numbers.tolist() == [3.0]
-    assert labels == [(Odd("nan"), 1)] * 3 + [Odd("nan")] * 2
+    assert labels == [(NonNumber("nan"), 1)] * 3 + [NonNumber("nan")] * 2
 
 
 APART = [
@@ -152,7 +152,7 @@ def test_no_numbers_and_too_many_labels():
 
 def test_events_in_words():
     answers = [1, 2.5, 1e300, "a", None, NAN, -0.0]
-    cells = Cells([read(answers), Answers(np.zeros(0), [Odd("an exception, KeyError")])])
+    cells = Cells([read(answers), Answers(np.zeros(0), [NonNumber("an exception, KeyError")])])
     names = [f"answer is {name}" for name in ("'a'", "None", "nan", "-0.0")]
     names += ["answer is an exception, KeyError", "answer is one that was not seen at first"]
     for event, text in {

@@ -138,7 +138,7 @@ def test_lines_that_are_no_list(content: bytes) -> None:
 
 
 def test_a_file_is_not_read_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_entries, "MOST", 3)
+    monkeypatch.setattr(list_entries, "MAX_FILE_BYTES", 3)
     monkeypatch.setattr(list_entries.content, "__defaults__", (3,))
     Path("g.txt").write_text("a\nb\nc\n")
     assert "must have at most" in refusal("g.txt")

@@ -243,7 +243,9 @@ def any_module(monkeypatch):
     """Functions of this file count as the package's."""
     text = lambda name: Path(sys.modules[name].__file__).read_bytes()  # noqa: E731  # short
     monkeypatch.setattr(kernel_sources, "text", text)
-    monkeypatch.setattr(inlining, "SMALL", 10**6)  # whatever is called more than once, too
+    monkeypatch.setattr(
+        inlining, "MAX_REPEATED_NODES", 10**6
+    )  # whatever is called more than once, too
     yield
     for cached in (inlining._definitions, inlining._template, inlining._size):
         cached.cache_clear()
@@ -287,7 +289,7 @@ def test_calls_that_stay(function):
 @pytest.mark.usefixtures("any_module")
 def test_large_bodies_are_not_repeated(monkeypatch):
     assert called(flat(nested_calls)) == set()
-    monkeypatch.setattr(inlining, "SMALL", 0)
+    monkeypatch.setattr(inlining, "MAX_REPEATED_NODES", 0)
     assert called(flat(nested_calls)) == {"nested"}
     assert called(flat(early_returns)) == {"clipped"}  # but `bump` and `fill` are called once
 
@@ -341,7 +343,7 @@ def test_kernels_are_flattened():
     assert sum(not names for names in calls) > len(calls) / 4
     for whole, names in zip(wholes, calls, strict=True):
         for function in (whole.__globals__[name].function for name in names):
-            small = inlining._size(function, jit._body) <= inlining.SMALL
+            small = inlining._size(function, jit._body) <= inlining.MAX_REPEATED_NODES
             is_wide = "wide_vectors" in function.__code__.co_names
             assert is_wide or not small or inlining._template(function) is None
 

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from fastexp.auditing import certificate, outcomes
 from fastexp.auditing.certificate import log_tail, lower_bound, upper_bound
-from fastexp.auditing.outcomes import Answers, Cells, Odd, read
+from fastexp.auditing.outcomes import Answers, Cells, NonNumber, read

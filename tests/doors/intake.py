@@ -10,6 +10,14 @@ from fastexp._intake import (
     utilities,
 )
 from fastexp._intake.number_columns import Numbers
-from fastexp._intake.record_sources import SMALL, Counted, Sorted, Source, Window, cut, runs
+from fastexp._intake.record_sources import (
+    MAX_SORTED_RECORDS,
+    Counted,
+    Sorted,
+    Source,
+    Window,
+    cut,
+    runs,
+)
 from fastexp._intake.records import Records
 from fastexp._intake.utilities import FLOAT

@@ -23,13 +23,13 @@ from fastexp._numbers import (
 )
 from fastexp._numbers.distance import distance as rank_distance
 from fastexp._numbers.distance import farthest
-from fastexp._numbers.distance_statistic import FEW
+from fastexp._numbers.distance_statistic import MAX_TABLE_RECORDS
 from fastexp._numbers.few_cells import FewCells, SegmentCells
 from fastexp._numbers.quantile_tree import QuantileTree
 from fastexp._numbers.quantiles import QuantilesStatistic
 from fastexp._numbers.rank import RankStatistic
 from fastexp._numbers.rank_cells import cells_of, row_cells
 from fastexp._numbers.rank_errors import RowFigures, distances
-from fastexp._numbers.revenue import Demand, Prices, demand, losses, twofold
+from fastexp._numbers.revenue import Demand, Prices, demand, double_double, losses
 from fastexp._numbers.revenue_cells import Points, Runs, Ticks, shape_of, shape_of_bids
 from fastexp._numbers.weights import table

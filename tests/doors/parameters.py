@@ -12,6 +12,6 @@ from fastexp._parameters import (
 )
 from fastexp._parameters.descriptions import encoded, encoded_mechanism, grid_text
 from fastexp._parameters.documented import documented, own_methods
-from fastexp._parameters.grid import STEPS, Grid, decimal, make_grid
+from fastexp._parameters.grid import DEFAULT_STEPS, Grid, decimal, make_grid
 from fastexp._parameters.text import readable
 from fastexp._parameters.validate import exact_array

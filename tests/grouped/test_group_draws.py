@@ -164,7 +164,7 @@ class TestRanks:
         assert (
             by_kernel(mechanism._statistic, values, offsets, words, 2, threads=3) == whole
         ).all()
-        monkeypatch.setattr(segments, "CHUNK", 100)
+        monkeypatch.setattr(segments, "CHUNK_RECORDS", 100)
         assert (by_kernel(mechanism._statistic, values, offsets, words, 2) == whole).all()
 
 
@@ -187,7 +187,7 @@ class TestFlips:
     def test_chunks_and_threads_do_not_matter(self, monkeypatch):
         how = {"by": self.BY, "groups": range(50), "rng": 1}
         whole = self.FLIPS.sample(self.LABELS, 3, **how)
-        monkeypatch.setattr(segments, "CHUNK", 100)
+        monkeypatch.setattr(segments, "CHUNK_RECORDS", 100)
         monkeypatch.setattr(segments, "FEWEST", 1)
         assert (self.FLIPS.sample(self.LABELS, 3, **how, threads=3) == whole).all()
 

@@ -46,7 +46,7 @@ class TestGather:
     @pytest.mark.slow
     @pytest.mark.parametrize("threads", [2, 3])
     def test_threads_change_nothing(self, n, size, least, threads, monkeypatch):
-        monkeypatch.setattr(_grouping, "LEAST", 1)
+        monkeypatch.setattr(_grouping, "MIN_ROWS_PER_THREAD", 1)
         rng = np.random.default_rng(n)
         codes, values = rng.integers(least, size, n), rng.normal(size=n)
         one, two = gather(codes, values, size), gather(codes, values, size, threads)

@@ -46,8 +46,8 @@ ROOMS: list[list[str]] = [
     ["__init__"],  # the public names
     ["cli/terminal"],
     ["cli/options"],
-    ["cli/ask"],
-    ["cli/tell"],
+    ["cli/request"],
+    ["cli/render"],
     ["cli/commands"],
     ["cli"],
     ["__main__"],

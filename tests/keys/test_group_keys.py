@@ -732,7 +732,7 @@ class TestNames:
 
 
 def test_threads_do_not_change_codes(monkeypatch):
-    monkeypatch.setattr(group_keys, "LEAST", 10)
+    monkeypatch.setattr(group_keys, "MIN_ROWS_PER_THREAD", 10)
     keys = np.random.default_rng(1).integers(-5, 60, 1_000)
     gaps = pa.array(keys, mask=keys % 7 == 0)
     for names in (names_of(range(50)), names_of([3, 2**50, -4, 17])):

@@ -138,7 +138,7 @@ class TestCodes:
         names = names_of_tuples(list(itertools.product(range(40), range(1, 6))), 2)
         whole = codes_of(columns, names)
         monkeypatch.setattr(group_keys, "BLOCK", 77)
-        monkeypatch.setattr(group_keys, "LEAST", 10)
+        monkeypatch.setattr(group_keys, "MIN_ROWS_PER_THREAD", 10)
         assert (codes_of(columns, names, threads=3) == whole).all()
         assert whole.tolist() == by_hand([c.tolist() for c in columns], names.labels())
 

@@ -24,11 +24,11 @@ from tests.doors.numbers import (
     Runs,
     Ticks,
     demand,
+    double_double,
     losses,
     revenue_cells,
     shape_of,
     shape_of_bids,
-    twofold,
 )
 from tests.doors.numbers import cells as _cells
 from tests.doors.numbers import revenue as _revenue
@@ -699,7 +699,7 @@ class TestReproducibility:
             sign * 2**k + d for k in (0, 11, 53, 62, 63) for sign in (-1, 1) for d in (-1, 0, 1)
         ]
         numbers = [x for x in (*near, 2**63 - 512, 2**63 - 513) if -(2**63) <= x < 2**63]
-        high, low = twofold(np.array(numbers))
+        high, low = double_double(np.array(numbers))
         assert high.tolist() == [float(x) for x in numbers]
         pairs = zip(high.tolist(), low.tolist(), strict=True)
         assert [Fraction(a) + Fraction(b) for a, b in pairs] == numbers

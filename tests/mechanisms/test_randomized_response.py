@@ -230,7 +230,7 @@ class TestReleases:
     @pytest.mark.parametrize("threads", [1, 3])
     def test_long_arrays_come_in_chunks(self, threads, monkeypatch):
         monkeypatch.setattr(_flips, "THREADED", 1)
-        bits = np.arange(3 * _flips.CHUNK + 77) % 2
+        bits = np.arange(3 * _flips.CHUNK_BITS + 77) % 2
         sure = fx.RandomizedResponse(40.0)
         assert (sure.release(bits, threads=threads) == bits).all()
         flipped = MECHANISM.release(bits, threads=threads) ^ bits

@@ -299,7 +299,7 @@ ROWS = {
     "laplace": {
         "logarithms without a margin": "kernels/numbers:WORDS/MARGIN:value=0.0",
         "a margin of half a word": "kernels/numbers:WORDS/MARGIN:number=65:2",
-        "short words are enough": "kernels/numbers:LEAST:left",
+        "short words are enough": "kernels/numbers:MIN_WORD:left",
         "a margin on one side": "kernels/numbers:block_number:value=0.0:61",
         "a margin on the other side": "kernels/numbers:block_number:left:11",
         "the right takes the left's words": "kernels/numbers:block_number:then",

@@ -7,8 +7,8 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import InvalidRecords
-from tests.doors.intake import SMALL
-from tests.doors.numbers import FEW, FewCells, rank, rank_rows
+from tests.doors.intake import MAX_SORTED_RECORDS
+from tests.doors.numbers import MAX_TABLE_RECORDS, FewCells, rank, rank_rows
 from tests.support.checks import groups as checks
 from tests.support.each import each
 
@@ -23,7 +23,7 @@ def test_kernels_are_the_twin():
 
 @pytest.mark.slow
 def test_kernels_are_the_twin_beyond_the_first_table():
-    checks.few_records_are_the_twins((FEW, FEW + 1))
+    checks.few_records_are_the_twins((MAX_TABLE_RECORDS, MAX_TABLE_RECORDS + 1))
 
 
 def test_releases_read_words():
@@ -48,19 +48,19 @@ def test_any_form_of_the_records_has_the_same_draws(size, grid):
     assert np.asarray(m.law(x).sample(size, rng=7)).tolist() == wanted
 
 
-@pytest.mark.parametrize("n", [SMALL, SMALL + 1])
+@pytest.mark.parametrize("n", [MAX_SORTED_RECORDS, MAX_SORTED_RECORDS + 1])
 def test_rows_are_those_alone_up_to_the_most_records_and_beyond(n):
     rows = RNG.normal(size=(2, n))
     drawn = MEDIAN.sample(rows, rng=1)
     assert drawn[1] == MEDIAN.sample(rows[1], rng=1, streams=[1])
-    assert (MEDIAN._statistic.few(n, None) is None) == (n > SMALL)
+    assert (MEDIAN._statistic.few(n, None) is None) == (n > MAX_SORTED_RECORDS)
 
 
 def test_chunks_and_threads_change_nothing(monkeypatch):
     rows = RNG.normal(size=(90, 30))
     wanted = MEDIAN.sample(rows, 3, rng=1)
     assert np.array_equal(wanted, MEDIAN.sample(rows, 3, rng=1, threads=2))
-    monkeypatch.setattr(rank_rows, "CHUNK", 200)
+    monkeypatch.setattr(rank_rows, "CHUNK_RECORDS", 200)
     assert np.array_equal(wanted, MEDIAN.sample(rows, 3, rng=1))
 
 
@@ -70,11 +70,15 @@ def test_what_is_public_alone_chooses_the_way(monkeypatch):
     assert type(fx.Median(1.0, (0, 1), widen=0.1)._statistic.few(10, None)) is FewCells
     assert MEDIAN._statistic.few(10, 5) is None
     statistic = MEDIAN._statistic
-    assert statistic.few(0, 4) is statistic.few(FEW, None) is not None
-    assert statistic.few(FEW + 1, 4) is statistic.few(SMALL, None) is not None
+    assert statistic.few(0, 4) is statistic.few(MAX_TABLE_RECORDS, None) is not None
+    assert (
+        statistic.few(MAX_TABLE_RECORDS + 1, 4)
+        is statistic.few(MAX_SORTED_RECORDS, None)
+        is not None
+    )
     longer = fx.Quantile(0.75, 1e-3, (0, 1))._statistic  # of many records its table is too long
-    assert longer.few(FEW, None) is not None
-    assert longer.few(FEW + 1, None) is None
+    assert longer.few(MAX_TABLE_RECORDS, None) is not None
+    assert longer.few(MAX_TABLE_RECORDS + 1, None) is None
     monkeypatch.setattr(rank, "draw_rows", checks.never)
     assert MEDIAN.sample([0.5] * 9, rng=1, method="gumbel") == pytest.approx(0.5, abs=4.5)
     assert MEDIAN.sample([0.5] * 9, 5, rng=1).shape == (5,)

@@ -82,11 +82,11 @@ def test_a_chain_that_refuses_hands_over_to_sites_and_these_to_more_states():
     source: Source = Counted(*runs(np.array([1, 1, 2], np.int64)), grid)
     statistic = QuantilesStatistic(TENTHS, HALF, 4, grid, "spread")
     chain = statistic.chain(source)
-    assert statistic.after(chain, quantiles.TRIES - 1) is chain
-    assert isinstance(statistic.after(chain, quantiles.TRIES), quantile_sites.SiteChain)
+    assert statistic.after(chain, quantiles.MAX_ATTEMPTS - 1) is chain
+    assert isinstance(statistic.after(chain, quantiles.MAX_ATTEMPTS), quantile_sites.SiteChain)
     sites = quantile_sites.SiteChain(statistic, source, most=2)
-    assert statistic.after(sites, quantile_sites.TRIES - 1) is sites
-    more = statistic.after(sites, quantile_sites.TRIES)
+    assert statistic.after(sites, quantile_sites.MAX_REFUSALS - 1) is sites
+    more = statistic.after(sites, quantile_sites.MAX_REFUSALS)
     assert more.most == 4
     most = statistic.after(more, 10**6)
     assert most.most == statistic.after(most, 10**7).most == len(TENTHS)

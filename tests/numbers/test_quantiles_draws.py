@@ -63,7 +63,7 @@ def law(records, size, q, rate, lattice, ties):
 @pytest.fixture
 def by_ranks(monkeypatch):
     """No data set has few records."""
-    monkeypatch.setattr(quantile_few, "MOST", -1)
+    monkeypatch.setattr(quantile_few, "MAX_RECORDS", -1)
 
 
 def draws(records, size, q, rate, lattice, ties, number, seed=1):
@@ -80,7 +80,7 @@ def fit(drawn, expected):
     return counts_fit(counts[cells], np.array(list(expected.values())))
 
 
-@each("most", [-1, quantile_few.MOST])
+@each("most", [-1, quantile_few.MAX_RECORDS])
 @each("ties", ["left", "spread"])
 @each("name", DATA)
 @each(
@@ -89,7 +89,7 @@ def fit(drawn, expected):
 )
 @pytest.mark.statistical
 def test_draws_follow_the_law(name, q, rate, lattice, ties, most, monkeypatch):
-    monkeypatch.setattr(quantile_few, "MOST", most)
+    monkeypatch.setattr(quantile_few, "MAX_RECORDS", most)
     setting = *DATA[name], q, rate, lattice, ties
     slow = most < 0 and name == "none"  # by sites, one after the other
     assert fit(draws(*setting, 2_000 if slow else 20_000), law(*setting))
@@ -97,9 +97,9 @@ def test_draws_follow_the_law(name, q, rate, lattice, ties, most, monkeypatch):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("ties", ["left", "spread"])
-@pytest.mark.parametrize("most", [-1, quantile_few.MOST])
+@pytest.mark.parametrize("most", [-1, quantile_few.MAX_RECORDS])
 def test_a_million_draws_tell_two_percent(ties, most, monkeypatch):
-    monkeypatch.setattr(quantile_few, "MOST", most)
+    monkeypatch.setattr(quantile_few, "MAX_RECORDS", most)
     setting = *DATA["some equal"], THIRDS, HALF, 8, ties
     drawn = draws(*setting, 1_000_000)
     assert fit(drawn, law(*setting))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import fastexp as fx
 from fastexp.errors import ParameterError, ParameterTypeError
-from tests.doors.parameters import STEPS, decimal, make_grid
+from tests.doors.parameters import DEFAULT_STEPS, decimal, make_grid
 from tests.messages import raises, says
 from tests.support.checks import records as checks
 from tests.support.each import each
@@ -234,7 +234,7 @@ class TestSteps:
     """Without a step the grid is as fine as is of use."""
 
     def test_default(self):
-        assert STEPS == 2**40
+        assert DEFAULT_STEPS == 2**40
         assert fx.Median(1.0, (0, 100)).grid.size == 2**40 + 1
 
     def test_fewer_where_doubles_are_too_few(self):

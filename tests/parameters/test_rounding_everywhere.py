@@ -133,7 +133,7 @@ EXEMPT = {
     **{f"StudyTable.{member}": TEXT for member in ("text", "words")},
     "StudyTable": TEXT,
     **dict.fromkeys(("Study.to_dict", "Study.codes", "Study.figure_names"), STORED),
-    **dict.fromkeys(("Subject", "Subject.sample"), "a Protocol: the user's code"),
+    **dict.fromkeys(("StudyMechanism", "StudyMechanism.sample"), "a Protocol: the user's code"),
     **dict.fromkeys(("SensitivityLowerBound", "LossTail", "ComparisonRow"), "tuples of figures"),
     **dict.fromkeys(("Accuracy", "Comparison"), "made by calls that look"),
     **{f"{name}.{verb}": STORED for name in ("Accuracy", "Comparison") for verb in VERBS},

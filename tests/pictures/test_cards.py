@@ -9,13 +9,13 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.doors.parameters import readable
-from tests.doors.pictures import WARNING, Card, Carded
+from tests.doors.pictures import WARNING, Card, HtmlRepr
 from tests.support.each import each
 
 EVIL = "<b>&\"'</b>[red]\x1b[31m"
 
 
-class Object(Carded):
+class Object(HtmlRepr):
     __slots__ = ("card",)
 
     def __init__(self, card):

@@ -351,7 +351,7 @@ def test_files_without_quotes_are_read_as_those_with_quotes(
         text = "".join(row + "\n" * rng.choice([1, 1, 2]) for row in rows)
         text = text.rstrip("\n") if rng.randrange(2) else text
         path = written(tmp_path, ("y\n" if alone else "k,y\n") + text)
-        monkeypatch.setattr(row_file, "CHUNK", rng.choice([40, 1 << 18]))
+        monkeypatch.setattr(row_file, "CHUNK_BYTES", rng.choice([40, 1 << 18]))
         for reading in ("numbers", "integers", "keys", "text"):
             found = []
             for known in (True, False):
@@ -371,7 +371,7 @@ def test_files_without_quotes_are_read_as_those_with_quotes(
 def test_bytes_tell_how_many_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = Random(4)  # noqa: S311
     for _ in range(500):
-        monkeypatch.setattr(row_file, "CHUNK", rng.randint(1, 40))
+        monkeypatch.setattr(row_file, "CHUNK_BYTES", rng.randint(1, 40))
         cells_ = ["7" * rng.choice([0, 0, 5, 24]) for _ in range(rng.randrange(6))]
         text = "head" + "".join(f"\n{cell}" for cell in cells_) + rng.choice(["", "\n"])
         blank_is_row = bool(rng.randrange(2))

@@ -129,7 +129,7 @@ class TestFrames:
     @each("rule", RULES)
     def test_all_give_the_same_groups_under_a_key(self, rule, tmp_path, monkeypatch):
         groups, answers = RULES[rule]
-        monkeypatch.setattr(memory, "LEAST", 1)
+        monkeypatch.setattr(memory, "MIN_MEMORY", 1)
         rows, key = groups_of(self.SIZES), fx.release_key()
         rows["shop"] = np.array([f"shop {i:03d}" for i in rows["shop"]])  # files of text have text
         asked = query(groups)
@@ -165,7 +165,7 @@ class TestFrames:
 
     def test_groups_beyond_memory(self, tmp_path, monkeypatch):
         """Too long for a part of the memory: counted in passes, and hidden where none counts."""
-        monkeypatch.setattr(memory, "LEAST", 1)
+        monkeypatch.setattr(memory, "MIN_MEMORY", 1)
         monkeypatch.setattr(fx.PrivateGroups, "threshold", lambda *_: 0)
         shop, x = np.repeat([1, 2], [6000, 50]), np.repeat([np.nan, 3.0], [6000, 50])
         pd.DataFrame({"shop": shop, "x": x}).to_parquet(tmp_path / "rows.parquet")

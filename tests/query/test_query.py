@@ -162,7 +162,7 @@ class TestBeyondMemory:
 
     @pytest.fixture(autouse=True)
     def little(self, monkeypatch):
-        monkeypatch.setattr(memory_limits, "LEAST", 1)
+        monkeypatch.setattr(memory_limits, "MIN_MEMORY", 1)
 
     @queries
     @pytest.mark.parametrize("memory", [100_000, 200_000])

@@ -29,7 +29,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many runs, ranges and chunks of few rows."""
     monkeypatch.setattr(sorted_runs, "FEWEST", 40)
     monkeypatch.setattr(sorted_runs, "STEP", 4)
-    monkeypatch.setattr(sorted_runs, "CHUNK", 7)
+    monkeypatch.setattr(sorted_runs, "CHUNK_ROWS", 7)
 
 
 @pytest.fixture

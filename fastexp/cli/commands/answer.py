@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from ..ask import score_release
-from ..ask.from_options import call_of, from_data
-from ..ask.paid_release import PaidRelease
-from ..ask.payment import Payment
-from ..tell import sentences, waiting
-from ..tell.release_report import carry_out
+from ..render import sentences, waiting
+from ..render.release_report import carry_out
+from ..request import score_release
+from ..request.from_options import call_of, from_data
+from ..request.paid_release import PaidRelease
+from ..request.payment import Payment
 from ..terminal.printing import note
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from ..ask.payment import budget_of
+from ..request.payment import budget_of
 from ..terminal import printing, tables
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from ..._intake import arrays
 from ...mechanisms.table import TABLE
 from ...pictures import canvas
 from ...query.engines.frame import Use
-from ..ask import public_lists, score_release
-from ..ask.input_file import VALUE, InputFile, is_npy, open_rows
 from ..options.values import written
+from ..request import public_lists, score_release
+from ..request.input_file import VALUE, InputFile, is_npy, open_rows
 from ..terminal import printing
 from ..terminal.errors import UserMistake, did_you_mean
 

@@ -15,7 +15,7 @@ from typing import Any
 from ..._parameters.text import printable
 from ...mechanisms.table import COMMANDS
 from ..options.values import written
-from ..tell import waiting
+from ..render import waiting
 from ..terminal import printing
 from ..terminal.errors import Failure
 

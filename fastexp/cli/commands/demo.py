@@ -16,7 +16,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..options.parser import program
-from ..tell import waiting
+from ..render import waiting
 from ..terminal import printing, tables
 from ..terminal.errors import UserMistake
 

@@ -6,8 +6,8 @@ from argparse import Namespace
 from math import isfinite
 from typing import Any
 
-from ..ask import public_lists
-from ..tell import waiting
+from ..render import waiting
+from ..request import public_lists
 from ..terminal import printing
 from ..terminal.errors import UserMistake, did_you_mean
 from .compare import COMPARED, assigned, built

@@ -12,16 +12,16 @@ from ...pictures import canvas
 from ...query.calls.answers import answers_of
 from ...query.calls.laws import AccuracyCall, accuracy_of, laws_of
 from ...query.output.output_file import values_of
-from ..ask.input_file import open_rows
-from ..tell import law_tables
-from ..tell.law_facts import TAIL, LawFacts, of_one_place
+from ..render import law_tables
+from ..render.law_facts import TAIL, LawFacts, of_one_place
+from ..request.input_file import open_rows
 
 if TYPE_CHECKING:
     from ..._typing import AnyArray
     from ...mechanisms._finite import UtilityMechanism
     from ...query.calls.laws import Laws
     from ...query.engines.frame import Column
-    from ..ask.input_file import PublicCall
+    from ..request.input_file import PublicCall
 
 
 def analyse(call: PublicCall, options: Namespace) -> None:

@@ -15,17 +15,17 @@ from ..._parameters.text import printable
 from ...budget.budget import charge_and_draw
 from ...errors import BudgetExceeded
 from ...query.output import output_file
-from ..ask import publication
-from ..ask.paid_release import PaidRelease
-from ..ask.payment import budget_of
-from ..tell import sentences, waiting
-from ..tell.release_report import carry_out, promise_sentence
+from ..render import sentences, waiting
+from ..render.release_report import carry_out, promise_sentence
+from ..request import publication
+from ..request.paid_release import PaidRelease
+from ..request.payment import budget_of
 from ..terminal import printing
 from ..terminal.errors import UserMistake
 
 if TYPE_CHECKING:
     from ...budget.budget import Budget
-    from ..ask.input_file import PublicCall
+    from ..request.input_file import PublicCall
 
 MISSING = {  # by nan
     "raise": "missing records are an error",
@@ -82,7 +82,7 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
     if as_json:
         printing.as_json(facts)
     elif rows is not None and like is not None:
-        from ..tell import law_tables
+        from ..render import law_tables
 
         public_file = printable(like)
         print(f"\nNOT PRIVATE: computed from {public_file} without noise. It must be public.")
@@ -190,7 +190,7 @@ def _first(candidates: Sequence[object]) -> str:
 
 
 def _accuracy(call: PublicCall, like: str) -> list[dict[str, Any]]:
-    from ..tell import law_tables
+    from ..render import law_tables
     from . import not_private
 
     if _overlap(like, call.source.path):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..._parameters.text import printable
 from ..options.parser import program
-from ..tell import waiting
+from ..render import waiting
 from ..terminal import printing, tables
 from ..terminal.errors import Failure, UserMistake, needed
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fractions import Fraction
 
-LONGEST = 400  # characters of a number; int() has a limit of its own
+MAX_NUMBER_LENGTH = 400  # characters of a number; int() has a limit of its own
 INTEGER = re.compile(r"[+-]?[0-9]+")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 FRACTION = re.compile(r"[0-9]+/[0-9]+")
@@ -20,7 +20,7 @@ Refused = argparse.ArgumentTypeError
 def written(text: str) -> Any:
     """The number that a text is: an int (1e6, too), a float that prints so, a Decimal or None."""
     bare = text.strip()
-    if len(bare) > LONGEST or not NUMBER.fullmatch(bare):
+    if len(bare) > MAX_NUMBER_LENGTH or not NUMBER.fullmatch(bare):
         return None
     if INTEGER.fullmatch(bare):
         return int(bare)
@@ -75,7 +75,7 @@ def pair(text: str) -> tuple[Any, Any]:
 def quantile(text: str) -> float | Fraction | Any:
     """A decimal or a fraction between 0 and 1, as it is written."""
     bare = text.strip()
-    if FRACTION.fullmatch(bare) and len(bare) < LONGEST:
+    if FRACTION.fullmatch(bare) and len(bare) < MAX_NUMBER_LENGTH:
         from fractions import Fraction
 
         over, under = map(int, bare.split("/"))
@@ -133,9 +133,9 @@ def delimiter(text: str) -> str:
 
 def size(text: str) -> int:
     """A number of bytes: 500MB, 2 GiB, 1.5g."""
-    from ...query.disk.memory import LEAST, MOST, size_of
+    from ...query.disk.memory import MAX_MEMORY, MIN_MEMORY, size_of
 
     size_in_bytes = size_of(text)
-    if not LEAST <= size_in_bytes <= MOST:
+    if not MIN_MEMORY <= size_in_bytes <= MAX_MEMORY:
         raise Refused(f"must be a size from 1MB on, as 500MB or 2GB, got {text!r}")
     return size_in_bytes

@@ -27,8 +27,8 @@ from ..numbers.histogram import BLOCK, fill_floats, fill_indices
 
 SHORT = 64  # indices that are sorted by counting
 EIGHT = 8
-ROOM = SHORT + EIGHT  # words of scratch that are always enough for SHORT indices
-LONGEST = np.int64(0x7FFFFFFFFFFFFFFF)
+SCRATCH_WORDS = SHORT + EIGHT  # words of scratch that are always enough for SHORT indices
+LARGEST_KEY = np.int64(0x7FFFFFFFFFFFFFFF)
 PLACE = np.int64(6)  # bits of a place among SHORT
 
 
@@ -82,7 +82,7 @@ def sort_short(t: Any, work: Any) -> None:
     for i in range(n):
         keys[i] = (t[i] << PLACE) | i  # distinct, in the order of the indices
     for i in range(n, (n + 7) & -8):
-        keys[i] = LONGEST
+        keys[i] = LARGEST_KEY
     for at in range(0, n, EIGHT):
         eight_ranks(keys, at, n, ranks)
         for i in range(min(EIGHT, n - at)):

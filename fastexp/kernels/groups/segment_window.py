@@ -28,7 +28,7 @@ from ..bits.heights import FLOAT
 from ..numbers.histogram import BLOCK
 from ..numbers.select_rank import gather
 from .segment_ranks import FIRST, FORM, FORM_SIZE, LAST, LENGTH, PART, START, UNDER
-from .segment_sort import LONGEST, fill_points, sort_indices
+from .segment_sort import LARGEST_KEY, fill_points, sort_indices
 
 SAMPLE = 256
 SPREAD = 28  # of a sample's ranks: 3.5 standard deviations of 8
@@ -52,7 +52,7 @@ def pivots(n: Any, first: Any, last: Any, sample: Any) -> Any:
     """Two values between which the ranks first..last of n probably lie; -1 and LONGEST for none."""
     left, right = first * SAMPLE // n - SPREAD, last * SAMPLE // n + SPREAD + 1
     low = sample[left] if left >= 0 else np.int64(-1)
-    high = sample[right] if right < SAMPLE else LONGEST
+    high = sample[right] if right < SAMPLE else LARGEST_KEY
     return low, high
 
 
@@ -72,7 +72,7 @@ def gather_floats(
 
     A record below a point's own number lies on the point or before it: so one point more each.
     """
-    least, most = low - 1, high + 1 if high < LONGEST else LONGEST
+    least, most = low - 1, high + 1 if high < LARGEST_KEY else LARGEST_KEY
     lowest, highest = number_of(least, grid), number_of(most, grid)
     inside = gather(as_floats(records), lowest, highest, flags, as_floats(other), tally)
     return inside, least, most
@@ -100,7 +100,7 @@ def narrow_segments(
         first, last, size, below = form[FIRST] - under, form[LAST] - under, end - begin, np.int64(0)
         rough: Any = kind == FLOAT and size >= LONG and not missed  # records are not placed yet
         to_place: Any = kind != INDICES
-        raw, least, most = records, np.int64(-1), LONGEST
+        raw, least, most = records, np.int64(-1), LARGEST_KEY
         swapped, ends, missed = False, False, False
         while True:
             final = not rough and (ends or size <= ENOUGH)
@@ -134,7 +134,7 @@ def narrow_segments(
                 below, size, swapped = below + tally[0], inside, not rough and not swapped
             to_place, rough = rough, False
         missed = missed or (least >= 0 and points[first - below] <= least)
-        missed = missed or (most < LONGEST and points[last - below] >= most)
+        missed = missed or (most < LARGEST_KEY and points[last - below] >= most)
         if not missed:  # else once more, from all records
             part[LENGTH], part[UNDER] = size, under + below
             s += 1

@@ -37,7 +37,7 @@ A, S, LAST, FLOATS, ODD, BELOW = 0, 1, 2, 3, 4, 5
 # ODD.
 D, LOW, HIGH, SHARE, TWICE = 0, 1, 2, 3, 4
 SPLIT = np.float64((1 << 27) + 1)  # parts a double in two of 26 bits
-EXACT = np.int64(1 << 53)
+MAX_EXACT = np.int64(1 << 53)
 LEAST_QUOTIENT = np.int64(1 << 55)
 FARTHEST = np.int64(1 << 42)  # points of a grid whose places are estimated
 MARGIN = 2.0**-7  # of a step: estimates are nearer than that
@@ -65,7 +65,7 @@ def wide_point(number: Any, odd: Any) -> Any:
     something is left, and is rounded once.
     """
     n = abs(number)
-    if n <= EXACT:
+    if n <= MAX_EXACT:
         y = np.float64(n) / np.float64(odd)
     else:
         quotient, rest = n // odd, n % odd
@@ -103,7 +103,7 @@ def number(bits: Any, unit: Any) -> Any:
     """A record as a double; integers beyond 2**53 stay beyond every point."""
     if unit[FLOATS] != 0:
         return bits_float(np.uint64(bits))
-    return np.float64(min(max(bits, -EXACT), EXACT))
+    return np.float64(min(max(bits, -MAX_EXACT), MAX_EXACT))
 
 
 @helper
@@ -147,7 +147,7 @@ def estimates(unit: Any, scale: Any) -> Any:
     of places below 2**42 takes at most 2**-11.
     """
     reach = max(abs(scale[LOW]), abs(scale[HIGH])) * scale[SHARE]
-    return reach < EXACT >> 10 and unit[LAST] < FARTHEST
+    return reach < MAX_EXACT >> 10 and unit[LAST] < FARTHEST
 
 
 @helper

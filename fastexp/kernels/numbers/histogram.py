@@ -41,13 +41,13 @@ from .edges import AS_POINTS, fill_by_edges
 from .grid_points import SPLIT
 
 BLOCK = 1024  # records and indices of a block, 16 KiB, lie in L1
-EXACT = 1 << 53  # integers up to here are doubles
+MAX_EXACT = 1 << 53  # integers up to here are doubles
 FARTHEST = 1 << 40  # steps from 0 to the farthest point
 LARGEST = 1 << 31  # points
 MARGIN = 2.0**-8
 DOWN = MARGIN - 0.5  # makes rounding to nearest round down
 NEAREST, BELOW = 0.0, 1.0  # rules, as forms have them
-CHUNK = 1 << 16  # records that NumPy looks at together
+CHUNK_RECORDS = 1 << 16  # records that NumPy looks at together
 DTYPES = (np.float64, np.int64, np.uint64)  # of each kind of records
 
 
@@ -179,8 +179,8 @@ def histogram(part: Any, kind: int, grid: Any, out: Any) -> bool:
         work = np.empty(2 * BLOCK, np.int64)
         return not histogram_add(part.view(np.uint64), kind, form_of(grid), out, work)
     records = part.view(DTYPES[kind])
-    for begin in range(0, records.size, CHUNK):
-        some = records[begin : begin + CHUNK]
+    for begin in range(0, records.size, CHUNK_RECORDS):
+        some = records[begin : begin + CHUNK_RECORDS]
         if kind == FLOAT and np.isnan(some).any():
             return False
         np.add.at(out, grid.index(some), 1)  # unlike bincount, no array of the grid's size
@@ -195,13 +195,13 @@ def is_fast(grid: Any) -> bool:
 def is_near(grid: Any) -> bool:
     """The same, for grids of any size: those whose places `fill_indices` finds."""
     if not grid.even:
-        is_list = grid.listing is not None
-        return is_list and bool(max(abs(grid.value(0)), abs(grid.value(grid.size - 1))) <= EXACT)
+        farthest = max(abs(grid.value(0)), abs(grid.value(grid.size - 1)))
+        return grid.listing is not None and bool(farthest <= MAX_EXACT)
     a, s, d = grid.unit
     reach = (grid.size - 1) * s
     most = max(abs(a), abs(a + reach))
     start = abs(2 * a - s) if grid.rule == "nearest" else 0
-    return bool(max(most, reach, d, start) <= EXACT and most <= FARTHEST * s)
+    return bool(max(most, reach, d, start) <= MAX_EXACT and most <= FARTHEST * s)
 
 
 def form_of(grid: Any) -> Any:

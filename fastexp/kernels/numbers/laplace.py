@@ -41,7 +41,7 @@ from ..bits.logexp import exp_one, log_one
 
 OPEN = np.int64(-(2**63))  # no index of a point
 WORDS = 3  # of a draw from blocks: V, a place, a coin
-LEAST = np.uint64(1 << 44)  # words below leave too little of V
+MIN_WORD = np.uint64(1 << 44)  # words below leave too little of V
 UNIT = 2.0**-64
 MARGIN = 2.0**-42
 STEEPEST = 700.0  # nats, at which exp neither ends nor overflows
@@ -68,7 +68,7 @@ def block_number(word: Any, sides: Any, share: Any, margin: Any) -> Any:
     x = -log_one(max(s, UNIT)) * share
     number = np.int64(x)
     part = x - np.float64(number)
-    sure = (lead >= LEAST) & (part >= margin) & (part <= 1.0 - margin)
+    sure = (lead >= MIN_WORD) & (part >= margin) & (part <= 1.0 - margin)
     number = ~number if on_left else number
     return number if sure else OPEN
 

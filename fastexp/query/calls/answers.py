@@ -17,7 +17,7 @@ FORM = (
     'records, as {"median": (fastexp.Median(...), "rent")}'
 )
 GAPS = "records of column {!r} must not be missing or NaN (see the argument nan)"
-MOST = 62  # answers in one call: a row on disk has a bit for each, and for coins of groups
+MAX_ANSWERS = 62  # answers in one call: a row on disk has a bit for each, and for coins of groups
 
 
 class Answer(NamedTuple):
@@ -53,8 +53,8 @@ def answers_of(
     wide = validate.flag("expand", expand)
     if not isinstance(answers, Mapping):
         raise ParameterTypeError(f"{FORM}, got {type(answers).__name__}")
-    if not 0 < len(answers) <= MOST:
-        raise ParameterError(f"answers must be at least one and at most {MOST}")
+    if not 0 < len(answers) <= MAX_ANSWERS:
+        raise ParameterError(f"answers must be at least one and at most {MAX_ANSWERS}")
     policies = dict(nan) if isinstance(nan, Mapping) else dict.fromkeys(answers, nan)
     unknown = [name for name in policies if name not in answers]
     if unknown:

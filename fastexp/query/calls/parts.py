@@ -12,6 +12,7 @@ import numpy as np
 
 from ..._keys.key_columns import joined
 from ..._keys.keys import Keys
+from ..._parameters.validate import MAX_EXACT
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterTypeError
 
@@ -19,7 +20,6 @@ ROUNDED = (
     "records must not be integers beyond 2**53 together with other numbers: float64 would round "
     "them"
 )
-EXACT = 1 << 53  # float64 has all integers up to it
 ROW, VALUE, PERSON = 24, 9, 80  # bytes of a row, a value and a person, while answers are drawn
 
 
@@ -119,7 +119,7 @@ def as_floats(values: AnyArray) -> AnyArray:
     """The same numbers as float64; refused where one of them would be rounded."""
     if values.dtype.kind == "f":
         return values
-    if values.size and not -EXACT <= int(values.min()) <= int(values.max()) <= EXACT:
+    if values.size and not -MAX_EXACT <= int(values.min()) <= int(values.max()) <= MAX_EXACT:
         raise ParameterTypeError(ROUNDED)
     return values.astype(np.float64)
 

@@ -14,7 +14,7 @@ from ..._typing import AnyArray, IntArray, Membership
 from ...errors import ParameterError
 from ...grouped.private_groups import PrivateGroups
 from ...grouped.request import checked_membership
-from ...pictures.cards import Card, Carded
+from ...pictures.cards import Card, HtmlRepr
 from .answers import Answer, column_name
 from .groups import groups_of
 
@@ -29,7 +29,7 @@ Check: TypeAlias = Callable[[], None]  # refuses mistakes before the charge
 
 
 @dataclass(frozen=True, repr=False)
-class Scope(Carded):
+class Scope(HtmlRepr):
     """Which groups are answered, whose a row is, and how much of one person counts.
 
     `Query` is one with verbs, and documents the parameters.

@@ -11,7 +11,7 @@ from ..._parameters import validate
 from ...errors import ParameterError
 
 UNKNOWN = 2 << 30  # bytes, where the system does not tell
-LEAST, MOST = 1 << 20, (1 << 60) - 1
+MIN_MEMORY, MAX_MEMORY = 1 << 20, (1 << 60) - 1
 INFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgt]?)(?:i?b)?")
 UNITS = ("", "k", "m", "g", "t")
@@ -38,9 +38,9 @@ class Room:
 def memory_of(memory: object) -> int:
     """Bytes of an argument `memory`: a number of them, or a text as "200MB"."""
     if not isinstance(memory, str):
-        return validate.counting("memory", memory, LEAST, MOST)
+        return validate.counting("memory", memory, MIN_MEMORY, MAX_MEMORY)
     size = size_of(memory)
-    if not LEAST <= size <= MOST:
+    if not MIN_MEMORY <= size <= MAX_MEMORY:
         raise ParameterError(f"memory must be a size from 1MB on, as '200MB', got {memory!r}")
     return size
 

@@ -25,7 +25,7 @@ from ..._typing import AnyArray, IntArray
 from ...grouped.grouping import order
 
 STEP = 512  # rows of a run for each of its keys in memory
-CHUNK = 1 << 16  # rows that are read at once where a range is longer than its reader can hold
+CHUNK_ROWS = 1 << 16  # rows that are read at once where a range is longer than its reader can hold
 FEWEST, MOST = 1 << 12, 1 << 24  # rows of a run
 EXTRA = 4  # words of a row beside its columns, while they are sorted
 HIGHEST = (1 << 63) - 1
@@ -129,7 +129,7 @@ class Runs:
     def chunks(self, rows: Range, columns: Sequence[int]) -> Iterator[list[IntArray]]:
         """Some columns of a range of any length, in no order, chunk after chunk."""
         for run, first, last in zip(self._runs, rows.first, rows.last, strict=True):
-            for begin, end in _steps(int(last - first), CHUNK, CHUNK):
+            for begin, end in _steps(int(last - first), CHUNK_ROWS, CHUNK_ROWS):
                 place, size = int(first) + begin, end - begin
                 yield [self._entries(run.columns[i], place, size) for i in columns]
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..._typing import AnyArray, IntArray, WordArray
 from ...errors import ParameterError
 from ...grouped.grouping import differing
-from .sorted_runs import CHUNK, Range, Runs
+from .sorted_runs import CHUNK_ROWS, Range, Runs
 
 NAME_WORDS = 4  # of a name, as `Names.name_words` gives them
 SORTED = (1, 0, 2, 3)  # words of a name, as rows are sorted by them: first what tells most apart
@@ -119,8 +119,8 @@ class Spill:
 
 def _pieces(part: Part, known: AnyArray | np.bool_) -> Iterator[IntArray]:
     counting = known & (part.counts != 0) & (part.codes >= 0)
-    for first in range(0, counting.size, CHUNK):
-        yield first + np.flatnonzero(counting[first : first + CHUNK])
+    for first in range(0, counting.size, CHUNK_ROWS):
+        yield first + np.flatnonzero(counting[first : first + CHUNK_ROWS])
 
 
 def _columns(part: Part, rows: IntArray) -> list[AnyArray]:

@@ -29,7 +29,7 @@ TYPES = {"integers": "BIGINT", "floats": "DOUBLE", "text": "VARCHAR", "booleans"
 INSTANTS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns": "TIMESTAMP_NS"}
 SYSTEM = "system.main"  # a user's macros may have the names of DuckDB's functions
 MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 1}  # or nanoseconds, of "ns"
-FEW = 1 << 11  # rows of answers in one statement
+ROWS_PER_STATEMENT = 1 << 11  # rows of answers in one statement
 ROWS, MOST_UNIONS = 1 << 17, 64  # rows of answers at a time: as constants they take much memory
 DAYS = (1 << 31) - 2  # the last ones of 32 bits are infinite
 MOMENTS = 106_751 * 86_400 * 10**9  # whole days within 64 bits: beyond them casts fail badly
@@ -115,7 +115,7 @@ def table_of(source: Any, columns: Sequence[Column]) -> DuckDBPyRelation:
     A connection may be locked, or have a table of any name: nothing is registered or looked up.
     """
     size, names = len(columns[0].values), [column.name for column in columns]
-    if size <= FEW:  # in one statement: each takes a millisecond
+    if size <= ROWS_PER_STATEMENT:  # in one statement: each takes a millisecond
         return _rows(source, columns, names, range(size))
     step, places = max(ROWS, size // MOST_UNIONS), [f"c{i}" for i in range(len(names))]
     answers, *others = (

@@ -23,7 +23,7 @@ TYPES: dict[str, Any] = {
     "text": pl.String(),
     "booleans": pl.Boolean(),
 }
-MOST = ((1 << 63) - 1) // 1000  # seconds, as Polars counts none but in milliseconds
+MAX_SECONDS = ((1 << 63) - 1) // 1000  # seconds, as Polars counts none but in milliseconds
 
 
 class PolarsFrame(Adapter):
@@ -43,7 +43,7 @@ class PolarsFrame(Adapter):
         super().check_answers(names, groups)
         for column in groups:
             seconds = column.kind == "timestamps" and column.unit == "s"
-            if seconds and not within(column, Range(-MOST, MOST)):
+            if seconds and not within(column, Range(-MAX_SECONDS, MAX_SECONDS)):
                 raise ParameterError(
                     f"groups must be timestamps that Polars can hold in ms, got others in "
                     f"{column.name!r}"

@@ -31,7 +31,7 @@ FORMATS: dict[str, type[Json] | type[Parquet] | type[Arrow]] = {
 }
 BATCH = 1 << 16  # rows at a time
 LONG_BATCH = 1 << 11  # where texts of any length are read
-LEAST = 64 << 20  # bytes that DuckDB may need for a file
+MIN_MEMORY = 64 << 20  # bytes that DuckDB may need for a file
 LEAST_MEMORY = 32 << 20  # bytes that DuckDB needs for anything
 SETTINGS = {
     "autoinstall_known_extensions": False,
@@ -85,7 +85,7 @@ class PathFrame(ArrowAnswers):
     @cached_property
     def _database(self) -> DuckDBPyConnection:
         return connect(
-            memory=max(self.room.memory // 2, LEAST),
+            memory=max(self.room.memory // 2, MIN_MEMORY),
             threads=self._threads,
             files=[name for file in self.files for name in (file.path, pattern(file.path))],
         )
@@ -173,9 +173,10 @@ class PathFrame(ArrowAnswers):
     def _read(
         self, source: RowFile, uses: Sequence[Use], kinds: Sequence[text_cells.Kind]
     ) -> Iterator[tuple[int, list[Any]]]:
-        odd = source.plain is None or source.plain.odd or bool(source.file.partitions)
+        plain = source.plain
+        may_misread = plain is None or plain.may_misread or bool(source.file.partitions)
         surveys = [
-            text_cells.Survey(kind, _called(source, use), odd)
+            text_cells.Survey(kind, _called(source, use), may_misread)
             for use, kind in zip(uses, kinds, strict=True)
         ]
         sql, parameters, widths = _query(source, uses, surveys)

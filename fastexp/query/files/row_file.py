@@ -16,9 +16,9 @@ T = TypeVar("T")
 FULL = "takes more memory than it may (a larger memory= may help)"
 DAMAGED = "cannot be read to its end (cut off, damaged, or not compressed as its name says?)"
 OF_FILES = ("IOException", "EOFError", "error")  # the last of zlib
-CHUNK = 1 << 18  # bytes at a time
+CHUNK_BYTES = 1 << 18  # bytes at a time
 QUOTING = (b'"', b"\r", b"\0")  # by which rows and lines may differ
-ODD = (b"_", b"+", b"\v", b"\f")  # with which DuckDB takes for numbers what is none
+MISREAD_MARKS = (b"_", b"+", b"\v", b"\f")  # with which DuckDB takes for numbers what is none
 END = ord("\n")
 
 
@@ -26,7 +26,7 @@ class Plain(NamedTuple):
     """What the bytes behind a header tell."""
 
     rows: int
-    odd: bool  # whether DuckDB may take some text for a number that is none
+    may_misread: bool  # whether DuckDB may take some text for a number that is none
 
 
 class SqlTable(NamedTuple):
@@ -80,19 +80,20 @@ def plain(path: str, start: int, *, blank_is_row: bool) -> Plain | None:
     blank_is_row: whether a blank line is a row, as where there is one column: its cell is empty.
     None if lines need not be rows: there are quotes, or ends of lines of another kind.
     """
-    buffer = bytearray(b"," + bytes(CHUNK))  # the first is the last byte of the chunk before
-    data, ends, blank, odd = np.frombuffer(buffer, np.uint8), 0, 0, False
+    buffer = bytearray(b"," + bytes(CHUNK_BYTES))  # the first is the last byte of the chunk before
+    data, ends, blank, may_misread = np.frombuffer(buffer, np.uint8), 0, 0, False
     with open(path, "rb", buffering=0) as raw:  # noqa: PTH123  # Path's has no readinto
         raw.seek(start)
         while size := raw.readinto(memoryview(buffer)[1:]):
             stop = 1 + size
             if any(buffer.find(byte, 1, stop) >= 0 for byte in QUOTING):
                 return None
-            odd = odd or any(buffer.find(byte, 1, stop) >= 0 for byte in ODD)
+            marks = (buffer.find(byte, 1, stop) for byte in MISREAD_MARKS)
+            may_misread = may_misread or any(place >= 0 for place in marks)
             is_end = data[:stop] == END
             ends += int(np.count_nonzero(is_end[1:]))
             if not blank_is_row:
                 blank += int(np.count_nonzero(is_end[1:] & is_end[:-1]))
             buffer[0] = buffer[size]
     unended = int(data[0] != END)
-    return Plain(max(ends - blank - 1 + unended, 0), odd)
+    return Plain(max(ends - blank - 1 + unended, 0), may_misread)

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..._arrow import arrow
 from ..._intake.number_columns import Numbers
+from ..._parameters.validate import MAX_EXACT
 from ..._typing import AnyArray, FloatArray, IntArray
 from ...errors import InvalidRecords
 from ..engines.frame import Use
@@ -33,9 +34,8 @@ WRITTEN_INTEGER = re.compile(rb"[+-]?[0-9]+")
 WRITTEN_GAPS = (b"", b"nan", b"na", b"null")  # in any case
 INFINITE = re.compile(rb"[+-]?inf(inity)?", re.IGNORECASE)
 WRITTEN_DECIMAL = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-LONGEST = 400  # characters; no number that people mean has more, and int() has a limit
+MAX_NUMBER_LENGTH = 400  # characters; no number that people mean has more, and int() has a limit
 INT64 = range(-(2**63), 2**63)
-EXACT = 1 << 53
 NUMBERS = ("doubles", "numbers")
 MOST_TEXT = 1 << 14  # bytes of a key
 GAP = "lower(trim({0}, ' ' || chr(9))) IN ('', 'nan', 'na', 'null')"
@@ -46,18 +46,20 @@ DECIMAL = (
 )
 DOUBLE = "TRY_CAST({0} AS DOUBLE)"
 # Whether a number is surely the same to DuckDB, be it written as an integer or as a decimal.
-SMALL = f"abs({DOUBLE}) < {EXACT}"
-SURE = f"({SMALL} AND NOT regexp_matches({{0}}, '[_\\v\\f\\r\\n]|[+]-'))"
+EXACT_DOUBLE = f"abs({DOUBLE}) < {MAX_EXACT}"
+SURE = f"({EXACT_DOUBLE} AND NOT regexp_matches({{0}}, '[_\\v\\f\\r\\n]|[+]-'))"
 WHOLE = f"CASE WHEN {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) END"
-WIDE = f"CASE WHEN abs({DOUBLE}) >= {EXACT} THEN abs(CAST({WHOLE} AS HUGEINT)) > {EXACT} END"
+WIDE = (
+    f"CASE WHEN abs({DOUBLE}) >= {MAX_EXACT} THEN abs(CAST({WHOLE} AS HUGEINT)) > {MAX_EXACT} END"
+)
 OTHER = (  # for `number`, unless `{1}`; the longest number has 400 characters
     f"CASE WHEN {{1}} THEN NULL WHEN {GAP} THEN NULL "
-    f"WHEN strlen({{0}}) > {LONGEST} THEN '?' ELSE {{0}} END"
+    f"WHEN strlen({{0}}) > {MAX_NUMBER_LENGTH} THEN '?' ELSE {{0}} END"
 )
 AS_WRITTEN = "CAST(TRY_CAST({0} AS BIGINT) AS VARCHAR) = {0}"  # 007 and +7 are texts
 INTEGERS = (  # also 7.0: of a column with gaps, others write it so
     f"CASE WHEN {AS_WRITTEN} OR {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) "
-    f"WHEN {DECIMAL} AND {DOUBLE} = floor({DOUBLE}) AND abs({DOUBLE}) <= {EXACT} "
+    f"WHEN {DECIMAL} AND {DOUBLE} = floor({DOUBLE}) AND abs({DOUBLE}) <= {MAX_EXACT} "
     f"THEN CAST({DOUBLE} AS BIGINT) END"
 )
 BOOLEANS = "CASE lower({0}) WHEN 'true' THEN true WHEN 'false' THEN false END"
@@ -86,13 +88,13 @@ class Survey(NamedTuple):
     """What a survey says of a column of cells, for one reading.
 
     Of numbers `kind` is "floats", or "integers" where some are beyond 2**53; of keys what they
-    are. `called` is the column in messages. `odd`: whether there may be texts that only DuckDB
-    takes for numbers.
+    are. `called` is the column in messages. `may_misread`: whether there may be texts that
+    only DuckDB takes for numbers.
     """
 
     kind: Kind
     called: str
-    odd: bool
+    may_misread: bool
 
 
 def survey(use: Use, cell: str) -> str:
@@ -121,7 +123,7 @@ def expressions(use: Use, survey: Survey, cell: str) -> list[str]:
         if survey.kind == "integers":
             number = WHOLE.format(cell)
             return [number, OTHER.format(cell, f"{number} IS NOT NULL")]
-        sure = (SURE if survey.odd else SMALL).format(cell)
+        sure = (SURE if survey.may_misread else EXACT_DOUBLE).format(cell)
         return [DOUBLE.format(cell), OTHER.format(cell, sure)]
     if use.reading in KEYS:
         return [f"TRY_CAST({cell} AS BIGINT)" if survey.kind == "integers" else cut(use, cell)]
@@ -205,7 +207,7 @@ def _numbers(
             rounded = not known.all()
             more, missing[rest] = np.where(are_whole, whole, 0), ~are_whole
         else:
-            beyond = np.abs(whole[are_whole].astype(np.float64)) > EXACT
+            beyond = np.abs(whole[are_whole].astype(np.float64)) > MAX_EXACT
             rounded = is_exact and bool(beyond.any())
             more = np.where(are_whole, whole.astype(np.float64), decimals)
         if rounded:
@@ -237,7 +239,7 @@ def numbers_in(
 def number(text: bytes) -> int | float | None:
     """One number; NaN for a gap, None for what is neither."""
     bare = text.strip(b" \t")
-    if len(bare) > LONGEST:
+    if len(bare) > MAX_NUMBER_LENGTH:
         return None
     if not WRITTEN_DECIMAL.fullmatch(bare):
         if bare.lower() in WRITTEN_GAPS:

@@ -26,7 +26,7 @@ from ..files.paths import files_of, is_path
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 FRAME, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
-ODD = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
+QUOTED_MARKS = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet computes text that begins so
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXISTS = (
@@ -93,7 +93,7 @@ def _cell(value: object, quotes_formulas: bool) -> str:
         return str(value).lower() if isinstance(value, bool) else repr(value)
     if quotes_formulas and value.startswith(FORMULAS):
         value = f"'{value}"
-    plain = value.strip() == value != "" and not any(mark in value for mark in ODD)
+    plain = value.strip() == value != "" and not any(mark in value for mark in QUOTED_MARKS)
     return value if plain else '"' + value.replace('"', '""') + '"'
 
 

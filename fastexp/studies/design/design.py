@@ -12,7 +12,7 @@ from typing import Any, Self, cast
 
 from ..._compiler.rounding import check_rounding
 from ..._version import __version__
-from ...pictures.cards import Card, Carded, text
+from ...pictures.cards import Card, HtmlRepr, text
 from . import settings
 from .code import Code, leaves, replaced
 from .study_cells import Cell, Scenario, cells_of, scenarios_of
@@ -20,7 +20,7 @@ from .study_file import settings_in
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Design(Carded):
+class Design(HtmlRepr):
     """The settings of a study, checked and with defaults: `Study` documents them.
 
     Attributes
@@ -51,13 +51,13 @@ class Design(Carded):
     def __post_init__(self) -> None:
         """Validate everything and list all faults; the study is immutable afterwards."""
         check_rounding()
-        faults = settings.Faults()
+        errors = settings.SettingErrors()
         given = {name: getattr(self, name) for name in setting_names()}
-        checked = settings.normalise(given, faults)
-        faults.raise_any(self.name)
+        checked = settings.normalise(given, errors)
+        errors.raise_any(self.name)
         scenarios = scenarios_of(checked)
-        cells = cells_of(checked, scenarios, faults)
-        faults.raise_any(self.name)
+        cells = cells_of(checked, scenarios, errors)
+        errors.raise_any(self.name)
         checked |= {"cells": tuple(cells), "scenarios": tuple(scenarios)}
         for name, value in checked.items():
             object.__setattr__(self, name, value)

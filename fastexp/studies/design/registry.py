@@ -13,8 +13,8 @@ from ...errors import ParameterError
 from ...mechanisms.table import CHOICE, MANY, TABLE, Row
 from ..subjects import by_law, many_quantiles, noisy, selections, top_selections
 from ..subjects.ranked import Ranked
-from ..subjects.subject import Studied, TrueNumber
-from ..subjects.users import studied
+from ..subjects.subject import StudySubject, TrueNumber
+from ..subjects.users import user_subject
 from .generators import RECORDS, Spec
 
 Bounds = tuple[Any, Any] | None
@@ -64,11 +64,11 @@ MECHANISMS: dict[str, Row] = {
 }
 
 
-def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied:
+def build(spec: Spec, epsilon: float, bounds: Bounds) -> StudySubject:
     """What a study's mechanism describes, at one epsilon; its own bounds go before the study's."""
     if "subject" in spec:
         ends = None if bounds is None else _plain(bounds)
-        return studied(spec["subject"].value, epsilon, ends, spec["takes"], spec["parts"])
+        return user_subject(spec["subject"].value, epsilon, ends, spec["takes"], spec["parts"])
     row = MECHANISMS[spec["name"]]
     values = {**row.preset, **spec, "epsilon": epsilon}
     del values["name"]
@@ -91,7 +91,7 @@ def build(spec: Spec, epsilon: float, bounds: Bounds) -> Studied:
             raise ParameterError(f"{name} is missing")
     mechanism = kind(**{name: values.pop(name) for name in parameters if name in values})
     limits = [_plain(ends)] if subject.takes == RECORDS else []
-    built: Studied = subject(mechanism, *limits, **values)
+    built: StudySubject = subject(mechanism, *limits, **values)
     if isinstance(built, TrueNumber) and ends is not bounds:
         low, high = _plain(ends)
         least, most = (low, high) if bounds is None else _plain(bounds)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
-from . import contenders, data_sources
+from . import data_sources, mechanism_specs
 from .code import Code, code_of, mapped
 from .data_sources import OF_SCENARIOS, text
 from .generators import Spec, is_finite
@@ -23,7 +23,7 @@ LEAST_LEVEL = 1e-9
 BLOCK_RECORDS, BLOCK_DRAWS, MOST_BLOCK = 1 << 20, 1 << 20, 4096
 
 
-class Faults:
+class SettingErrors:
     """All that is wrong, with the setting's name before each."""
 
     def __init__(self) -> None:
@@ -77,8 +77,8 @@ def placeless(settings: dict[str, Any]) -> dict[str, Any]:
     return {**settings, "data": [without(data) for data in settings.get("data", [])]}
 
 
-def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
-    """All settings in the form that runs, with defaults; faults are added to `faults`."""
+def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, Any]:
+    """All settings in the form that runs, with defaults; faults are added to `errors`."""
     version = given["version"] if isinstance(given["version"], str) else ""
     ones: dict[str, Callable[[Any], object]] = {
         "name": _name,
@@ -96,22 +96,22 @@ def normalise(given: Mapping[str, object], faults: Faults) -> dict[str, Any]:
         "levels": _level,
         "figures": partial(_figures, version),
         "data": partial(_data, version),
-        "mechanisms": lambda item: contenders.described(item, version),
+        "mechanisms": lambda item: mechanism_specs.described(item, version),
     }
     settings: dict[str, Any] = {}
     for key, check in ones.items():
-        settings[key] = faults.attempt(key, partial(check, plain(given[key])))
+        settings[key] = errors.attempt(key, partial(check, plain(given[key])))
     for key, check in lists.items():
         items = _sources(given[key]) if key == "data" else several(plain(given[key]))
         if not items:
-            faults.add(key, "must not be empty")
+            errors.add(key, "must not be empty")
         places = [(_where(key, i, item), item) for i, item in enumerate(items)]
-        values = [faults.attempt(where, partial(check, item)) for where, item in places]
+        values = [errors.attempt(where, partial(check, item)) for where, item in places]
         settings[key] = tuple(x for value in values if value is not None for x in several(value))
     for key in ("epsilon", "n", "levels", "figures"):
         if len({*map(figure_name, settings[key])}) < len(settings[key]):
-            faults.add(key, "must not hold a value twice")
-    if settings["block"] is None and not faults.lines:
+            errors.add(key, "must not hold a value twice")
+    if settings["block"] is None and not errors.lines:
         settings["block"] = _block(settings)
     return settings
 

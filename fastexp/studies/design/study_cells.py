@@ -10,12 +10,12 @@ from itertools import product
 from typing import Any
 
 from ..subjects.selections import Response
-from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, Studied
-from . import contenders, registry
+from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, StudySubject
+from . import mechanism_specs, registry
 from .code import Code
 from .data_sources import DataSource, label_of, source_of
 from .generators import UTILITIES, Spec
-from .settings import Faults, sizes_of, written
+from .settings import SettingErrors, sizes_of, written
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Cell:
     n: int
     mechanism: str
     epsilon: float
-    subject: Studied
+    subject: StudySubject
     key: int
     averages: tuple[str, ...]
     quantiles: tuple[str, ...]
@@ -76,32 +76,34 @@ def scenarios_of(settings: dict[str, Any]) -> list[Scenario]:
     return scenarios
 
 
-def cells_of(settings: dict[str, Any], scenarios: list[Scenario], faults: Faults) -> list[Cell]:
+def cells_of(
+    settings: dict[str, Any], scenarios: list[Scenario], errors: SettingErrors
+) -> list[Cell]:
     """All cells, scenario by scenario; whatever cannot be built is a fault."""
     mechanisms = settings["mechanisms"]
-    _distinct("mechanisms", [contenders.label_of(spec) for spec in mechanisms], faults)
-    _distinct("data", [label_of(data) for data in settings["data"]], faults)
+    _distinct("mechanisms", [mechanism_specs.label_of(spec) for spec in mechanisms], errors)
+    _distinct("data", [label_of(data) for data in settings["data"]], errors)
     there = {scenario.source.takes for scenario in scenarios}
     places = []
     for i, spec in enumerate(mechanisms):
         places.append(f"mechanisms[{i}] ({spec['name']})")
-        takes = contenders.takes_of(spec)
+        takes = mechanism_specs.takes_of(spec)
         if takes not in there:
-            faults.add(places[i], f"takes {takes}, and no data of the study are that")
+            errors.add(places[i], f"takes {takes}, and no data of the study are that")
 
     @cache
-    def built(i: int, epsilon: float, ends: tuple[float, float] | None) -> Studied | None:
-        return faults.attempt(places[i], partial(registry.build, mechanisms[i], epsilon, ends))
+    def built(i: int, epsilon: float, ends: tuple[float, float] | None) -> StudySubject | None:
+        return errors.attempt(places[i], partial(registry.build, mechanisms[i], epsilon, ends))
 
     cells: list[Cell] = []
     for number, scenario in enumerate(scenarios):
         for (i, spec), epsilon in product(enumerate(mechanisms), settings["epsilon"]):
-            if contenders.takes_of(spec) != scenario.source.takes:
+            if mechanism_specs.takes_of(spec) != scenario.source.takes:
                 continue
             subject = built(i, epsilon, scenario.bounds)
             if subject is not None:
                 cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
-                _check(cells[-1], settings["draws"], places[i], faults)
+                _check(cells[-1], settings["draws"], places[i], errors)
     return cells
 
 
@@ -111,7 +113,7 @@ def _cell(
     scenario: Scenario,
     spec: Spec,
     epsilon: float,
-    subject: Studied,
+    subject: StudySubject,
 ) -> Cell:
     figures = [figure for figure in settings["figures"] if figure in subject.figures]
     callables = [figure for figure in settings["figures"] if isinstance(figure, dict)]
@@ -119,7 +121,7 @@ def _cell(
         number,
         scenario.source.label,
         scenario.n,
-        contenders.label_of(spec),
+        mechanism_specs.label_of(spec),
         epsilon,
         subject,
         key_of(scenario.key, _unlabelled(spec), epsilon, scenario.bounds),
@@ -132,18 +134,18 @@ def _cell(
     )
 
 
-def _check(cell: Cell, draws: int, where: str, faults: Faults) -> None:
+def _check(cell: Cell, draws: int, where: str, errors: SettingErrors) -> None:
     """Refuse what a mechanism cannot do."""
     if not (cell.averages or cell.quantiles or cell.theorems or cell.callables):
         there = ", ".join(cell.subject.figures) or "none without truth(data) or a law"
-        faults.add(where, f"has none of the figures; it has {there}")
+        errors.add(where, f"has none of the figures; it has {there}")
     if isinstance(cell.subject, Response) and cell.n != 2:
-        faults.add(where, "takes two utilities: n must be 2")
+        errors.add(where, "takes two utilities: n must be 2")
     least = int(getattr(cell.subject.mechanism, "k", 1))
     if cell.n < least:
-        faults.add(where, f"n must be at least k = {least}")
+        errors.add(where, f"n must be at least k = {least}")
     if draws == 0 and (cell.callables or not cell.subject.closed):
-        faults.add(where, "has no exact figures: draws must be > 0")
+        errors.add(where, "has no exact figures: draws must be > 0")
 
 
 def _unlabelled(spec: Spec) -> Spec:
@@ -153,6 +155,6 @@ def _unlabelled(spec: Spec) -> Spec:
     return {key: v.name if isinstance(v, Code) else v for key, v in parts.items()}
 
 
-def _distinct(key: str, labels: list[str], faults: Faults) -> None:
+def _distinct(key: str, labels: list[str], errors: SettingErrors) -> None:
     if len(set(labels)) < len(labels):
-        faults.add(key, "two have the same label in tables; give them labels that differ")
+        errors.add(key, "two have the same label in tables; give them labels that differ")

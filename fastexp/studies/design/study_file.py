@@ -11,7 +11,7 @@ from ..._parameters import toml_text
 from ...errors import ParameterError
 from .code import imported, replaced
 from .record_files import is_file
-from .settings import Faults, several
+from .settings import SettingErrors, several
 
 
 def settings_in(path: Path, known: list[str], allow_import: bool) -> dict[str, Any]:
@@ -30,12 +30,12 @@ def settings_in(path: Path, known: list[str], allow_import: bool) -> dict[str, A
     if not isinstance(settings, dict):
         raise ParameterError(f"{path} must hold the settings of a study")
     unknown, missing = sorted(set(settings) - set(known)), {"mechanisms", "epsilon"} - set(settings)
-    faults = Faults()
+    errors = SettingErrors()
     for key in unknown:
-        faults.add(key, f"unknown; a study has {', '.join(known)}")
+        errors.add(key, f"unknown; a study has {', '.join(known)}")
     for key in sorted(missing):
-        faults.add(key, "missing")
-    faults.raise_any(settings.get("name", path.stem))
+        errors.add(key, "missing")
+    errors.raise_any(settings.get("name", path.stem))
     settings.setdefault("name", path.stem)
     if settings is content:  # a results folder's file has the paths that the run was given
         settings["data"] = _relative_to(path.parent, settings.get("data", "normal"))

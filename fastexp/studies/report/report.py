@@ -11,7 +11,7 @@ from typing import Any
 from ..._parameters.text import readable
 from ...errors import ParameterError, StudyError
 from ...pictures.canvas import label
-from ..design import contenders
+from ..design import mechanism_specs
 from ..ready.ready import source_of
 from ..store.folder import STUDY
 from ..store.writing import publish
@@ -67,7 +67,10 @@ def write_report(
 
 def takes(study: dict[str, Any]) -> dict[str, str]:
     """For each mechanism's label whether it takes "records" or "utilities"."""
-    return {contenders.label_of(spec): contenders.takes_of(spec) for spec in study["mechanisms"]}
+    return {
+        mechanism_specs.label_of(spec): mechanism_specs.takes_of(spec)
+        for spec in study["mechanisms"]
+    }
 
 
 def heading(study: dict[str, Any]) -> tuple[str, list[str]]:

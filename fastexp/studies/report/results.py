@@ -11,7 +11,7 @@ from typing import Any
 from ..._compiler.rounding import check_rounding
 from ..._parameters.text import readable
 from ...errors import ParameterError, StudyError
-from ...pictures.cards import Card, Carded
+from ...pictures.cards import Card, HtmlRepr
 from ..design.design import Design
 from ..store import folder, machine
 from ..store.writing import publish
@@ -24,7 +24,7 @@ from .table_rows import COLUMNS, csv_text, json_text, rows_of
 from .words import Rows, distinct, parts
 
 
-class StudyResults(Carded):
+class StudyResults(HtmlRepr):
     """The results of a study: a table with a row for each cell and figure.
 
     Made by `Study.run`.

@@ -8,13 +8,13 @@ from shutil import get_terminal_size
 from textwrap import fill
 
 from ..._parameters.text import fitting, printable, table_lines
-from ...pictures.cards import Card, Carded
+from ...pictures.cards import Card, HtmlRepr
 
 LINE = 80  # characters of a line of prose
 
 
 @dataclass(frozen=True, repr=False)
-class StudyTable(Carded):
+class StudyTable(HtmlRepr):
     """A table of a study's results for readers; `print` shows it as wide as the terminal.
 
     Made by `StudyResults.table`. Words are never broken: columns that have no room are left out,

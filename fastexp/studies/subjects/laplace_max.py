@@ -15,7 +15,7 @@ import numpy as np
 from ..._typing import FloatArray
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)
-LONGEST, BEYOND = 4.0, 44.0  # scales: of a piece, and after the best, where e^-44 is left
+MAX_PIECE, BEYOND = 4.0, 44.0  # scales: of a piece, and after the best, where e^-44 is left
 
 
 def noisy_max_losses(losses: FloatArray, rate: float) -> FloatArray:
@@ -49,7 +49,7 @@ def _nodes(utilities: FloatArray) -> tuple[FloatArray, FloatArray]:
     knots = np.unique(np.concatenate([[-BEYOND, BEYOND], inner]))
     parts = []
     for low, high in pairwise(knots):
-        parts.append(np.linspace(low, high, int(np.ceil((high - low) / LONGEST)) + 1)[:-1])
+        parts.append(np.linspace(low, high, int(np.ceil((high - low) / MAX_PIECE)) + 1)[:-1])
     ends = np.append(np.concatenate(parts), BEYOND)
     half = np.diff(ends) / 2
     x = (ends[:-1] + half)[:, None] + half[:, None] * NODES

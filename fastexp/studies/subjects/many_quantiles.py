@@ -19,7 +19,7 @@ from ...mechanisms._several import JointMechanism
 from ...mechanisms.quantile import Quantile
 from ...mechanisms.quantiles import Quantiles
 from ...privacy import Guarantee, sequential
-from .subject import MANY, Block, Studied, drawn_from_records, one_of_units
+from .subject import MANY, Block, StudySubject, drawn_from_records, one_of_units
 
 MOST_EXACT = 4  # quantiles
 
@@ -68,7 +68,7 @@ class Independent:
         return np.sort(np.stack(draws, axis=-1), axis=-1)
 
 
-class ManyQuantiles(Studied):
+class ManyQuantiles(StudySubject):
     """Errors of m answers: their mean, and that of the worst one of each draw.
 
     The true quantile is what the mechanisms take for it: the record of rank q·n, or any number

@@ -15,10 +15,10 @@ from ...laws.bounds import loss_bound
 from ...laws.figures import SQUARES, Figures
 from ...mechanisms._counting import CountsMechanism
 from .laplace_max import noisy_max_losses
-from .subject import Block, Studied
+from .subject import Block, StudySubject
 
 
-class Utilities(Studied):
+class Utilities(StudySubject):
     """A mechanism whose `sample` takes rows of utilities."""
 
     takes: ClassVar[str] = "utilities"

@@ -48,7 +48,7 @@ class Block:
         rows: AnyArray,
         first: int,
         bounds: tuple[float, float] | None,
-        subjects: Sequence[Studied],
+        subjects: Sequence[StudySubject],
     ) -> None:
         self.subjects = subjects
         self.rows = rows if bounds is None else _clamped(rows, *bounds)
@@ -96,7 +96,7 @@ def drawn_from_records(
     )
 
 
-class Studied(ABC):
+class StudySubject(ABC):
     """A mechanism at one epsilon, as a study sees it. Holds public parameters only."""
 
     figures: tuple[str, ...] = ("error", "bias", "error_quantile")
@@ -157,7 +157,7 @@ class Studied(ABC):
         raise NotImplementedError  # only for figures that are listed
 
 
-class TrueNumber(Studied):
+class TrueNumber(StudySubject):
     """A mechanism that gives a number: its error is the distance from the true statistic."""
 
     low: float

@@ -19,7 +19,7 @@ OPTIONAL = ("law", "truth", "promise")
 UTILITIES = "utilities"
 
 
-class Subject(Protocol):
+class StudyMechanism(Protocol):
     """A mechanism of your own, or of another library, for `Study`.
 
     Any object with these two members will do; it need not be a subclass.
@@ -169,7 +169,7 @@ class UserSelection(Selection):
         return chosen
 
 
-def studied(
+def user_subject(
     subject: Any, epsilon: float, bounds: tuple[float, float] | None, takes: str, parts: Any
 ) -> UserNumber | UserSelection:
     """A user's subject as a study sees it; `parts` are those of `OPTIONAL` that it has."""

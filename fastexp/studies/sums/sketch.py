@@ -19,7 +19,7 @@ from ..design.study_cells import Cell
 PER_OCTAVE, OCTAVES = 16, 40
 BINS = PER_OCTAVE * OCTAVES + 3  # with those of 0 and of all that is beyond the last edge
 UNIT = 1 << 30  # of expected numbers
-STEPS = np.array([2.0 ** (i / PER_OCTAVE) for i in range(PER_OCTAVE)])
+OCTAVE_STEPS = np.array([2.0 ** (i / PER_OCTAVE) for i in range(PER_OCTAVE)])
 
 
 @lru_cache(maxsize=64)
@@ -29,7 +29,7 @@ def edges_below(most: float) -> FloatArray:
     Bin 0 holds the errors of exactly 0, bin j those in (edge j - 1, edge j].
     """
     top = math.frexp(most)[1]
-    octaves = [np.ldexp(STEPS, top - OCTAVES + o) for o in range(OCTAVES)]
+    octaves = [np.ldexp(OCTAVE_STEPS, top - OCTAVES + o) for o in range(OCTAVES)]
     edges = np.concatenate([[0.0], *octaves, [math.ldexp(1.0, top)]])
     edges.flags.writeable = False
     return edges

@@ -597,7 +597,7 @@ def segments_are_sorted() -> None:
     for n in (1, 2, 8, 9, 33, 63, 64, 65, 130):
         t = rng.integers(0, 2**52, n)
         expected = np.sort(t)
-        work = np.empty(max(n, segment_sort.ROOM), np.int64)
+        work = np.empty(max(n, segment_sort.SCRATCH_WORDS), np.int64)
         segment_sort.sort_segments(np.array([0, n]), n, t, work)
         assert (t == expected).all()
 

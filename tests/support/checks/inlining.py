@@ -17,7 +17,7 @@ def text(module: str) -> bytes:
 def run() -> None:
     """Flattened functions compute the same, and a helper's constant is not folded."""
     kernel_sources.text = text  # functions of tests count as the package's
-    inlining.SMALL = 10**6
+    inlining.MAX_REPEATED_NODES = 10**6
     # The tests are loops: a case alone shows by its error whether the package noticed.
     is_the_function = unwrap(spliced.test_a_flattened_function_is_the_function)
     calls_stay = unwrap(spliced.test_calls_that_stay)

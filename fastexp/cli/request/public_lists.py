@@ -205,12 +205,12 @@ def _kind_of_texts(option: str, entries: Entries) -> str:
     Numbers beside integers are refused: as text, 13.0 would turn 13 into text, too.
     """
     texts = entries.values
-    odd = [place for place, text in enumerate(texts) if not _is(_integer, text)]
-    if not odd:
+    not_integers = [place for place, text in enumerate(texts) if not _is(_integer, text)]
+    if not not_integers:
         return "integers"
     codes = len(set(map(len, texts))) == 1 and all(x.isascii() and x.isdigit() for x in texts)
-    number = next((place for place in odd if _is(float, texts[place])), None)
-    if len(odd) < len(texts) and not codes and number is not None:
+    number = next((place for place in not_integers if _is(float, texts[place])), None)
+    if len(not_integers) < len(texts) and not codes and number is not None:
         raise UserMistake(
             f"{option}: {entries.called(number)} is a number, but not written as the integers "
             "of the list are: write it without decimals, + or zeros in front, and within 64 bits "

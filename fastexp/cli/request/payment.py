@@ -67,7 +67,7 @@ class Payment:
         return states[-1] if states else None
 
     @property
-    def is_settled(self) -> bool:
+    def has_stored_answer(self) -> bool:
         """Whether the ledger has the answers already, so that FILE need not be there."""
         return self._state in ("answered", "failed")
 

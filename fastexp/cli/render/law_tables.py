@@ -12,14 +12,14 @@ from ...pictures.canvas import save
 from ...pictures.error_pictures import comparison_bars
 from ...pictures.law_panels import draw
 from ...query.calls.laws import APPEARS, COLUMNS
-from ..ask.paid_release import rows_of
+from ..request.paid_release import rows_of
 from ..terminal import printing, tables
 from . import sentences
 from .law_facts import TAIL, LawFacts
 
 if TYPE_CHECKING:
     from ...query.engines.frame import Column
-    from ..ask.input_file import PublicCall
+    from ..request.input_file import PublicCall
 
 MOST_ABSENT = 5
 MOST_BARS = 200  # of a picture

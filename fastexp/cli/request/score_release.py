@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 OF_QUERIES = ("by", "groups", "person", "max_groups", "max_rows", "membership", "key", "output")
 OF_COUNTS = ("column", "candidates", "neighbors")
-MOST = 2.0**63  # of utilities: larger ones would be rounded by more than a sensitivity allows for
+# of utilities: larger ones would be rounded by more than a sensitivity allows for
+MAX_UTILITY = 2.0**63
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def _of_file(frame: Frame, options: Namespace) -> Scores:
         whole = np.concatenate(utilities)
         if has_gaps:
             raise UserMistake("--utilities: each candidate must have a utility")
-        if (np.isfinite(whole) & (np.abs(whole.astype(np.float64)) >= MOST)).any():
+        if (np.isfinite(whole) & (np.abs(whole.astype(np.float64)) >= MAX_UTILITY)).any():
             raise UserMistake("--utilities: numbers must be below 2**63 in magnitude")
         if np.isfinite(whole).all() and bool((whole == np.trunc(whole)).all()):
             return whole.astype(np.int64)  # perhaps counts, which a file of text does not tell

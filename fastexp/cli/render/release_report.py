@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..ask.paid_release import rows_of
+from ..request.paid_release import rows_of
 from ..terminal import printing, tables
 from . import sentences, waiting
 
 if TYPE_CHECKING:
     from ...query.engines.frame import Column
-    from ..ask.paid_release import PaidRelease
-    from ..ask.score_release import ScoreRelease
+    from ..request.paid_release import PaidRelease
+    from ..request.score_release import ScoreRelease
 
     Release: TypeAlias = PaidRelease | ScoreRelease
 
@@ -27,7 +27,7 @@ def carry_out(release: Release, *, as_json: bool, quiet: bool, hint: str = "") -
     if not quiet:
         notes = "\n".join(filter(None, (hint, promise_sentence(release))))
         payment.announce = partial(printing.note, notes)
-        if not payment.is_settled:
+        if not payment.has_stored_answer:
             waiting.announce_compilation()
     columns = release.columns()
     facts = partial(_facts, release, columns)

@@ -20,7 +20,7 @@ from ..options.values import csv_cells
 from ..terminal.errors import UserMistake, reason_of
 from .input_file import STDIN, FileRows, InputFile, is_npy
 
-MOST = 1 << 28  # bytes of a file of lines
+MAX_FILE_BYTES = 1 << 28  # bytes of a file of lines
 TEXTS = ("CSV", "TSV")  # formats whose cells are of no type
 
 
@@ -91,7 +91,7 @@ def split(option: str, text: str) -> list[str]:
     return entries
 
 
-def content(option: str, file: str, most: int = MOST) -> str:
+def content(option: str, file: str, most: int = MAX_FILE_BYTES) -> str:
     """The text of a file; UserMistake if it is not a file of text, or larger than `most` bytes."""
     try:
         with Path(file).open("rb") as raw:

@@ -51,8 +51,8 @@ class PaidRelease(ReleaseCall):
         is_taken = output is not None and Path(output.file).exists()
         payment = Payment(call.budget, call.label, call.note)  # later: who wrote it kept it before
         self.payment, self.output = payment, call.output
-        key = None if call.key is None or payment.is_settled else read_key(call.key)
-        if is_taken and not call.force and not payment.is_settled:
+        key = None if call.key is None or payment.has_stored_answer else read_key(call.key)
+        if is_taken and not call.force and not payment.has_stored_answer:
             raise ParameterError(EXISTS.format(call.output))
         if output is not None:
             output = output._replace(force=call.force, quotes_formulas=call.quotes_formulas)
@@ -125,7 +125,7 @@ class PaidRelease(ReleaseCall):
         call, output = self.call, self._output
         columns: list[Column]
         try:
-            if not self.payment.is_settled:
+            if not self.payment.has_stored_answer:
                 with open_rows(call.source, call.memory, call.threads, call.temp) as frame:
                     columns = perform(self, frame, output)
             else:
