@@ -199,7 +199,7 @@ class TestEqualBytes:
         values, grid = np.sort(np.random.default_rng(1).random(60_000)), MECHANISMS[1].grid
         low = int(share * values.size) - 600
         wanted = Records(values).source(assume_sorted=True).window(grid, low, low + 1200)
-        with changed((unsorted, "THREADED", 2), (unsorted, "ROOM", 1 << 20)):
+        with changed((unsorted, "THREADED", 2), (unsorted, "BUFFER_SHARE", 1 << 20)):
             for threads in (1, 2, 3, 7):
                 found = Records(values).source(threads=threads).window(grid, low, low + 1200)
                 assert same(found, wanted), threads

@@ -299,7 +299,7 @@ class TestKeys:
 
     @each("room", [{}, {"memory": 1 << 12}])
     def test_nor_in_files(self, room, tmp_path, monkeypatch):
-        monkeypatch.setattr(memory, "LEAST", 1)
+        monkeypatch.setattr(memory, "MIN_MEMORY", 1)
         options = {**room, "temp": tmp_path}
         path, long = tmp_path / "rows.parquet", "b" * (1 << 14)
         shop = np.append(np.full(self.N, 5, np.uint64), np.uint64(1 << 63))

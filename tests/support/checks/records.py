@@ -246,16 +246,16 @@ def read_way(name: str, data: Any, nan: str = "raise", **how: Any) -> Any:
 
 
 SMALL_BUFFERS = (
-    (_records, "SMALL", 8),
-    (unsorted, "LEAST", 8),
+    (_records, "MAX_SORTED_RECORDS", 8),
+    (unsorted, "MIN_PASS", 8),
     (unsorted, "SAMPLE", 6),
-    (unsorted, "ROOM", 64),
+    (unsorted, "BUFFER_SHARE", 64),
     (unsorted, "THREADED", 2),
     (unsorted, "PIECE", 5),
 )
 
 
-NO_ROOM = (unsorted, "LEAST", 1), (unsorted, "COARSE", 1)  # for what is then gathered
+NO_ROOM = (unsorted, "MIN_PASS", 1), (unsorted, "COARSE", 1)  # for what is then gathered
 
 
 def bad_pivots(choose: Callable[[int, int, int], tuple[int, int]]) -> tuple[Any, str, Any]:
