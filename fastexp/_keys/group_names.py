@@ -169,6 +169,22 @@ class KeyNames:
         return self._tables[unit]
 
 
+class HashedNames(KeyNames):
+    """Names of which only the words are known, as an engine's workers send them to each other."""
+
+    def __init__(self, words: WordArray) -> None:
+        super().__init__("rows", np.arange(len(words)))
+        self._words = words
+
+    def taken(self, index: IntArray) -> HashedNames:
+        """Some of them, in another order."""
+        return HashedNames(self._words[index])
+
+    def name_words(self) -> WordArray:
+        """The words, four of each."""
+        return self._words
+
+
 class TupleNames:
     """Distinct tuples of keys in an order.
 

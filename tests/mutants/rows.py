@@ -468,7 +468,7 @@ ROWS = {
         "the claim of rows forgotten": "grouped:AppearanceDraws._persons:left:1",
         "words at the bound appear": "grouped:AppearanceDraws._fill:edge:2",
         "open coins appear": "grouped:appears:true:6",
-        "a total must pass its threshold": "query/calls:appearing:edge",
+        "a total must pass its threshold": "query/calls:appear:edge",
         "a total in arrays must pass it": "grouped:drawn:edge:2",
         "groups without a record of the deciding answer": "query/calls:Indices.draw:false:2",
         "delta for each row": "query/calls:questions_of:number=2:2",

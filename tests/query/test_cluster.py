@@ -28,6 +28,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.intake import Sorted
+from tests.doors.keys import names_of
 from tests.doors.query import brought, engine_module, verbs
 from tests.messages import raises, says
 from tests.support import frame_cases as cases
@@ -747,6 +748,195 @@ class TestOnWorkers:
             assert not any(form in text for form in forms for text in texts)
         assert not any(b"777123" in text for text in texts)
         assert any(b"MapInArrow" in text for text in texts), "the logs of these jobs"
+
+
+SIZES = np.array([*[90] * 4, *[60] * 3, 40, 30, *[2] * 12, *[1] * 24])
+CODES = np.repeat(np.arange(SIZES.size), SIZES)
+SHOPS = pa.table(
+    {
+        "shop": [f"{'é' * (i % 3)}shop {i:02d}{' of the quay' * (i % 4)}" for i in CODES],
+        "number": 10**15 + CODES * 7_777_777_777,
+        "day": pa.array([dt.date(2024, 1, 1 + i % 2) for i in CODES]),
+        "who": CODES // 3 + np.arange(CODES.size) % 150,
+        "rent": (np.arange(CODES.size) * 37 % 101) / 2,
+    }
+)
+TOTALLED = fx.Quantiles([0.2, 0.5], epsilon=4.0, bounds=(0, 50), step=1, with_total=True)
+RULES: dict[str, tuple[fx.PrivateGroups, dict[str, tuple[Any, str]]]] = {
+    "A": (fx.PrivateGroups(1e-6, 1.0), {"m": (cases.FINE, "rent")}),
+    "B": (fx.PrivateGroups(1e-6), {"q": (TOTALLED, "rent"), "m": (cases.FINE, "rent")}),
+}
+
+
+def of_private(by: str, rule: str, frame: Any, person: str | None = None, **how: Any) -> Any:
+    groups, answers = RULES[rule]
+    query = fx.Query(by.split(","), groups, person, 2 - (person is None))
+    return query.release(frame, answers, **how)
+
+
+class TestPrivateGroups:
+    """Workers answer and leave out: of a group that does not appear nothing comes here."""
+
+    @pytest.fixture(autouse=True)
+    def few_calls(self, monkeypatch) -> None:
+        monkeypatch.setattr(DaskFrame, "calls", 3)
+
+    def recorded(self, engine: Any, monkeypatch: Any) -> list[Any]:
+        """The work, the tasks and the result of each run; and nothing comes by another way."""
+        name, runs = type(engine).__name__, list[Any]()
+        adapter = getattr(engine_module(name.lower()), f"{name}Frame")
+        real = adapter.run
+
+        def run(frame: Any, work: Any, uses: Any, tasks: Any) -> Any:
+            runs.append((work, tasks, real(frame, work, uses, tasks)))
+            return runs[-1][-1]
+
+        def fail(*_: Any) -> None:
+            raise AssertionError
+
+        for method, other in (("run", run), ("distinct", fail), ("parts", fail)):
+            monkeypatch.setattr(adapter, method, other)
+        return runs
+
+    @each("rule", RULES)
+    @each("by", ["number", "shop", "shop,number"])
+    def test_answers_are_those_of_one_machine(self, engine, by, rule):
+        frame = engine.of(SHOPS)
+        for person in (None, "who"):
+            found = engine.columns(of_private(by, rule, frame, person, key=KEY))
+            assert found == of_private(by, rule, SHOPS, person, key=KEY).to_pydict()
+            assert 2 < len(found["m"]) < 21
+
+    @each("by", ["time", "city", "flag,day"])
+    def test_keys_of_every_kind(self, engine, by):
+        table = pa.concat_tables([pa.table(KEYS)] * 5)
+        found = engine.columns(of_private(by, "A", engine.of(table), key=KEY))
+        assert found == of_private(by, "A", table, key=KEY).to_pydict()
+        assert len(found["m"]) > 2
+
+    def test_none_appears(self, engine):
+        """Types are those of the columns."""
+        found = of_private("number,shop,day", "A", engine.of(SHOPS[-24:]))
+        kinds = engine.kinds(found)
+        columns = {"number": [], "shop": [], "day": [], "m": []}
+        assert engine.columns(found) == columns
+        assert engine.kinds(of_private("number,shop,day", "A", engine.of(SHOPS))) == kinds
+
+    @each("rule", RULES)
+    def test_what_comes_here_is_what_rows_of_the_others_give(self, engine, rule, monkeypatch):
+        runs = self.recorded(engine, monkeypatch)
+        found = of_private("shop,number", rule, engine.of(SHOPS), key=KEY)
+        rows = SHOPS.filter(np.isin(SHOPS["number"], engine.columns(found)["number"]))
+        assert len(rows) < len(SHOPS) - 20
+        of_private("shop,number", rule, engine.of(rows), key=KEY)
+        tables = [sorted(np.column_stack(columns).tolist()) for *_, columns in runs[-4:]]
+        assert tables[:2] == tables[2:]
+
+    @each("rule", RULES)
+    @each("by", ["number", "shop"])
+    def test_no_word_of_their_names_comes_here(self, engine, by, rule, monkeypatch):
+        runs = self.recorded(engine, monkeypatch)
+        found = engine.columns(of_private(by, rule, engine.of(SHOPS), "who"))[by]
+        hidden = names_of(sorted(set(SHOPS[by].to_pylist()) - set(found)))
+        words = hidden.name_words()[:, 1 if by == "number" else slice(4)].view(np.int64)
+        assert hidden.size > 20
+        for *_, columns in runs[-2:]:
+            assert not np.isin(columns, words).any()
+
+    def test_no_log_or_file_of_spark_has_their_names(self, in_spark, event_log, tmp_path):
+        """Neither if a task fails."""
+        path, names = str(tmp_path / "rows"), ["Ankh"] * 50 + ["Quirm"] * 2
+        table = pa.table({"shop": names, "rent": [2.5] * 51 + [None]})
+        in_spark.of(table).write.parquet(path)
+        rows = in_spark.session.read.parquet(path)
+        assert of_private("shop", "A", rows, nan="drop").count() == 1
+        with raises("failed workers"):
+            of_private("shop", "A", rows)
+        texts = [
+            file.read_bytes() for place in event_log for file in place.rglob("*") if file.is_file()
+        ]
+        assert any(b"MapInArrow" in text for text in texts), "the logs of these jobs"
+        assert not any(b"Quirm" in text for text in texts)
+
+    def test_tasks_do_not_depend_on_the_rows(self, engine, monkeypatch):
+        runs = self.recorded(engine, monkeypatch)
+        for rows in (SHOPS, SHOPS[-24:]):
+            of_private("number", "A", engine.of(rows), "who")
+        first, other = (
+            [(*task[:-1], [column.tolist() for column in task.added]) for task in tasks]
+            for _, tasks, _ in runs[::2]
+        )
+        assert first == other
+        assert [len(tasks) for _, tasks, _ in runs] == [3, 2, 3, 2]
+
+    def test_a_task_that_runs_again_gives_the_same(self, in_dask, monkeypatch):
+        """Whatever the order of its rows."""
+        runs = self.recorded(in_dask, monkeypatch)
+        of_private("shop", "B", in_dask.of(SHOPS))
+        sent, tasks, _ = runs[0]
+        (rows,) = sent.numbered(iter([[SHOPS[use.column] for use in sent._call.uses]]))
+        rows = [np.append(*pair) for pair in zip(rows, tasks[-1].added, strict=True)]
+        shuffled = [column[np.random.default_rng(1).permutation(column.size)] for column in rows]
+        draws = [
+            np.hstack([*work.done("drawn", iter([columns]), ())]).tolist()
+            for work, columns in ((sent, rows), (pickle.loads(pickle.dumps(sent)), shuffled))
+        ]
+        assert draws[0] == draws[1]
+
+    def test_numbers_in_steps_are_in_all_parts(self, in_dask, monkeypatch):
+        runs = self.recorded(in_dask, monkeypatch)
+        of_private("number", "A", in_dask.of(SHOPS))
+        for step in (1, 4096, 86_400, 1 << 40):
+            rows = [np.arange(1000) * step, np.zeros(1000)]
+            ((parts, *_),) = runs[0][0].numbered(iter([rows]))
+            assert np.bincount(parts).max() < 8
+
+    @each("change", ["a part lost", "a part twice", "a group twice", "other names"])
+    def test_parts_and_groups_must_come_once(self, in_dask, monkeypatch, change):
+        real, budget = DaskFrame.run, fx.Budget(9.0, delta=1e-3)
+
+        def run(*arguments: Any) -> Any:
+            columns = real(*arguments)
+            is_drawn, places = len(columns) > 3, np.arange(columns[0].size)
+            if is_drawn == (change == "other names"):
+                return columns
+            parts, groups = (np.flatnonzero(one) for one in (columns[0] >= 0, columns[0] < 0))
+            chosen = {
+                "a part lost": np.setdiff1d(places, parts[:1]),
+                "a part twice": np.append(places, parts[:1]),
+                "a group twice": np.append(places, groups[:1]),
+                "other names": places[:0],
+            }[change]
+            return [column[chosen] for column in columns]
+
+        again = change == "other names"
+        with (
+            monkeypatch.context() as patch,
+            raises("other rows at another reading" if again else "groups that workers lost"),
+        ):
+            patch.setattr(DaskFrame, "run", run)
+            of_private("shop", "A", in_dask.of(SHOPS), budget=budget)
+        assert budget.spent == 1.5
+
+    def test_kept_answers_need_no_look_at_the_rows(self, engine, tmp_path):
+        path = tmp_path / "shops.budget"
+        budget = fx.Budget.file(path, epsilon=9.0, delta=1e-2)
+        first = of_private("shop", "A", engine.of(SHOPS), "who", budget=budget, label="shops")
+
+        def fail() -> None:
+            raise AssertionError
+
+        unread, again = engine.failing(engine.of(SHOPS), fail), fx.Budget.file(path)
+        found = of_private("shop", "A", unread, "who", budget=again, label="shops")
+        assert engine.columns(found) == engine.columns(first)
+        assert again.charges == 1
+
+    def test_accuracy_is_of_all_groups(self, in_dask):
+        for groups, answers in RULES.values():
+            query = fx.Query("number", groups)
+            there = in_dask.columns(query.accuracy(in_dask.of(SHOPS), answers))
+            here = query.accuracy(SHOPS, answers).to_pydict()
+            assert (there["number"], there["appears"]) == (here["number"], here["appears"])
 
 
 class TestWhatTheShapeTells:

@@ -44,16 +44,21 @@ def deciding_of(query: Scope, answers: tuple[Answer, ...]) -> Deciding | None:
     return deciding(query.private, [answer.mechanism for answer in answers], query.max_rows)
 
 
+def appear(query: Scope, answers: tuple[Answer, ...], values: list[Any]) -> AnyArray:
+    """Whether each group appears, by its answers."""
+    decider = deciding_of(query, answers)
+    heads: AnyArray = np.asarray(values[-1]) == 1
+    if decider is None:
+        return heads
+    totals: AnyArray = np.asarray(values[decider.which])[:, -1]
+    return totals >= decider.threshold
+
+
 def appearing(
     query: Scope, answers: tuple[Answer, ...], names: Names, values: list[Any]
 ) -> tuple[Names, list[Any]]:
     """The groups that appear, and their answers, without the coins."""
-    decider = deciding_of(query, answers)
-    if decider is None:
-        which = np.flatnonzero(np.asarray(values[-1]) == 1)
-    else:
-        totals: AnyArray = np.asarray(values[decider.which])[:, -1]
-        which = np.flatnonzero(totals >= decider.threshold)
+    which = np.flatnonzero(appear(query, answers, values))
     chosen = [
         [one[i] for i in which.tolist()] if isinstance(one, list) else one[which]
         for one in values[: len(visible(answers))]

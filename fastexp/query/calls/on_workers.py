@@ -7,7 +7,7 @@ grid, between pivots, and then the records around the ranks that matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any, TypeVar
@@ -28,7 +28,7 @@ from .frame_columns import parts_of
 from .reader import GroupsOfData, Reader
 from .reading import read_and_draw
 from .scope import Call, CoreCall, Results, of_groups
-from .work import SEEN, VALUE, Work, version
+from .work import PARTS, SEEN, VALUE, Work, by_words, names_in, version
 
 T = TypeVar("T")
 UNFIT = (
@@ -62,6 +62,8 @@ def answered(call: Call, frame: Frame) -> tuple[Names, list[Any]]:
 
 
 def _by_workers(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list[Any]]:
+    if call.released and call.query.private is not None:
+        return _draw_private(call, frame, workers)
     names = _names(call, workers)
     query = of_groups(call.query, names) if call.query.by else call.query
     sent = call.sent(query)
@@ -80,7 +82,8 @@ def _by_workers(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list
     if alone:
         _draw_alone(call, run, results)
     elif names.size:
-        _draw_there(run, results, names.size)
+        drawn, *columns = _drawn_there(run, names.size, len(results.columns()))
+        results.put_columns(drawn, columns)
     return names, results.answers(None)
 
 
@@ -88,13 +91,46 @@ def _names(call: Call, workers: Workers) -> Names:
     """The list; of groups of the data what the workers find."""
     if not call.query.by or call.query.groups is not None:
         return Reader(call).numbering()[0]
+    uses = [call.uses[i] for i in call.uses.by]
+    return _sorted(lambda: workers.distinct(uses), call.released)
+
+
+def _sorted(read: Callable[[], Sequence[Any]], released: bool) -> Names:
+    """The groups that some columns have."""
     groups = GroupsOfData()
-    columns = [call.uses[i] for i in call.uses.by]
-    groups.codes(list(_withheld(lambda: workers.distinct(columns), call.released)))
+    groups.codes(list(_withheld(read, released)))
     return groups.numbering()[0]
 
 
-def _work(call: CoreCall, frame: Frame, names: Names) -> Work:
+def _draw_private(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list[Any]]:
+    """Workers draw, and give the groups that appear; then they say what these are called."""
+    sent = call.sent(call.query)
+    work = _work(sent, frame, None)
+    run = _Run(work, sent.uses, workers, released=True)
+    first, *columns = _drawn_there(run, PARTS, NAME_WORDS + len(call.results(0).columns()))
+    columns = [column[first < 0] for column in columns]
+    ids, words = by_words(columns[:NAME_WORDS])
+    if len(words) < ids.size:
+        raise InvalidRecords(LOST)
+    uses, kinds = [call.uses[i] for i in call.uses.by], ("i8",) * 3
+
+    def read() -> Sequence[Any]:
+        named = Task("named", kinds, (words,))
+        tasks = [named, Task("summed", kinds, by=0, calls=workers.calls)]
+        pieces, which, _ = workers.run(work, uses, tasks)
+        return names_in(pieces, which, len(words)) or frame.empty(uses) or ()
+
+    names = _sorted(read, released=True)
+    words_of = names.name_words()
+    order = np.lexsort(words_of.T)
+    if not np.array_equal(words_of[order], words):
+        raise InvalidRecords(AGAIN)
+    results = call.results(names.size)
+    results.put_columns(order[ids], columns[NAME_WORDS:])
+    return names, results.answers(None)
+
+
+def _work(call: CoreCall, frame: Frame, names: Names | None) -> Work:
     """What workers get, and of what types rows go about: of types that are known beforehand."""
     empty = frame.empty(call.uses)
     if empty is None:
@@ -108,9 +144,10 @@ def _work(call: CoreCall, frame: Frame, names: Names) -> Work:
         # Missing records that are taken as a bound are the ends of int64.
         if not are_numbers or (kind.narrow and answer.nan in ("raise", "drop")):
             kinds[reading] = "i4"
-    codes = "i4" if names.size < 1 << 31 else "i8"
+    words = ["i8"] * NAME_WORDS if names is None else []
+    codes = "i4" if names is None or names.size < 1 << 31 else "i8"
     counts = next(kind for kind in ("i1", "i2", "i4", "i8") if len(call.answers) < 8 * int(kind[1]))
-    return Work(call, names, floats, (codes, counts, *kinds))
+    return Work(call, names, floats, (codes, *words, counts, *kinds))
 
 
 class _Run:
@@ -144,15 +181,15 @@ def _withheld(read: Callable[[], T], released: bool) -> T:
     raise InvalidRecords(FAILED)  # outside the handler: the error is no context of ours
 
 
-def _draw_there(run: _Run, results: Results, groups: int) -> None:
-    """Workers draw; each group must come once."""
+def _drawn_there(run: _Run, groups: int, columns: int) -> list[IntArray]:
+    """What workers draw: each group's number, or a part's, must come once, and so many columns."""
     codes, *rest = run.work.kinds
     marks = [np.arange(groups, dtype=codes), *(np.zeros(groups, kind) for kind in rest)]
-    kinds, calls = ("i8",) * (1 + len(results.columns())), min(run.calls, groups)
-    drawn, *columns = run.columns(Task("drawn", kinds, by=0, calls=calls, added=marks))
-    if not np.array_equal(np.sort(drawn), np.arange(groups)):
+    kinds, calls = ("i8",) * (1 + columns), min(run.calls, groups)
+    drawn = run.columns(Task("drawn", kinds, by=0, calls=calls, added=marks))
+    if not np.array_equal(np.sort(drawn[0][drawn[0] >= 0]), np.arange(groups)):
         raise InvalidRecords(LOST)
-    results.put_columns(drawn, columns)
+    return drawn
 
 
 def _draw_alone(call: Call, run: _Run, results: Results) -> None:

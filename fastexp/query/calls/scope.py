@@ -7,6 +7,8 @@ from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+import numpy as np
+
 from ..._compiler.rounding import check_rounding
 from ..._keys.group_names import Names
 from ..._parameters import validate
@@ -138,7 +140,8 @@ class Results:
 
     def columns(self) -> list[AnyArray]:
         """All of it, of numbers of 64 bits: a column for each of a group's."""
-        return [column for array in self.arrays for column in array.reshape(len(array), -1).T]
+        pairs = [(array, i) for array in self.arrays for i in np.ndindex(array.shape[1:])]
+        return [array[(slice(None), *i)] for array, i in pairs]
 
     def put_columns(self, groups: IntArray, columns: list[IntArray]) -> None:
         """Take what `columns` gave of these groups, bit by bit."""

@@ -6,10 +6,15 @@ are those of the call's key.
 
 Rows are columns of integers, as narrow as types allow: [group, counts, records of each reading ...,
 four words of the person's name]. A row that counts for no answer only says that its group is there.
+
+Private groups have no numbers: their rows are [part, four words of the group's name, counts, ...],
+and only groups that appear leave the workers. The words say in which of `PARTS` parts a group is; a
+row that counts for no answer says that a part is there.
 """
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
@@ -18,18 +23,23 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..._intake.unsorted import Gathered
-from ..._keys.group_names import Names
+from ..._keys.group_names import HashedNames, Names
 from ..._randomness.release_key import FORMAT
-from ..._typing import AnyArray, IntArray
+from ..._typing import AnyArray, IntArray, WordArray
 from ..._version import __version__
 from ...grouped.grouping import differing, order
 from ..disk import spill
-from .reader import Reader
+from .appearance import appear
+from .reader import GroupsOfData, Reader
 from .scope import CoreCall
 from .steps import Steps
 
 Columns: TypeAlias = list[IntArray]
 SAMPLE = 1 << 14  # records of a task in a sample
+PIECE, PIECES = 8, "<i8"  # bytes of a name, and what they are together
+PART_BITS = 14
+PARTS = 1 << PART_BITS
+MIXED = np.uint64(0x9E3779B97F4A7C15)  # numbers in whatever steps are in all parts
 SEEN, VALUE = -1, -2  # what a row of a pass is, if no count, whose number is from 0 on
 FAILED = (
     "fastexp: a task failed; its message is withheld, as it may hold data. A record may be missing "
@@ -45,12 +55,12 @@ def version() -> str:
 class Work:
     """A call on workers.
 
-    floats: of each reading, whether its records are floats; kinds: the types of the columns of
-    rows, without those of persons.
+    names: of the listed groups; None: groups are private. floats: of each reading, whether its
+    records are floats; kinds: the types of the columns of rows, without those of persons.
     """
 
     def __init__(
-        self, call: CoreCall, names: Names, floats: list[bool], kinds: tuple[str, ...]
+        self, call: CoreCall, names: Names | None, floats: list[bool], kinds: tuple[str, ...]
     ) -> None:
         self._call, self._names = call, names
         self._floats, self.kinds = floats, kinds
@@ -85,45 +95,90 @@ class Work:
     def numbered(self, parts: Iterator[Sequence[Any]]) -> Iterator[Columns]:
         """The rows of listed groups that count for some answer."""
         for part in parts:
-            rows = self.steps.numbered(self.steps.reader.part(part).of_groups())
+            # Groups that are private are those of this part.
+            reader = self.steps.reader if self._names is not None else Reader(self._call)
+            rows = self.steps.numbered(reader.part(part).of_groups())
+            groups, (names, order) = [rows.codes], reader.numbering()
+            if order is not None:
+                words = names.name_words()[np.argsort(order)][rows.codes]
+                number = words.sum(1) * MIXED >> np.uint64(64 - PART_BITS)
+                groups = [*np.column_stack([number, words]).view(np.int64).T]
             chosen = rows.counts != 0
             if rows.persons is not None:
                 chosen &= rows.persons.ids >= 0
-            words = [] if rows.persons is None else [*rows.persons.words[rows.persons.ids].T]
-            columns = self._narrow([rows.codes, rows.counts, *rows.values], chosen)
-            yield columns + [word[chosen].view(np.int64) for word in words]
+            people = [] if rows.persons is None else [*rows.persons.words[rows.persons.ids].T]
+            columns = self._narrow([*groups, rows.counts, *rows.values], chosen)
+            yield columns + [word[chosen].view(np.int64) for word in people]
 
     def bounded(self, parts: Iterator[Columns]) -> Iterator[Columns]:
         """Of whole persons, the rows within the limits, without their persons."""
         columns = _together(parts)
         if not columns:
             return
-        *rows, first, second, third, fourth = columns
-        words = np.column_stack([first, second, third, fourth]).view(np.uint64)
-        places = np.lexsort(words.T)
-        new = differing([*words[places].T])
-        ids = np.empty(places.size, np.int64)
-        ids[places] = np.cumsum(new) - 1
-        persons = spill.Persons(ids, words[places[new]])
-        codes, counts, *values = rows
-        part = self.steps.bounded(spill.Part(codes, counts, values, persons), self._names)
-        yield self._narrow([codes, part.counts, *values], part.counts != 0)
+        rows, person = columns[: -spill.NAME_WORDS], columns[-spill.NAME_WORDS :]
+        codes, names, (counts, *values) = self._grouped(rows)
+        persons = spill.Persons(*by_words(person))
+        part = self.steps.bounded(spill.Part(codes, counts, values, persons), names)
+        groups = rows[: -1 - len(values)]
+        yield self._narrow([*groups, part.counts, *values], part.counts != 0)
 
     def drawn(self, parts: Iterator[Columns]) -> Iterator[Columns]:
-        """Whole groups, each with a row that only says so: [group, draws or figures ...]."""
+        """Whole groups, each with a row that only says so: [group, draws or figures ...].
+
+        Of whole parts of private groups: [-1, words, draws ...] of those that appear, and a row
+        [part, 0, ...] for each part.
+        """
         columns = _together(parts)
         if not columns:
             return
-        codes, counts, *values = columns
-        groups = np.sort(codes[counts == 0])
-        places = np.full(self._names.size, -1)
+        codes, names, (counts, *values) = self._grouped(columns)
+        marks = np.sort(columns[0][counts == 0])
+        groups = np.arange(names.size) if self._names is None else marks
+        places = np.full(names.size, -1)
         places[groups] = np.arange(groups.size)
         rows, offsets = order(places[codes], groups.size)
         codes = np.repeat(np.arange(groups.size), np.diff(offsets))
         part = spill.Part(codes, counts[rows], [column[rows] for column in values])
         results = self._call.results(groups.size)
-        self.steps.draw(results, part, self._names.taken(groups), range(groups.size))
-        yield [groups, *(column.view(np.int64) for column in results.columns())]
+        self.steps.draw(results, part, names.taken(groups), range(groups.size))
+        drawn = [column.view(np.int64) for column in results.columns()]
+        if self._names is None:
+            # Marks are of a group without records, which never appears.
+            which = appear(self._call.query, self._call.answers, results.answers(None))
+            drawn = [*names.name_words().view(np.int64).T, *drawn]
+            yield [np.full(which.sum(), -1), *(column[which] for column in drawn)]
+            drawn = [np.zeros_like(marks)] * len(drawn)
+        yield [marks, *drawn]
+
+    def named(self, parts: Iterator[Sequence[Any]], words: WordArray) -> Iterator[Columns]:
+        """The names with these words, as JSON, in pieces: [piece, which of which name, 0]."""
+        place = {word.tobytes(): i for i, word in enumerate(words)}
+        pieces = []
+        for part in parts:
+            groups = GroupsOfData()
+            groups.codes(list(part))
+            names = groups.numbering()[0]
+            columns = [
+                [("", key) for key in keys]
+                if isinstance(keys, list)
+                else [(keys.dtype.str, key) for key in keys.astype(np.int64).tolist()]
+                for _, keys in names.columns()
+            ]
+            for word, name in zip(names.name_words(), zip(*columns, strict=True), strict=True):
+                if (i := place.get(word.tobytes())) is not None:
+                    text = json.dumps(name).encode() + b","
+                    numbers = np.frombuffer(text.ljust(-len(text) // PIECE * -PIECE), PIECES)
+                    which = np.arange(i, i + numbers.size * len(words), len(words))
+                    pieces.append([numbers, which, np.zeros_like(which)])
+        if pieces:
+            yield _together(iter(pieces))
+
+    def _grouped(self, columns: Columns) -> tuple[IntArray, Names, Columns]:
+        """The group of each row by number, the names of these groups, and the other columns."""
+        if self._names is not None:
+            return columns[0], self._names, columns[1:]
+        codes, words = by_words(columns[1 : 1 + spill.NAME_WORDS])
+        return codes, HashedNames(words), columns[1 + spill.NAME_WORDS :]
 
     def _narrow(self, columns: Columns, chosen: AnyArray) -> Columns:
         whole = bool(chosen.all())
@@ -183,6 +238,26 @@ class Work:
         reading = self.steps.reader.of[answer]
         records = values[reading][counts >> answer & 1 == 1].astype(np.int64, copy=False)
         return self.steps.of_bits(records, reading)
+
+
+def by_words(columns: Columns) -> tuple[IntArray, WordArray]:
+    """Number names by their words: the number of each row's, and the words by number."""
+    words = np.column_stack(columns).view(np.uint64)
+    places = np.lexsort(words.T)
+    new = differing([*words[places].T])
+    ids = np.empty(places.size, np.int64)
+    ids[places] = np.cumsum(new) - 1
+    return ids, words[places[new]]
+
+
+def names_in(pieces: IntArray, which: IntArray, count: int) -> list[list[Any]]:
+    """The keys of each column of so many names, of which `Work.named` made pieces."""
+    text = pieces[np.lexsort([which // count, which % count])].astype(PIECES).tobytes().decode()
+    names = json.loads(f"[{text.rstrip()[:-1]}]")
+    return [
+        [np.int64(key).astype(kind) if kind else key for kind, key in column]
+        for column in zip(*names, strict=True)
+    ]
 
 
 def _together(parts: Iterator[Columns]) -> Columns:

@@ -15,7 +15,7 @@ from dask.delayed import delayed
 
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
-from .frame import Column, Task, Use, Uses, Workers
+from .frame import Column, Task, Use, Workers
 from .limits import brought
 from .pandas import PandasFrame, columns_of
 
@@ -42,7 +42,7 @@ class DaskFrame(Workers):
     def parts(self, uses: Sequence[Use]) -> Iterator[list[pd.Series]]:
         yield columns_of(brought(self._frame[_names(uses)].compute), uses)
 
-    def run(self, work: Any, uses: Uses, tasks: Sequence[Task]) -> list[IntArray]:
+    def run(self, work: Any, uses: Sequence[Use], tasks: Sequence[Task]) -> list[IntArray]:
         rows = self._frame[_names(uses)]
         concat: Any = dd.concat  # it has no types, and so has
         from_pandas: Any = dd.from_pandas
@@ -74,7 +74,7 @@ class DaskFrame(Workers):
         return finished
 
 
-def _applied(rows: pd.DataFrame, work: Any, task: Task, uses: Uses | None) -> pd.DataFrame:
+def _applied(rows: pd.DataFrame, work: Any, task: Task, uses: Sequence[Use] | None) -> pd.DataFrame:
     """A task on a worker, of one partition."""
     columns = [rows[name].to_numpy() for name in rows] if uses is None else columns_of(rows, uses)
     parts = [_integers(part) for part in work.done(task.method, iter([columns]), task.arguments)]

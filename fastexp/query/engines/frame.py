@@ -127,7 +127,7 @@ class Workers(ABC):
     calls: int
 
     @abstractmethod
-    def run(self, work: Any, uses: Uses, tasks: Sequence[Task]) -> list[IntArray]:
+    def run(self, work: Any, uses: Sequence[Use], tasks: Sequence[Task]) -> list[IntArray]:
         """The columns that the last of some tasks gives, of all its calls.
 
         Where `work` goes, its secrets go, too: it must not outlive the run, and no text shows it.

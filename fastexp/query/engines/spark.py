@@ -15,7 +15,7 @@ from pyspark.sql import functions as sql
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
-from .frame import Column, Task, Use, Uses, Workers, nested
+from .frame import Column, Task, Use, Workers, nested
 from .limits import PYTHON, brought, check_case, check_dates
 
 READ = (
@@ -90,7 +90,7 @@ class SparkFrame(Workers):
     def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
         yield brought(self._chosen(uses).toArrow).columns
 
-    def run(self, work: Any, uses: Uses, tasks: Sequence[Task]) -> list[IntArray]:
+    def run(self, work: Any, uses: Sequence[Use], tasks: Sequence[Task]) -> list[IntArray]:
         context = self._spark.sparkContext
         sent = context.broadcast(work)
         try:
