@@ -92,12 +92,13 @@ def _names(call: Call, workers: Workers) -> Names:
     if not call.query.by or call.query.groups is not None:
         return Reader(call).numbering()[0]
     uses = [call.uses[i] for i in call.uses.by]
-    return _sorted(lambda: workers.distinct(uses), call.released)
+    private = call.query.private is not None
+    return _sorted(lambda: workers.distinct(uses), call.released, private)
 
 
-def _sorted(read: Callable[[], Sequence[Any]], released: bool) -> Names:
+def _sorted(read: Callable[[], Sequence[Any]], released: bool, private: bool) -> Names:
     """The groups that some columns have."""
-    groups = GroupsOfData()
+    groups = GroupsOfData(private=private)
     groups.codes(list(_withheld(read, released)))
     return groups.numbering()[0]
 
@@ -120,7 +121,7 @@ def _draw_private(call: Call, frame: Frame, workers: Workers) -> tuple[Names, li
         pieces, which, _ = workers.run(work, uses, tasks)
         return names_in(pieces, which, len(words)) or frame.empty(uses) or ()
 
-    names = _sorted(read, released=True)
+    names = _sorted(read, released=True, private=True)
     words_of = names.name_words()
     order = np.lexsort(words_of.T)
     if not np.array_equal(words_of[order], words):

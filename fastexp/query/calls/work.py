@@ -98,9 +98,11 @@ class Work:
             # Groups that are private are those of this part.
             reader = self.steps.reader if self._names is not None else Reader(self._call)
             rows = self.steps.numbered(reader.part(part).of_groups())
-            groups, (names, order) = [rows.codes], reader.numbering()
-            if order is not None:
-                words = names.name_words()[np.argsort(order)][rows.codes]
+            groups = [rows.codes]
+            if self._names is None:
+                names, order = reader.numbering()
+                codes = rows.codes if order is None else np.argsort(order)[rows.codes]
+                words = names.name_words()[codes]
                 number = words.sum(1) * MIXED >> np.uint64(64 - PART_BITS)
                 groups = [*np.column_stack([number, words]).view(np.int64).T]
             chosen = rows.counts != 0
@@ -155,7 +157,7 @@ class Work:
         place = {word.tobytes(): i for i, word in enumerate(words)}
         pieces = []
         for part in parts:
-            groups = GroupsOfData()
+            groups = GroupsOfData(private=True)
             groups.codes(list(part))
             names = groups.numbering()[0]
             columns = [
