@@ -5,14 +5,16 @@ from __future__ import annotations
 import pickle
 import warnings
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import fastexp as fx
 from fastexp.errors import ParameterError
-from tests.doors.query import memory, perform
+from tests.doors.query import SampleCall, memory, perform
 from tests.messages import raises
 from tests.support.checks import private_groups as checks
 from tests.support.each import each
@@ -196,6 +198,28 @@ class TestFrames:
             tables.append(asked.release(path, {"m": (MEDIAN, "x")}))
         assert tables[0].schema == tables[1].schema
         assert [table["shop"].to_pylist() for table in tables] == [["10", "2"]] * 2
+
+    @each("by", ["Groups", "groups", "GROUPS"])
+    def test_no_name_of_a_column_is_that_of_the_coins(self, by):
+        """DuckDB takes names for the same that differ by capitals only."""
+        rows = duckdb.from_arrow(pa.table({by: [1] * 200, "x": [3.0] * 200}))
+        answers = {"m": (MEDIAN, "x")}
+        released = fx.Query(by=by, groups=RULE_A).release(rows, answers)
+        assert released.columns == [by, "m"]
+        assert released.fetchall()[0][0] == 1
+
+    def test_no_answer_has_the_words_of_the_coins(self, monkeypatch):
+        """In a sample, where the words are named by the answers: whatever these are called."""
+        choices, words = {}, SampleCall.words
+
+        def noted(call, answer, names):
+            choices[answer.mechanism] = call.choice(answer)
+            return words(call, answer, names)
+
+        monkeypatch.setattr(SampleCall, "words", noted)
+        answers = {"groups": (MEDIAN, "x"), "m": (TOTALLED, "x")}
+        query(RULE_A).sample(groups_of([40]), answers, rng=3)
+        assert len(choices) == len({*choices.values()}) == 3
 
     def test_a_person_elsewhere_changes_no_other_row(self):
         rows, key = groups_of(self.SIZES), fx.release_key()

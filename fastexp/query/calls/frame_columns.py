@@ -13,6 +13,7 @@ from ...errors import FastexpError, InvalidRecords
 from ..engines.frame import Frame
 from ..engines.types import check_column, check_keys, check_records
 from .answers import answers_of
+from .appearance import visible
 from .reader import Reader, group_columns
 from .scope import Call, Scope
 from .verbs import ReleaseCall
@@ -30,7 +31,7 @@ def fit(call: Call, frame: Frame) -> None:
         if names is None:
             break
         check_column(use.column, names)
-    answers = [name for answer in call.answers for name in answer.columns]
+    answers = [name for answer in visible(call.answers) for name in answer.columns]
     frame.check_answers([*query.by, *answers], group_columns(query))
     empty = frame.empty(uses)
     if empty is not None:
