@@ -287,6 +287,25 @@ class TestKeptAnswers:
             }
             assert budget.charges == 1
 
+    @each("kind", ["M8[D]", "M8[s]", "M8[ns]", "days far away"])
+    def test_dates_and_timestamps_of_arrays_too(self, kind, tmp_path):
+        far = np.array([2**40, -(2**40)], "M8[D]")
+        keys = far if kind.startswith("days") else np.array(["2020-01-01", "2021-06-30"], kind)
+        by = keys.repeat(200)
+        for groups, columns in ((RULE_A, by), (RULE_A, (by, ["a"] * 400)), ("from-data", by)):
+            path = tmp_path / f"{kind} {len(columns)} {groups is RULE_A}"
+            budget = fx.Budget.file(path, epsilon=9.0, delta=1e-5)
+            how, kept = {"by": columns, "groups": groups}, {"budget": budget, "label": "days"}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                labels, _ = MEDIAN.release([1.0] * 400, **how)
+                first = MEDIAN.release([1.0] * 400, **how, **kept)
+                again = MEDIAN.release([1.0] * 400, **how, **kept)
+            assert budget.charges == 1
+            assert repr(first[0]) == repr(again[0]) == repr(labels)
+            assert len(labels) == 2
+            assert first[1].tolist() == again[1].tolist()
+
     def test_what_was_begun_is_not_drawn_again_but_under_a_key(self):
         """The length of answers that no disk had room for would tell of the draw."""
         checks.begun_draws_are_not_repeated()
