@@ -68,8 +68,12 @@ class PrivateGroups:
     **Privacy**, under add-remove, of a person in at most m groups: `Query.total` is (m·(ε + Σ
     max_rows·ε_a), m·δ) for A and (m·max_rows·Σ ε_a, m·δ) for B; under replace twice that.
 
-    **Numerics**: p is enclosed by integers, and the coin is exact. In files of text names of groups
-    are text, whatever they look like: their type must not depend on hidden ones.
+    **Numerics**: p is enclosed by integers, and the coin is exact.
+
+    **Types** of names do not depend on hidden groups. In files of text names are text, whatever
+    they look like. Lists, objects and categories of pandas have no type of their own: their
+    timestamps are in microseconds if these hold all of them exactly, and a column without groups is
+    one of integers.
 
     References
     ----------

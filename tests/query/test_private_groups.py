@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import pickle
 import warnings
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fastexp as fx
@@ -43,6 +45,11 @@ def query(rule, **limits):
 def near(number, probability, of):
     """Within six standard deviations."""
     return abs(number - of * probability) <= 6 * np.sqrt(of * probability * (1 - probability)) + 1
+
+
+def types_of(frame):
+    """Those of its columns, a dict's too."""
+    return [getattr(frame[name], "dtype", type(frame[name])) for name in frame]
 
 
 def list_of(value):
@@ -198,6 +205,64 @@ class TestFrames:
             tables.append(asked.release(path, {"m": (MEDIAN, "x")}))
         assert tables[0].schema == tables[1].schema
         assert [table["shop"].to_pylist() for table in tables] == [["10", "2"]] * 2
+
+    @each("hidden", ["a", 3, True, np.datetime64("2020-01-01"), np.datetime64(1, "ns")])
+    def test_nor_where_values_make_the_type(self, hidden):
+        """Lists, objects and categories have no type of their own."""
+        asked, budget = fx.Query(by="k", groups=RULE_A), fx.Budget(epsilon=99.0, delta=1e-3)
+        answers = {"m": (MEDIAN, "x")}
+        make = (
+            lambda keys: {"k": keys, "x": [1.0] * len(keys)},
+            lambda keys: pd.DataFrame({"k": pd.Series(keys, dtype=object), "x": 1.0}),
+            lambda keys: pd.DataFrame({"k": pd.Categorical(keys), "x": 1.0}),
+        )
+        for frame in make:
+            none, some = frame([None]), frame([hidden])
+            wanted = types_of(asked.release(none, answers))
+            assert types_of(asked.release(some, answers)) == wanted
+            assert wanted[0] == np.dtype(np.int64)
+            for rows in (none, some):
+                session = fx.Session(rows, budget=budget, max_rows=1)
+                assert types_of(session.release(asked, answers)) == wanted
+
+    def test_floats_in_a_session_are_refused_before_a_charge(self):
+        budget = fx.Budget(epsilon=9.0, delta=1e-3)
+        session = fx.Session({"k": [1.5, None], "x": [1.0, 2.0]}, budget=budget)
+        with raises("types of a column of keys", argument="by", column="'k'"):
+            session.release(fx.Query(by="k", groups=RULE_A), {"m": (MEDIAN, "x")})
+        assert budget.charges == 0
+
+    @each("unit", ["s", "us", "ns"])
+    def test_nor_is_the_unit_of_timestamps(self, unit):
+        """Where the frame has none, it is microseconds, or what the groups need."""
+        moment, later = np.datetime64("2020-01-01T00:00:00", unit), np.timedelta64(1, "ns")
+        asked, answers = fx.Query(by=["k", "k2"], groups=RULE_A), {"m": (MEDIAN, "x")}
+        for extra in ([], [moment + later]):
+            keys = [moment] * 200 + extra
+            frame = {"k": keys, "k2": keys, "x": [1.0] * len(keys)}
+            released = asked.release(frame, answers)
+            assert released["k"].dtype == released["k2"].dtype == "M8[us]"
+            assert released["k"].tolist() == [moment.astype("M8[us]").item()]
+            labels, _ = MEDIAN.release(frame["x"], by=keys, groups=RULE_A)
+            assert [(x, x.dtype) for x in labels] == [(moment, "M8[us]")]
+        frame = {"k": [moment + later] * 200, "x": [1.0] * 200}
+        asked = fx.Query(by="k", groups=RULE_A)
+        assert asked.release(frame, answers)["k"].dtype == "M8[ns]"
+        for size in (200, 1):
+            typed = {"k": np.array([moment] * size), "x": [1.0] * size}
+            assert asked.release(typed, answers)["k"].dtype == moment.dtype
+
+    @each("name", ["string", "bool", "date32", "dictionary"])
+    def test_types_of_frames_are_those_of_groups_that_do_not_appear(self, name, tmp_path):
+        values = pa.array([dt.date(2020, 1, 1) if name == "date32" else name])
+        keys = values.dictionary_encode() if name == "dictionary" else values
+        keys = pa.array([True]) if name == "bool" else keys
+        asked, answers = fx.Query(by="k", groups=RULE_A), {"m": (MEDIAN, "x")}
+        one = pa.table({"k": keys, "x": [1.0]})
+        wanted = pa.string() if name == "dictionary" else keys.type
+        pq.write_table(one, tmp_path / "rows.parquet")
+        for frame in (one, one.slice(0, 0), tmp_path / "rows.parquet"):
+            assert asked.release(frame, answers).schema.field("k").type == wanted
 
     @each("by", ["Groups", "groups", "GROUPS"])
     def test_no_name_of_a_column_is_that_of_the_coins(self, by):
