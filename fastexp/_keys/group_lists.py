@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from .._typing import IntArray
 from ..errors import ParameterError, ParameterTypeError
 from .group_names import KeyNames, Names, TupleNames
 from .key_columns import read
-from .keys import Keys
+from .keys import TICKS, Keys, in_unit
 
 
 def names_of(groups: object, argument: str = "groups") -> KeyNames:
@@ -65,6 +66,27 @@ def names_of_tuples(groups: object, width: int, argument: str = "groups") -> Nam
         raise ParameterError(f"{wanted}, got one of {min(lengths)}")
     columns = [[row[i] for row in groups] for i in range(width)]
     return names_of_columns(columns, argument)
+
+
+def settled(names: Names, columns: Sequence[Any]) -> Names:
+    """Names that were chosen among the keys of columns, of types that other keys do not change.
+
+    `columns` are those without rows, or [] where only rows say of what type a column is: there, no
+    names are integers, and timestamps are in microseconds, if these hold all of them.
+    """
+    pairs = zip(names.columns(), columns, strict=True)
+    lists = [_settled(read(keys.values, "by"), read(column, "by")) for keys, column in pairs]
+    return names_of_columns(lists, "by")
+
+
+def _settled(keys: Keys, known: Keys) -> Keys:
+    if not keys.size:
+        return known
+    for unit in ("us", *TICKS) if keys.unit and not known.kind else ():
+        numbers, _ = in_unit(keys.values, keys.unit, unit)
+        if numbers.size == keys.size:
+            return replace(keys, values=numbers, unit=unit)
+    return keys
 
 
 def listed_keys(keys: Keys, argument: str) -> KeyNames:

@@ -21,7 +21,7 @@ from ..errors import FastexpError
 Kind: TypeAlias = Literal["integers", "text", "booleans", "dates", "timestamps"]
 Unit: TypeAlias = Literal["", "s", "ms", "us", "ns"]  # of timestamps only
 
-TICKS: dict[str, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a second
+TICKS: dict[Unit, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a second
 NAT = -(1 << 63)  # of NumPy's dates and timestamps; in all forms no date and no timestamp
 HIGHEST, LOWEST = (1 << 63) - 1, -(1 << 63)
 BEYOND = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,12 @@ from ..errors import ParameterTypeError
 
 NUMBER = 24  # characters of a float64 or int64 at most
 ARRAYS = {"int64": int, "float64": float, "bool": bool}
+READ: dict[str, Any] = {
+    "Fraction": Fraction,
+    "Decimal": Decimal,
+    "date": date.fromisoformat,
+    "datetime64": np.datetime64,
+}
 
 
 def text(answers: object, width: int = NUMBER) -> str:
@@ -40,17 +47,17 @@ def widest(candidates: tuple[Any, ...]) -> int:
 
 
 def _one(answer: Any) -> str:
-    if isinstance(answer, np.generic):
-        answer = answer.item()
     kind = type(answer)
+    if kind in (Fraction, Decimal, date, np.datetime64):
+        return json.dumps({kind.__name__: str(answer)})
+    if isinstance(answer, np.generic):
+        return _one(answer.item())
     if answer is None or kind in (bool, int, float, str):
         return json.dumps(answer)
     if kind is tuple:
         return f'{{"tuple": [{", ".join(map(_one, answer))}]}}'
     if kind is bytes:
         return json.dumps({"bytes": answer.hex()})
-    if kind in (Fraction, Decimal):
-        return json.dumps({kind.__name__: str(answer)})
     raise ParameterTypeError(f"answers cannot be objects of type {kind.__name__}")
 
 
@@ -76,4 +83,4 @@ def value(parsed: object) -> Any:
         return tuple(value(list(inside)))
     if kind == "bytes":
         return bytes.fromhex(inside)
-    return {"Fraction": Fraction, "Decimal": Decimal}[kind](inside)
+    return READ[kind](inside)

@@ -433,10 +433,11 @@ def charge_and_draw(
 
     Where there is a label, the question has its `form`. `draw` reads records and draws; it is
     called at most once, after the charge, and returns None, bool, int, float, text, bytes,
-    Fraction, Decimal, tuples and lists of them, and arrays of int64, float64 and bool. (Under a
-    label scalars of NumPy come back as Python's.) `check` refuses, by what is public of the data's
-    form, a call that is a mistake: before a charge, but not where the answers are kept. `once`: a
-    draw that was begun is never made again, as the length of its answers may be seen.
+    Fraction, Decimal, date, datetime64, tuples and lists of them, and arrays of int64, float64 and
+    bool. (Under a label other scalars of NumPy come back as Python's.) `check` refuses, by what is
+    public of the data's form, a call that is a mistake: before a charge, but not where the answers
+    are kept. `once`: a draw that was begun is never made again, as the length of its answers may be
+    seen.
     """
     words = checked_note(note, budget)
     if budget is None:

@@ -11,6 +11,7 @@ group privacy asks for: a person who joins or leaves changes max_groups * max_ro
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,8 +19,8 @@ import numpy as np
 
 from .._intake import arrays
 from .._keys.group_keys import numbered
-from .._keys.group_names import Names
-from .._keys.keys import Keys
+from .._keys.group_names import KeyNames, Names
+from .._keys.keys import HIGHEST, LOWEST, Keys
 from .._randomness.release_key import ReleaseKey, digests_of, query_digest, secret_words
 from .._randomness.streams import UINT64, _os_bytes
 from .._typing import AnyArray, IntArray, WordArray
@@ -30,6 +31,7 @@ from .mechanism import GroupedMechanism
 
 KEY_BYTES = 32
 PERSONS = b"fastexp.persons"
+INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
 CHUNK_ROWS = 1 << 15  # rows that are digested at once: their messages stay in the cache
 
 
@@ -50,9 +52,23 @@ class Rows(NamedTuple):
 
 
 def persons_of(keys: Keys) -> tuple[IntArray, WordArray]:
-    """The number of each record's person, and what persons are called in digests."""
+    """The number of each record's person, and what persons are called in digests.
+
+    Texts that are integers as they are written are called as these: in files of text other rows
+    say whether a column is read as text.
+    """
     numbers, people = numbered([keys], "person")
-    return numbers, people.name_words()
+    words = people.name_words()
+    if keys.kind == "text":
+        integers = {
+            i: int(text)
+            for i, text in enumerate(people.labels())
+            if INTEGER.fullmatch(text) and LOWEST <= int(text) <= HIGHEST
+        }
+        words = words.copy()
+        ids = np.array([*integers.values()], np.int64)
+        words[[*integers]] = KeyNames("integers", ids).name_words()
+    return numbers, words
 
 
 def present(

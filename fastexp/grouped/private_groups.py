@@ -70,9 +70,10 @@ class PrivateGroups:
 
     **Numerics**: p is enclosed by integers, and the coin is exact.
 
-    **Names** of groups do not depend on hidden ones: in files of text all are text, and timestamps
-    that are Python objects have microseconds. A row whose key cannot be a name (an integer beyond
-    int64, text that is not UTF-8 or, in files, of more than 16 KiB) is in no group.
+    **Names** do not depend on groups that are hidden. In text files all names are text. Lists,
+    Python objects and categories of pandas have no type of their own: their timestamps are in
+    microseconds, and a column without groups has integers. A row whose key cannot be a name (an
+    integer beyond int64, text that is not UTF-8 or, in files, of more than 16 KiB) is in no group.
 
     References
     ----------

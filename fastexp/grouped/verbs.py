@@ -9,6 +9,7 @@ import numpy as np
 
 from .._intake.records import Records
 from .._keys.group_keys import columns_of
+from .._keys.group_lists import settled
 from .._keys.group_names import Names
 from .._keys.key_columns import read, read_private
 from .._parameters import validate
@@ -80,7 +81,8 @@ def drawn(
         else:
             counts = np.diff(segments.offsets) > 0
             which = np.flatnonzero((indices[:, -1] >= decider.threshold) & counts)
-        names, indices = names.taken(which), indices[which]
+        names = settled(names.taken(which), [[]] * len(names.kinds))
+        indices = indices[which]
     return _answers(mechanism, names, indices, options, released=True)
 
 

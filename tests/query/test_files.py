@@ -33,6 +33,7 @@ from tests.doors.query import (
     Use,
     connect,
     csv_rows,
+    memory,
     number,
     quoted,
     row_file,
@@ -44,6 +45,7 @@ from tests.support.each import each
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
+arrow_csv = pytest.importorskip("pyarrow.csv")
 feather = pytest.importorskip("pyarrow.feather")
 
 MARKER = "SECRET-7341"
@@ -832,6 +834,35 @@ def test_answers_are_those_of_rows_in_memory(tmp_path: Path, form: str) -> None:
     assert fx.Query().sample(path, answers, rng=1, nan="drop") == fx.Query().sample(
         table, answers, rng=1, nan="drop"
     )
+
+
+def test_a_person_has_the_same_name_whoever_else_is_there(tmp_path: Path, monkeypatch: Any) -> None:
+    """Integers are what they are elsewhere, also beside persons who have none."""
+    monkeypatch.setattr(memory, "MIN_MEMORY", 1)
+    rng = np.random.default_rng(0)
+    rows = {name: rng.integers(0, size, 900) for name, size in (("k", 6), ("p", 90), ("x", 99))}
+    rows["k"] = np.array([f"g{k}" for k in rows["k"]])
+    rows["p"] = np.select([rows["p"] == 0, rows["p"] == 1], [-(2**63), 2**63 - 1], rows["p"])
+    key, answers = fx.release_key(), {"m": (fx.Median(0.5, bounds=(0, 99), step=1), "x")}
+    query = fx.Query(by="k", groups=[f"g{i}" for i in range(6)], person="p", max_groups=2)
+    wanted = query.release(rows, answers, key=key)["m"].tolist()
+    table, others = (
+        pa.table(rows),
+        ["abc", "007", "+7", "-0", "1.5", str(2**63), "9" * 30, "\u0661"],
+    )
+    pq.write_table(table, tmp_path / "rows.parquet")
+    arrow_csv.write_csv(table, tmp_path / "rows.csv")
+    with (tmp_path / "rows.csv").open("a") as file:
+        file.writelines(f"other,{other},1\n" for other in others)
+    more = [{"k": "other", "p": other, "x": 1} for other in others]
+    lines = map(json.dumps, table.to_pylist() + more)
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    for suffix in (".parquet", ".csv", ".jsonl"):
+        for room in ({}, {"memory": 1 << 15, "temp": tmp_path}):
+            found = query.release(tmp_path / f"rows{suffix}", answers, key=key, **room)
+            assert found["m"].to_pylist() == wanted, (suffix, room)
+    texts = {**rows, "p": rows["p"].astype(str).tolist()}
+    assert query.release(texts, answers, key=key)["m"].tolist() == wanted
 
 
 @pytest.mark.slow

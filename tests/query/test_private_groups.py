@@ -7,14 +7,17 @@ import json
 import pickle
 import warnings
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import fastexp as fx
 from fastexp.errors import ParameterError
-from tests.doors.query import memory, perform
+from tests.doors.query import SampleCall, memory, perform
 from tests.messages import raises
 from tests.support.checks import private_groups as checks
 from tests.support.each import each
@@ -43,6 +46,11 @@ def query(rule, **limits):
 def near(number, probability, of):
     """Within six standard deviations."""
     return abs(number - of * probability) <= 6 * np.sqrt(of * probability * (1 - probability)) + 1
+
+
+def types_of(frame):
+    """Those of its columns, a dict's too."""
+    return [getattr(frame[name], "dtype", type(frame[name])) for name in frame]
 
 
 def list_of(value):
@@ -213,6 +221,86 @@ class TestFrames:
         assert tables[0].schema == tables[1].schema
         assert [table["shop"].to_pylist() for table in tables] == [["10", "2"]] * 2
 
+    @each("hidden", ["a", 3, True, np.datetime64("2020-01-01"), np.datetime64(1, "ns")])
+    def test_nor_where_values_make_the_type(self, hidden):
+        """Lists, objects and categories have no type of their own."""
+        asked, budget = fx.Query(by="k", groups=RULE_A), fx.Budget(epsilon=99.0, delta=1e-3)
+        answers = {"m": (MEDIAN, "x")}
+        make = (
+            lambda keys: {"k": keys, "x": [1.0] * len(keys)},
+            lambda keys: pd.DataFrame({"k": pd.Series(keys, dtype=object), "x": 1.0}),
+            lambda keys: pd.DataFrame({"k": pd.Categorical(keys), "x": 1.0}),
+        )
+        for frame in make:
+            none, some = frame([None]), frame([hidden])
+            wanted = types_of(asked.release(none, answers))
+            assert types_of(asked.release(some, answers)) == wanted
+            assert wanted[0] == np.dtype(np.int64)
+            for rows in (none, some):
+                session = fx.Session(rows, budget=budget, max_rows=1)
+                assert types_of(session.release(asked, answers)) == wanted
+
+    def test_floats_in_a_session_are_refused_before_a_charge(self):
+        budget = fx.Budget(epsilon=9.0, delta=1e-3)
+        session = fx.Session({"k": [1.5, None], "x": [1.0, 2.0]}, budget=budget)
+        with raises("types of a column of keys", argument="by", column="'k'"):
+            session.release(fx.Query(by="k", groups=RULE_A), {"m": (MEDIAN, "x")})
+        assert budget.charges == 0
+
+    @each("unit", ["s", "us", "ns"])
+    def test_nor_is_the_unit_of_timestamps(self, unit):
+        """Where the frame has none, it is microseconds, or what the groups need."""
+        moment, later = np.datetime64("2020-01-01T00:00:00", unit), np.timedelta64(1, "ns")
+        asked, answers = fx.Query(by=["k", "k2"], groups=RULE_A), {"m": (MEDIAN, "x")}
+        for extra in ([], [moment + later]):
+            keys = [moment] * 200 + extra
+            frame = {"k": keys, "k2": keys, "x": [1.0] * len(keys)}
+            released = asked.release(frame, answers)
+            assert released["k"].dtype == released["k2"].dtype == "M8[us]"
+            assert released["k"].tolist() == [moment.astype("M8[us]").item()]
+            labels, _ = MEDIAN.release(frame["x"], by=keys, groups=RULE_A)
+            assert [(x, x.dtype) for x in labels] == [(moment, "M8[us]")]
+        frame = {"k": [moment + later] * 200, "x": [1.0] * 200}
+        asked = fx.Query(by="k", groups=RULE_A)
+        assert asked.release(frame, answers)["k"].dtype == "M8[ns]"
+        for size in (200, 1):
+            typed = {"k": np.array([moment] * size), "x": [1.0] * size}
+            assert asked.release(typed, answers)["k"].dtype == moment.dtype
+
+    @each("name", ["string", "bool", "date32", "dictionary"])
+    def test_types_of_frames_are_those_of_groups_that_do_not_appear(self, name, tmp_path):
+        values = pa.array([dt.date(2020, 1, 1) if name == "date32" else name])
+        keys = values.dictionary_encode() if name == "dictionary" else values
+        keys = pa.array([True]) if name == "bool" else keys
+        asked, answers = fx.Query(by="k", groups=RULE_A), {"m": (MEDIAN, "x")}
+        one = pa.table({"k": keys, "x": [1.0]})
+        wanted = pa.string() if name == "dictionary" else keys.type
+        pq.write_table(one, tmp_path / "rows.parquet")
+        for frame in (one, one.slice(0, 0), tmp_path / "rows.parquet"):
+            assert asked.release(frame, answers).schema.field("k").type == wanted
+
+    @each("by", ["Groups", "groups", "GROUPS"])
+    def test_no_name_of_a_column_is_that_of_the_coins(self, by):
+        """DuckDB takes names for the same that differ by capitals only."""
+        rows = duckdb.from_arrow(pa.table({by: [1] * 200, "x": [3.0] * 200}))
+        answers = {"m": (MEDIAN, "x")}
+        released = fx.Query(by=by, groups=RULE_A).release(rows, answers)
+        assert released.columns == [by, "m"]
+        assert released.fetchall()[0][0] == 1
+
+    def test_no_answer_has_the_words_of_the_coins(self, monkeypatch):
+        """In a sample, where the words are named by the answers: whatever these are called."""
+        choices, words = {}, SampleCall.words
+
+        def noted(call, answer, names):
+            choices[answer.mechanism] = call.choice(answer)
+            return words(call, answer, names)
+
+        monkeypatch.setattr(SampleCall, "words", noted)
+        answers = {"groups": (MEDIAN, "x"), "m": (TOTALLED, "x")}
+        query(RULE_A).sample(groups_of([40]), answers, rng=3)
+        assert len(choices) == len({*choices.values()}) == 3
+
     def test_a_person_elsewhere_changes_no_other_row(self):
         rows, key = groups_of(self.SIZES), fx.release_key()
         more = {
@@ -367,6 +455,25 @@ class TestKeptAnswers:
                 name: list(x) for name, x in again.items()
             }
             assert budget.charges == 1
+
+    @each("kind", ["M8[D]", "M8[s]", "M8[ns]", "days far away"])
+    def test_dates_and_timestamps_of_arrays_too(self, kind, tmp_path):
+        far = np.array([2**40, -(2**40)], "M8[D]")
+        keys = far if kind.startswith("days") else np.array(["2020-01-01", "2021-06-30"], kind)
+        by = keys.repeat(200)
+        for groups, columns in ((RULE_A, by), (RULE_A, (by, ["a"] * 400)), ("from-data", by)):
+            path = tmp_path / f"{kind} {len(columns)} {groups is RULE_A}"
+            budget = fx.Budget.file(path, epsilon=9.0, delta=1e-5)
+            how, kept = {"by": columns, "groups": groups}, {"budget": budget, "label": "days"}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                labels, _ = MEDIAN.release([1.0] * 400, **how)
+                first = MEDIAN.release([1.0] * 400, **how, **kept)
+                again = MEDIAN.release([1.0] * 400, **how, **kept)
+            assert budget.charges == 1
+            assert repr(first[0]) == repr(again[0]) == repr(labels)
+            assert len(labels) == 2
+            assert first[1].tolist() == again[1].tolist()
 
     def test_what_was_begun_is_not_drawn_again_but_under_a_key(self):
         """The length of answers that no disk had room for would tell of the draw."""

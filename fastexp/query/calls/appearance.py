@@ -13,7 +13,7 @@ from .answers import Answer
 from .scope import Scope
 
 NOBODY = -1  # a total that reaches no threshold, where no record counts
-COIN = "groups"  # what the coins are called in labels
+COIN = ""  # what the coins are called: no answer is
 
 
 def with_coin(query: Scope, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._parameters.foreign import is_pandas
 from ..._typing import IntArray
 from ...errors import FastexpError, InvalidRecords
 from ..engines.frame import Frame
-from ..engines.types import check_column, check_keys, check_records
+from ..engines.types import check_column, check_keys, check_records, type_of
 from .answers import answers_of
+from .appearance import visible
 from .reader import Reader, group_columns
 from .scope import Call, Scope
 from .verbs import ReleaseCall
@@ -23,19 +25,25 @@ if TYPE_CHECKING:
 UNREAD = "records: the engine failed to read the rows; read them without fastexp to see why"
 
 
-def fit(call: Call, frame: Frame) -> None:
-    """Refuse a frame whose columns, by their names or types, are not what they must be."""
+def fit(call: Call, frame: Frame) -> list[Any]:
+    """Refuse a frame whose columns, by their names or types, are not what they must be.
+
+    Returned are the columns `by` without rows; [] where only rows say of what type one is.
+    """
     names, query, uses = frame.names(), call.query, call.uses
     for use in uses:
         if names is None:
             break
         check_column(use.column, names)
-    answers = [name for answer in call.answers for name in answer.columns]
+    answers = [name for answer in visible(call.answers) for name in answer.columns]
     frame.check_answers([*query.by, *answers], group_columns(query))
     empty = frame.empty(uses)
     if empty is not None:
         _check_types(call, empty)
         Reader(call).part(empty)
+    columns = [[] if empty is None else empty[i] for i in uses.by]
+    # The categories of pandas come from the rows.
+    return [[] if is_pandas(keys) and type_of(keys).coded else keys for keys in columns]
 
 
 def _check_types(call: Call, columns: Sequence[Any]) -> None:

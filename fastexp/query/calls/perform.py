@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._keys.group_lists import settled
 from ..._keys.group_names import KeyColumn
 from ...errors import OutputError
 from ..disk.folders import check_temp
@@ -32,16 +33,18 @@ def perform(call: Call, frame: Frame, output: Output | None = None) -> Any:
     """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
     query, answers = call.query, visible(call.answers)
     kinds: list[Kind] = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
+    types: list[Any] = []  # of the columns `by`
 
     def draw() -> list[Any]:
         names, values = answered(call, frame)
         if query.private is not None:
             names, values = appearing(query, call.answers, names, values)
+            names = settled(names, types)
         from_data = query.by and query.groups is None
         return [_packed(names.columns()) if from_data else [], *values]
 
     def check() -> None:
-        fit(call, frame)
+        types[:] = fit(call, frame)
         if isinstance(frame, Workers):
             check_workers(frame)
         elif frame.room is not None:

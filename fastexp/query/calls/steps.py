@@ -10,11 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._keys.group_keys import numbered
 from ..._keys.group_names import Names
 from ..._typing import AnyArray, IntArray
 from ...errors import FastexpError
-from ...grouped.contribution import Rows
+from ...grouped.contribution import Rows, persons_of
 from ...grouped.segments import Segments
 from ..disk import spill
 from .answers import naming
@@ -49,8 +48,7 @@ class Steps:
         ]
         persons = None
         if part.persons is not None:
-            ids, people = numbered([part.persons], "person")
-            persons = spill.Persons(ids, people.name_words())
+            persons = spill.Persons(*persons_of(part.persons))
         return spill.Part(part.codes, counts, records, persons)
 
     def bounded(self, part: spill.Part, names: Names) -> spill.Part:

@@ -111,7 +111,10 @@ def _type_of(column: object) -> Type:
     dtype = attribute(column, "dtype")
     if has(dtype, "categories") and is_pandas(column):  # of pandas
         entries = dtype.categories.to_series()  # an index hands out no Arrow data
-        return type_of(entries)._replace(name=f"categories ({dtype})", coded=True)
+        held = type_of(entries)
+        if held.floats and not entries.size:  # all rows were missing
+            held = Type("nulls", "nulls")
+        return held._replace(name=f"categories ({dtype})", coded=True)
     if is_column(column) or has(dtype, "pyarrow_dtype"):
         return _of_chunk(arrow.column(_without_rows(column), "column")[0])
     if dtype is None:

@@ -52,8 +52,9 @@ def copy_of(frame: Any) -> Frame:
 class TypedFrame:
     """A `Frame` of the rows of another, whose columns of objects have the type of what they hold.
 
-    That type is public, as those of other columns are. Refused are columns of mixed objects: that a
-    query fails of them would tell of the rows.
+    That type is public, as those of other columns are, but where groups are private: their names
+    say of what type they are. Refused are columns of mixed objects: that a query fails of them
+    would tell of the rows.
     """
 
     def __init__(self, rows: Frame) -> None:
@@ -71,7 +72,13 @@ class TypedFrame:
 
     def empty(self, uses: Sequence[Use]) -> list[Any]:
         columns = zip(uses, self._rows.empty(uses) or (), strict=True)
-        return [self._types.get(use.column, column) for use, column in columns]
+        held = self._types.get
+        return [
+            column
+            if use.reading == "names" and not type_of(held(use.column)).floats
+            else held(use.column, column)
+            for use, column in columns
+        ]
 
 
 def _check(rows: Frame) -> None:
