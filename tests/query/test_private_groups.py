@@ -249,7 +249,7 @@ class TestFrames:
 
     @each("unit", ["s", "us", "ns"])
     def test_nor_is_the_unit_of_timestamps(self, unit):
-        """Where the frame has none, it is microseconds, or what the groups need."""
+        """Where the frame has none, it is microseconds; what these do not hold is in no group."""
         moment, later = np.datetime64("2020-01-01T00:00:00", unit), np.timedelta64(1, "ns")
         asked, answers = fx.Query(by=["k", "k2"], groups=RULE_A), {"m": (MEDIAN, "x")}
         for extra in ([], [moment + later]):
@@ -262,7 +262,7 @@ class TestFrames:
             assert [(x, x.dtype) for x in labels] == [(moment, "M8[us]")]
         frame = {"k": [moment + later] * 200, "x": [1.0] * 200}
         asked = fx.Query(by="k", groups=RULE_A)
-        assert asked.release(frame, answers)["k"].dtype == "M8[ns]"
+        assert asked.release(frame, answers)["k"].size == 0
         for size in (200, 1):
             typed = {"k": np.array([moment] * size), "x": [1.0] * size}
             assert asked.release(typed, answers)["k"].dtype == moment.dtype
