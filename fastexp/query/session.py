@@ -354,7 +354,7 @@ class _Reading:
     has_begun = False
 
     def of(self, draw: Draw) -> list[Any]:
-        """Return the result of `draw`, without warnings of NumPy and with one error for failures."""
+        """Return the result of `draw`, without warnings of NumPy, and with one error for all."""
         self.has_begun = True
         try:
             with np.errstate(all="ignore"):
