@@ -242,10 +242,7 @@ def compare(
         target = {f"expected_{goal.measure}": goal.expected, "truth": figures[i].truth}
         try:
             enough = float(laws[i].epsilon_for(**target))
-        except (
-            ParameterError,
-            PrecisionError,
-        ):  # none is enough, or which one is not certain
+        except (ParameterError, PrecisionError):  # none is enough, or it is not certain which
             return None
         return promised * enough / float(laws[i].epsilon)  # a promise is in proportion to epsilon
 

@@ -21,10 +21,7 @@ from ..errors import OutputError, ParameterError, ParameterTypeError
 SUFFIXES = (".png", ".svg", ".pdf")
 LIGHT, DARK = (Path(__file__).with_name(f"{name}.mplstyle") for name in ("light", "dark"))
 LONGEST, LINE, LONG = 34, 14.4, 10  # characters: of a label; of notes, per inch; of a tick
-LEAST, LETTER = (
-    12,
-    0.6,
-)  # letters in a line of a title, at least; their relative width
+LEAST, LETTER = 12, 0.6  # the fewest letters in a line of a title; their relative width
 TICKS = 6  # on an axis of numbers, which may be as long as "10,000,000"
 KEY = 9  # points: the size of a legend's letters
 SIGN, WORD = 0.6, 0.075  # inches in a legend: the width of a line sample and of a letter
