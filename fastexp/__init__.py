@@ -3,7 +3,7 @@
 >>> import fastexp as fx
 >>> ages = [23, 31, 35, 35, 38, 41, 44, 52, 58, 67] * 50
 >>> median = fx.Median(epsilon=1.0, bounds=(0, 120), step=1)
->>> median.release(ages) in range(121)  # private: drawn by fresh randomness
+>>> median.release(ages) in range(121)  # private: drawn with fresh randomness
 True
 >>> round(median.law(ages).expected_error(38), 3)  # exact, for analysis: not private
 1.5
@@ -12,23 +12,24 @@ True
 
 A private number        Median Quantile OrderStatistic Maximum Mode Price Laplace
 Several numbers         Quantiles ApproximateQuantiles
-A private choice        MostCommon Exponential PermuteAndFlip TopK JointTopK; of a bit
+A private choice        MostCommon Exponential PermuteAndFlip TopK JointTopK; for one bit
                         RandomizedResponse
 For comparison only     ReportNoisyMax LaplaceMedian SmoothSensitivityMedian
                         JointExponentialQuantiles
 Without bounds or lists digits PrivateGroups
-Answers by group        Query Session product; that repeat: release_key
-What is spent           Budget Guarantee, and the module privacy
-How far off it is       mechanism.law mechanism.accuracy compare expected_errors
-Without data            epsilon_for loss_bound error_bound
+Answers by group        Query Session product; for retries release_key
+The cost in epsilon     Budget Guarantee, and the module privacy
+Accuracy                mechanism.law mechanism.accuracy compare expected_errors
+Accuracy without data   epsilon_for loss_bound error_bound
 Many data sets          Study
-Checks                  audit check_sensitivity smooth_sensitivity; of the machine warmup
-Errors                  FastexpError and those that derive from it, in the module errors
+Checks                  audit check_sensitivity smooth_sensitivity
+Compiling in advance    warmup
+Errors                  FastexpError and its subclasses, in the module errors
 
-On the command line: fastexp --help. Modules are private, but for these two.
+On the command line: fastexp --help. All modules but privacy and errors are private.
 """
 
-# Names are imported at first use: this imports neither numba nor numpy and compiles nothing.
+# Names are imported at first use: this file imports neither numba nor numpy and compiles nothing.
 # __init__.pyi lists them, for type checkers and for this module.
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from ._version import __version__ as __version__
 
 
 def _public() -> dict[str, str]:
-    """The module of each public name; "." of a public module."""
+    """Return the module of each public name; "." for a public module."""
     folder = os.path.dirname(__file__)  # noqa: PTH120  # pathlib takes long to import
     path = os.path.join(folder, "__init__.pyi")  # noqa: PTH118  # as above
     stub: str = __spec__.loader.get_data(path).decode()  # from an archive, too

@@ -18,7 +18,7 @@ ArrayLike: TypeAlias = npt.ArrayLike
 
 
 class SupportsArray(Protocol):
-    """Whatever NumPy makes an array of by itself: arrays, series, columns."""
+    """An object that NumPy converts to an array by itself: an array, series or column."""
 
     def __array__(self) -> AnyArray: ...
 
@@ -40,9 +40,9 @@ Ties: TypeAlias = Literal["spread", "left"]
 NumberArray: TypeAlias = IntArray | FloatArray
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar as WithDefault  # of Python itself from 3.13 on
+    from typing_extensions import TypeVar as WithDefault  # in typing from Python 3.13 on
 
-    Label = WithDefault("Label", default=Any)  # what candidates are
+    Label = WithDefault("Label", default=Any)  # the type of candidates
 else:
     Label = TypeVar("Label")
 Argument = TypeVar("Argument")
@@ -50,7 +50,7 @@ Attribute = TypeVar("Attribute")
 
 
 class Converted(Generic[Argument, Attribute]):
-    """The annotation of a field that takes an argument and holds an attribute of another type.
+    """The annotation of a field whose argument and attribute have different types.
 
     For type checkers only: they read it as a descriptor. No field holds an instance.
     """

@@ -1,4 +1,4 @@
-"""Mechanisms beside each other on the same data, by their exact laws."""
+"""Comparison of mechanisms on the same data, by their exact laws."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from .privacy import Guarantee
 
 Statistic: TypeAlias = Callable[[Any], Any]
 Compared: TypeAlias = Mechanism | tuple[Mechanism, Statistic]
-MAX_NAME_LENGTH = 60  # characters of a name
-DRAWS, DRAWN = 10_000, ", by draws"  # of top-k beside joint top-k, and what says so
+MAX_NAME_LENGTH = 60  # the most characters of a name
+DRAWS, DRAWN = 10_000, ", by draws"  # for top-k beside joint top-k, and the note that says so
 STATED = "as stated"  # the relation of a promise for which the caller stated the sensitivity
 NEEDS = "the epsilon at which mechanism 1, 2, ... has the {} of the row"
 
@@ -39,15 +39,15 @@ class ComparisonRow(NamedTuple):
     Attributes
     ----------
     name : str
-        What tells it from the others.
+        The name that distinguishes the mechanism from the others.
     promise : Guarantee
-        What a draw promises; with ``convert=True`` under the relation of all.
+        The promise of a draw; with ``convert=True``, under the common relation.
     accuracy : Accuracy
         **Not private**.
     needs : tuple of (float or None)
-        **Not private**: for each mechanism in order, the epsilon it must promise to have at most
-        the expected error or loss of this row, there and at every larger one (from 1e-9 on). None:
-        no epsilon is enough, or it is not certain which.
+        **Not private**: for each mechanism in order, the epsilon that it must promise so that its
+        expected error or loss is at most that of this row, for this epsilon and every larger one
+        (from 1e-9). None: no epsilon is enough, or which one is not certain.
     """
 
     name: str
@@ -58,16 +58,16 @@ class ComparisonRow(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Comparison(TextRepr):
-    """Not private: mechanisms beside each other on the same data; made by `compare`.
+    """A comparison of mechanisms on the same data, made by `compare`; not private.
 
     Its repr has none of the figures; `print` and notebooks show all of them.
 
     Attributes
     ----------
     measure : {"error", "loss"}
-        What the figures are about, as of `Accuracy`.
+        The measure of accuracy, as in `Accuracy`.
     probability : float
-        That of the quantiles.
+        The probability of the quantiles.
     rows : tuple of ComparisonRow
         The mechanisms, in the order in which they were given.
     """
@@ -80,7 +80,7 @@ class Comparison(TextRepr):
         return f"<Comparison of {'; '.join(row.name for row in self.rows)}>"
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it as plain values, for JSON; ``["rows"]`` makes a frame."""
+        """Return the comparison as plain values, for JSON; make a frame from ``["rows"]``."""
         names = [row.name for row in self.rows]
         rows = []
         for row in self.rows:
@@ -93,12 +93,12 @@ class Comparison(TextRepr):
         return {"measure": self.measure, "probability": self.probability, "rows": rows}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw a bar a mechanism, of its expected error or loss, and a mark at the quantile.
+        """Draw a bar for each mechanism: its expected error or loss, and a mark at the quantile.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where; default: a new figure.
+            The axes to draw in. Default: a new figure.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class Comparison(TextRepr):
 
 
 def _amount(amount: float | None) -> str:
-    """An amount of a promise."""
+    """Return an amount of a promise as text."""
     return "-" if amount is None else at_most(amount)
 
 
@@ -158,27 +158,27 @@ def compare(
     probability: float = 0.95,
     convert: bool = False,
 ) -> Comparison:
-    """Not private: mechanisms beside each other on the same data, by their exact laws.
+    """Compare mechanisms on the same data, by their exact laws: not private.
 
-    Nothing is drawn, and no noise is added: for data that are public, simulated or yours to look
-    at, and never for publication. To choose a mechanism by private data is itself a release.
+    Nothing is drawn, and no noise is added. Use it for data that are public, simulated or yours to
+    look at, and never for publication. Choosing a mechanism by private data is itself a release.
 
     Parameters
     ----------
     mechanisms : sequence, or dict of str to mechanism
-        All of numbers, or all of selections and prices; the keys of a dict are their names. A
-        pair ``(mechanism, statistic)`` is of a mechanism that takes ``statistic(data)``, as in
-        ``(fx.Laplace(...), sum)``.
+        Mechanisms that all give numbers, or all give selections and prices. The keys of a dict are
+        their names. A pair ``(mechanism, statistic)``, such as ``(fx.Laplace(...), sum)``, applies
+        the mechanism to ``statistic(data)``.
     data : object
-        What ``mechanism.law`` takes: records, utilities, counts. Or a list of laws, one for each
-        mechanism.
+        The data of ``mechanism.law``: records, utilities or counts. Or a list of laws, one for
+        each mechanism.
     truth : float, optional
-        What numbers are compared with. Default: for each mechanism the statistic that it is of.
+        The number from which errors are measured. Default: the true statistic of each mechanism.
     probability : float
-        That of the quantiles, in [0, 1].
+        The probability of the quantiles, in [0, 1].
     convert : bool
-        Compare promises that differ, too: if some are for add-remove and some for replace, all
-        are stated for replace, and where delta differs it stands beside epsilon.
+        Whether to compare mechanisms with different promises. If some are for add-remove and some
+        for replace, all are converted to replace. If delta differs, it is shown beside epsilon.
 
     Returns
     -------
@@ -192,14 +192,15 @@ def compare(
 
     Notes
     -----
-    **Top-k**: `TopK` has the losses of its first place. Beside `JointTopK`, whose loss is that of
-    the worst place, it has such losses too, from 10,000 draws with a fixed seed: the standard
-    error of their mean is a hundredth of their standard deviation, and no ε is given that it needs.
+    **Top-k**: the loss of `TopK` is that of its first place. Beside `JointTopK`, whose loss is that
+    of the worst place, it is the loss of the worst place, too, from 10,000 draws with a fixed seed.
+    The standard error of the mean is then a hundredth of the standard deviation, and the ε that
+    `TopK` needs is not given.
 
-    **Conversion**: replacing a record is a removal and an addition. So who promises epsilon under
-    add-remove promises 2 * epsilon under replace, and in general nothing better (`Guarantee.under`,
-    also of delta and rho). A promise for a sensitivity that you stated is taken as stated for the
-    relation of the others.
+    **Conversion**: replacing a record is a removal and an addition. A promise of epsilon under
+    add-remove is therefore one of 2 * epsilon under replace, and in general of nothing less
+    (`Guarantee.under`, also for delta and rho). If you stated the sensitivity of a mechanism, it is
+    taken as stated for the relation of the others.
 
     References
     ----------
@@ -232,7 +233,7 @@ def compare(
     ]
 
     def needed(goal: Accuracy, i: int) -> float | None:
-        """The promised epsilon from which on mechanism i has at most this error or loss."""
+        """Return the promised epsilon from which mechanism i has at most this error or loss."""
         mechanism, promised = several[i], promises[i].epsilon
         curved = isinstance(mechanism, TopK) and (mechanism.delta > 0 or mechanism.rho is not None)
         finite = isfinite(goal.expected) and goal.expected > 0
@@ -255,10 +256,10 @@ def compare(
 
 
 def _by_draws(law: TopKLaw, mechanism: Mechanism, level: float) -> Accuracy:
-    """The loss of the worst place, as of joint top-k: by draws, as it has no closed form."""
+    """Return the loss of the worst place, by draws, as it has no closed form."""
     utilities = law._utilities
     behind = utilities.max() - utilities
-    if behind.dtype.kind != "f":  # of integers it wraps, and is right without a sign
+    if behind.dtype.kind != "f":  # integers wrap: the unsigned difference is right
         behind = behind.view(np.uint64)
     drawn, due = behind[law.sample(DRAWS, rng=0)], np.sort(behind)[: law.k]
     losses = (drawn - np.minimum(drawn, due)).max(axis=1).astype(np.float64)
@@ -269,7 +270,7 @@ def _by_draws(law: TopKLaw, mechanism: Mechanism, level: float) -> Accuracy:
 
 
 def _pairs(mechanisms: object) -> list[tuple[Mechanism, Statistic | None]]:
-    """Mechanisms, each with what makes its data."""
+    """Return mechanisms, each with the statistic that makes its data."""
     if not isinstance(mechanisms, (list, tuple, Mapping)) or not mechanisms:
         raise ParameterTypeError("mechanisms must be a list or dict of one mechanism or more")
     entries = list(mechanisms.values() if isinstance(mechanisms, Mapping) else mechanisms)
@@ -290,7 +291,7 @@ def _pairs(mechanisms: object) -> list[tuple[Mechanism, Statistic | None]]:
 
 
 def _names(pairs: list[tuple[Mechanism, Statistic | None]]) -> list[str]:
-    """What tells each mechanism from the others: its kind, its statistic, and what differs."""
+    """Return distinct names: the kind, the statistic, and the parameters that differ."""
     facts: list[dict[str, Any]] = []
     for mechanism, statistic in pairs:
         of = getattr(statistic, "__name__", "")
@@ -312,7 +313,7 @@ def _names(pairs: list[tuple[Mechanism, Statistic | None]]) -> list[str]:
 
 
 def _promises(promises: list[Guarantee], convert: bool) -> list[Guarantee]:
-    """The promises, under one relation; refused where they differ, but with `convert`."""
+    """Return the promises under one relation; without `convert`, refuse different ones."""
     relations = sorted({str(p.neighbors) for p in promises if p.neighbors not in (None, "both")})
     deltas = sorted({p.delta for p in promises})
     for name, values in ("neighbors", relations), ("delta", deltas):
@@ -326,7 +327,7 @@ def _promises(promises: list[Guarantee], convert: bool) -> list[Guarantee]:
 
 
 def _laws(pairs: list[tuple[Mechanism, Statistic | None]], data: Any) -> list[Any]:
-    """The law of each mechanism."""
+    """Return the law of each mechanism."""
     if not (isinstance(data, (list, tuple)) and data and isinstance(data[0], Law)):
         data = [m.law(data if of is None else of(data)) for m, of in pairs]
     if len(data) != len(pairs) or not all(isinstance(law, Law) for law in data):

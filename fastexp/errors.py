@@ -12,17 +12,17 @@ class FastexpError(Exception):
 
 
 class ParameterError(FastexpError, ValueError):
-    """A public parameter has a value that is not allowed."""
+    """A public parameter has an invalid value."""
 
 
 class ParameterTypeError(FastexpError, TypeError):
-    """A public parameter, or the form of the data, has a type that is not allowed."""
+    """A public parameter, or the form of the data, has a wrong type."""
 
 
 class InvalidUtilities(FastexpError, ValueError):
-    """Some utility is NaN or infinite. The message says nothing about which or how many.
+    """A utility is NaN or infinite. The message does not say which or how many.
 
-    Raising depends on the data and lies outside the privacy guarantee: see `nan`.
+    Whether it is raised depends on the data, outside the privacy guarantee: see `nan`.
     """
 
 
@@ -31,7 +31,7 @@ class InvalidRecords(FastexpError, ValueError):
 
 
 class ScoreError(FastexpError, RuntimeError):
-    """The user's score function failed. Its own message is withheld: it may hold data."""
+    """The score function of the user failed. Its message is withheld, as it may contain data."""
 
 
 class RandomnessError(FastexpError, RuntimeError):
@@ -41,20 +41,20 @@ class RandomnessError(FastexpError, RuntimeError):
 class RoundingModeError(FastexpError, RuntimeError):
     """The processor does not round to nearest, or flushes subnormal numbers to zero.
 
-    Error bounds assume that it does not. Nothing is read, drawn or charged.
+    Error bounds assume that it rounds to nearest. Nothing is read, drawn or charged.
     """
 
 
 class BudgetError(FastexpError, RuntimeError):
-    """A budget cannot be used: a forked or copied one, a file that is damaged or locked away."""
+    """A budget cannot be used: it was forked or copied, or its file is damaged or inaccessible."""
 
 
 class BudgetExceeded(BudgetError):
-    """The rest of a budget does not cover a release: nothing was drawn, nothing charged."""
+    """A release costs more than remains in the budget: nothing was drawn or charged."""
 
 
 class LabelError(BudgetError):
-    """A label that names another question, was used up by a failure, or has no answers yet."""
+    """A label belongs to another question, was used up by a failure, or has no answers yet."""
 
 
 class SessionError(FastexpError, RuntimeError):
@@ -62,11 +62,11 @@ class SessionError(FastexpError, RuntimeError):
 
 
 class NotReleasable(FastexpError, TypeError):
-    """A comparator does not release: it is for simulations only."""
+    """A comparator cannot release: it is for simulations only."""
 
 
 class StudyError(FastexpError, RuntimeError):
-    """A study cannot go on: its folder is another study's, a task fails, a worker dies."""
+    """A study cannot continue: its folder is of another study, a task fails, or a worker dies."""
 
 
 class OutputError(FastexpError, RuntimeError):
@@ -75,14 +75,14 @@ class OutputError(FastexpError, RuntimeError):
     Attributes
     ----------
     answers
-        The finished answers, where they were drawn already (and charged); else None.
+        The finished answers, if they were already drawn (and charged); otherwise None.
     """
 
     answers: Any = None
 
 
 class PrecisionError(FastexpError, ArithmeticError):
-    """A number cannot be given with the error bound that is promised for it."""
+    """A number cannot be computed within its promised error bound."""
 
 
 class SensitivityWarning(UserWarning):
@@ -90,11 +90,11 @@ class SensitivityWarning(UserWarning):
 
 
 class PrivacyWarning(UserWarning):
-    """What was asked for tells something of the data that no epsilon covers."""
+    """A request reveals something about the data that no epsilon covers."""
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line of the caller's code that called fastexp."""
+    """Issue a warning at the line of the user's code that called fastexp."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == "fastexp":
         level, frame = level + 1, frame.f_back

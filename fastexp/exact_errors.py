@@ -1,4 +1,4 @@
-"""Exact expected errors of many data sets at once, for several mechanisms."""
+"""Exact expected errors on many data sets at once, for several mechanisms."""
 
 from __future__ import annotations
 
@@ -25,31 +25,32 @@ def expected_errors(
     truth: ArrayLike | None = None,
     assume_sorted: bool = False,
 ) -> FloatArray:
-    """E|output - truth| of each mechanism on each data set, exactly: nothing is drawn.
+    """Return E|output - truth| of each mechanism on each data set, exactly: nothing is drawn.
 
-    What `law(row).expected_error(truth)` gives, many at a time: rows are sorted once, and of
-    rank statistics only the records that count are looked at. For analysis: errors are of
-    private data.
+    These are the values of `law(row).expected_error(truth)`, computed together: rows are sorted
+    once, and rank statistics read only the records that matter. For analysis only: the errors are
+    functions of the data, and not private.
 
     Parameters
     ----------
     records : ndarray of numbers, shape (rows, n)
-        A data set a row, n >= 1; none is missing.
+        A data set in each row, n >= 1, without missing records.
     mechanisms : list or tuple of mechanisms
-        That give one number for records, with an exact law: `Median`, `Quantile`,
+        Mechanisms that give one number for records and have an exact law: `Median`, `Quantile`,
         `OrderStatistic`, `Maximum`, `Mode`, `Price`, `LaplaceMedian`, and
         `SmoothSensitivityMedian` with noise that has closed forms.
     truth : number or array_like of shape (rows,), optional
-        What outputs are compared with, for every mechanism. Default: the mechanism's own
-        statistic of each row as it is, within the bounds or not (of a median's convention;
-        of prices the lowest best one); of a median with noise that of the clamped row.
+        The number from which errors are measured, for every mechanism. Default: the true
+        statistic of the mechanism on each row, not clamped to the bounds (a median by its
+        convention; for prices the lowest best one). For a median with noise, that of the
+        clamped row.
     assume_sorted : bool
-        Each row is in increasing order; taken at its word.
+        Whether each row is in increasing order; this is not checked.
 
     Returns
     -------
     ndarray of float64, shape (rows, len(mechanisms))
-        With the numerics of the laws' `expected_error`.
+        With the numerics of `expected_error` of the laws.
 
     Raises
     ------
@@ -60,8 +61,8 @@ def expected_errors(
 
     Notes
     -----
-    About 2 to 4 µs a data set and rank statistic, after sorting; some 0.1 ms by the laws of
-    `Mode`, `Price`, `widen`, and of grids whose points are given.
+    It takes about 2 to 4 µs for each data set and rank statistic, after sorting; about 0.1 ms for
+    `Mode`, `Price`, `widen`, and grids of listed points, which use the laws.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def expected_errors(
     truths = None if truth is None else _truths(truth, rows.shape[0])
     if rows.shape[1] == 0:
         raise InvalidRecords("records must not be empty")
-    values = records if records.dtype.kind in "iuf" else rows  # a grid may want them as they are
+    values = records if records.dtype.kind in "iuf" else rows  # a grid may need them unconverted
     ordered = values if promised else np.sort(values, axis=1)
     if rows.dtype.kind == "f" and bool(np.isnan(ordered[:, [0, -1]]).any()):
         raise InvalidRecords(arrays.MISSING)
@@ -112,7 +113,7 @@ def _check_errors(mechanism: object) -> None:
 
 
 def _truths(truth: ArrayLike, rows: int) -> FloatArray:
-    """One for each row."""
+    """Return the true number for each row."""
     numbers = finite("truth", validate.reals("truth", truth))
     if numbers.shape not in ((), (rows,)):
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""A lower bound for the sensitivity of a user's score, from pairs of neighbouring data."""
+"""A lower bound on the sensitivity of a score, from pairs of neighbouring data."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ SHAPES = "score must give the same number of utilities for all data, one a candi
 
 @dataclass(frozen=True, slots=True)
 class SensitivityLowerBound:
-    """What `check_sensitivity` found: the truth is at least this, and may be more.
+    """The result of `check_sensitivity`: the true sensitivity is at least this.
 
     Attributes
     ----------
     sensitivity : float
-        The largest change of one candidate's utility that a pair showed, in units of the
-        utility: no smaller sensitivity is right.
+        The largest change in the utility of one candidate over all pairs, in units of the
+        utility. A smaller sensitivity is wrong.
     range_sensitivity : float
-        The largest difference between two candidates' changes that a pair showed, at most
-        twice the sensitivity. (Where utilities are monotonic it is at most the sensitivity.)
+        The largest difference between the changes of two candidates over all pairs: at most twice
+        the sensitivity, and at most the sensitivity if utilities are monotonic.
     monotonic : bool
-        False: a pair moved two utilities in opposite directions, so that ``monotonic=True``
-        is wrong. True: no pair refuted it, which proves nothing.
+        False: a pair changed two utilities in opposite directions, so that ``monotonic=True``
+        is wrong. True: no pair did, which proves nothing.
     pairs : int
-        How many pairs were looked at.
+        The number of pairs.
     """
 
     sensitivity: float
@@ -54,18 +54,19 @@ class SensitivityLowerBound:
 def check_sensitivity(
     score: Callable[..., Any], neighbors: Iterable[Any], *, candidates: Any = None
 ) -> SensitivityLowerBound:
-    """An empirical **lower** bound for the sensitivity of a score: a check, **not a proof**.
+    """Return an empirical **lower** bound on the sensitivity of a score: a check, **not a proof**.
 
-    A stated sensitivity below the result is refuted. One above it is *not* confirmed: the
-    worst pair may be one that was not tried. Prove the sensitivity, then let this find slips.
+    A stated sensitivity below the result is refuted. A stated sensitivity above it is *not*
+    confirmed, as the worst pair may not have been tried. Prove the sensitivity, then use this check
+    to find mistakes.
 
     Parameters
     ----------
     score : callable
-        ``score(data)`` -> utilities, shape (k,); with `candidates`
-        ``score(data, candidate)`` -> number.
+        ``score(data)`` returns utilities of shape (k,); with `candidates`,
+        ``score(data, candidate)`` returns a number.
     neighbors : iterable
-        Pairs (data, neighbouring data), such as a generator makes from random data. Include
+        Pairs (data, neighbouring data), for example from a generator of random data. Include
         extreme data: no records, one record, all records equal, ties, the ends of the range.
     candidates : sequence of hashable, optional
         Public labels, distinct.
@@ -81,19 +82,19 @@ def check_sensitivity(
     InvalidUtilities
         If a utility is NaN or infinite.
     ParameterError, ParameterTypeError
-        If there is no pair, or something that is not one; if the utilities are not numbers,
-        or not the same number of them each time.
+        If there are no pairs, an item is not a pair, utilities are not numbers, or their number
+        changes.
 
     Notes
     -----
     **Privacy**: the result is not private. Use public or synthetic data only.
 
-    **Numerics**: utilities are read as the exact numbers that they are, differences are exact and
-    rounded down: the rounding of a float score counts into its sensitivity.
+    **Numerics**: utilities are read as the exact numbers that they are. Differences are exact and
+    then rounded down, so that the rounding error of a float score is part of its sensitivity.
 
-    Rubinstein and Aldà draw the pairs at random from a distribution of data. A high
-    quantile of the changes then gives *random* differential privacy, which holds for most
-    data from that distribution and not for all. fastexp does not offer that.
+    **Random pairs**: Rubinstein and Aldà draw the pairs at random from a distribution of data. A
+    high quantile of the changes then gives *random* differential privacy, which holds for most
+    data from that distribution, but not for all. fastexp does not offer this.
 
     References
     ----------
@@ -102,7 +103,7 @@ def check_sensitivity(
 
     Examples
     --------
-    Counts, when a record is replaced. They change by 1, in opposite directions:
+    If a record is replaced, counts change by 1, in opposite directions:
 
     >>> from random import Random
     >>> from fastexp import Exponential, check_sensitivity
@@ -116,7 +117,7 @@ def check_sensitivity(
     >>> check_sensitivity(count, pairs(100), candidates=colours)
     SensitivityLowerBound(sensitivity=1.0, range_sensitivity=2.0, monotonic=False, pairs=100)
 
-    So neither a sensitivity below 1 nor ``monotonic=True`` would do:
+    So a sensitivity below 1 and ``monotonic=True`` would both be wrong:
 
     >>> m = Exponential.from_score(count, colours, epsilon=1.0, sensitivity=1.0)
     """
@@ -142,7 +143,7 @@ def check_sensitivity(
 
 
 def _pairs(neighbors: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """The pairs, one by one; whatever else is raised loses its message."""
+    """Yield the pairs; errors of the iterable lose their messages."""
     done = False
     try:
         for pair in neighbors:
@@ -151,12 +152,12 @@ def _pairs(neighbors: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
         done = True
     except Exception:
         done = False
-    if not done:  # outside the handler: no traceback leads to the data
+    if not done:  # outside the handler, so that no traceback leads to the data
         raise ParameterTypeError(NOT_PAIRS)
 
 
 def _utilities(score: Callable[..., Any], data: Any, labels: tuple[Any, ...] | None) -> AnyArray:
-    """The score's utilities as an array of int64, uint64 or float64, all finite."""
+    """Return the utilities of the score as an array of int64, uint64 or float64, all finite."""
     scores = None
     try:
         scores = score(data) if labels is None else [score(data, label) for label in labels]
@@ -175,14 +176,14 @@ def _utilities(score: Callable[..., Any], data: Any, labels: tuple[Any, ...] | N
 
 
 def _extremes(before: AnyArray, after: AnyArray) -> tuple[Fraction, Fraction]:
-    """The exact least and greatest of after - before."""
+    """Return the exact minimum and maximum of after - before."""
     if before.dtype == after.dtype == np.float64:
         with np.errstate(all="ignore"):
             change = after - before
             part = change - after  # Knuth's two-sum: change + error is the exact difference
             error = (after - (change - part)) + (-before - part)
         if bool((np.isfinite(change) & np.isfinite(error)).all()):
-            least, most = change.min(), change.max()  # rounding keeps the order
+            least, most = change.min(), change.max()  # rounding preserves the order
             low, high = error[change == least].min(), error[change == most].max()
             return Fraction(least) + Fraction(low), Fraction(most) + Fraction(high)
     exact = [y - x for x, y in zip(_numbers(before), _numbers(after), strict=True)]
@@ -190,13 +191,13 @@ def _extremes(before: AnyArray, after: AnyArray) -> tuple[Fraction, Fraction]:
 
 
 def _numbers(array: AnyArray) -> list[Any]:
-    """The numbers of an array in Python, where differences are exact."""
+    """Return the numbers of an array in Python types whose differences are exact."""
     numbers: list[Any] = array.tolist()
     return [Fraction(x) for x in numbers] if array.dtype == np.float64 else numbers
 
 
 def _down(number: Fraction) -> float:
-    """The greatest float that is not above a number >= 0."""
+    """Return the largest float that is at most a number >= 0."""
     try:
         nearest = float(number)
     except OverflowError:

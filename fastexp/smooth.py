@@ -1,4 +1,4 @@
-"""Smooth sensitivity: how far one record moves a median, here and in data sets nearby."""
+"""Smooth sensitivity: how far one record can move a median, for the data and nearby data sets."""
 
 from __future__ import annotations
 
@@ -23,58 +23,58 @@ def smooth_sensitivity(
     nan: Literal["raise", "drop", "lower", "upper"] = "raise",
     assume_sorted: bool = False,
 ) -> float:
-    """Smooth sensitivity of the median, or of another order statistic: exact, for analysis.
+    """Return the exact smooth sensitivity of the median or another order statistic: for analysis.
 
-    The greatest of exp(-beta * k) * A(k), k = 0, 1, ...; A(k) is the most that one record can
-    change the statistic of some data set that k changes of records lead to.
+    It is the maximum of exp(-beta * k) * A(k) over k = 0, 1, ..., where A(k) is the most by which
+    one record can change the statistic of any data set that differs by k changes of records.
 
     Parameters
     ----------
     data : array_like, path, callable or (values, counts)
         Records, at least one, in any form that `Median.release` takes.
     beta : float
-        The smoothing rate, > 0, in nats a record; public, chosen without the data.
+        The smoothing rate, > 0, in nats per record; public, chosen without the data.
     bounds : (number, number)
         Public limits; records outside are clamped to them.
     rank : int, optional
-        Which record is meant, 1 for the least; only where records are replaced. Default: the
-        lower median, ceil(n / 2).
+        The rank of the order statistic, 1 for the smallest record; only with "replace". Default:
+        the lower median, ceil(n / 2).
     neighbors : {"replace", "add-remove"}
-        What one change is: a record replaced, or one added or removed.
+        What a change is: replacing a record, or adding or removing one.
     midpoint : bool
-        The median is the middle of the lower and the upper one. Not with `rank`.
+        Whether the median is the midpoint of the lower and the upper median. Not with `rank`.
     nan : {"raise", "drop", "lower", "upper"}
-        Missing records: refuse, leave out, or count as one of the bounds.
+        What to do with missing records: refuse them, leave them out, or count them at a bound.
     assume_sorted : bool
-        The records are in increasing order; taken at its word.
+        Whether the records are in increasing order; this is not checked.
 
     Returns
     -------
     float
-        In units of the data; > 0, unless it is below 1e-307 of the bounds' distance.
+        In units of the data; > 0, unless it is below 1e-307 times upper - lower.
 
     Raises
     ------
     ParameterError, ParameterTypeError
         If a parameter is outside its range or of the wrong type.
     InvalidRecords
-        If there are no records, which have no median, or some are missing.
+        If there are no records, and so no median, or some are missing.
 
     Notes
     -----
-    **Privacy**: none. The value depends on the records and must not be released; with noise of a
-    scale in proportion to it, the median can be (Nissim et al.). Data sets without records are
-    nobody's neighbours here; a mechanism that meets them must treat them apart.
+    **Privacy**: none. The value depends on the records and must not be released. The median may be
+    released with noise whose scale is proportional to it (Nissim et al.). Here, a data set without
+    records is a neighbour of no other; a mechanism must treat it separately.
 
-    **Numerics**: the greatest window is found to about an ulp of its weight, and evaluated with
-    one exponential of 2 ulp. Only records near the statistic are looked at: O(1 / beta) of sorted
-    ones, times the logarithm of the bounds' distance over the result.
+    **Numerics**: the largest window is found to about an ulp of its weight, and evaluated with an
+    exponential that is accurate to 2 ulp. If records are sorted, only those near the statistic are
+    read: O(1 / beta) times the logarithm of (upper - lower) / result.
 
     References
     ----------
     Nissim, Raskhodnikova and Smith, "Smooth sensitivity and sampling in private data
-    analysis" (2007), Section 3.1: where records are replaced. Under add-remove the same
-    definition, with windows whose ends become neighbours at the median.
+    analysis" (2007), Section 3.1: for replaced records. Under add-remove the definition is
+    the same, with windows whose ends become neighbours at the median.
 
     Examples
     --------

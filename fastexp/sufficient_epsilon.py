@@ -1,4 +1,4 @@
-"""The epsilon that is enough for an accuracy: over many public data sets, or without any data."""
+"""The epsilon that is enough for an accuracy: on many public data sets, or without any data."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ NOTE = "As public as the data sets: an epsilon chosen by private data is itself 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SufficientEpsilon(TextRepr):
-    """The epsilon from which on each of many data sets meets a target; see `epsilon_for`.
+    """The epsilon from which each of many data sets reaches a target; made by `epsilon_for`.
 
     Attributes
     ----------
     mechanism
-        As it was passed; its own epsilon does not count.
+        As it was passed; its own epsilon is ignored.
     target : str
-        What is wanted, in words.
+        The target in words.
     data : str
-        What the data sets are like.
+        A description of the data sets.
     n : int
-        Records in each of them.
+        The number of records in each data set.
     epsilons : ndarray of float64, shape (datasets,)
-        Of each data set, in increasing order; infinite where no epsilon up to 1e6 is enough.
+        One for each data set, in increasing order; infinite if no epsilon up to 1e6 is enough.
     """
 
     mechanism: Any
@@ -52,16 +52,16 @@ class SufficientEpsilon(TextRepr):
 
     @property
     def worst(self) -> float:
-        """What is enough for every data set."""
+        """The epsilon that is enough for all data sets."""
         return float(self.epsilons[-1])
 
     @property
     def median(self) -> float:
-        """What is enough for half of the data sets."""
+        """The epsilon that is enough for half of the data sets."""
         return self.quantile(0.5)
 
     def quantile(self, p: float) -> float:
-        """What is enough for a share of the data sets.
+        """Return the epsilon that is enough for a share of the data sets.
 
         Parameters
         ----------
@@ -142,57 +142,57 @@ def epsilon_for(
     failure: float | None = None,
     monotonic: bool = False,
 ) -> float | SufficientEpsilon:
-    """The epsilon that is enough for an accuracy: on data like these, or on any data whatever.
+    """Return the epsilon that is enough for an accuracy, on similar data or on any data.
 
-    With a mechanism and `like`, many data sets are made, and each law says which epsilon is enough
-    (`law.epsilon_for`): the least point of a geometric grid (ratio 1.01, up to 1e6) such that the
-    target holds at it and at every point of the grid above it, rounded up to four digits and
-    verified there by the exact law. **Not private** unless `like` is: take what is public,
-    simulated or old.
+    With a mechanism and `like`, many data sets are made, and their laws give the epsilon that is
+    enough (`law.epsilon_for`). It is the smallest point of a geometric grid (ratio 1.01, up to 1e6)
+    such that the target holds there and at every larger point of the grid; it is rounded up to
+    four digits and verified by the exact law. **Not private**: `like` must be public, simulated or
+    old data.
 
     Without a mechanism, for a selection from k candidates, it needs only public numbers, and holds
-    for every data set. Either of two promises:
+    for every data set. The target is one of these:
 
-    * ``loss`` and ``failure``: P(loss >= `loss`) <= `failure`, by Corollary 7: epsilon =
-      2 * sensitivity * (ln k + ln(1 / failure)) / loss;
-    * ``expected_loss``: the expected loss is at most that, for its bound
+    * ``loss`` and ``failure``: P(loss >= `loss`) <= `failure`. By Corollary 7, epsilon =
+      2 * sensitivity * (ln k + ln(1 / failure)) / loss.
+    * ``expected_loss``: the expected loss is at most this. Its bound is
       (2 * sensitivity / epsilon) * ln k (the entropy argument: the mechanism maximises
       c * E[utility] + entropy, and entropy is at most ln k).
 
     Parameters
     ----------
     mechanism : optional
-        One that gives a number for records, or several at once, or selects by utilities; its
-        epsilon does not count.
+        A mechanism that gives one or several numbers for records, or selects by utilities. Its
+        own epsilon is ignored.
     like : str, path, frame, array_like, callable or dict
-        What the data sets are like, as for `data` of `Study`: the name of a generator, a file or
-        a frame whose records are drawn with replacement, a function of (rng, n), or numbers, which
-        are one data set.
+        The source of the data sets, as `data` of a `Study`: the name of a generator, a file or
+        frame whose records are drawn with replacement, a function of (rng, n), or numbers, which
+        are a single data set.
     n : int
-        Records of each data set.
+        The number of records in each data set.
     column : str, optional
-        Of a file or a frame.
+        The column of a file or frame.
     error, loss, probability, expected_error, expected_loss
-        The target, as for `law.epsilon_for`; errors are from each data set's own statistic.
+        The target, as for `law.epsilon_for`. Errors are from the true statistic of each data set.
     datasets : int
-        How many data sets.
+        The number of data sets.
     rng : int
         The seed of the data sets.
     progress : callable, optional
-        Called with the number of data sets that are finished, and of all of them.
+        Called with the number of finished data sets, and the number of all.
     k : int
-        Number of candidates, >= 2.
+        The number of candidates, >= 2.
     sensitivity : float
-        > 0, in units of the utility.
+        The sensitivity of the utility, > 0, in its units.
     failure : float
-        In (0, 1); goes with `loss`.
+        The probability of a larger loss, in (0, 1); with `loss`.
     monotonic : bool
-        Half of that epsilon is enough.
+        Whether utilities are monotonic; then half of that epsilon is enough.
 
     Returns
     -------
     SufficientEpsilon or float
-        Of many data sets an object that prints; without data a number, in nats.
+        For many data sets, an object that can be printed; without data, a number in nats.
 
     Raises
     ------
@@ -239,7 +239,7 @@ def epsilon_for(
             "mechanism must give numbers for records or select by utilities, got "
             f"{type(mechanism).__name__}"
         )
-    # Without data, epsilon needs none of what studies import.
+    # Without data, nothing of studies is imported.
     from .studies.design.data_sources import data_source
     from .studies.design.generators import RECORDS
 
@@ -255,7 +255,7 @@ def epsilon_for(
     seed = validate.counting("rng", rng, least=0)
     rows = validate.counting("datasets", 1 if source.fixed else datasets)
     data = source.data_sets(np.random.default_rng(seed), rows, size)
-    if source.whole and np.abs(data).max() < 2**53:  # counts are integers
+    if source.whole and np.abs(data).max() < 2**53:  # counts must be integers
         data = data.astype(np.int64)
     epsilons = np.full(rows, inf)
     for i, row in enumerate(data):

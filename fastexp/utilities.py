@@ -1,4 +1,4 @@
-"""Records, or counts with labels, to utilities: how often each candidate occurs."""
+"""Utilities from records, or from counts with labels: how often each candidate occurs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ NOT_COUNTS = (
 
 
 def counts(data: Any, candidates: tuple[Any, ...]) -> IntArray:
-    """How often each candidate occurs, int64 of shape (k,); what is not a candidate counts nowhere.
+    """Return the count of each candidate, int64 of shape (k,); other records are not counted.
 
-    One record moves one count by one: sensitivity 1, monotonic under add-remove. `data` are
-    records, or counts by label (`has_labels`): 0 where one is missing; of one that is twice, both.
+    One record changes one count by 1: the sensitivity is 1, and counts are monotonic under
+    add-remove. `data` are records, or counts by label (`has_labels`): the count of a missing label
+    is 0, and the counts of a repeated label are added.
     """
     if not has_labels(data, candidates):
         number, other = read_labels(data, candidates)
@@ -34,7 +35,7 @@ def counts(data: Any, candidates: tuple[Any, ...]) -> IntArray:
                 out[0] = 1 << 63
             elif label in places:
                 out[places[label]] += int(count)
-    except Exception:  # of a foreign object; its message may hold data
+    except Exception:  # raised by a foreign object; its message may contain data
         out[0] = 1 << 63
     if sum(out) >= 1 << 63:
         raise InvalidRecords(NOT_COUNTS)
@@ -42,11 +43,11 @@ def counts(data: Any, candidates: tuple[Any, ...]) -> IntArray:
 
 
 def has_labels(data: Any, candidates: tuple[Any, ...]) -> bool:
-    """Whether these are counts by label, told by type alone; if not, they are records.
+    """Return whether data are counts by label, by their type alone; otherwise they are records.
 
-    A mapping is never a sequence of records. A series of pandas may be one, whatever its index
-    is; only where all candidates are text, its values integers and its index is not, its
-    values cannot be candidates.
+    A mapping is never a sequence of records. A pandas series may be one, whatever its index is. It
+    is one of counts only if all candidates are text, its values are integers, and its index is not
+    of integers, as its values then cannot be candidates.
     """
     readable(data, "records")
     if isinstance(data, (Mapping, list, tuple, np.ndarray)):

@@ -1,4 +1,4 @@
-"""Compiling everything at once, for images and before forking workers."""
+"""Compilation of all kernels in advance, for images and before workers are forked."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from .rounding import check_rounding
 
 
 def warmup(*, image: bool = False, into: str | Path | None = None) -> int:
-    """Compile every kernel, or load it from the cache, in this process.
+    """Compile all kernels in this process, or load them from the cache.
 
-    Run it when an image is built or before workers are forked: a release then takes
-    microseconds from the first call on. Takes about a minute where nothing is cached.
+    Call it when an image is built or before workers are forked: even the first release then takes
+    microseconds. It takes about a minute if nothing is cached.
 
     Parameters
     ----------
     image : bool
-        Keep the kernels in ``share/fastexp`` below ``sys.prefix``, for everybody who uses this
-        installation, instead of in the user's own cache. Others use that folder only if root
-        owns it and whatever is above it. They are compiled for the CPU of this machine; with
-        the environment's NUMBA_CPU_NAME=x86-64-v3 and an empty NUMBA_CPU_FEATURES, for every
-        x86-64 CPU with AVX2 (their results are the same to the last bit).
+        Whether to keep the kernels in ``share/fastexp`` below ``sys.prefix``, for all users of
+        this installation, instead of in the cache of this user. Other users load them only if root
+        owns that folder and all folders above it. Kernels are compiled for the CPU of this machine
+        or, with the environment variables NUMBA_CPU_NAME=x86-64-v3 and an empty
+        NUMBA_CPU_FEATURES, for every x86-64 CPU with AVX2 (results are the same to the last bit).
     into : path, optional
-        Keep them in this folder instead, which everybody may read: those use it whose
-        ``FASTEXP_CACHE_DIR`` names it, if root or they themselves own it.
+        The folder in which to keep the kernels instead. Everybody may read it; it is used by those
+        whose ``FASTEXP_CACHE_DIR`` names it, if it belongs to root or to them.
 
     Returns
     -------
     int
-        How many kernels are ready.
+        The number of kernels that are ready.
 
     Raises
     ------
     OSError
-        With `image` or `into`: the kernels cannot be kept there; the message says why.
+        With `image` or `into`: if the kernels cannot be kept there. The message says why.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Every combination of the keys of some columns, as a public list of groups."""
+"""All combinations of the keys of some columns, as a public list of groups."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ..errors import ParameterError
 from .group_lists import names_of
 from .group_names import KeyNames, Names, TupleNames
 
-MAX_GROUPS = 1 << 31  # groups: of more, even a list of numbers would hardly fit into memory
+MAX_GROUPS = 1 << 31  # groups: even the numbers of more would hardly fit into memory
 SHOWN = 3  # keys of a column in `repr`
 
 
 @dataclass(frozen=True, repr=False)
 class Product:
-    """Every combination of the keys of some columns: what `product` gives.
+    """All combinations of the keys of some columns; made by `product`.
 
     Parameters
     ----------
     names : tuple of str
         The columns.
     keys : tuple of KeyNames
-        The distinct keys of each.
+        The distinct keys of each column.
 
     Examples
     --------
@@ -45,14 +45,14 @@ class Product:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many keys each column has."""
+        """The number of keys of each column."""
         return tuple(keys.size for keys in self.keys)
 
     def __len__(self) -> int:
         return math.prod(self.sizes)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """The groups as tuples, the first column slowest."""
+        """Return the groups as tuples; the first column varies slowest."""
         return itertools.product(*(keys.labels() for keys in self.keys))
 
     def __repr__(self) -> str:
@@ -62,7 +62,7 @@ class Product:
         return printable(f"product({', '.join(columns)})")
 
     def group_names(self, by: Sequence[str] | None = None) -> Names:
-        """The groups as names, the keys of each in the order of the columns `by`."""
+        """Return the groups as names, with their keys in the order of the columns `by`."""
         order = [self.names.index(name) for name in by or self.names]
         if len(order) == 1:
             return self.keys[order[0]]
@@ -74,20 +74,19 @@ class Product:
 
 
 def product(**columns: object) -> Product:
-    """Every combination of the keys of some columns, as the public list of groups.
+    """Return all combinations of the keys of some columns, as the public list of groups.
 
     Parameters
     ----------
     **columns : array_like
-        For each column its distinct keys: integers, text, booleans, dates or timestamps, in a
-        list, range, array, series or Arrow array. They are public: do not take them from the
-        data.
+        The distinct keys of each column: integers, text, booleans, dates or timestamps, in a list,
+        range, array, series or Arrow array. They are public: do not take them from the data.
 
     Returns
     -------
     Product
-        With `names`, `sizes` and a length; iterable as tuples. The first column varies slowest:
-        all groups of its first key come before those of its second one.
+        With `names`, `sizes` and a length. Iteration gives tuples, and the first column varies
+        slowest: all groups of its first key come before those of its second key.
 
     Raises
     ------
@@ -97,8 +96,8 @@ def product(**columns: object) -> Product:
 
     Notes
     -----
-    For `Query` its names are those of `by`, in any order; for ``release(..., by=[...])`` its
-    columns are those of `by` in their order. No list of tuples is built.
+    For a `Query`, the names must be those of `by`, in any order. For ``release(..., by=[...])``,
+    the columns must be those of `by` in their order. No list of tuples is built.
 
     Examples
     --------
@@ -120,7 +119,7 @@ def product(**columns: object) -> Product:
 
 
 def _abbreviated(labels: list[Any]) -> str:
-    """The first keys and the last."""
+    """Return the first keys and the last one as text."""
     some = [repr(label) for label in labels]
     if len(some) > SHOWN:
         some = [*some[: SHOWN - 1], "...", some[-1]]

@@ -1,4 +1,4 @@
-"""Public grids of significant digits: numbers of all magnitudes, where no bounds are known."""
+"""Public grids of significant digits: numbers of all magnitudes, if no bounds are known."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from . import validate
 from .grid import MOST_STEPS, UNEVEN, Grid, Rule, decimal
 from .validate import MAX_EXACT
 
-MOST_DIGITS = 15  # a double holds each decimal of so many
+MOST_DIGITS = 15  # the most with which doubles tell all decimals apart
 FARTHEST = 300  # powers of ten: points are normal doubles, and so are their differences
-LISTED = 1 << 24  # points that are listed: 128 MiB
+LISTED = 1 << 24  # the most points that are ever listed: 128 MiB
 DOUBLE = 22  # the largest power of ten that is a double
 PARAMETERS = ("digits", "low", "high", "negative", "zero")
 BINADES = 1 << 11  # binary exponents of doubles, and that of infinity
@@ -32,16 +32,16 @@ LARGEST_WHOLE = 18  # the largest power of ten in 64 bits
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DigitGrid(Grid):
-    """A grid of significant digits, by arithmetic: what `digits` gives, where it is explained.
+    """A grid of significant digits, computed by arithmetic; made and explained by `digits`.
 
     Attributes
     ----------
     digits : int
-        How many.
+        The number of significant digits.
     low, high : int
-        Positive points lie between these powers of ten.
+        The exponents of the powers of ten between which positive points lie.
     negative, zero : bool
-        Whether their negatives and 0 are points.
+        Whether the negatives of these points, and 0, are points, too.
     """
 
     digits: int = 0
@@ -63,7 +63,7 @@ class DigitGrid(Grid):
 
     @property
     def table(self) -> dict[str, Any]:
-        """The arguments of `digits`, as files have them."""
+        """Return the arguments of `digits`, as they are written in files."""
         return {
             "digits": self.digits,
             "low": float(f"1e{self.low}"),
@@ -85,7 +85,7 @@ class DigitGrid(Grid):
 
     @property
     def call(self) -> str:
-        """The call of `digits` that gives it."""
+        """Return the call of `digits` that makes the grid."""
         table, usual = self.table, digits(self.digits).table
         more = [f", {name}={value}" for name, value in table.items() if value != usual[name]]
         return f"digits({self.digits}{''.join(more)})"
@@ -98,11 +98,11 @@ class DigitGrid(Grid):
         return self.size
 
     def __getitem__(self, index: SupportsIndex) -> int | float:
-        """Point `index`, from the lowest one on; below 0 from the last one on."""
+        """Return point `index`, counted from the lowest; if negative, from the end."""
         return self.value(range(self.size)[index])
 
     def nearest(self, x: ArrayLike) -> Any:
-        """The points at which numbers count.
+        """Return the points at which numbers count.
 
         Parameters
         ----------
@@ -112,27 +112,27 @@ class DigitGrid(Grid):
         Returns
         -------
         int, float or ndarray of int64 or float64
-            The shape of `x`. Half-way between two points it is the one of even index.
+            Of the shape of `x`. Half-way between two points, the one of even index.
         """
         numbers = validate.exact_reals("x", x)
         points = self.values(self.index(numbers))
         return points if numbers.ndim else points.item()
 
     def extra_ranks(self, epsilon: float, q: float = 0.5) -> float:
-        """By how many ranks an answer may be off because the points are so many: a rule of thumb.
+        """Return about how many ranks of error the number of points costs: a rule of thumb.
 
         Parameters
         ----------
         epsilon : float
-            That of a `Median`, or of a `Quantile` under add-remove.
+            The epsilon of a `Median`, or of a `Quantile` under add-remove.
         q : float
-            Which quantile, in (0, 1).
+            The quantile, in (0, 1).
 
         Returns
         -------
         float
-            ln(number of points) · 2·max(q, 1 - q) / ε. Beyond it, the error of ranks falls by
-            the factor e with each 2·max(q, 1 - q) / ε ranks.
+            ln(number of points) · 2·max(q, 1 - q) / ε. Beyond it, the probability of an error in
+            ranks falls by a factor e with every 2·max(q, 1 - q) / ε ranks.
         """
         q = validate.fraction("q", q)
         return math.log(self.size) * 2 * max(q, 1 - q) / validate.positive("epsilon", epsilon)
@@ -148,12 +148,12 @@ class DigitGrid(Grid):
 
     @property
     def _per_decade(self) -> tuple[int, int]:
-        """How many points a decade has, and the least m."""
+        """Return the number of points in a decade, and the smallest m."""
         return 9 * 10 ** (self.digits - 1), 10 ** (self.digits - 1)
 
     @cached_property
     def _center(self) -> int:
-        """The index of 0, if it is a point; how many points are negative."""
+        """The number of negative points, which is the index of 0 if that is a point."""
         return (self.size - self.zero) // 2 if self.negative else 0
 
     def value(self, t: int) -> int | float:
@@ -165,7 +165,7 @@ class DigitGrid(Grid):
         m, k = least + place, self.low + j - self.digits + 1
         m = -m if ahead < 0 else m
         over, under = int(m * 10 ** max(k, 0)), int(10 ** max(-k, 0))
-        return over if self.whole else over / under  # integers: rounded once
+        return over if self.whole else over / under  # the quotient of integers is rounded once
 
     def values(self, t: IntArray) -> Any:
         check_rounding()
@@ -197,7 +197,7 @@ class DigitGrid(Grid):
         return out.reshape(records.shape)
 
     def _index_of(self, record: int | float) -> int:
-        """`index` by exact comparisons."""
+        """Return `index` by exact comparisons."""
         t = bisect_right(range(self.size), record, key=self.value) - 1
         if t < 0 or t == self.size - 1 or self.rule == "below":
             return max(t, 0)
@@ -205,13 +205,13 @@ class DigitGrid(Grid):
 
     @cached_property
     def _exponents(self) -> range:
-        """k of each decade, whose points are m * 10**k."""
+        """The exponent k of each decade, whose points are m * 10**k."""
         first = self.low - self.digits + 1
         return range(first, first + self.high - self.low)
 
     @cached_property
     def _factors(self) -> FloatArray:
-        """10**|k| of each decade, and how it makes points of m, as kernels have them."""
+        """10**|k| of each decade, and whether it multiplies or divides m, for kernels."""
         out = np.ones((2, len(self._exponents)))
         for j, k in enumerate(self._exponents):
             exact = abs(k) <= DOUBLE and not (self.whole and 10**self.digits * 5**k > MAX_EXACT)
@@ -233,7 +233,7 @@ class DigitGrid(Grid):
 
     @cached_property
     def _header(self) -> FloatArray:
-        """What `digit_points.digit_indices` knows of it."""
+        """The description of the grid for `digit_points.digit_indices`."""
         per, least = self._per_decade
         size, margin = per * len(self._exponents), 10.0 * least * 2.0**-50
         header = size, per, least, margin, self.zero, self.negative, self.rule == "below"
@@ -255,48 +255,49 @@ def digits(
     negative: bool = True,
     zero: bool = True,
 ) -> DigitGrid:
-    r"""A public grid of all numbers of so many significant digits, where no bounds are known.
+    r"""Return a public grid of all numbers of so many significant digits, if no bounds are known.
 
     For ``grid=`` of `Median`, `Quantile`, `Quantiles` and every other mechanism of numbers.
-    A mechanism's error in ranks grows with the logarithm of the number of points only, so that 27
-    decades of both signs cost few ranks where records are many. A quantile with fewer than some
-    15/ε records beyond it is better served by bounds: else the numbers beyond all records,
-    which are many, win too often. `accuracy` shows it.
+    The error of a mechanism in ranks grows only with the logarithm of the number of points, so that
+    27 decades of both signs cost few ranks if there are many records. A quantile with fewer than
+    about 15/ε records beyond it needs bounds: without them, one of the many points beyond all
+    records is drawn too often. `accuracy` shows this.
 
     Parameters
     ----------
     digits : int
-        How many, in 1, ..., 15.
+        The number of significant digits, in 1, ..., 15.
     low, high : int, float, Decimal or str
         Powers of ten from 1e-300 to 1e300: positive points are at least `low` and below `high`.
     negative, zero : bool
-        Whether the negatives of these, and 0, are points too.
+        Whether the negatives of these points, and 0, are points, too.
 
     Returns
     -------
     DigitGrid
-        Immutable, of constant size whatever the number of points is. It has ``len(grid)``,
+        Immutable; its memory does not depend on the number of points. It has ``len(grid)``,
         ``grid[i]``, ``grid.nearest(x)`` and ``grid.extra_ranks(epsilon, q)``.
 
     Raises
     ------
     ParameterError, ParameterTypeError
-        If a parameter is outside its range or of the wrong type, or points are more than 2**52.
+        If a parameter is outside its range or of the wrong type, or there are more than
+        2**52 points.
 
     Notes
     -----
-    Points are m·10^k with 10^(digits-1) <= m < 10^digits, as the double nearest to it (what
-    ``float("1.23e5")`` is), or as ints where all of them are integers below 1e18. A record counts
-    at the nearest one; half-way between two, at the one of even index, counted from the lowest;
-    outside, at the first or last one.
+    Points are m·10^k with 10^(digits-1) <= m < 10^digits: as the nearest double (such as
+    ``float("1.23e5")``), or as ints if all of them are integers below 1e18. A record counts at the
+    nearest point; half-way between two points, at the one of even index, counted from the lowest;
+    outside the grid, at the first or last point.
 
-    **Privacy**: the grid is a constant. A mechanism promises on it what it promises on any public
-    grid: nothing is looked up in the data, and no epsilon is spent on bounds.
+    **Privacy**: the grid is a constant. A mechanism has the same promise on it as on any public
+    grid. The grid does not depend on the data, and no epsilon is spent on bounds.
 
-    **Numerics**: draws from equal random words are those of a list of these points, to the byte,
-    but no point is listed: records are compared exactly with points that arithmetic finds. Only
-    laws, prices and `widen` list the points, and refuse more than 2**24. A record takes some 50 µs
-    where doubles do not decide: an integer beyond 2**53, and what is nearly half-way between points
+    **Numerics**: with the same random words, the draws are exactly those from a list of these
+    points. But no point is listed: records are compared exactly with computed points. Only laws,
+    prices and `widen` list the points, and refuse more than 2**24. A record takes about 50 µs if
+    doubles cannot decide: an integer beyond 2**53, or a number nearly half-way between two points
     m·10^k with \|k\| > 22.
 
     Examples
@@ -325,7 +326,7 @@ def digits(
 
 
 def of_table(table: Mapping[str, Any]) -> DigitGrid:
-    """The grid of such a table in a file."""
+    """Return the grid of a `table`, read from a file."""
     for key in table:
         if key not in PARAMETERS:
             raise ParameterError(f"grid has no {key!r}; there are {', '.join(PARAMETERS)}")
@@ -333,7 +334,7 @@ def of_table(table: Mapping[str, Any]) -> DigitGrid:
 
 
 def _power(name: str, value: Any) -> int:
-    """The exponent of a public power of ten."""
+    """Return the exponent of a public power of ten."""
     number: Any = value
     if isinstance(value, str):
         try:

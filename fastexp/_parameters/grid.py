@@ -1,13 +1,13 @@
-"""Public grids: which numbers can be released, and on which of them a record lies.
+"""Public grids: the numbers that can be released, and the point at which a record counts.
 
-The two maps stand in one file, as each is defined by the same points. Both are fixed and do not
-look at other records, so neither can tell of them. A released number is computed from its index
-alone.
+Two maps are defined here, from index to number and from record to index. Both are fixed: they do
+not depend on other records, and so reveal nothing about them. A released number is computed from
+its index alone.
 
-A record counts at the *nearest* point: half-way between two of them, at the one of even index.
-Points are the exact numbers of `Grid.exact` there, and records the exact numbers that they
-are. Of prices a record counts at the largest point that is not above it, as points are
-released: that is rule *below*. Both maps increase, so each has a least record for each point.
+A record counts at the *nearest* point; half-way between two points, at the one of even index. Here
+points are the exact numbers of `Grid.exact`, and records the exact numbers that they are. For
+prices, a record counts at the largest point, as it is released, that is not above the record: the
+rule *below*. Both rules are increasing, so that each point has a smallest record.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from . import validate
 from .foreign import is_a
 from .validate import MAX_EXACT
 
-DEFAULT_STEPS = 1 << 40  # of a grid for which neither step nor points are given
+DEFAULT_STEPS = 1 << 40  # the default number, if neither step nor points are given
 MOST_STEPS = (1 << 52) - 2  # a count of points is exact in float64, and a bound of the sampler
 INT64 = range(-(1 << 63), 1 << 63)
 NATIVE = (np.dtype(np.float64), np.dtype(np.int64))
@@ -41,11 +41,11 @@ Rule = Literal["nearest", "below"]
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The points of a public grid, in increasing order: numbers 0, ..., size - 1.
+    """The points of a public grid in increasing order, with the indices 0, ..., size - 1.
 
-    Evenly spaced: point t is the double nearest to (A + t * S) / D, with `unit` = (A, S, D);
-    it is an int where bounds and step are ints (`whole`). Otherwise S is 0, and points are those
-    of `listing`: what a user listed, evenly spaced or not.
+    If the grid is evenly spaced, point t is the double nearest to (A + t * S) / D, with `unit` =
+    (A, S, D); it is an int if bounds and step are ints (`whole`). Otherwise S is 0, and the points
+    are those of `listing`, as a user listed them.
     """
 
     size: int
@@ -66,15 +66,15 @@ class Grid:
 
     @property
     def parameter(self) -> Any:
-        """The parameter `grid` that makes it again; None: bounds and step do."""
+        """The parameter `grid` that makes the grid again; None if bounds and step do."""
         return self.listing
 
     @property
     def encoding(self) -> tuple[Any, ...]:
-        """What digests of questions have of it."""
+        """The encoding of the grid in digests of questions."""
         if self.listing is None:
             return self.size, self.whole, self.unit, b""
-        return self.size, self.whole, UNEVEN, self.listing.tobytes()  # int64 where it is whole
+        return self.size, self.whole, UNEVEN, self.listing.tobytes()  # int64 if it is whole
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:
@@ -87,17 +87,17 @@ class Grid:
     def __hash__(self) -> int:
         return hash(self._key)
 
-    def __reduce__(self) -> tuple[Any, ...]:  # without what was computed meanwhile
+    def __reduce__(self) -> tuple[Any, ...]:  # without computed values
         return Grid, (self.size, self.whole, self.unit, self.rule, self.listing)
 
     @cached_property
     def below(self) -> Grid:
-        """The same points, where a record counts at the largest one that is not above it."""
+        """The same points, if a record counts at the largest one that is not above it."""
         return self if self.rule == "below" else replace(self, rule="below")
 
     @cached_property
     def form(self) -> tuple[IntArray, IntArray, FloatArray] | None:
-        """The grid as kernels take it, for float and for integer records; None: they cannot.
+        """The grid as kernels take it, for float and integer records; None if they cannot.
 
         Layout: `kernels/numbers/grid_points.py`. If `odd` is not 0, `wide_point` gives points.
         """
@@ -127,15 +127,15 @@ class Grid:
 
     @cached_property
     def for_kernels(self) -> tuple[IntArray, IntArray, FloatArray] | None:
-        """`form`, where kernels may also map records: integer ones must be exact doubles."""
+        """`form`, if kernels may also map records, for which integers must be exact doubles."""
         return self.form if max(map(abs, self.ends)) <= MAX_EXACT else None
 
     def exact(self, t: int) -> Fraction:
-        """The exact number that point t stands for (rounded once in `value`)."""
+        """Return the exact number of point t, which `value` rounds once."""
         return Fraction(*self._ratio(t))
 
     def _ratio(self, t: int) -> tuple[int, int]:
-        """The same as two integers, not in lowest terms perhaps."""
+        """Return `exact` as two integers, perhaps not in lowest terms."""
         if not self.even:
             over, under = self.value(t).as_integer_ratio()
             return over, under
@@ -143,21 +143,21 @@ class Grid:
         return a + t * s, d
 
     def value(self, t: int) -> int | float:
-        """Point t, as it is released."""
+        """Return point t, as it is released."""
         check_rounding()
         if not self.even:
             number: int | float = self.points[t].item()
             return number
         over, under = self._ratio(t)
-        return over if self.whole else over / under  # integers: rounded once
+        return over if self.whole else over / under  # the quotient of integers is rounded once
 
     @property
     def ends(self) -> tuple[int | float, int | float]:
-        """The first and the last point, as they are released."""
+        """Return the first and the last point, as they are released."""
         return self.value(0), self.value(self.size - 1)
 
     def values(self, t: IntArray) -> Any:
-        """Points t, an int64 or float64 array of the same shape."""
+        """Return points t, an int64 or float64 array of the same shape."""
         check_rounding()
         if not self.even:
             return self.points[t]
@@ -174,7 +174,7 @@ class Grid:
         return np.array(points, np.float64).reshape(index.shape)
 
     def index(self, records: AnyArray) -> IntArray:
-        """The point that each record counts at; float64 or 64-bit integers, no NaN."""
+        """Return the point at which each record counts; float64 or 64-bit integers, no NaN."""
         check_rounding()
         floats = records.dtype.kind == "f"
         if not self.even:
@@ -191,13 +191,13 @@ class Grid:
         return out.reshape(records.shape)
 
     def _index_of_whole(self, records: AnyArray) -> IntArray:
-        """`index` on evenly spaced integers, exactly.
+        """Return `index` on evenly spaced integers, exactly.
 
         A record x = floor + fraction lies `passed` + fraction beyond point t and `ahead` -
         fraction before the next one, which is nearer if 2 * fraction > ahead - passed. The
-        right side is an integer, so what matters of the left one is its floor, 0 or 1 (`half`),
-        and whether anything is left (`more`). Both are exact: doubles are doubled without a
-        rounding, and those beyond 2**52 are integers, without a fraction.
+        right side is an integer, so that only the floor of the left one (`half`, 0 or 1) matters,
+        and whether the rest is above 0 (`more`). Both are exact: doubling a double does not
+        round, and doubles beyond 2**52 are integers, without a fraction.
         """
         a, s, _ = self.unit
         floor = _floors(records)
@@ -215,17 +215,17 @@ class Grid:
             twice = np.floor(2.0 * x)
             half, more = twice - 2.0 * np.floor(x), 2.0 * x > twice
             lack -= half.astype(np.int64)
-            odd |= more  # beyond half-way is as good as half-way and odd
+            odd |= more  # beyond half-way counts like half-way after an odd point
         up = (lack < 0) | ((lack == 0) & odd)
         index: IntArray = np.minimum(t.astype(np.int64) + up, self.size - 1)
         return index
 
     def _index_by_estimate(self, records: AnyArray) -> IntArray:
-        """`index` on evenly spaced numbers: in float64 where its errors cannot matter.
+        """Return `index` on evenly spaced numbers, in float64 if its errors cannot matter.
 
-        The estimate is off by less than `margin` of a step: by 4 roundings of it, and by those
-        of the ends, of their difference and of a record; and, where points are compared as they
-        are released, these are off by half an ulp.
+        The estimate is off by less than `margin` steps: by its own 4 roundings, and by those of the
+        ends, of their difference and of a record. If points are compared as they are released,
+        half an ulp is added.
         """
         last = self.size - 1
         low, high = map(float, self.ends)
@@ -243,10 +243,10 @@ class Grid:
         return t
 
     def _index_of_one(self, record: int | float) -> int:
-        """`index` of a finite record, by exact arithmetic."""
+        """Return `index` of a finite record, by exact arithmetic."""
         a, s, d = self.unit
         over, under = record.as_integer_ratio()
-        ahead = over * d - a * under  # of the first point, in units of 1 / (d * under)
+        ahead = over * d - a * under  # from the first point, in units of 1 / (d * under)
         last = self.size - 1
         if self.rule == "nearest":
             t, rest = divmod(2 * ahead + s * under, 2 * s * under)
@@ -258,9 +258,9 @@ class Grid:
 
     @cached_property
     def _float_edges(self) -> FloatArray:
-        """The least double of each given point but the first.
+        """The smallest double of each given point but the first.
 
-        Where float64 might round more than once, `least` is asked.
+        `least` computes it if float64 might round more than once.
         """
         check_rounding()
         points = np.asarray(self.points)
@@ -284,7 +284,7 @@ class Grid:
 
     @cached_property
     def _whole_edges(self) -> dict[str, AnyArray]:
-        """The least int64 and uint64 of each given point but the first, as far as there is one."""
+        """The smallest int64 and uint64 of each given point but the first, if there is one."""
         return {kind: self._integer_edges(np.dtype(f"{kind}8")) for kind in "iu"}
 
     def _integer_edges(self, dtype: np.dtype[Any]) -> AnyArray:
@@ -301,20 +301,20 @@ class Grid:
 
     @cached_property
     def edge_form(self) -> FloatArray:
-        """The edges of given points as kernels look records up in them."""
+        """The edges of given points, in the form in which kernels look up records."""
         form: FloatArray = edges.edge_form(self._float_edges)
         return form
 
     def places(self, x: AnyArray) -> IntArray:
-        """How many points are <= x, elementwise, in 0, ..., size.
+        """Return the number of points <= x for each x, in 0, ..., size.
 
-        x are float64, int64 or uint64 without NaN, and compared as they are.
+        x are float64, int64 or uint64 without NaN, and are compared exactly.
         """
-        least = self.below.least(0, x.dtype.kind == "f")  # NumPy would round an int for floats
+        least = self.below.least(0, x.dtype.kind == "f")  # NumPy would round an int beside floats
         return np.where(x < least, 0, self.below.index(x) + 1)
 
     def least(self, t: int, floats: bool) -> int | float:
-        """The least record, a double or an integer, of index t > 0; by rule "below" also of 0."""
+        """Return the smallest double or integer of index t > 0; by rule "below" also of 0."""
         check_rounding()
         if self.rule == "below":
             return _at_least(*self.value(t).as_integer_ratio(), floats)[0]
@@ -325,18 +325,18 @@ class Grid:
         return math.nextafter(edge, math.inf) if floats else edge + 1
 
     def under(self, t: int, records: AnyArray) -> AnyArray:
-        """Which records have an index < t, for 0 < t < size."""
+        """Return which records have an index < t, for 0 < t < size."""
         edge = self.least(t, records.dtype.kind == "f")
-        below: AnyArray = records < edge  # NumPy compares integers beyond 64 bits as they are
+        below: AnyArray = records < edge  # NumPy compares integers beyond 64 bits exactly
         return below
 
 
 def _at_least(over: int, under: int, floats: bool) -> tuple[int | float, bool]:
-    """The least double or integer that is not below over / under, and whether it is equal."""
+    """Return the smallest double or integer >= over / under, and whether it is equal."""
     if not floats:
         edge = -(-over // under)
         return edge, edge * under == over
-    rounded = over / under  # of integers: rounded once
+    rounded = over / under  # the quotient of integers is rounded once
     numerator, denominator = rounded.as_integer_ratio()
     excess = numerator * under - over * denominator
     return (rounded if excess >= 0 else math.nextafter(rounded, math.inf)), excess == 0
@@ -348,10 +348,10 @@ def make_grid(
     grid: object = None,
     rule: Rule = "nearest",
 ) -> Grid:
-    """A grid from public parameters: a step that divides the bounds, or points, or neither.
+    """Return a grid from public parameters: a step that divides the bounds, or points, or neither.
 
-    Floats are read as the decimals that print, so that 0.1 divides 1. Points may stand without
-    bounds: their ends are these.
+    Floats are read as the decimals that they print, so that 0.1 divides 1. Points may be given
+    without bounds: the first and the last point are then the bounds.
 
     Raises
     ------
@@ -359,8 +359,8 @@ def make_grid(
         If they do not fit together.
     """
     points: Any = grid
-    if is_a(points, Grid):  # of digits, or of a mechanism that is built again
-        points = points.parameter  # another one follows from bounds and step
+    if is_a(points, Grid):  # made by `digits`, or from a mechanism that is built again
+        points = points.parameter  # any other grid follows from bounds and step
     if bounds is None and points is None:
         raise ParameterTypeError(
             "bounds are missing: two public numbers (lower, upper), chosen without the data; "
@@ -380,16 +380,16 @@ def make_grid(
     return _even(low, high, width, rule)
 
 
-@lru_cache(maxsize=256, typed=True)  # public numbers that recur; 1 and 1.0 are other grids
+@lru_cache(maxsize=256, typed=True)  # public numbers recur; 1 and 1.0 give different grids
 def _even(low: Any, high: Any, step: Any, rule: Rule) -> Grid:
-    """A grid of even spacing; the same one again, with what kernels know of it."""
-    check_rounding()  # what is kept must be right for the calls that follow
+    """Return an evenly spaced grid: the same object again, with its form for kernels."""
+    check_rounding()  # the kept grid must be right for later calls
     a, b = decimal(low), decimal(high)
     ulp = Fraction(math.ulp(max(abs(float(low)), abs(float(high)))))
     if step is None:
         last = DEFAULT_STEPS
         while last > 1 and (b - a) / last <= ulp:
-            last >>= 1  # closer points would be the same doubles
+            last >>= 1  # closer points would be equal doubles
         whole, width = False, (b - a) / last
     else:
         width = decimal(step)
@@ -429,7 +429,7 @@ def _of_points(limits: tuple[Any, Any] | None, grid: object, rule: Rule) -> Grid
     whole = points.dtype.kind in "iu"
     if whole and last not in INT64:
         raise ParameterError("grid must fit into 64 bits where it holds integers")
-    plain_bounds((first, last))  # not so far apart that a difference is infinite
+    plain_bounds((first, last))  # their difference must not be infinite
     exact = np.array(points, dtype=np.int64 if whole else np.float64)
     exact.flags.writeable = False
     return Grid(exact.size, whole, _even_unit(exact) or UNEVEN, rule, exact)
@@ -441,9 +441,9 @@ def _check_limits(limits: tuple[Any, Any] | None, first: float, last: float) -> 
 
 
 def _even_unit(points: AnyArray) -> tuple[int, int, int] | None:
-    """The unit of points that are evenly spaced as the exact numbers that they are; else None.
+    """Return the unit of points whose exact numbers are evenly spaced; otherwise None.
 
-    Of at most 15 digits, they are also the decimals that print, as which a step is read.
+    With at most 15 digits, these are also the printed decimals, as which a step is read.
     """
     (first, under), (second, other) = (point.as_integer_ratio() for point in points[:2].tolist())
     d = max(under, other)  # powers of two
@@ -453,15 +453,15 @@ def _even_unit(points: AnyArray) -> tuple[int, int, int] | None:
     if most * 5 ** (d.bit_length() - 1) >= 10**15:
         return None
     even = a + s * np.arange(points.size)
-    exact = even if d == 1 else even / d  # a double, without a rounding
+    exact = even if d == 1 else even / d  # an exact double
     return (a, s, d) if bool((points == exact).all()) else None
 
 
 def plain_bounds(bounds: Any) -> tuple[Any, Any]:
-    """Two finite public numbers, the lower first."""
+    """Return two finite public numbers, the lower first."""
     try:
         low, high = bounds
-    except Exception:  # not two, or a foreign object's own
+    except Exception:  # not two numbers, or any error of a foreign object
         raise ParameterTypeError(
             "bounds must be two public numbers (lower, upper), chosen without the data"
         ) from None
@@ -472,10 +472,10 @@ def plain_bounds(bounds: Any) -> tuple[Any, Any]:
 
 
 def _number(name: str, value: Any) -> Any:
-    """A finite number: an int within 64 bits, or a float, Decimal or Fraction."""
+    """Return a finite number: an int within 64 bits, or a float, Decimal or Fraction."""
     if (type(value) is int and value in INT64) or (type(value) is float and value - value == 0):
-        return value  # what nearly all are: a tenth of the time
-    if is_a(value, np.generic):  # a float32 is the decimal that prints, too
+        return value  # the common case, in a tenth of the time
+    if is_a(value, np.generic):  # a float32 also stands for the decimal that it prints
         value = float(str(value)) if isinstance(value, np.floating) else value.item()
     number = validate.real(name, value)
     if not math.isfinite(number):
@@ -488,18 +488,18 @@ def _number(name: str, value: Any) -> Any:
 
 
 def decimal(value: Any) -> Fraction:
-    """A public number as the exact decimal that prints: 0.1 is one tenth."""
+    """Return a public number as the exact decimal that it prints: 0.1 is one tenth."""
     return _printed(value) if isinstance(value, float) else Fraction(value)
 
 
 @lru_cache(maxsize=256)  # public numbers recur: a bound, a step, a sensitivity
 def _printed(value: float) -> Fraction:
-    # By way of Decimal, which is exact too: a third of the time of Fraction's own reading.
+    # By way of Decimal, which is exact, too, in a third of the time that Fraction takes to parse.
     return Fraction(*Decimal(float.__repr__(value)).as_integer_ratio())
 
 
 def _floors(records: AnyArray) -> IntArray:
-    """The largest int64 <= each record, clamped to int64."""
+    """Return the largest int64 <= each record, clamped to int64."""
     if records.dtype.kind == "f":
         inside = np.clip(np.floor(records), -(2.0**63), 2.0**63 - 1024)
         return np.where(records >= 2.0**63, INT64[-1], inside.astype(np.int64))

@@ -1,7 +1,7 @@
-"""Release keys: with one, the same question about the same records has one answer.
+"""Release keys: with a key, the same question about the same records has the same answer.
 
-The words of a group's draw are a function of the key, the query, the group's name and a digest
-of its records. The key is secret: whoever has it can replay every draw.
+The random words of a group are a function of the key, the query, the name of the group and a digest
+of its records. The key is secret: anybody who has it can replay every draw.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from .streams import UINT64, _os_bytes
 KEY_BYTES = 32
 EXPORTED = re.compile(r"fastexp-key-1-([0-9a-f]{64})-([0-9a-f]{8})", re.ASCII)
 QUERY, CHECK = b"fastexp.query", b"fastexp.check"  # domains of BLAKE2b
-# Of what a draw does with its words. With another number all answers are drawn afresh: it must
-# change whenever equal words could give another answer to an equal query.
+# The version of how draws use random words. It must change whenever equal words could give another
+# answer to an equal query; all answers are then drawn afresh.
 FORMAT = 3
 NO_KEY = np.zeros(0, np.uint64)
 
 
 class ReleaseKey:
-    """A secret of 256 bits that makes a retry repeat its answers; `release_key` makes one.
+    """A secret of 256 bits with which a retry repeats its answers; made by `release_key`.
 
     Parameters
     ----------
     None
-        It cannot be called: use `release_key`, or `ReleaseKey.restore` for an exported key.
+        The class cannot be called: use `release_key`, or `ReleaseKey.restore` for an exported key.
 
     Notes
     -----
-    **Privacy**: to everybody who does not have the key, answers are as if drawn from the
-    operating system's randomness (BLAKE2b and ChaCha20 as pseudo-random functions). To
-    whoever has it they are not private at all: keep it as you would keep the records, and
-    never choose one. It cannot be copied, pickled, hashed or printed, so that it ends up
-    nowhere by accident; `export` is the one way out. It never changes, so threads and forked
-    children may share it. Its memory is not wiped.
+    **Privacy**: for anybody without the key, answers are as if drawn from the randomness of the
+    operating system (BLAKE2b and ChaCha20 as pseudo-random functions). For anybody with the key,
+    they are not private at all: protect it like the records, and never choose a key yourself. It
+    cannot be copied, pickled, hashed or printed, so that it does not leak by accident; only
+    `export` returns it. It never changes, so that threads and forked children may share it. Its
+    memory is not wiped.
 
     References
     ----------
@@ -63,7 +63,7 @@ class ReleaseKey:
 
     __slots__ = ("_secret",)
     _secret: bytes
-    # A hash would tell of it, or tell equal keys apart.
+    # A hash would reveal the key, or differ between equal keys.
     __hash__: ClassVar[None] = None  # type: ignore[assignment]  # how Python unhashes
 
     def __init__(self, *_args: object, **_named: object) -> None:
@@ -78,7 +78,7 @@ class ReleaseKey:
         return "ReleaseKey(<hidden>)"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are the same key, in a time that tells nothing of them."""
+        """Return whether both keys are equal, in a time that does not depend on them."""
         if not isinstance(other, ReleaseKey):
             return NotImplemented
         return hmac.compare_digest(self._secret, other._secret)
@@ -102,24 +102,24 @@ class ReleaseKey:
         self.__reduce_ex__(0)
 
     def export(self) -> str:
-        """The key as text, with a checksum, for a place where it is kept secret.
+        """Return the key as text with a checksum; keep the text secret.
 
         Returns
         -------
         str
-            ``fastexp-key-1-`` and 64 hexadecimal digits, ``-`` and 8 more against typing
-            errors. Whoever reads it can replay every draw.
+            ``fastexp-key-1-``, 64 hexadecimal digits, ``-`` and 8 more digits against typing
+            errors. Anybody who reads it can replay every draw.
         """
         return f"fastexp-key-1-{self._secret.hex()}-{_checksum(self._secret)}"
 
     @classmethod
     def restore(cls, text: object) -> ReleaseKey:
-        """The key that `export` wrote.
+        """Return the key of a text that `export` returned.
 
         Parameters
         ----------
         text : str
-            As `export` gave it; space around it does not matter.
+            As `export` returned it; space around it is ignored.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class ReleaseKey:
         Raises
         ------
         ParameterTypeError, ParameterError
-            If it is not text, has another form, or a wrong digit. Messages do not repeat it.
+            If it is not text, has another form, or a wrong digit. Messages do not contain it.
         """
         if not isinstance(text, str):
             kind = type(text).__name__
@@ -144,12 +144,12 @@ class ReleaseKey:
 
 
 def release_key() -> ReleaseKey:
-    """A fresh key, from the operating system, with which a retry repeats its answers.
+    """Return a fresh key from the operating system, with which a retry repeats its answers.
 
-    With `key=` a release of the same mechanism, label and group gives the same answer as long
-    as the group's records are the same (in any order, as grid points or candidates), in every
-    engine and in every retry; for changed records it is drawn afresh. Without a key each call
-    is a new release, and must be paid for anew.
+    With `key=`, a release of the same mechanism, label and group gives the same answer as long as
+    the records of the group are the same (in any order, as grid points or candidates), in every
+    engine and in every retry. For changed records it is drawn afresh. Without a key each call is a
+    new release, which costs epsilon again.
 
     Returns
     -------
@@ -163,13 +163,13 @@ def release_key() -> ReleaseKey:
 
     Notes
     -----
-    **Privacy**: the guarantee of the release, but computational: towards everybody who does not
+    **Privacy**: the guarantee of the release, but computational, and only against those who do not
     have the key.
 
-    **A key is for retries, not for the next day**: if two answers under one key and label differ,
-    so do the group's records, whatever epsilon is, as equal records have equal answers. Where it is
-    private that anything changed, make a new key whenever the data may have changed, and pay anew:
-    then these releases add up like all others.
+    **A key is for retries only, not for data that may have changed**: equal records have equal
+    answers, so that two different answers under one key and label reveal that the records of the
+    group differ, for any epsilon. If it is private whether the data changed, make a new key
+    whenever they may have changed. The epsilons of these releases then add up as usual.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def release_key() -> ReleaseKey:
 
 
 def checked_key(value: object, argument: str = "key") -> ReleaseKey:
-    """`value`, if it is a release key."""
+    """Return `value` if it is a release key."""
     if not isinstance(value, ReleaseKey):
         kind = type(value).__name__
         raise ParameterTypeError(f"{argument} must come from fastexp.release_key(), got {kind}")
@@ -191,29 +191,30 @@ def checked_key(value: object, argument: str = "key") -> ReleaseKey:
 
 
 def secret_words(key: ReleaseKey) -> WordArray:
-    """The key as four words, for kernels."""
+    """Return the key as four words, for kernels."""
     return np.frombuffer(key._secret, UINT64)
 
 
 def question_key(key: ReleaseKey, question: WordArray) -> WordArray:
-    """The key of one question, 4 words: keyed BLAKE2b-256 of its digest (`query_digest`).
+    """Return the key of one question, 4 words: keyed BLAKE2b-256 of its digest (`query_digest`).
 
-    An engine's workers get this one: it answers no other question, and does not tell the key.
+    Workers of an engine get this key: it answers no other question, and does not reveal the
+    release key.
     """
     return digests_of(question.reshape(1, 4), secret_words(key))
 
 
 def group_keys(secret: WordArray, names: WordArray, digests: WordArray) -> WordArray:
-    """Each group's own key, 4 words: BLAKE2b-256 of name and digest under the key of a question.
+    """Return the key of each group, 4 words: BLAKE2b-256 of name and digest, keyed by the question.
 
-    names, digests: 4 words a group.
+    names, digests: 4 words for each group.
     """
     message = np.hstack([names.reshape(-1, 4), digests.reshape(-1, 4)])
     return digests_of(message, secret)
 
 
 def digests_of(messages: WordArray, secret: WordArray = NO_KEY) -> WordArray:
-    """BLAKE2b-256 of each row of words, flat: 4 words a row."""
+    """Return BLAKE2b-256 of each row of words, as a flat array of 4 words for each row."""
     rows, size = messages.shape
     offsets = np.arange(rows + 1, dtype=np.int64) * size
     flat = np.ascontiguousarray(messages).reshape(-1).view(np.int64)
@@ -221,20 +222,20 @@ def digests_of(messages: WordArray, secret: WordArray = NO_KEY) -> WordArray:
 
 
 def segment_digests(mapped: IntArray, offsets: IntArray, secret: WordArray = NO_KEY) -> WordArray:
-    """BLAKE2b-256 of each segment, 4 words each; with a secret no segment is empty."""
+    """Return BLAKE2b-256 of each segment, 4 words each; with a secret no segment may be empty."""
     out = np.empty(4 * (offsets.size - 1), np.uint64)
     digest_segments(mapped, offsets, secret, out, np.empty(WORK, np.uint64))
     return out
 
 
 def query_digest(mechanism: object, label: object = "", rule: str = "") -> WordArray:
-    """What a mechanism and a label ask, as 4 words: other questions have other ones.
+    """Return the digest of the question of a mechanism and a label, 4 words.
 
-    `rule` says which records count (`grouped/request.py`): under another rule equal records
-    must not have equal words, or the answers would tell that the rule made no difference.
+    `rule` says which records count (`grouped/request.py`). Under another rule, equal records must
+    not have equal words, or the answers would reveal that the rule made no difference.
 
-    BLAKE2b-256 of an encoding from which all of them can be read again, so that only a
-    collision could give two questions one digest.
+    It is BLAKE2b-256 of an encoding that determines all three, so that only a collision could give
+    two questions the same digest.
     """
     if not isinstance(label, str):
         raise ParameterTypeError(f"label must be text, got {type(label).__name__}")

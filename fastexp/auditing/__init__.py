@@ -1,1 +1,1 @@
-"""Audits: how much of its promise a mechanism uses on a pair, by laws or by draws."""
+"""Audits: the share of its promise that a mechanism uses on a pair, by laws or by draws."""

@@ -1,4 +1,4 @@
-"""`audit`: how much of its promise a mechanism uses on a pair of neighbors."""
+"""`audit`: the share of its promise that a mechanism uses on a pair of neighbors."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from .certificate import called, certified, simulated
 from .neighbors import check_neighbors
 
 LEAST_DRAWS = 100
-RELATIVE_SLACK = 1e-9  # that an exact epsilon may exceed its promise by, relatively
-ABSOLUTE_SLACK = 1e-12  # and besides, as losses err by this much however small they are
+RELATIVE_SLACK = 1e-9  # the relative amount by which an exact epsilon may exceed its promise
+ABSOLUTE_SLACK = 1e-12  # and the absolute one, as even small losses have this error
 
 
 @dataclass(frozen=True, repr=False)
 class Audit(TextRepr):
-    """What `audit` says of one pair; its repr shows nothing of the data, and ``print`` does.
+    """The result of `audit` for one pair; ``print`` shows all of it, its repr nothing of the data.
 
     Attributes
     ----------
     method : {"law", "draws"}
-        By exact laws, or by draws.
+        Whether the audit used exact laws or draws.
     epsilon : float
-        In nats. "law": the least ε with which the pair keeps (ε, `delta`), both ways. "draws":
-        a lower bound of it, too large with a probability of at most `alpha`.
+        In nats. "law": the smallest ε with which the pair satisfies (ε, `delta`) in both
+        directions. "draws": a lower bound on it, too large with a probability of at most `alpha`.
     delta : float
-        The δ that was granted.
+        The δ that was allowed.
     promised : float or None
         The ε that is promised, if there is one.
     event : str
-        "law": an output whose probability changes most (for δ = 0). "draws": the answers by which
-        the draws tell the data sets apart.
+        "law": the output whose probability changes most (for δ = 0). "draws": the set of answers
+        that distinguishes the data sets.
     alpha : float or None
-        "draws": the probability of an `epsilon` that is too large.
+        "draws": the largest probability that `epsilon` is too large.
     draws : int or None
-        "draws": how many draws of each side certify; others have chosen the event.
+        "draws": the number of draws from each side that certify; other draws chose the event.
     hits : (int, int) or None
-        How many of them fell into the event, of the more frequent side and the other one.
+        How many of these draws are in the event: of the side with more of them, and of the other.
     """
 
     method: Literal["law", "draws"]
@@ -60,12 +60,12 @@ class Audit(TextRepr):
 
     @property
     def share(self) -> float | None:
-        """`epsilon` / `promised`: how much of the promise this pair uses."""
+        """The share of the promise that this pair uses: `epsilon` / `promised`."""
         return None if self.promised is None else self.epsilon / self.promised
 
     @property
     def refuted(self) -> bool:
-        """Whether the promise does not hold, for `draws` but for a probability of `alpha`.
+        """Whether the promise is refuted; with `draws`, wrongly with probability at most `alpha`.
 
         False proves nothing: another pair may use more.
         """
@@ -108,32 +108,32 @@ def audit(
     rng: SeedLike | RNGLike | None = None,
     threads: int = 1,
 ) -> Audit:
-    """How much of its promise a mechanism uses on one pair of neighbors; not private.
+    """Measure the share of its promise that a mechanism uses on one pair of neighbors; not private.
 
-    ``audit(mechanism, data, neighbor)`` is exact, by the laws of both data sets. With `draws` it
-    is a certificate from draws alone, which also sees mistakes that laws and draws do not share.
-    ``audit(callable, other, draws=...)`` takes anybody's code: one callable draws an answer about
-    some data, the other one about a neighbor.
+    ``audit(mechanism, data, neighbor)`` is exact: it compares the laws of both data sets. With
+    `draws`, it certifies a lower bound on ε from draws alone, which also detects code that does not
+    draw from its law. ``audit(callable, other, draws=...)`` audits any code: one callable draws an
+    answer for some data, the other one for a neighbor.
 
     Parameters
     ----------
     mechanism : Mechanism or callable
-        A mechanism of fastexp. Or what gives an independent answer at each call without
-        arguments, or, if it has a parameter `size`, so many at once, as an array or a list.
+        A mechanism of fastexp. Or a callable that returns an independent answer at each call
+        without arguments or, if it has a parameter `size`, an array or list of so many answers.
     data : object
-        What the mechanism takes; or the callable of the other side.
+        Data of the mechanism; or the callable of the other side.
     neighbor : object, optional
-        Of a mechanism: data that differ by one person, as `guarantee` says.
+        For a mechanism: data that differ by one person, under the relation of `guarantee`.
     draws : int, optional
-        How many draws of each side; of a mechanism None, for exact laws.
+        The number of draws from each side. For a mechanism, None uses exact laws.
     alpha : float
-        The probability of a certificate that is too large, in (0, 1).
+        The largest probability of a bound that is too large, in (0, 1).
     epsilon, delta : float, optional
-        What is promised; default: the mechanism's guarantee, of callables nothing and 0.
+        The promise. Default: the guarantee of the mechanism; for callables, none and 0.
     rng
     threads : int
-        1; 0 for all that the process may use. Callables are called by all of them at the same
-        time. Never changes the draws of a mechanism.
+        The number of threads; 0: as many as the process may use. They call a callable
+        simultaneously. Their number never changes the draws of a mechanism.
 
     Returns
     -------
@@ -142,39 +142,39 @@ def audit(
     Raises
     ------
     ParameterError, ParameterTypeError
-        If an argument is wrong, data and neighbor can be seen not to be neighbors, or the
-        mechanism has no exact privacy loss and `draws` is None.
+        If an argument is wrong, data and neighbor are evidently not neighbors, or the mechanism
+        has no exact privacy loss and `draws` is None.
 
     Notes
     -----
-    **What it means**: a certificate above the promise refutes it. One below does not confirm it:
-    the worst pair, or the worst event, may be another one. Try data at the edges: no records, all
-    equal, ties, ends of the bounds.
+    **Interpretation**: an ε above the promise refutes it. An ε below it does not confirm the
+    promise, as another pair or event may be worse. Try extreme data: no records, all records equal,
+    ties, ends of the bounds.
 
-    **Proof of the certificate**: an eighth of the draws (at most 2**19) sort answers into cells
-    by their ratio, another eighth choose an event for each direction, and the others certify.
-    Given the first two parts the events are fixed, and hits are binomial. Four bounds of Clopper
-    and Pearson at alpha / 4, rounded to the safe side, hold together with probability
-    >= 1 - alpha; then ε >= ln((P(E) - δ) / Q(E)). It needs draws that are independent of each
-    other.
+    **Proof of the lower bound**: an eighth of the draws (at most 2**19) sort answers into cells and
+    order these by the ratio of their frequencies. Another eighth choose an event for each
+    direction, and the other draws certify. Given the first two parts, the events are fixed, and the
+    numbers of hits are binomial. Four bounds of Clopper and Pearson at alpha / 4, rounded to the
+    safe side, hold together with probability >= 1 - alpha; then ε >= ln((P(E) - δ) / Q(E)). If the
+    draws are not independent (repeated, or all from one seed), the bound is meaningless.
 
-    **Answers**: numbers as the nearest doubles, whatever their type (1, True and 1.0 are one
-    outcome, and so are 2**60 and 2**60 + 1); -0.0 is another outcome than 0.0, and NaN is one. Rows
-    of arrays are tuples; others are told apart by their equality. None, each type of exception (of
-    calls for one answer), and each type without a hash are outcomes of their own. To merge outcomes
-    never makes a certificate wrong: it is lower at most. Draws are counted in chunks: memory does
-    not grow with them.
+    **Answers**: numbers are read as the nearest doubles, whatever their type (1, True and 1.0 are
+    one outcome, and so are 2**60 and 2**60 + 1). NaN is an outcome, and -0.0 is another one than
+    0.0. Rows of arrays are tuples; other answers are compared for equality. None, each type of
+    exception (in calls for one answer), and each type without a hash is an outcome. Merging
+    outcomes can only lower the bound. Draws are counted in chunks, so that memory does not grow
+    with their number.
 
     References
     ----------
     Clopper and Pearson, Biometrika 1934. Ding, Wang, Wang, Zhang and Kifer, "Detecting
-    violations of differential privacy", CCS 2018 (draws that choose an event, and others that
-    test it). Bichsel, Steffen, Bogunovic and Vechev, "DP-Sniper", IEEE S&P 2021 (events of the
+    violations of differential privacy", CCS 2018 (some draws choose an event, and others test
+    it). Bichsel, Steffen, Bogunovic and Vechev, "DP-Sniper", IEEE S&P 2021 (events of the
     highest ratios).
 
     Examples
     --------
-    One record less moves this median's law by three quarters of what is promised:
+    One record less changes the law of this median by 63 % of the promised ε:
 
     >>> import fastexp as fx
     >>> median = fx.Median(epsilon=1.0, bounds=(0, 10), step=1)

@@ -1,18 +1,18 @@
-"""A lower bound of epsilon from draws of two sides, and why it holds.
+"""A lower bound on epsilon from draws of two sides, with its proof.
 
-The draws of a side are in three parts. By the first, answers are sorted into cells, and cells by
-their ratio; by the second, one event for each direction is chosen. Given these, the events are
-fixed, and how many draws of the third part fall into one is binomial, whatever the answers are and
-however well the event was chosen. Clopper and Pearson's bounds, each at alpha / 4, say that P(E)
-is above a and Q(E) below b, for the two events and directions at once with probability
->= 1 - alpha. A mechanism that is (epsilon, delta)-DP has P(E) <= exp(epsilon) * Q(E) + delta, so
-that epsilon >= ln((a - delta) / b).
+The draws of each side have three parts. The first part sorts answers into cells, and cells by the
+ratio of their frequencies; the second chooses one event for each direction. Given these, the events
+are fixed, and the number of draws of the third part in an event is binomial, whatever the answers
+are and however well the event was chosen. By Clopper and Pearson's bounds, each at alpha / 4, P(E)
+is above a and Q(E) below b, for both events and directions at once with probability >= 1 - alpha.
+A mechanism that is (epsilon, delta)-DP has P(E) <= exp(epsilon) * Q(E) + delta, so that
+epsilon >= ln((a - delta) / b).
 
-**Clopper and Pearson**: for X hits in n independent draws, the greatest p whose P_p(X >= hits) is
-at most alpha is exceeded by the true one with probability >= 1 - alpha ("The use of confidence or
-fiducial limits illustrated in the case of the binomial", Biometrika 1934). Every p that is returned
-was checked by an upper bound of that tail: a search that ends early, and rounding, only cost a
-little power.
+**Clopper and Pearson**: for X hits in n independent draws, take the largest p whose P_p(X >= hits)
+is at most alpha. The true probability exceeds it with probability >= 1 - alpha ("The use of
+confidence or fiducial limits illustrated in the case of the binomial", Biometrika 1934). Every
+returned p is verified by an upper bound on that tail, so that rounding, or a search that ends
+early, costs only a little power.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterError, ParameterTypeError
 from .outcomes import Answers, Cells, NonNumber, read
 
-CHUNK_DRAWS = 1 << 17  # draws that are in memory at a time, a thread
-FIRST = 1 << 19  # draws at most of the first part and of the second, an eighth of all at most
-BOUNDS = 4  # two events, a bound for each side
-NEARLY = 0.05  # of the best certificate
-DOUBT = 2.0  # standard errors, as the best of many is chosen
-TINY = 1e-100  # a probability that no event has
-SHARE = 1e-15  # of a bound, up to which it is searched for
-ROUNDING = 2.0**-48  # of logarithms of factorials: `math.lgamma` errs by a few ulp
-Side: TypeAlias = Callable[[int, int], Answers]  # the number of a chunk, and how many draws
+CHUNK_DRAWS = 1 << 17  # draws in memory at a time, for each thread
+FIRST = 1 << 19  # the most draws of the first and second part, at most an eighth of all
+BOUNDS = 4  # two events, with a bound for each side
+NEARLY = 0.05  # the relative loss against the best event that is accepted for a simple one
+DOUBT = 2.0  # standard errors subtracted, as the best of many events is chosen
+TINY = 1e-100  # below the probability of any event
+SHARE = 1e-15  # the relative precision of the search for a bound
+ROUNDING = 2.0**-48  # relative, of logarithms of factorials: `math.lgamma` errs by a few ulp
+Side: TypeAlias = Callable[[int, int], Answers]  # from a chunk's index and number of draws
 
 
 class Choice(NamedTuple):
-    """By what an event is chosen: the certificate that is expected of it."""
+    """The parameters of the choice of an event by its expected lower bound."""
 
     delta: float
-    draws: int  # that certify
+    draws: int  # the number that certifies
     alpha: float  # of one bound
 
 
 class Certified(NamedTuple):
-    """A lower bound of epsilon, its event, and the hits of both sides among so many draws."""
+    """A lower bound on epsilon, its event, and the hits of both sides among so many draws."""
 
     epsilon: float
     event: str
@@ -62,7 +62,7 @@ class Certified(NamedTuple):
 def certified(
     sides: tuple[Side, Side], draws: int, alpha: float, delta: float, threads: int
 ) -> Certified:
-    """The better bound of both directions; 0 where nothing was certified."""
+    """Return the better bound of both directions; 0 if nothing was certified."""
     few = min(draws // 8, FIRST)
     parts = _chunks(few, 0), _chunks(few, 1), _chunks(draws - 2 * few, 2)
     kept_back = [[side(*chunk) for chunk in parts[0]] for side in sides]
@@ -82,7 +82,7 @@ def certified(
 
 
 def _chunks(draws: int, part: int) -> list[tuple[int, int]]:
-    """(number, size) of each chunk of a part; no two chunks of an audit have one number."""
+    """Return (number, size) of each chunk of a part; numbers are unique in an audit."""
     sizes = [min(CHUNK_DRAWS, draws - start) for start in range(0, draws, CHUNK_DRAWS)]
     return [(3 * i + part, size) for i, size in enumerate(sizes)]
 
@@ -90,7 +90,7 @@ def _chunks(draws: int, part: int) -> list[tuple[int, int]]:
 def _counted(
     cells: Cells, sides: tuple[Side, Side], chunks: list[tuple[int, int]], threads: int
 ) -> IntArray:
-    """How many draws of each side fall into each cell."""
+    """Return how many draws of each side fall into each cell."""
     tasks = [(side, chunk) for chunk in chunks for side in (0, 1)]
     sums: list[IntArray] = []
 
@@ -106,7 +106,7 @@ def _counted(
 
 
 def simulated(mechanism: Any, data: object, entropy: list[int]) -> Side:
-    """The side of a mechanism of ours: chunk after chunk from streams of their own."""
+    """Return the side of a mechanism of fastexp, with a random stream for each chunk."""
 
     def draw(number: int, size: int) -> Answers:
         seed = np.random.SeedSequence([*entropy, number])
@@ -116,15 +116,15 @@ def simulated(mechanism: Any, data: object, entropy: list[int]) -> Side:
 
 
 def called(function: Callable[..., Any]) -> Side:
-    """The side of anybody's callable: of many answers at once if it has a parameter `size`."""
+    """Return the side of a callable, with many answers at once if it has a parameter `size`."""
     try:
         known = signature(function)
         if "size" in known.parameters:
             return partial(_many, function)
         known.bind()
-    except ValueError:  # of some builtins nothing is known
+    except ValueError:  # the signature of some builtins is unknown
         pass
-    except TypeError as problem:  # which each call would raise: an outcome that hides all others
+    except TypeError as problem:  # each call would raise it: an outcome that hides all others
         raise ParameterTypeError(f"callables must need no argument but size: {problem}") from None
     return partial(_one_by_one, function)
 
@@ -133,7 +133,7 @@ def _many(function: Callable[..., Any], _number: int, size: int) -> Answers:
     answers = function(size=size)
     try:
         count = len(answers)
-    except TypeError:  # of one answer, or of a generator
+    except TypeError:  # a single answer, or a generator
         count = -1
     if count != size:
         raise ParameterError("a callable with a parameter size must give so many answers")
@@ -145,7 +145,7 @@ def _one_by_one(function: Callable[..., Any], _number: int, size: int) -> Answer
     for _ in range(size):
         try:
             answers.append(function())
-        except StopIteration:  # which would tell how many answers there are
+        except StopIteration:  # it would reveal the number of answers
             raise ParameterError("callables must give as many answers as draws needs") from None
         except Exception as error:
             answers.append(NonNumber(f"an exception, {type(error).__name__}"))
@@ -153,8 +153,8 @@ def _one_by_one(function: Callable[..., Any], _number: int, size: int) -> Answer
 
 
 def lower_bound(hits: int, draws: int, alpha: float) -> float:
-    """A number that the probability of a hit exceeds, with probability >= 1 - alpha."""
-    if hits == 0 or alpha == 0.0:  # a share of the least double
+    """Return a lower bound on the probability of a hit, with confidence >= 1 - alpha."""
+    if hits == 0 or alpha == 0.0:  # part of the smallest double
         return 0.0
     low, high, most = 0.0, hits / draws, math.log(alpha)
     while high - low > SHARE * high:
@@ -164,15 +164,15 @@ def lower_bound(hits: int, draws: int, alpha: float) -> float:
 
 
 def upper_bound(hits: int, draws: int, alpha: float) -> float:
-    """A number that the probability of a hit is below, with probability >= 1 - alpha."""
+    """Return an upper bound on the probability of a hit, with confidence >= 1 - alpha."""
     return min(1.0, math.nextafter(1.0 - lower_bound(draws - hits, draws, alpha), 2.0))
 
 
 def log_tail(hits: int, draws: int, p: float) -> float:
-    """An upper bound of ln P(X >= hits) for p <= hits / draws, and hits >= 1.
+    """Return an upper bound on ln P(X >= hits) for p <= hits / draws, and hits >= 1.
 
-    The tail is P(X = hits) * (1 + r1 + r1 * r2 + ...), where the ratio r of neighboring terms is
-    below 1 and falls: what follows the last term that is added is at most a geometric series.
+    The tail is P(X = hits) * (1 + r1 + r1 * r2 + ...). The ratios r of neighboring terms are below
+    1 and fall, so that the rest after the last added term is at most a geometric series.
     """
     rest = draws - hits
     logs = [math.lgamma(draws + 1), -math.lgamma(hits + 1), -math.lgamma(rest + 1)]
@@ -189,12 +189,12 @@ def log_tail(hits: int, draws: int, p: float) -> float:
 
 
 def best_event(numbers: int, first: IntArray, second: IntArray, by: Choice) -> AnyArray:
-    """The cells of the event whose ln((P - delta) / Q) is expected to be certified highest.
+    """Return the cells of the event with the highest expected bound ln((P - delta) / Q).
 
-    Candidates are all half-lines of the cells of numbers, and the cells of the highest ratios P/Q
-    together, in the order that the counts `first` of P and Q say. The counts `second`, of other
-    draws, say which of them is best: order and choice by the same draws would choose their noise.
-    Of events that are nearly as good, a half-line is taken.
+    Candidates are all half-lines of the cells of numbers, and unions of the cells with the highest
+    ratios P/Q. The counts `first` of P and Q order the cells. The counts `second`, of other draws,
+    choose the best event, as order and choice by the same draws would fit their noise. A half-line
+    is preferred if it is nearly as good.
     """
     line, (p, q) = np.arange(numbers), first
     orders = [line, line[::-1], np.argsort((q + 0.5) / (p + 0.5), kind="stable")]
@@ -208,10 +208,10 @@ def best_event(numbers: int, first: IntArray, second: IntArray, by: Choice) -> A
 
 
 def _worth(counts: IntArray, by: Choice, draws: int) -> FloatArray:
-    """The most that is expected to be certified by each event.
+    """Return the expected bound of each event.
 
-    Square roots of counts have a standard error of a half, whatever their mean: of those that are
-    to be certified `z` are taken off, and DOUBT of those that choose.
+    Square roots of counts have a standard error of 1/2, whatever their mean. `z` standard errors
+    are subtracted for the draws that certify, and DOUBT for those that choose.
     """
     z = -NormalDist().inv_cdf(max(by.alpha, TINY))
     spread = 0.5 * (z / np.sqrt(by.draws) + DOUBT / np.sqrt(draws))

@@ -1,4 +1,4 @@
-"""Whether two data sets can be neighbors, where that can be seen."""
+"""The check that two data sets can be neighbors, as far as that is evident."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ RECORDS = {
     "replace": "neighbor must be data with one record changed (replace)",
     "both": "neighbor must be data with one record more, less or changed",
 }
-SLACK = 1.0 + 2.0**-50  # a difference is rounded once
+SLACK = 1.0 + 2.0**-50  # for the single rounding of a difference
 
 
 def check_neighbors(mechanism: Mechanism, data: Any, neighbor: Any) -> None:
-    """Refuse a pair about which the mechanism promises nothing."""
+    """Refuse a pair for which the mechanism promises nothing."""
     if isinstance(mechanism, UtilityMechanism):
         moved = _moved(mechanism, data, neighbor)
         if float(np.abs(moved).max()) > mechanism.sensitivity * SLACK:
@@ -65,7 +65,10 @@ def _moved(mechanism: Any, data: Any, neighbor: Any) -> AnyArray:
 
 
 def _check_records(mechanism: Mechanism, moved: AnyArray, *, same_number: bool) -> None:
-    """`moved`: how much oftener each record is in data; `same_number`: all records are counted."""
+    """Refuse `moved`, the counts of records in data less those in neighbor, of no single person.
+
+    `same_number`: all records are counted, so that a replacement keeps their number.
+    """
     gone, come = np.maximum(moved, 0).sum(), np.maximum(-moved, 0).sum()
     fits = {
         "add-remove": gone + come <= 1,

@@ -1,7 +1,7 @@
-"""Answers of any kind, and the cells into which they fall: numbers by their size, others by name.
+"""Answers of any kind, and the cells into which they fall: numbers by value, others by name.
 
-A cell is a function of an answer alone once the cells are there, so that counts of cells are those
-of independent draws, whatever the answers are: which of them share a cell costs only power.
+Once the cells are fixed, a cell is a function of the answer alone, so that cells are counted as
+independent draws, whatever the answers are. Answers that share a cell cost only power.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 
-# distinct numbers that have cells of their own; of more only frequent ones have
-MAX_OWN_CELLS = 512
-CUTS = 256  # into which other numbers are cut
-LABELS = 4096  # answers that are no numbers, and have cells
-WRITTEN = 4  # ranges that are written out
-TABLE = 1 << 16  # integers between which lie all that are counted one by one
+MAX_OWN_CELLS = 512  # distinct numbers that each have a cell; if there are more, frequent ones do
+CUTS = 256  # ranges of other numbers
+LABELS = 4096  # the most answers other than numbers that have cells
+WRITTEN = 4  # the most ranges that are written out
+TABLE = 1 << 16  # the widest range of integers that are counted by a table
 
 
 @dataclass(frozen=True, repr=False)
 class NonNumber:
-    """An outcome that has no value to compare it by: an exception of a type, NaN, -0.0."""
+    """An outcome that cannot be compared by value: an exception of some type, NaN, -0.0."""
 
     text: str
 
@@ -34,19 +33,18 @@ class NonNumber:
         return self.text
 
 
-# as values, one equals nothing, the other one 0.0
-NAN, MINUS_ZERO = NonNumber("nan"), NonNumber("-0.0")
+NAN, MINUS_ZERO = NonNumber("nan"), NonNumber("-0.0")  # NaN equals nothing, and -0.0 equals 0.0
 
 
 class Answers(NamedTuple):
-    """Some draws, in any order: those that are numbers, and names of the others."""
+    """Some draws, in any order: the numbers, and names of the others."""
 
     numbers: FloatArray
     labels: list[Any]
 
 
 def read(answers: Any) -> Answers:
-    """Answers as the nearest doubles, and labels; a row of an array is one answer."""
+    """Read answers as the nearest doubles, and labels; a row of an array is one answer."""
     labels: list[Any] = []
     if isinstance(answers, np.ndarray) and answers.ndim == 1 and answers.dtype.kind in "biuf":
         numbers = answers.astype(np.float64)
@@ -73,7 +71,7 @@ def _nearest(number: Any) -> float:
 
 
 def label_of(item: Any) -> Any:
-    """An answer as it is, if it has a hash; else its items, or its type."""
+    """Return an answer if it has a hash; otherwise its items, or its type."""
     if isinstance(item, np.ndarray):
         item = item.tolist()
     if isinstance(item, (list, tuple)):
@@ -82,9 +80,9 @@ def label_of(item: Any) -> Any:
         return MINUS_ZERO
     try:
         hash(item)
-        if item != item:  # in tuples, each NaN would be another outcome
+        if item != item:  # NaN in tuples would be a new outcome each time
             return NAN
-    except Exception:  # of a foreign object whatever it raises
+    except Exception:  # a foreign object may raise anything
         return NonNumber(f"an object without a hash, {type(item).__name__}")
     return item
 
@@ -92,8 +90,8 @@ def label_of(item: Any) -> Any:
 class Cells:
     """Cells for numbers and labels, chosen by some draws of both sides.
 
-    Of numbers: those from one of `edges` to the next. Of labels: the most frequent ones, and all
-    others together. `numbers` is how many cells lie side by side on the line.
+    A cell of numbers is the range from one of `edges` to the next. The most frequent labels have a
+    cell each, and all others share one. `numbers` is the number of cells of numbers.
     """
 
     def __init__(self, parts: list[Answers]) -> None:
@@ -105,11 +103,11 @@ class Cells:
         self.size: int = self.numbers + len(frequent) + 1
 
     def count(self, answers: Answers) -> IntArray:
-        """How many answers fall into each cell."""
+        """Return the number of answers in each cell."""
         numbers, times = answers.numbers, None
         if numbers.size and (np.rint(numbers) == numbers).all():
             low = numbers.min()
-            if numbers.max() < low + TABLE:  # integers: each is looked for once
+            if numbers.max() < low + TABLE:  # integers are counted in a table
                 times = np.bincount((numbers - low).astype(np.int32))
                 numbers = low + np.arange(times.size)
         places = np.searchsorted(self._edges, numbers, side="right")
@@ -119,7 +117,7 @@ class Cells:
         return out
 
     def text(self, event: AnyArray) -> str:
-        """The cells of an event in words: ranges of numbers, then others."""
+        """Return the cells of an event in words: ranges of numbers, then other answers."""
         texts, edges = [], [repr(edge).removesuffix(".0") for edge in self._edges.tolist()]
         ends = np.flatnonzero(np.diff(event[: self.numbers], prepend=False, append=False))
         for first, end in ends.reshape(-1, 2).tolist():
@@ -145,5 +143,5 @@ def _edges(numbers: FloatArray) -> FloatArray:
 def _written(label: Any) -> str:
     try:
         return repr(label)
-    except Exception:  # of a foreign object whatever it raises, of integers of 4,300 digits too
+    except Exception:  # a foreign object may raise anything, and so may an int of 4,300 digits
         return f"an object without a text, {type(label).__name__}"

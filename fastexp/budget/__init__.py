@@ -1,4 +1,4 @@
-"""What was spent, for what, and the answers that are kept for a label.
+"""Budgets: amounts spent, the log of charges, and the answers kept under labels.
 
-No draws: a release is handed in and charged before it runs.
+Nothing is drawn here: a release is passed in as a callable, and charged before it is called.
 """

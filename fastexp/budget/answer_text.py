@@ -1,8 +1,8 @@
-"""Answers as text that can be kept, and back, exactly.
+"""Exact conversion of answers to text that can be stored, and back.
 
 The text is JSON. Its length does not depend on the answers: numbers and candidates are padded to
-a width that is public. Else a disk that is nearly full would keep short answers and have long
-ones drawn again.
+a public width. Otherwise a disk that is nearly full would keep short answers, and long ones would
+be drawn again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from ..errors import ParameterTypeError
 
-NUMBER = 24  # characters of a float64 or int64 at most
+NUMBER = 24  # the most characters of a float64 or int64
 ARRAYS = {"int64": int, "float64": float, "bool": bool}
 READ: dict[str, Any] = {
     "Fraction": Fraction,
@@ -29,7 +29,7 @@ READ: dict[str, Any] = {
 
 
 def text(answers: object, width: int = NUMBER) -> str:
-    """JSON of answers; each of them, in arrays and lists too, is padded to `width` characters."""
+    """Return answers as JSON, each one (in arrays and lists, too) padded to `width` characters."""
     if type(answers) is list:
         return f"[{', '.join([text(item, width) for item in answers])}]"
     if isinstance(answers, np.ndarray):
@@ -42,7 +42,7 @@ def text(answers: object, width: int = NUMBER) -> str:
 
 
 def widest(candidates: tuple[Any, ...]) -> int:
-    """The width to which candidates must be padded, and numbers beside them."""
+    """Return the width to which candidates, and numbers beside them, are padded."""
     return max(NUMBER, *(len(_one(candidate)) for candidate in candidates))
 
 
@@ -62,7 +62,7 @@ def _one(answer: Any) -> str:
 
 
 def value(parsed: object) -> Any:
-    """The answers of parsed JSON; ValueError, TypeError or KeyError if they are none."""
+    """Return the answers of parsed JSON; ValueError, TypeError or KeyError if it is malformed."""
     if isinstance(parsed, list):
         return [value(item) for item in parsed]
     if not isinstance(parsed, dict):

@@ -1,8 +1,8 @@
-"""Files that are whole or not there, and locks that die with their process.
+"""Files that are complete or absent, and locks that end with their process.
 
-A lock is the operating system's, on an open file: whoever holds it may be killed at any moment.
-Each caller opens the file anew, so that threads exclude each other as processes do. A forked
-child closes what its parent holds: else the lock would live as long as the child.
+A lock is one of the operating system, on an open file, so that its holder may be killed at any
+moment. Each caller opens the file anew: threads exclude each other as processes do. A forked child
+closes the locked files of its parent, as the lock would otherwise last as long as the child.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 BINARY = getattr(os, "O_BINARY", 0)
-NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # nor a wait for a FIFO
-LOCK_AT = 1 << 40  # Windows locks bytes: one far beyond the end
+NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # and no wait for a FIFO
+LOCK_AT = 1 << 40  # Windows locks bytes: this one lies far beyond the end
 HELD: weakref.WeakSet[io.FileIO] = weakref.WeakSet()  # files that have a lock, or wait for one
-PAUSE = 0.02  # seconds between attempts where the system cannot wait for a lock
+PAUSE = 0.02  # seconds between attempts if the system cannot wait for a lock
 
 
 class NotRegular(OSError):
-    """There is something else than a regular file."""
+    """The path is not a regular file."""
 
 
 @contextmanager
 def locked(path: str, *, write: bool) -> Iterator[int]:
-    """The open file, for this caller alone when writing; it is the one at `path` still."""
+    """Open the file at `path` under a lock, which is exclusive for writing."""
     if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116  # beside fstat
         raise NotRegular
     with _holding(path, (os.O_RDWR | os.O_APPEND) if write else os.O_RDONLY, write) as handle:
@@ -40,7 +40,7 @@ def locked(path: str, *, write: bool) -> Iterator[int]:
 
 @contextmanager
 def alone(path: str) -> Iterator[None]:
-    """Only this caller, by a lock on an empty file of its own, which is then removed."""
+    """Exclude other callers by a lock on an empty file, which is then removed."""
     with _holding(path, os.O_RDWR | os.O_CREAT, exclusive=True):
         process = os.getpid()
         try:
@@ -48,11 +48,11 @@ def alone(path: str) -> Iterator[None]:
         finally:
             if os.getpid() == process:
                 with suppress(OSError):  # Windows: it is open
-                    Path(path).unlink()  # whoever waits for it finds that it is another one
+                    Path(path).unlink()  # whoever waits for it notices that it is gone
 
 
 def is_held(path: str) -> bool:
-    """Whether somebody has the lock on a file; nobody has where there is none."""
+    """Return whether a file is locked; False if it does not exist."""
     try:
         handle = os.open(path, os.O_RDWR | BINARY | NO_LINK)
     except OSError:
@@ -62,7 +62,7 @@ def is_held(path: str) -> bool:
 
 
 def lock_until_closed(file: io.FileIO) -> bool:
-    """Lock an open file until it is closed; False if somebody has it, or it cannot be locked."""
+    """Lock an open file until it is closed; False if it is locked or cannot be locked."""
     HELD.add(file)
     try:
         return _try_lock(file.fileno())
@@ -72,10 +72,10 @@ def lock_until_closed(file: io.FileIO) -> bool:
 
 @contextmanager
 def _holding(path: str, flags: int, exclusive: bool) -> Iterator[int]:
-    """An open and locked handle of the file that is at `path` once it is locked.
+    """Open and lock the file at `path`; if it was replaced meanwhile, the new one.
 
-    The handle belongs to an object that closes it, and with it gives up the lock, when nobody
-    refers to it any more: at whatever moment an interrupt comes.
+    The handle belongs to an object that closes it, and so releases the lock, when the object has
+    no reference left, even if an interrupt comes at any moment.
     """
     process = os.getpid()
     while True:
@@ -87,8 +87,8 @@ def _holding(path: str, flags: int, exclusive: bool) -> Iterator[int]:
                     yield file.fileno()
                     return
             finally:
-                if os.getpid() == process:  # else it is closed, and the lock is the parent's
-                    with suppress(OSError):  # what is on disk is there all the same
+                if os.getpid() == process:  # in a fork it is closed, and the lock stays
+                    with suppress(OSError):  # the data are on disk in any case
                         _unlock(file.fileno())
                     with suppress(OSError):
                         file.close()
@@ -102,7 +102,7 @@ def _is_at(path: str, handle: int) -> bool:
 
 
 def _leave_locks() -> None:
-    """What a forked child does first."""
+    """Close the locked files of the parent, first thing in a forked child."""
     for file in HELD:
         with suppress(OSError):
             file.close()
@@ -123,7 +123,7 @@ if sys.platform == "win32":
         os.lseek(handle, LOCK_AT, os.SEEK_SET)
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except PermissionError:  # somebody has it
+        except PermissionError:  # it is locked
             return False
         return True
 
@@ -132,11 +132,11 @@ if sys.platform == "win32":
         msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
 
     def sync(handle: int) -> None:
-        """What was written is on disk."""
+        """Wait until all data written are on disk."""
         os.fsync(handle)
 
     def sync_folder(folder: str) -> None:
-        """Windows cannot."""
+        """Do nothing: Windows cannot sync a folder."""
 
 else:
     import fcntl
@@ -155,15 +155,15 @@ else:
         fcntl.flock(handle, fcntl.LOCK_UN)
 
     def sync(handle: int) -> None:
-        """What was written is on disk."""
+        """Wait until all data written are on disk."""
         full: int | None = getattr(fcntl, "F_FULLFSYNC", None)
-        if full is not None:  # macOS: through the drive's own cache
+        if full is not None:  # macOS: also empties the cache of the drive
             fcntl.fcntl(handle, full)
         else:
             os.fsync(handle)
 
     def sync_folder(folder: str) -> None:
-        """The names in a folder are on disk."""
+        """Wait until the names in a folder are on disk."""
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -172,27 +172,27 @@ else:
 
 
 def contents(handle: int) -> bytes:
-    """All bytes of an open file."""
+    """Return all bytes of an open file."""
     os.lseek(handle, 0, os.SEEK_SET)
     with io.FileIO(handle, closefd=False) as file:
         return file.readall()
 
 
 def append(handle: int, length: int, line: bytes) -> None:
-    """A line after the first `length` bytes, on disk; or, where that fails, not there."""
+    """Write a line to disk after the first `length` bytes; if that fails, cut it off again."""
     try:
         if os.fstat(handle).st_size > length:
             os.ftruncate(handle, length)
         write(handle, line)
     except OSError:
-        with suppress(OSError):  # if this fails too, the line stands
+        with suppress(OSError):  # if this fails, too, the line remains
             os.ftruncate(handle, length)
             os.fsync(handle)
         raise
 
 
 def write(handle: int, data: bytes) -> None:
-    """All of it, and on disk."""
+    """Write all data, and wait until they are on disk."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(handle, rest) :]
@@ -200,7 +200,7 @@ def write(handle: int, data: bytes) -> None:
 
 
 def create(path: str, data: bytes) -> None:
-    """A file of the user's own that appears whole and on disk; FileExistsError if there is one."""
+    """Create a file, for its user alone, complete and on disk; FileExistsError if it exists."""
     folder = str(Path(path).parent)
     handle, draft = tempfile.mkstemp(prefix=".budget-", dir=folder)  # mode 0600
     try:
@@ -216,7 +216,7 @@ def create(path: str, data: bytes) -> None:
 
 def _publish(draft: str, path: str, data: bytes) -> None:
     try:
-        os.link(draft, path)  # fails where there is a file, as O_EXCL does
+        os.link(draft, path)  # fails if the file exists, as O_EXCL does
     except FileExistsError:
         raise
     except (OSError, NotImplementedError):  # a file system without links

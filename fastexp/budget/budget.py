@@ -1,8 +1,6 @@
-"""A budget that releases charge before they draw, and that cannot be overspent.
+"""`Budget`: a limit that releases charge before they draw, and that cannot be exceeded.
 
-With `charge_and_draw`, the way of every release: it is the only one who may draw after a charge.
-
-One class; half of the file is its documentation.
+`charge_and_draw` is how every release with a budget draws. Half of the file is documentation.
 """
 
 from __future__ import annotations
@@ -26,25 +24,24 @@ from .terms import Entry, Unit, rest, terms_of
 
 
 class Budget(HtmlRepr):
-    """An amount of epsilon (and delta), or of rho, that releases of the same data share.
+    """A limit on the epsilon (and delta), or the rho, of all releases of the same data.
 
-    Give it to every release: ``mechanism.release(data, budget=budget)`` charges
-    ``mechanism.total(...)`` before any record is read, and raises `BudgetExceeded`
-    where what remains does not cover it.
+    Pass it to every release: ``mechanism.release(data, budget=budget)`` charges
+    ``mechanism.total(...)`` before any record is read, and raises `BudgetExceeded` if that is more
+    than remains.
 
     Parameters
     ----------
     epsilon : float, optional
-        The limit, > 0, in nats; either this or `rho`.
+        The limit of epsilon, > 0, in nats; either this or `rho`.
     delta : float
-        The limit, in [0, 1), of (epsilon, delta); goes with epsilon. 0: pure promises only.
+        The limit of delta, in [0, 1), with epsilon; 0: pure promises only.
     rho : float, optional
-        The limit, > 0, of zero-concentrated differential privacy.
+        The limit of rho, > 0, of zero-concentrated differential privacy.
     neighbors : {"add-remove", "replace"}
-        The relation that the budget counts. A promise for add-remove costs twice its
-        epsilon (4 times its rho) under replace; one for replace does not hold under
-        add-remove and is refused; where the caller stated the sensitivity, it is taken as
-        stated for this relation.
+        The neighbour relation of the budget. Under replace, a promise for add-remove costs twice
+        its epsilon (4 times its rho). Under add-remove, a promise for replace does not hold and is
+        refused. A sensitivity stated by the caller is taken as stated for this relation.
 
     Raises
     ------
@@ -53,22 +50,22 @@ class Budget(HtmlRepr):
 
     Notes
     -----
-    **Privacy**: all releases together keep the limits, also where queries and amounts are chosen
-    by looking at earlier answers (basic composition: sums of epsilon and of delta, or of rho).
-    Nothing is ever refunded: a release that fails after its charge (NaN among the utilities, a
-    closed output) has cost it all the same, since its failure may depend on the data.
-    **Amounts** add as the decimals that are printed: three times 0.1 fits into 0.3.
+    **Privacy**: all releases together keep the limits, even if queries and amounts are chosen after
+    seeing earlier answers (basic composition: sums of epsilon and of delta, or of rho). A charge is
+    never refunded, even if the release then fails (NaN among the utilities, a closed output), since
+    its failure may depend on the data. **Amounts** add up as the decimals that they print: three
+    times 0.1 fits into 0.3.
 
-    **Retries**: the answers of a release that has a label are kept, in memory as in a file, and a
-    retry costs nothing: `Budget.file` has the rules.
+    **Retries**: the answers of a release with a label are kept, in memory or in the file, and a
+    retry costs nothing. `Budget.file` explains the rules.
 
-    **Who shares it**: all threads of the process. It cannot be copied or pickled, and a forked
-    child cannot spend it; processes share a `Budget.file`.
+    **Sharing**: all threads of the process share a budget. It cannot be copied or pickled, and a
+    forked child cannot spend it. Processes share a `Budget.file`.
 
     References
     ----------
-    Rogers, Roth, Ullman and Vadhan, "Privacy odometers and filters", NeurIPS 2016 (sums stay
-    valid when amounts depend on answers).
+    Rogers, Roth, Ullman and Vadhan, "Privacy odometers and filters", NeurIPS 2016 (sums remain
+    valid if amounts depend on answers).
 
     Examples
     --------
@@ -111,36 +108,34 @@ only 0.2 remains; nothing was drawn or charged
         rho: float | None = None,
         neighbors: Neighbors | None = None,
     ) -> Budget:
-        """A budget in a file, which processes share and which outlives them.
+        """Open or create a budget in a file, which processes share and which outlives them.
 
         A charge is on disk before a record is read, so that killing the process neither
         loses it nor counts it twice. **Whoever can write to the file can spend or forge
-        it**; keep it beside the data, and never restore an older copy.
+        the budget**: keep the file beside the data, and never restore an older copy.
 
-        The answers of a release with a label,
-        ``mechanism.release(data, budget=budget, label="rents 2024")``, are kept here. The same
-        call with that label, in any process, gives the kept answers: no record is read and
-        nothing is charged, whatever the data are by now. Another question under that label
-        (another mechanism, groups, limits, `nan`, promise) is refused. If the process dies
-        between charge and answers, the next call draws under the same charge, as nobody has
-        seen any answer. If the release fails (a missing record, a wrong type), that was its
-        answer: the label is used up. `KeyboardInterrupt` and `SystemExit` do not count as
-        failures, but as the death of the process. Simultaneous calls with one label wait for
-        the first one.
+        The file keeps the answers of a release with a label,
+        ``mechanism.release(data, budget=budget, label="rents 2024")``. The same call with that
+        label, in any process, returns the kept answers: no record is read and nothing is charged,
+        even if the data have changed. Another question under that label (another mechanism,
+        groups, limits, `nan`, promise) is refused. If the process dies between charge and
+        answers, the next call draws under the same charge, as nobody has seen any answer. If the
+        release fails (a missing record, a wrong type), the failure counts as its answer, and the
+        label is used up. `KeyboardInterrupt` and `SystemExit` do not count as failures, but like
+        the death of the process. Simultaneous calls with one label wait for the first one.
 
         Parameters
         ----------
         path : str or path-like
-            Where it is, or will be: created (readable only by its user) if there is none and
-            an amount is given. Its lines are JSON, each with a checksum: a header, then one per
-            charge, and one more for the answers under a label. More than some 150 answers have a
-            file of their own in the same folder, which can only be read with the line that names
-            it.
+            The file. It is created (readable only by its user) if it does not exist and an amount
+            is given. Its lines are JSON, each with a checksum: a header, a line for each charge,
+            and one more for the answers under a label. More than about 150 answers are kept in a
+            separate file in the same folder, which can only be read with the line that names it.
         epsilon, delta, rho : float, optional
             The limits; for an existing file they must be the same.
         neighbors : {"add-remove", "replace"}, optional
-            The relation; for an existing file it must be the same. Default: the file's;
-            add-remove for a new one.
+            The relation; for an existing file it must be the same. Default: that of the file,
+            and add-remove for a new file.
 
         Returns
         -------
@@ -200,26 +195,26 @@ only 0.2 remains; nothing was drawn or charged
     def charge(
         self, guarantee: Guarantee, *, name: str | None = None, note: str | None = None
     ) -> None:
-        """Spend what a release promises. `release` does it; call it for releases elsewhere.
+        """Charge the promise of a release made elsewhere; `release` itself charges its own.
 
         Parameters
         ----------
         guarantee : Guarantee
             The promise of the whole call: ``mechanism.total(...)``.
         name : str, optional
-            A public word for the log: the mechanism's name.
+            Public text for the log: the name of the mechanism.
         note : str, optional
-            Public words for the log: a line of at most 200 printable characters.
+            Public text for the log: a line of at most 200 printable characters.
 
         Raises
         ------
         BudgetExceeded
-            If what remains does not cover it; nothing is charged.
+            If the promise costs more than remains; nothing is charged.
         ParameterError, ParameterTypeError
-            If the promise does not hold under the budget's relation, or is not in its unit
-            (delta > 0 for a budget of only epsilon; no rho).
+            If the promise does not hold under the relation of the budget, or has no amount in its
+            unit (delta > 0 for a budget without delta; no rho for a budget of rho).
         BudgetError
-            If the process was forked from the budget's, or the file cannot be written.
+            If the process is a fork of the one that made the budget, or the file cannot be written.
 
         Examples
         --------
@@ -237,7 +232,7 @@ only 0.2 remains; nothing was drawn or charged
         self._ledger.charge(Entry(cost, word, note=words))
 
     def rest_after(self, guarantee: Guarantee) -> float:
-        """What would be left of `remaining` if a release were charged; nothing is.
+        """Return what would remain after the charge of a release, without charging it.
 
         Parameters
         ----------
@@ -247,9 +242,9 @@ only 0.2 remains; nothing was drawn or charged
         Raises
         ------
         BudgetExceeded
-            If what remains does not cover it.
+            If the promise costs more than remains.
         ParameterError, ParameterTypeError
-            As of `charge`.
+            As for `charge`.
 
         Examples
         --------
@@ -267,7 +262,7 @@ only 0.2 remains; nothing was drawn or charged
         return rest(terms.limit, spent.with_one(cost).amount)
 
     def answers(self, label: str) -> Any:
-        """The answers that are kept under a label.
+        """Return the answers that are kept under a label.
 
         Parameters
         ----------
@@ -277,13 +272,12 @@ only 0.2 remains; nothing was drawn or charged
         Returns
         -------
         object
-            What that release returned. (A tuple that it returned, as for
-            ``groups="from-data"``, is a list here.)
+            The result of that release. (A tuple, as for ``groups="from-data"``, is a list here.)
 
         Raises
         ------
         LabelError
-            If there are none: no release had this label, its process died, or it failed.
+            If there are none: no release has this label, its process died, or the release failed.
         BudgetError
             If their file is missing or changed.
         """
@@ -292,7 +286,7 @@ only 0.2 remains; nothing was drawn or charged
         return self._ledger.answers(name)
 
     def log(self) -> list[dict[str, Any]]:
-        """All charges, in their order; public.
+        """Return all charges in their order.
 
         Returns
         -------
@@ -300,14 +294,14 @@ only 0.2 remains; nothing was drawn or charged
             One entry for each charge, all of it public:
 
             * time: UTC, as text;
-            * name: of the mechanisms, or that of `charge`; or None;
-            * about: the question in words; None of a `charge`;
-            * label: or None;
-            * note: the user's words, or None;
+            * name: the names of the mechanisms, or the `name` given to `charge`; or None;
+            * about: the question in words; None for a `charge`;
+            * label: the label, or None;
+            * note: the note, or None;
             * epsilon and delta, or rho: the amounts;
-            * state: "charged" (without a label: nothing is kept), "answered", "open" (its
-              process is drawing, or died: the same call again gives answers without a charge)
-              or "failed" (the label is used up).
+            * state: "charged" (without a label: no answers are kept), "answered", "open" (its
+              process is drawing, or died: the same call draws without another charge), or
+              "failed" (the label is used up).
 
         Examples
         --------
@@ -341,27 +335,27 @@ only 0.2 remains; nothing was drawn or charged
 
     @property
     def unit(self) -> Unit:
-        """What is counted: "epsilon" (and delta) or "rho"."""
+        """The unit of the budget: "epsilon" (and delta) or "rho"."""
         return self._ledger.terms.unit
 
     @property
     def neighbors(self) -> Neighbors:
-        """The relation that is counted."""
+        """The neighbour relation of the budget."""
         return self._ledger.terms.neighbors
 
     @property
     def total(self) -> float:
-        """The limit."""
+        """The limit of epsilon or rho."""
         return self._ledger.terms.limit
 
     @property
     def spent(self) -> float:
-        """The sum of all charges, rounded up."""
+        """The sum of all charges of epsilon or rho, rounded up."""
         return amounts.up(Fraction(self._ledger.look().spent.amount))
 
     @property
     def remaining(self) -> float:
-        """What is left, rounded down; of a file, at this moment."""
+        """The epsilon or rho that remains, rounded down; for a file, at this moment."""
         return rest(self.total, self._ledger.look().spent.amount)
 
     @property
@@ -376,12 +370,12 @@ only 0.2 remains; nothing was drawn or charged
 
     @property
     def remaining_delta(self) -> float:
-        """What is left of delta, rounded down."""
+        """The delta that remains, rounded down."""
         return rest(self.total_delta, self._ledger.look().spent.delta)
 
     @property
     def charges(self) -> int:
-        """How many charges there were."""
+        """The number of charges."""
         return len(self._ledger.look().charges)
 
     def __repr__(self) -> str:
@@ -389,7 +383,7 @@ only 0.2 remains; nothing was drawn or charged
         limits = f"{terms.unit}={terms.limit!r}" + f", delta={terms.delta!r}" * (terms.delta > 0)
         head = f"{self._ledger}{limits}, neighbors={terms.neighbors!r}"
         try:
-            history = self._ledger.look()  # once: all figures are of one moment
+            history = self._ledger.look()  # read once, so that all figures are of one moment
         except BudgetError:
             return f"{head}, unreadable)"
         facts = [("", terms.limit, history.spent.amount)]
@@ -429,15 +423,14 @@ def charge_and_draw(
     *,
     once: bool = False,
 ) -> Any:
-    """The answers of a release: charged, drawn and kept, or those that are kept already.
+    """Charge a release, draw its answers and keep them; or return the answers kept already.
 
-    Where there is a label, the question has its `form`. `draw` reads records and draws; it is
-    called at most once, after the charge, and returns None, bool, int, float, text, bytes,
-    Fraction, Decimal, date, datetime64, tuples and lists of them, and arrays of int64, float64 and
-    bool. (Under a label other scalars of NumPy come back as Python's.) `check` refuses, by what is
-    public of the data's form, a call that is a mistake: before a charge, but not where the answers
-    are kept. `once`: a draw that was begun is never made again, as the length of its answers may be
-    seen.
+    With a label, the question must have its `form`. `draw` reads records and draws. It is called
+    at most once, after the charge, and returns None, bool, int, float, text, bytes, Fraction,
+    Decimal, date, datetime64, tuples and lists of them, and arrays of int64, float64 and bool.
+    (Under a label, other scalars of NumPy become those of Python.) `check` refuses a mistaken call
+    by the public form of the data: before a charge, and only if no answers are kept. With `once`,
+    a draw that was begun is never repeated, as the length of its answers may have been seen.
     """
     words = checked_note(note, budget)
     if budget is None:
@@ -448,7 +441,7 @@ def charge_and_draw(
 
     def prepared() -> None:
         check()
-        jit.ready()  # what fails in an import, or is swallowed by it, comes before the charge
+        jit.ready()  # an import that fails, or hides an error, must do so before the charge
 
     ledger = budget._ledger
     entry = Entry(question.cost(ledger.terms), question.name, question.about, words, label)
@@ -463,12 +456,12 @@ def charge_and_draw(
 
 
 def file_of(budget: Budget | None) -> str | None:
-    """The path of a budget in a file."""
+    """Return the path of a budget in a file."""
     return (budget._ledger.path or None) if isinstance(budget, Budget) else None
 
 
 def checked_note(note: object, budget: object) -> str | None:
-    """The user's words for a budget's log; they need one."""
+    """Return the note of the user for the log of a budget; a note needs a budget."""
     words = None if note is None else validate.line("note", note)
     if words is not None and budget is None:
         raise ParameterError("note needs budget, whose log keeps it")

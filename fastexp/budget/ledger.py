@@ -1,15 +1,16 @@
-"""Where a budget keeps what was spent and answers: in memory, or in a file that outlives it.
+"""Ledgers: the charges and answers of a budget, kept in memory or in a file.
 
-The rules are the same. A charge is checked and kept before records are read. A release with a label
-is kept in two steps, its charge and its outcome. Between them it draws, under a lock of the
-label's own: other releases need not wait. Whoever comes second waits for that lock and finds the
-answers; if the first one died there are none, nobody has seen what it drew, and its charge is
-taken over (but where the length of its answers tells of the draw: `once`).
+Both follow the same rules. A charge is checked and kept before records are read. A release with a
+label is kept in two steps, its charge and its outcome. Between them it draws, under a lock of the
+label alone, so that other releases need not wait. A second call with the label waits for that lock
+and finds the answers. If the first process died, there are no answers and nobody has seen any, so
+the second call takes over the charge (except with `once`, if the length of the answers depends on
+the draw).
 
-Nothing in a file is ever rewritten (`ledger_lines.py` has its lines). A charge locks it, reads
-it again, checks, appends a line and waits until the line is on disk. A process that is killed
-leaves at most a last line without its end, which nobody has drawn for: the next charge cuts it
-off. Everything else that is not as it must be is refused, never taken for an empty file.
+Lines in a file are never rewritten (`ledger_lines.py` defines them). A charge locks the file, reads
+it again, checks, appends a line, and waits until the line is on disk. A process that is killed
+leaves at most an incomplete last line, before anything is drawn: the next charge cuts it off. A
+file that is damaged in any other way is refused, and never taken for an empty one.
 """
 
 from __future__ import annotations
@@ -35,23 +36,23 @@ from . import answer_text, atomic_files, ledger_lines
 from .ledger_lines import Lines
 from .terms import ANSWERED, OPEN, USED_UP, Charge, Entry, History, Outcome, Terms
 
-INLINE = 4096  # characters of answers in the ledger itself; longer ones have a file
+INLINE = 4096  # the most characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
 LABEL = b"fastexp.label"  # domain of BLAKE2b
 OTHER = "another file, list of groups, nan or promise, or other parameters of a mechanism"
 
-Write = Callable[[Entry | Outcome], Charge]  # a step is kept when it returns
+Write = Callable[[Entry | Outcome], Charge]  # returns once the step is kept
 
 
 class Ledger(ABC):
-    """What is charged and kept, by rules that do not depend on where."""
+    """Charges and answers of a budget, by rules that are the same in memory and in a file."""
 
     terms: Terms
     name: str  # in messages
     path = ""  # of a file
 
     def __str__(self) -> str:
-        """How a budget is made, up to its terms."""
+        """Return the call that makes the budget, up to its terms."""
         return f"Budget.file({self.path!r}, " if self.path else "Budget("
 
     @abstractmethod
@@ -60,22 +61,22 @@ class Ledger(ABC):
 
     @abstractmethod
     def _writing(self) -> AbstractContextManager[tuple[History, Write]]:
-        """All steps so far, and what adds one: for this caller alone."""
+        """Give all steps so far, and a function that adds one, to this caller alone."""
 
     @abstractmethod
     def _lock(self, label: str) -> AbstractContextManager[None]:
-        """The lock of a label."""
+        """Return the lock of a label."""
 
     def _outcome(self, label: str, text: str | None) -> Outcome:
-        """The answers of a label, or None: it failed."""
+        """Return the outcome of a label: its answers, or (None) its failure."""
         return Outcome(label, text)
 
     def _text(self, outcome: Outcome) -> str | None:
-        """The answers of an outcome."""
+        """Return the text of the answers of an outcome."""
         return outcome.text
 
     def charge(self, entry: Entry) -> Charge:
-        """A new charge, which is kept when this returns, or raise; under a label the first one."""
+        """Make and keep a charge, or raise; under a used label, return the first charge."""
         with _usable(self.name), self._writing() as (history, write):
             known = history.of(entry.label)
             if known is None:
@@ -84,7 +85,7 @@ class Ledger(ABC):
         return known
 
     def answers(self, label: str) -> Any:
-        """The answers that are kept under a label."""
+        """Return the answers that are kept under a label."""
         charge = self.look().of(label)
         if charge is None or charge.state == OPEN:
             raise LabelError(f"{self.name} has no answers under the label {label!r}")
@@ -100,10 +101,10 @@ class Ledger(ABC):
         *,
         once: bool = False,
     ) -> Any:
-        """The answers under an entry's label: kept ones, or those of `draw`, after a charge.
+        """Return the answers kept under the label of an entry, or those of `draw` after a charge.
 
-        `check` refuses what is not a call at all, before a charge. `once`: where a charge is there
-        without answers, whoever made it may have begun to draw, and the label is used up.
+        `check` refuses a mistaken call before a charge. With `once`, a charge without answers uses
+        up the label, as the process that made the charge may have begun to draw.
         """
         known = self.look().of(label)
         if known is not None and self._same(known, entry).state == ANSWERED:
@@ -134,17 +135,17 @@ class Ledger(ABC):
                     raise failure
                 return self._answers(known)
         except BaseException as error:
-            if error is not failure:  # what was drawn may be drawn again, and was for nobody
+            if error is not failure:  # nobody has seen the draw, so that it may be repeated
                 _clear_frames(error, before)
             raise
         finally:
-            text = failure = None  # a failure holds this frame, and with it the records
+            text = failure = None  # a failure refers to this frame, and so to the records
 
     def _settle(self, label: str, text: str | None, once: bool) -> Charge:
-        """Keep answers, or (None) that the release failed, before anybody learns of it.
+        """Keep answers, or (None) the failure of the release, before anybody learns of it.
 
-        If another process did so before, by another name of the file, what it wrote counts. Equal
-        words for answers and failures: which of them it was is not charged yet.
+        If another process kept an outcome before, by another name of the file, that one counts.
+        Errors have the same text for answers and failures, as the text must not tell which it was.
         """
         unseen = (
             f"; the label {label!r} is charged, but its answers could not be kept and nobody has "
@@ -162,7 +163,7 @@ class Ledger(ABC):
                 return write(outcome) if known is None or known.state == OPEN else known
 
     def _answers(self, charge: Charge) -> Any:
-        """The answers of a charge."""
+        """Return the answers of a charge."""
         text = None if charge.outcome is None else self._text(charge.outcome)
         if text is None:
             raise self._used_up(charge)
@@ -173,7 +174,7 @@ class Ledger(ABC):
             raise _damaged(self.name, f"the answers under {label!r} cannot be read") from None
 
     def _same(self, charge: Charge, entry: Entry) -> Charge:
-        """The charge under an entry's label, if that is the question again."""
+        """Return the charge under the label of an entry, if it has the same question."""
         first = charge.entry
         if first.question != entry.question:
             change = OTHER
@@ -195,20 +196,20 @@ class Ledger(ABC):
 
     @contextmanager
     def _alone(self, label: str) -> Iterator[None]:
-        """Be the only one who draws for a label."""
+        """Let only this caller draw for a label."""
         if _is_drawing():
             raise BudgetError(
                 f"label {label!r}: a release with a label cannot be made while another one draws "
                 "(each could wait for the other)"
             )
         with ExitStack() as stack:
-            with _usable(self.name):  # an error of the draw must not be taken for one of the system
+            with _usable(self.name):  # an error of the draw must not pass for one of the system
                 stack.enter_context(self._lock(label))
             yield
 
 
 class Memory(Ledger):
-    """A ledger for one process: threads share it, a forked child may not spend."""
+    """A ledger in memory, for the threads of one process; a forked child may not spend."""
 
     name = "the budget"
 
@@ -235,7 +236,7 @@ class Memory(Ledger):
             yield
 
     def _check_process(self) -> None:
-        """Before a lock: another thread may have held it when the process was forked."""
+        """Refuse a forked child, before any lock: another thread may have held it at the fork."""
         if os.getpid() != self._process:
             raise BudgetError(
                 "this budget belongs to the process that made it, not to one forked from it "
@@ -273,10 +274,10 @@ class File(Ledger):
             yield
 
     def _outcome(self, label: str, text: str | None) -> Outcome:
-        """Long answers get a file of their own.
+        """Return the outcome of a label, with long answers in a separate file.
 
-        It is sealed by a key that only the ledger's line has: where that is not written, no file
-        shows what was drawn, so that it can be drawn again.
+        That file is encrypted with a key that only the line of the ledger has. If the line is not
+        written, no file shows the draw, so that it can be repeated.
         """
         if text is None or len(text) <= INLINE:
             return Outcome(label, text)
@@ -298,7 +299,7 @@ class File(Ledger):
         return _sealed(sealed, bytes.fromhex(key)).decode("ascii")
 
     def _beside(self, name: str) -> str:
-        """A file in the folder of the ledger itself, whatever links lead to it."""
+        """Return the path of a file in the folder of the ledger, with all links resolved."""
         return str(Path(os.path.realpath(self.path)).parent / name)
 
     def _lines(self) -> Lines:
@@ -306,7 +307,7 @@ class File(Ledger):
             return self._read(atomic_files.contents(handle))
 
     def _append(self, handle: int, lines: Lines, step: Entry | Outcome) -> Charge:
-        """One line more, which is on disk when this returns; one that can be read again."""
+        """Append a line that can be read again, and wait until it is on disk."""
         line = ledger_lines.line(step, lines.check)
         try:
             longer = lines.then(line)
@@ -320,7 +321,7 @@ class File(Ledger):
         return longer.history.of(step.label) or longer.history.charges[-1]
 
     def _read(self, raw: bytes) -> Lines:
-        """Complete lines; those that this object has read before must be there."""
+        """Return the complete lines; those that this object has read before must be among them."""
         end, known = raw.rfind(b"\n") + 1, self._known
         try:
             if known is None:
@@ -342,7 +343,7 @@ class File(Ledger):
 
 
 def checked_path(value: object) -> str:
-    """The name of a file, from the root."""
+    """Return the absolute path of a file."""
     if not isinstance(value, (str, os.PathLike)):
         raise ParameterTypeError(f"path must be text or path-like, got {type(value).__name__}")
     plain = os.fspath(value)
@@ -352,7 +353,7 @@ def checked_path(value: object) -> str:
 
 
 def exists(path: str) -> bool:
-    """Whether there is anything at a path."""
+    """Return whether anything exists at a path."""
     with _usable(_name(path)):
         try:
             os.stat(path)  # noqa: PTH116  # Path.exists may hide what it was refused
@@ -362,9 +363,9 @@ def exists(path: str) -> bool:
 
 
 def create(path: str, terms: Terms) -> None:
-    """Make a budget file, for its user alone, unless there is one by now.
+    """Create a budget file, for its user alone, unless one exists by now.
 
-    It appears with its header complete or not at all.
+    It appears with a complete header or not at all.
     """
     with _usable(_name(path)), suppress(FileExistsError):
         atomic_files.create(path, ledger_lines.header(terms))
@@ -374,9 +375,9 @@ INTERRUPTED = (KeyboardInterrupt, SystemExit, GeneratorExit)
 
 
 def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, None] | tuple[None, BaseException]:
-    """The answers as text, or the error of drawing them.
+    """Return the answers as text, or the error of drawing them.
 
-    What interrupts from outside is not a failure: it says nothing of the records, and leaves the
+    An interrupt from outside is not a failure: it does not depend on the records, and leaves the
     charge as a killed process does.
     """
     try:
@@ -388,7 +389,7 @@ def _drawn(draw: Callable[[], Any], width: int) -> tuple[str, None] | tuple[None
 
 
 def _is_drawing() -> bool:
-    """Whether this thread is in the draw of a label: by its stack, whatever interrupted it."""
+    """Return whether this thread is in the draw of a label, by its stack."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_code is not _drawn.__code__:
         frame = frame.f_back
@@ -396,7 +397,7 @@ def _is_drawing() -> bool:
 
 
 def _clear_frames(error: BaseException, before: BaseException | None) -> None:
-    """Empty the frames that an error holds, and those of what led to it since `before`."""
+    """Clear the frames of an error, and of the errors that led to it since `before`."""
     link: BaseException | None = error
     while link is not None and link is not before:
         traceback.clear_frames(link.__traceback__)
@@ -404,14 +405,14 @@ def _clear_frames(error: BaseException, before: BaseException | None) -> None:
 
 
 def _sealed(data: bytes, key: bytes) -> bytes:
-    """Sealed data opened, or open data sealed: with a stream that one key has."""
+    """Encrypt or decrypt data with the stream of a key."""
     stream = hashlib.shake_256(key).digest(len(data))
     return np.bitwise_xor(np.frombuffer(data, np.uint8), np.frombuffer(stream, np.uint8)).tobytes()
 
 
 @contextmanager
 def _usable(name: str, more: str = "") -> Iterator[None]:
-    """Raises a BudgetError where the system refuses: nothing is released."""
+    """Raise a BudgetError for an error of the operating system: nothing is released."""
     try:
         yield
     except atomic_files.NotRegular:

@@ -1,9 +1,9 @@
-"""The lines of a budget file: what each may be, and what they say together.
+"""The lines of a budget file: their forms and their meaning.
 
-JSON lines: a header with the limit, then one line a charge; of a charge with a label later one
-more, for its answers or its failure. Each ends with a check: a digest of the line and of the check
-before it, so that a line that was changed, removed or moved is noticed. Whatever is not exactly
-one of these is damage.
+The lines are JSON: a header with the limit, then a line for each charge. A charge with a label has
+a later line for its answers or its failure. Each line ends with a check, a digest of the line and
+of the check before it, so that a line that was changed, removed or moved is detected. A file with
+any other line is damaged.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WORDS = "name", "about", "note"
 CHARGE = {"charge", "delta", "time", *WORDS}
 LABELLED = CHARGE | {"label", "question"}
 ANSWERS = {"answers", "label", "time"}
-BESIDE = {"beside", "key", "label", "time"}  # answers in a file of their own
+BESIDE = {"beside", "key", "label", "time"}  # answers in a separate file
 FAILED = {"failed", "time"}
 DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 CHECK = ', "check": "'
@@ -36,7 +36,7 @@ DOMAIN = b"fastexp.line"  # of checks, by BLAKE2b-128
 
 @dataclass(frozen=True)
 class Lines:
-    """Complete lines, and what they say."""
+    """Complete lines, and the history that they record."""
 
     raw: bytes
     check: str  # of the last line
@@ -44,7 +44,7 @@ class Lines:
     history: History = field(default_factory=History)
 
     def then(self, raw: bytes) -> Lines:
-        """And further lines; ValueError if one of them is none."""
+        """Return these lines with further ones; ValueError if one of them is malformed."""
         if not raw:
             return self
         check, before = self.check, self.history
@@ -58,8 +58,8 @@ class Lines:
         return Lines(self.raw + raw, check, self.terms, history)
 
     def check_rest(self, rest: bytes) -> None:
-        """ValueError if what follows is a whole line but for its end, so none that was cut off."""
-        if rest[-1:] != b"\0":  # which a disk has where nothing was written yet
+        """Raise ValueError if the rest is a complete line without its end: it was not cut off."""
+        if rest[-1:] != b"\0":  # zeros: the disk has not written these bytes yet
             try:
                 _unsealed(rest[:-1], self.check)
             except ValueError:
@@ -72,7 +72,7 @@ class OtherVersion(Exception):
 
 
 def begun(header: bytes) -> Lines:
-    """The first line; ValueError if that is not a header."""
+    """Read the first line; ValueError if it is not a header."""
     try:
         line = header.removesuffix(b"\n")
         fields = _fields(line)
@@ -90,7 +90,7 @@ def begun(header: bytes) -> Lines:
 
 
 def header(terms: Terms) -> bytes:
-    """The first line."""
+    """Return the first line."""
     fields = {
         "format": FORMAT,
         "version": VERSION,
@@ -104,7 +104,7 @@ def header(terms: Terms) -> bytes:
 
 
 def line(step: Entry | Outcome, check: str) -> bytes:
-    """The line of a charge or of what became of it, after the line with the check."""
+    """Return the line of a charge or of its outcome; `check` is that of the line before."""
     answers, fields = "", {"label": step.label}
     if isinstance(step, Entry):
         fields = {"charge": repr(step.cost.amount), "delta": repr(step.cost.delta)}
@@ -112,7 +112,7 @@ def line(step: Entry | Outcome, check: str) -> bytes:
         if step.label is not None:
             fields |= {"label": step.label, "question": step.question}
     elif step.text is not None:
-        answers = f'"answers": {step.text}, '  # JSON already
+        answers = f'"answers": {step.text}, '  # already JSON
     elif step.beside is not None:
         digest, key = step.beside
         fields = {"beside": digest, "key": key, "label": step.label}
@@ -122,14 +122,14 @@ def line(step: Entry | Outcome, check: str) -> bytes:
 
 
 def sealed(text: str, check: str) -> bytes:
-    """JSON as a line, with the check that it has after the line with another one."""
+    """Return JSON as a line with its check; `check` is that of the line before."""
     words = f"{check}{text[:-1]}".encode("ascii")
     digest = hashlib.blake2b(words, digest_size=16, person=DOMAIN).hexdigest()
     return f'{text[:-1]}{CHECK}{digest}"}}\n'.encode("ascii")
 
 
 def now() -> str:
-    """The time, to a second, as 2026-01-31T23:59:59Z."""
+    """Return the time to the second, as 2026-01-31T23:59:59Z."""
     return _written(int(time.time()))
 
 
@@ -139,7 +139,7 @@ def _written(seconds: int) -> str:
 
 
 def _unsealed(line: bytes, before: str) -> tuple[dict[str, Any], str]:
-    """What a line says but for its check, and that; ValueError if it is another one's."""
+    """Return the content of a line and its check; ValueError if the check is wrong."""
     head, _, check = line.decode("ascii").rpartition(CHECK)
     if line + b"\n" != sealed(head + "}", before):
         raise ValueError
@@ -188,8 +188,8 @@ def _digest(value: object) -> str:
 
 
 def _decimal(value: object) -> float:
-    """A number >= 0 as `repr` writes it."""
+    """Return a number >= 0 from its `repr`."""
     number = float(_text(value))
-    if not 0.0 <= number < math.inf or repr(abs(number)) != value:  # nor -0.0
+    if not 0.0 <= number < math.inf or repr(abs(number)) != value:  # and not -0.0
         raise ValueError
     return number

@@ -1,4 +1,4 @@
-"""What a budget is of, what was charged in order, and whether the rest covers a release."""
+"""The terms of a budget, its charges in order, and the check that the rest covers a release."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .._typing import Neighbors
 from ..errors import BudgetExceeded, ParameterError
 from ..privacy import Guarantee, amounts
 
-# Sums of decimals: exact, as doubles span 633 digits (a sum that is not would raise), and four
-# times as fast as of fractions.
+# Sums of decimals are exact, as doubles span 633 digits (an inexact sum would raise), and four
+# times as fast as sums of fractions.
 SUMS = Context(prec=1000, Emin=-9999, Emax=9999, traps=[Inexact, InvalidOperation])
 CHARGED, OPEN, ANSWERED, USED_UP = "charged", "open", "answered", "failed"  # states of a charge
 Unit = Literal["epsilon", "rho"]
@@ -23,25 +23,25 @@ Unit = Literal["epsilon", "rho"]
 
 @lru_cache(maxsize=256)  # few amounts recur
 def printed(number: float) -> Decimal:
-    """The decimal that prints: what a finite amount stands for."""
+    """Return the decimal that a finite amount prints, which is what it stands for."""
     return Decimal(float.__repr__(number))
 
 
 class Cost(NamedTuple):
-    """What a release costs: of the budget's unit, and of delta."""
+    """The cost of a release: epsilon or rho, and delta."""
 
     amount: float
     delta: float
 
 
 class Spent(NamedTuple):
-    """What several releases cost, exactly."""
+    """The exact cost of several releases."""
 
     amount: Decimal = Decimal(0)
     delta: Decimal = Decimal(0)
 
     def with_one(self, cost: Cost) -> Spent:
-        """And one charge more."""
+        """Return the sum with one more charge."""
         amount, delta = SUMS.add(self.amount, printed(cost.amount)), self.delta
         if cost.delta:
             delta = SUMS.add(delta, printed(cost.delta))
@@ -50,7 +50,7 @@ class Spent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a budget is of: fixed when it is made."""
+    """The terms of a budget, fixed when it is made."""
 
     unit: Unit
     limit: float
@@ -58,7 +58,7 @@ class Terms:
     neighbors: Neighbors
 
     def cost(self, guarantee: Guarantee) -> Cost:
-        """What a promise costs, in this unit and relation."""
+        """Return the cost of a promise, in this unit and relation."""
         promise = guarantee.under(self.neighbors)
         if self.unit == "rho":
             amount, delta = promise.rho, 0.0
@@ -76,7 +76,7 @@ class Terms:
         return Cost(amount, delta)
 
     def check(self, spent: Spent, cost: Cost) -> None:
-        """Raise BudgetExceeded if what remains does not cover one release more."""
+        """Raise BudgetExceeded if a release costs more than remains."""
         for unit, limit, before, price in (
             (self.unit, self.limit, spent.amount, cost.amount),
             ("delta", self.delta, spent.delta, cost.delta),
@@ -91,7 +91,7 @@ class Terms:
 def terms_of(
     epsilon: float | None, delta: float, rho: float | None, neighbors: Neighbors
 ) -> Terms | None:
-    """The terms of public arguments; None if there is no amount."""
+    """Return the terms of public arguments; None if there is no amount."""
     if epsilon is not None and rho is not None:
         raise ParameterError("either epsilon or rho must be given, not both")
     slack = validate.fraction("delta", delta)
@@ -105,23 +105,23 @@ def terms_of(
 
 
 def rest(limit: float, spent: Decimal) -> float:
-    """What is left of a limit, rounded down."""
+    """Return what remains of a limit, rounded down."""
     return amounts.down(max(amounts.exact(limit) - Fraction(spent), Fraction(0)))
 
 
 class Entry(NamedTuple):
-    """What is charged and for what; all of it is public."""
+    """A charge to be made: the amount and its purpose, all of it public."""
 
     cost: Cost
     name: str | None = None  # of the mechanisms
     about: str | None = None  # the question in words
-    note: str | None = None  # the user's words
+    note: str | None = None  # by the user
     label: str | None = None
-    question: str = ""  # of a label: the digest of its question
+    question: str = ""  # the digest of the question under a label
 
 
 class Outcome(NamedTuple):
-    """The answers of a label, here or in a file of their own; with neither, its failure."""
+    """The answers of a label, here or in a separate file; with neither, its failure."""
 
     label: str
     text: str | None = None  # of the answers, as `answer_text` writes them
@@ -129,7 +129,7 @@ class Outcome(NamedTuple):
 
 
 class Charge(NamedTuple):
-    """An entry that was charged, and what became of it."""
+    """An entry that was charged, and its outcome."""
 
     entry: Entry
     time: str
@@ -138,7 +138,7 @@ class Charge(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Whether there is a label, and answers under it."""
+        """Return the state: by whether there is a label, and an outcome under it."""
         if self.entry.label is None:
             return CHARGED
         if self.outcome is None:
@@ -148,7 +148,7 @@ class Charge(NamedTuple):
 
 @dataclass
 class History:
-    """All charges. A step takes effect by one assignment, whatever interrupts it."""
+    """All charges. A step takes effect by one assignment, so that no interrupt splits it."""
 
     charges: list[Charge] = field(default_factory=list)
     labels: dict[str | None, int] = field(default_factory=dict)  # places in `charges`, or beyond
@@ -159,15 +159,15 @@ class History:
         return self.charges[-1].spent if self.charges else Spent()
 
     def of(self, label: str | None) -> Charge | None:
-        """The charge under a label."""
+        """Return the charge under a label."""
         place = self.labels.get(label)
-        if place is None or place >= len(self.charges):  # it was interrupted before the charge
+        if place is None or place >= len(self.charges):  # an interrupt came before the charge
             return None
         charge = self.charges[place]
         return charge if charge.entry.label == label else None
 
     def add(self, step: Entry | Outcome, time: str) -> Charge:
-        """The charge of a new entry, or that which has this outcome; ValueError if neither."""
+        """Return the charge of a new entry, or the one with this outcome; ValueError if neither."""
         if isinstance(step, Outcome):
             known = self.of(step.label)
             if known is None or known.state != OPEN:

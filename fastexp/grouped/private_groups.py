@@ -1,4 +1,4 @@
-"""Groups that nobody listed: which of those that the data have appear, by a private rule."""
+"""Groups without a list: a private rule decides which groups of the data appear."""
 
 from __future__ import annotations
 
@@ -35,19 +35,20 @@ ASSUMES = "which rows are one person's, and in how many groups, is as stated"
 
 @dataclass(frozen=True)
 class PrivateGroups:
-    """Groups that the data have, of which those appear whose persons are many enough: (ε, δ).
+    """Groups of the data that have enough persons, selected by an (ε, δ)-private rule.
 
-    For ``groups=`` of a `Query`. There is no list: a group appears, or not, by a private rule,
-    and what does not appear is nowhere in the result.
+    For ``groups=`` of a `Query`, if there is no public list of groups. A private rule decides
+    whether a group of the data appears; a group that does not appear is nowhere in the result.
 
     Parameters
     ----------
     delta : float
-        In [1e-60, 1e-3]: the probability that a group of one person appears is at most this.
+        In [1e-60, 1e-3]: the largest probability with which a group of one person appears.
     epsilon : float, optional
-        In nats, at most 100. With it (rule A) each group has a coin of its own, which costs this.
-        Without it (rule B) the private total of an answer decides, at no epsilon: of ``Median(...,
-        with_total=True)``, say. Of several such answers it is the one with the least threshold.
+        In nats, at most 100. With epsilon (rule A), a coin that costs this epsilon decides for each
+        group. Without epsilon (rule B), the private total of an answer decides, such as
+        ``Median(..., with_total=True)``, which costs no epsilon. If there are several such answers,
+        it is the one with the smallest threshold.
 
     Raises
     ------
@@ -59,14 +60,15 @@ class PrivateGroups:
     -----
     **Rule A**: a group of n persons appears with probability p(n), p(0) = 0 and p(n) = min(e^ε·
     p(n - 1) + δ, 1 - e^-ε·(1 - p(n - 1) - δ), 1): no rule that is (ε, δ)-private shows more groups.
-    Persons are counted within `max_groups`, whether or not their records are missing; without
-    `person` of the query they are rows / `max_rows`, rounded up.
+    Persons are counted within `max_groups`, even if their records are missing. If the query has no
+    `person`, their number is rows / `max_rows`, rounded up.
 
     **Rule B**: a group appears if the answer counts a record in it and its total reaches τ, the
-    least multiple h·k of the total's step with τ >= 2·(max_rows + ln(1/δ)/ε), ε the answer's.
+    smallest multiple h·k of the step of totals with τ >= 2·(max_rows + ln(1/δ)/ε), where ε is the
+    epsilon of the answer.
 
-    **Privacy**, under add-remove, of a person in at most m groups: `Query.total` is (m·(ε + Σ
-    max_rows·ε_a), m·δ) for A and (m·max_rows·Σ ε_a, m·δ) for B; under replace twice that.
+    **Privacy**: if a person is in at most m groups, `Query.total` under add-remove is (m·(ε + Σ
+    max_rows·ε_a), m·δ) for rule A and (m·max_rows·Σ ε_a, m·δ) for rule B; under replace twice that.
 
     **Numerics**: p is enclosed by integers, and the coin is exact.
 
@@ -112,19 +114,19 @@ class PrivateGroups:
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of which one group appears, whoever joins, leaves or is replaced in it."""
+        """The promise of one group: of whether it appears."""
         return Guarantee(self.epsilon or 0.0, "both", None, None, self.delta, ASSUMES)
 
     def __reduce__(self) -> tuple[Any, ...]:  # without tables
         return PrivateGroups, (self.delta, self.epsilon)
 
     def law(self, n: ArrayLike) -> Any:
-        """P(a group of n persons appears), by rule A.
+        """Return the probability that a group of n persons appears, by rule A.
 
         Parameters
         ----------
         n : int or array_like of int
-            >= 0.
+            Numbers of persons, >= 0.
 
         Returns
         -------
@@ -134,7 +136,7 @@ class PrivateGroups:
         Raises
         ------
         ParameterError, ParameterTypeError
-            If `n` are not such numbers, or there is no epsilon: by rule B it depends on records.
+            If `n` are not such numbers, or there is no epsilon (rule B depends on the records).
         """
         check_rounding()
         numbers = validate.exact_reals("n", n)
@@ -144,12 +146,12 @@ class PrivateGroups:
         return probabilities if numbers.ndim else float(probabilities)
 
     def smallest(self, probability: float = 0.95) -> int:
-        """The least number of persons with which a group appears so often, by rule A.
+        """Return the smallest number of persons with which a group appears so often, by rule A.
 
         Parameters
         ----------
         probability : float
-            In [0, 1].
+            The probability of appearing, in [0, 1].
 
         Returns
         -------
@@ -158,25 +160,25 @@ class PrivateGroups:
         Raises
         ------
         ParameterError, ParameterTypeError
-            As of `law`.
+            As for `law`.
         """
         p = validate.fraction("probability", probability)
         return int(np.searchsorted(self._probabilities, p))
 
     def threshold(self, epsilon: float, max_rows: int = 1) -> int:
-        """The total from which on a group appears, by rule B, of an answer with this epsilon.
+        """Return the smallest total with which a group appears, by rule B.
 
         Parameters
         ----------
         epsilon : float
-            The answer's.
+            The epsilon of the answer.
         max_rows : int
-            The query's.
+            The `max_rows` of the query.
 
         Returns
         -------
         int
-            A multiple of the total's step.
+            A multiple of the step of totals.
 
         Raises
         ------
@@ -195,7 +197,7 @@ class PrivateGroups:
 
     @cached_property
     def _probabilities(self) -> FloatArray:
-        """P(a group of 0, 1, ... persons appears), up to 1."""
+        """The probabilities that a group of 0, 1, ... persons appears, up to 1."""
         if self.epsilon is None:
             raise ParameterError(
                 "epsilon must be given: without it which groups appear depends on the records"
@@ -205,7 +207,10 @@ class PrivateGroups:
 
     @cached_property
     def _thresholds(self) -> tuple[WordArray, WordArray]:
-        """Of each number of persons: words below the first ones appear, above the others do not."""
+        """Two words for each number of persons.
+
+        The group appears if a random word is below the first, and not if it is above the second.
+        """
         low, high = bounds_of(self.epsilon or 0.0, self.delta, BITS)
         rest = BITS - WORD
         below = [bound >> rest for bound in low[:-1]]
@@ -215,7 +220,7 @@ class PrivateGroups:
 
 @lru_cache(maxsize=16)
 def bounds_of(epsilon: float, delta: float, bits: int) -> tuple[list[int], list[int]]:
-    """Integers around 2**bits * P(appears) of 0, 1, ... persons, until it is 1."""
+    """Return integer bounds on 2**bits * P(appears) for 0, 1, ... persons, until P is 1."""
     one = 1 << bits
     least_fall, most_fall = exp_bounds(Fraction(epsilon), bits)
     falls = most_fall, least_fall  # exp(-epsilon), for a lower and an upper bound
@@ -235,21 +240,21 @@ def bounds_of(epsilon: float, delta: float, bits: int) -> tuple[list[int], list[
 
 @dataclass(frozen=True)
 class Appearance(GroupedMechanism):
-    """The coin of each group by rule A, as one more answer: 1 where the group appears."""
+    """The coin of each group by rule A, as one more answer: 1 if the group appears."""
 
     groups: PrivateGroups
-    max_rows: int  # rows of one person; 1 where persons are counted
-    like: GroupedMechanism = field(compare=False, repr=False)  # reads the same column
+    max_rows: int  # rows of one person; 1 if persons are counted
+    like: GroupedMechanism = field(compare=False, repr=False)  # it reads the same column
     _measure = "loss"
 
     @property
     def epsilon(self) -> float:  # type: ignore[override]  # not written
-        """What one coin costs, in nats."""
+        """The epsilon of one coin, in nats."""
         return self.groups.epsilon or 0.0
 
     @property
     def guarantee(self) -> Guarantee:
-        """That of the groups."""
+        """The promise of one group."""
         return self.groups.guarantee
 
     @property
@@ -282,7 +287,7 @@ class Appearance(GroupedMechanism):
         records: object,
         nan: str,  # noqa: ARG002  # all rows are there
     ) -> tuple[AnyArray, AnyArray | None]:
-        """A zero for each row, also where a value is missing."""
+        """Return a zero for each row, even if its value is missing."""
         size = self.like._read(records, "drop")[0].size
         return np.broadcast_to(np.int64(0), size), None
 
@@ -293,7 +298,7 @@ class Appearance(GroupedMechanism):
         return AppearanceDraws(self, segments, words, size)
 
     def _exact(self, values: AnyArray) -> float:
-        """P(the group appears)."""
+        """Return the probability that the group appears."""
         return float(self.groups.law(-(-values.size // self.max_rows)))
 
     def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002  # either way
@@ -311,7 +316,7 @@ def coin_of(
 
 
 class Deciding(NamedTuple):
-    """The answer whose total decides by rule B, and what it must reach."""
+    """The answer whose total decides by rule B, and the threshold for it."""
 
     which: int
     threshold: int
@@ -320,7 +325,7 @@ class Deciding(NamedTuple):
 def deciding(
     groups: PrivateGroups, mechanisms: Sequence[GroupedMechanism], max_rows: int
 ) -> Deciding | None:
-    """The answer that decides; None by rule A."""
+    """Return the answer that decides by rule B; None for rule A."""
     if groups.epsilon is not None:
         return None
     totals = [
@@ -338,7 +343,7 @@ def deciding(
 
 
 class AppearanceDraws(Draws):
-    """Coins of groups: a word each, and further ones where it lies between bounds."""
+    """Coins of groups: one random word each, and further ones if it lies between the bounds."""
 
     def __init__(self, coin: Appearance, segments: Segments, words: Words, size: int) -> None:
         super().__init__(segments, words, size)
@@ -372,7 +377,7 @@ class AppearanceDraws(Draws):
 
 
 def appears(groups: PrivateGroups, n: int, word: int, more: Callable[[], int]) -> bool:
-    """Whether U < P(a group of n persons appears); U begins with the digits of `word`."""
+    """Return whether a uniform U, whose first bits are `word`, is below P(n persons appear)."""
     bits, lead = WORD, word
     while True:
         low, high = bounds_of(groups.epsilon or 0.0, groups.delta, BITS + bits)

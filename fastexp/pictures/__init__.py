@@ -1,1 +1,1 @@
-"""The one style of pictures, what is drawn of numbers and laws, and cards of facts."""
+"""Pictures of figures and laws in a common style, and cards for notebooks and terminals."""

@@ -1,4 +1,4 @@
-"""The paper of pictures: the style that all have, headings, and the file that one is written to."""
+"""The canvas of pictures: their common style, headings, and the files to which they are saved."""
 
 from __future__ import annotations
 
@@ -20,23 +20,22 @@ from ..errors import OutputError, ParameterError, ParameterTypeError
 
 SUFFIXES = (".png", ".svg", ".pdf")
 LIGHT, DARK = (Path(__file__).with_name(f"{name}.mplstyle") for name in ("light", "dark"))
-# characters: of a label, of notes an inch, of a tick
+# Characters: of a label; of notes, per inch; of a tick.
 MAX_LABEL, CHARACTERS_PER_INCH, MAX_TICK = 34, 14.4, 10
-# letters of a title's line, at least; how wide one is, of its size
-MIN_TITLE, LETTER_WIDTH = 12, 0.6
-TICKS = 6  # of an axis of numbers, which may be as long as "10,000,000"
+MIN_TITLE, LETTER_WIDTH = 12, 0.6  # the fewest letters in a line of a title; their relative width
+TICKS = 6  # on an axis of numbers, which may be as long as "10,000,000"
 KEY = 9  # points: the size of a legend's letters
-SIGN, WORD = 0.6, 0.075  # inches in a legend: of a line, and of a letter
-ACROSS = 4  # entries of a legend beside each other, at most
-FILLED = 0.4  # how opaque areas are, over which lines of the same colour are seen
-PIXELS = 96  # an inch on a page
-WIDTH, WIDE, EDGE = 6.4, 8.0, 0.12  # inches: of a picture, of one with columns, of margins
-TITLE, NOTE = 0.42, 0.19  # inches: of the title's line, and of a line of notes
+SIGN, WORD = 0.6, 0.075  # inches in a legend: the width of a line sample and of a letter
+ACROSS = 4  # the most entries of a legend beside each other
+FILLED = 0.4  # opacity of areas, so that lines of the same colour are visible on them
+PIXELS = 96  # per inch on a page
+WIDTH, WIDE, EDGE = 6.4, 8.0, 0.12  # inches: width of a picture, of one with columns, of margins
+TITLE, NOTE = 0.42, 0.19  # inches: height of a line of the title, and of the notes
 PRIVATE = "not private: for analysis only"
 
 
 def check(path: str) -> None:
-    """Refuse a picture that could not be written, before any work is done."""
+    """Refuse a path to which a picture cannot be saved, before any work is done."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         raise ParameterError(f"plot must end in one of {', '.join(SUFFIXES)}, got {path!r}")
@@ -46,7 +45,7 @@ def check(path: str) -> None:
 
 
 def check_matplotlib() -> None:
-    """Refuse a picture where there is nothing to draw it with."""
+    """Raise an error if matplotlib is not installed."""
     if find_spec("matplotlib") is None:
         raise ParameterError("plot needs matplotlib: pip install matplotlib")
 
@@ -55,12 +54,12 @@ def check_matplotlib() -> None:
 def paper(
     ax: Any, title: str, notes: list[str], height: float, count: int = 1, columns: int = 1
 ) -> Iterator[list[Any]]:
-    """The axes of a picture, a panel each, and the style to draw in: the caller's, or new ones.
+    """Return the axes of a picture, one for each panel, and its style.
 
-    The caller's fill all rows of so many columns, and get the title, no notes, and the colours
-    that are seen on their ground. New ones stand below a heading with notes, and that the picture
-    is not private; they have so many inches together. Nothing of the process is changed: a notebook
-    shows the figure if it is the value of a cell, as ``axes.figure``.
+    Axes of the caller fill all rows of so many columns, and get the title, no notes, and colours
+    that are visible on their background. New axes stand below a heading with notes and the remark
+    that the picture is not private; together they have so many inches. No state of the process is
+    changed: a notebook shows the figure if it is the value of a cell, as ``axes.figure``.
     """
     check_matplotlib()
     mpl, rows = import_module("matplotlib"), -(-count // columns)
@@ -97,7 +96,7 @@ def _given(ax: Any, count: int) -> list[Any]:
 
 
 def _dress(axes: Any, style: Any) -> None:
-    """Give a caller's axes what new ones have from the style."""
+    """Apply the style to axes of the caller."""
     axes.set_prop_cycle(style["axes.prop_cycle"])
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["bottom", "left"]].set_color(style["axes.edgecolor"])
@@ -108,14 +107,14 @@ def _dress(axes: Any, style: Any) -> None:
 
 
 def _settle(axes: list[Any]) -> None:
-    """Make the first tick of each axis, which later ones copy, in the style of this moment."""
+    """Make the first tick of each axis, which later ticks copy, in the current style."""
     for one in axes:
         for axis in (one.xaxis, one.yaxis):
             axis.get_major_ticks(1)
 
 
 def _dark(grounds: Sequence[Any]) -> bool:
-    """Whether the first ground that is seen is dark; none is paper, or notebooks'."""
+    """Return whether the first visible background is dark; no background counts as light."""
     colors = map(import_module("matplotlib.colors").to_rgba, grounds)
     red, green, blue = next((color[:3] for color in colors if color[3] > 0), (1, 1, 1))
     return bool(0.299 * red + 0.587 * green + 0.114 * blue < 0.5)
@@ -125,7 +124,7 @@ def _new(title: str, notes: list[str], height: float, rows: int, columns: int) -
     width = WIDTH if columns == 1 else WIDE
     remarks = textwrap.wrap(" · ".join([*notes, PRIVATE]), int(CHARACTERS_PER_INCH * width))
     whole = height + TITLE + NOTE * len(remarks)
-    figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little of it
+    figure_class: Any = import_module("matplotlib.figure").Figure  # mypy knows too little about it
     figure = figure_class(figsize=(width, whole), layout="constrained")
     below = (0, 0, 1, height / whole)
     figure.get_layout_engine().set(w_pad=EDGE, h_pad=0.1, rect=below)
@@ -140,36 +139,36 @@ def _new(title: str, notes: list[str], height: float, rows: int, columns: int) -
 
 
 def _fitted(axes: Any, text: str, size: float, before: float) -> str:
-    """A text of that size in lines as long as axes are wide, without what stands before it."""
+    """Wrap text of that size to the width of the axes less `before` times the size."""
     points = 72 * axes.get_window_extent().width / axes.figure.dpi
     letters = max(MIN_TITLE, int((points / size - before) / LETTER_WIDTH))
     return textwrap.fill(text, letters, break_on_hyphens=False)
 
 
 def _png(figure: Any) -> tuple[bytes, dict[str, float]]:
-    """A figure for notebooks, which do not know it without pyplot: its bytes, and its width."""
+    """Return a figure as PNG and its width, as notebooks know figures only through pyplot."""
     page = io.BytesIO()
     save(figure, page)
     return page.getvalue(), {"width": PIXELS * figure.get_figwidth()}
 
 
 def numbered(axes: Any, ticks: int | None = None) -> None:
-    """Numbers at axes as everywhere; at linear ones about so many."""
+    """Format the numbers at axes; linear axes get about so many ticks."""
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(tick)  # never an offset, which would stand elsewhere
+        axis.set_major_formatter(tick)  # never an offset, which would be printed elsewhere
         if ticks is not None and axis.get_scale() == "linear":
             axis.get_major_locator().set_params(nbins=ticks)
 
 
 def grid(axes: Any, along: str) -> None:
-    """Lines to read values at along "x" or "both", below what is drawn; on a caller's axes too."""
+    """Draw grid lines along "x" or "both" behind the data, on axes of the caller, too."""
     axes.grid(visible=False)
     axes.grid(axis=along, color=import_module("matplotlib").rcParams["grid.color"])
     axes.set_axisbelow(True)
 
 
 def bars(axes: Any, names: Sequence[str], lengths: Sequence[float], text: str = "") -> None:
-    """Bars from left to right, with names down the left side, the first on top."""
+    """Draw horizontal bars, with names at the left, the first on top."""
     places = range(len(names))
     axes.barh(places, lengths, height=0.64, alpha=FILLED, label=text)
     numbered(axes, TICKS)
@@ -177,11 +176,11 @@ def bars(axes: Any, names: Sequence[str], lengths: Sequence[float], text: str = 
     axes.set_ylim(len(names) - 0.4, -0.6)
     grid(axes, "x")
     axes.spines["left"].set_visible(False)
-    axes.tick_params(axis="y", length=0, pad=7)  # for half of a mark at 0
+    axes.tick_params(axis="y", length=0, pad=7)  # room for half of a mark at 0
 
 
 def labelled(axes: list[Any], columns: int, below: str, beside: str) -> None:
-    """What panels share: labels below the lowest ones, and beside the first ones of rows."""
+    """Label shared axes: below the lowest panels, and beside the first panel of each row."""
     for place, one in enumerate(axes):
         first, lowest = place % columns == 0, place + columns >= len(axes)
         one.tick_params(labelleft=first, labelbottom=lowest)
@@ -190,7 +189,7 @@ def labelled(axes: list[Any], columns: int, below: str, beside: str) -> None:
 
 
 def legend(axes: Any, place: str) -> float:
-    """A legend in a corner of axes, in lines that fit; which share of their height it takes."""
+    """Draw a legend in a corner of axes, and return its share of their height."""
     handles, names = axes.get_legend_handles_labels()
     texts = [_fitted(axes, name, KEY, 5) for name in names]
     key = axes.legend(handles, texts, loc=place, facecolor=axes.get_facecolor())
@@ -198,14 +197,14 @@ def legend(axes: Any, place: str) -> float:
 
 
 def legend_below(figure: Any, handles: Sequence[Any], texts: Sequence[str]) -> None:
-    """A legend of all panels, below them."""
+    """Draw a legend of all panels, below them."""
     columns = int(figure.get_figwidth() / (SIGN + WORD * max(map(len, texts))))
     columns = max(1, min(ACROSS, columns))
     figure.legend(handles, texts, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def tick(x: float, _: Any = None) -> str:
-    """A number at an axis: as everywhere, with a minus sign; a long one by its power of ten."""
+    """Return the text of a number at an axis; a long number is written with a power of ten."""
     text, brief = readable(float(x), 10), f"{x:.6g}"
     if len(text) > MAX_TICK and float(brief) == x:
         text = brief.replace("e+", "e")
@@ -213,7 +212,7 @@ def tick(x: float, _: Any = None) -> str:
 
 
 def label(name: str, longest: int = MAX_LABEL) -> str:
-    """A name in a picture: one line, the middle left out of a long one, whose end may matter."""
+    """Return a name in one line; a long name loses its middle, as its end may matter."""
     text = printable(name)
     if len(text) <= longest:
         return text
@@ -222,10 +221,10 @@ def label(name: str, longest: int = MAX_LABEL) -> str:
 
 
 def save(figure: Any, path: str | io.BytesIO) -> None:
-    """Write a picture; an error of the system becomes an `OutputError`."""
+    """Save a picture; an error of the operating system becomes an `OutputError`."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # glyphs that the font does not have
+            warnings.simplefilter("ignore")  # the font may lack glyphs
             figure.savefig(path)
     except OSError as error:
         reason = error.strerror or "system error"

@@ -1,4 +1,4 @@
-"""What an object shows of itself in a notebook and in rich: a table of facts, and a warning."""
+"""Cards that show objects in notebooks and in rich: a table of facts, and a warning."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any, NamedTuple
 from .._parameters.text import printable, readable, table_lines, wrapped
 
 WARNING = "Not private: computed from the data without noise."
-LISTED = 8  # values of a list
-CELL = "text-align: left; padding: 0.1em 1em 0.1em 0"  # no colours: the page's, light or dark
+LISTED = 8  # the most values of a list that are shown
+CELL = "text-align: left; padding: 0.1em 1em 0.1em 0"  # colours: those of the page
 
 
 class Card(NamedTuple):
-    """What is to be seen of an object: everything on it is shown to whoever looks."""
+    """The facts that an object shows; everything on a card is displayed."""
 
     title: str
-    facts: Sequence[tuple[str, object]] = ()  # numbers are written as everywhere, None left out
-    columns: Sequence[str] = ()  # of a table below the facts
+    facts: Sequence[tuple[str, object]] = ()  # numbers are formatted; None is left out
+    columns: Sequence[str] = ()  # columns of a table below the facts
     rows: Sequence[Sequence[object]] = ()
     note: str = ""
-    private: bool = False  # whether private numbers are on it, which is said then
+    private: bool = False  # whether the card has private numbers, and says so
 
     @property
     def lines(self) -> list[tuple[str, str]]:
-        """The facts as they are written."""
+        """Return the facts as text."""
         return [(text(name), text(value)) for name, value in self.facts if value is not None]
 
     @property
     def remarks(self) -> list[str]:
-        """What stands below."""
+        """Return the remarks below the facts."""
         return [line for line in (self.note, WARNING * self.private) if line]
 
 
@@ -42,7 +42,7 @@ class HtmlRepr:
     __slots__ = ()
 
     def _card(self) -> Card:
-        """What is to be seen of it; never a private number but on request."""
+        """Return the card of the object; private numbers are only shown on request."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -53,14 +53,14 @@ class HtmlRepr:
 
 
 class TextRepr(HtmlRepr):
-    """An object whose card `print` shows; its repr has nothing of the figures."""
+    """An object whose card `print` shows; its repr has none of the figures."""
 
     def __str__(self) -> str:
         return plain(self._card(), get_terminal_size().columns)
 
 
 def text(value: object) -> str:
-    """A value on a card, in one line: a number as everywhere, a name as it is."""
+    """Return a value of a card in one line: a formatted number, or a name as it is."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return readable(value)
     if isinstance(value, (tuple, list)):
@@ -70,7 +70,7 @@ def text(value: object) -> str:
 
 
 def plain(card: Card, room: int) -> str:
-    """A card as a terminal shows it, which is so many characters wide."""
+    """Return a card as text for a terminal of so many characters in width."""
     wide = max((len(name) for name, _ in card.lines), default=0) + 2
     lines = [printable(card.title)]
     for name, value in card.lines:
@@ -85,12 +85,12 @@ def plain(card: Card, room: int) -> str:
 
 
 def _of_words(column: Sequence[object]) -> bool:
-    """Whether a column is read from the left: of numbers and dashes it is not."""
+    """Return whether a column is text, aligned left; numbers and dashes are aligned right."""
     return any(str(cell)[:1].isalpha() for cell in column)
 
 
 def html(card: Card) -> str:
-    """A card as a piece of a page: no script, no colours, all text escaped."""
+    """Return a card as HTML: without script and colours, with all text escaped."""
     parts = [
         f"<p><strong>{escape(printable(card.title))}</strong></p>",
         _html_table(_html_row([value], name) for name, value in card.lines) if card.lines else "",

@@ -11,7 +11,7 @@ from .._parameters.text import error_text, readable
 from . import canvas
 
 DASHES = ("-", "--", ":", "-.")
-FOOT, EACH = 0.8, 0.42  # inches: of the axis and what it says, and of a bar
+FOOT, EACH = 0.8, 0.42  # inches: of the axis with its label, and of a bar
 
 
 def error_curve(
@@ -22,12 +22,12 @@ def error_curve(
     notes: list[str],
     ax: Any,
 ) -> Any:
-    """Draw evenly spaced quantiles as a distribution function, and marks on it; the axes.
+    """Draw evenly spaced quantiles as a distribution function with marks, and return the axes.
 
-    quantiles: from the probability 0 to 1; marks: errors by what they are; along: what the axis of
-    errors says. The others are as of `canvas.paper`.
+    quantiles: from the probability 0 to 1; marks: errors by name; along: the label of the axis of
+    errors. Other parameters are those of `canvas.paper`.
     """
-    seen = [quantiles[-2], *marks.values()]  # one draw in a hundred may lie beyond
+    seen = [quantiles[-2], *marks.values()]  # one draw in a hundred may lie outside
     right = 1.04 * max((x for x in seen if isfinite(x)), default=0.0) or 1.0
     ends, last = [*quantiles, max(right, quantiles[-1])], len(quantiles) - 1
     points = [(x, min(1.0, i / last)) for i, x in enumerate(ends) if isfinite(x)]
@@ -50,9 +50,9 @@ def comparison_bars(
     probability: float,
     ax: Any,
 ) -> Any:
-    """Draw an expectation and a quantile for each name, written beside where they are finite.
+    """Draw an expectation and a quantile for each name, and return the axes.
 
-    `ax` is as of `canvas.paper`; the axes are returned.
+    Finite numbers are written beside the bars. `ax` is that of `canvas.paper`.
     """
     height = FOOT + EACH * len(names)
     with canvas.paper(ax, f"Expected {measure}", [], height) as (axes,):

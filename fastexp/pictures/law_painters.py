@@ -1,4 +1,4 @@
-"""What a picture of laws is of, and one panel of it: numbers or candidates, with draws beside."""
+"""The content of a picture of laws, and its panels: numbers or candidates, also with draws."""
 
 from __future__ import annotations
 
@@ -14,55 +14,55 @@ from .._parameters.text import readable
 from .._typing import AnyArray, FloatArray, IntArray
 from .canvas import FILLED, bars, label, numbered
 
-TOP, TOP_OF_GROUP = 20, 8  # candidates
-BARS = 120  # of draws on a fine grid, at most
-FACTORS = 0.2, 1.0, 5.0  # of epsilon, where laws are compared
-WIDER = 15.0  # times the least peak, and the density needs a logarithmic scale
-FLOOR = 1e-5  # of the highest density: the lower end of that scale
-FENCE = 50  # points, beyond which error bars hide what they stand for
+TOP, TOP_OF_GROUP = 20, 8  # the most candidates in a picture, and in a panel of a group
+BARS = 120  # the most bars of draws on a fine grid
+FACTORS = 0.2, 1.0, 5.0  # of epsilon, if laws are compared
+WIDER = 15.0  # times the lowest peak: beyond this, densities get a logarithmic scale
+FLOOR = 1e-5  # relative to the highest density: the lower end of that scale
+FENCE = 50  # points: with more, error bars would hide the bars
 OBSERVED = "observed frequency"
-MAX_BARS, BINS = 160, 2000  # points whose probabilities are shown; bins of a density
-TAIL = 0.005  # of the probability is out of sight at either end
-THINNEST, WIDE = 0.003, 0.03  # of the picture: a bar, at least; one of uneven points, at most
-MIN_NOTED_PROBABILITY = 0.0005  # probability that is worth a note
+MAX_BARS, BINS = 160, 2000  # the most points that are shown one by one; bins of a density
+TAIL = 0.005  # the probability that is out of sight at each end
+THINNEST, WIDE = 0.003, 0.03  # share of the picture: the thinnest bar; the widest of uneven points
+MIN_NOTED_PROBABILITY = 0.0005  # the smallest probability that is worth a note
 SPREAD = "exact probability ± 2 standard errors"
 
 
 @dataclass(frozen=True)
 class Laws:
-    """Laws of one mechanism, one a group, and what they are compared with."""
+    """Laws of one mechanism, one for each group, with their true values and draws."""
 
-    mechanism: Described | None  # one that a query takes, or over utilities; None: not known
-    column: str  # what its records are called
-    laws: Sequence[Any]  # with `cdf` and `ppf`, or `probabilities`; of top-k of the first place
-    truths: Sequence[Any]  # of each group, or None; of candidates counts, or None of utilities
-    grid: Grid | None = None  # of numbers; None: their laws are densities
-    candidates: Sequence[Any] | None = None  # None of numbers
-    records: Sequence[int] = ()  # how many count, by group; of one data set none
-    by: Sequence[str] = ()  # the columns of groups; none where all rows are one group
+    mechanism: Described | None  # one of a query, or over utilities; None: unknown
+    column: str  # the name of its records
+    laws: Sequence[Any]  # with `cdf` and `ppf`, or `probabilities`; for top-k, of the first place
+    truths: Sequence[Any]  # for each group, or None; counts of candidates, None for utilities
+    grid: Grid | None = None  # for numbers; None: their laws are densities
+    candidates: Sequence[Any] | None = None  # None for numbers
+    records: Sequence[int] = ()  # the number that counts, by group; empty for one data set
+    by: Sequence[str] = ()  # the columns of groups; empty if all rows are one group
     labels: Sequence[Mapping[str, Any]] = ()  # the name of each group, by column
     draws: AnyArray | None = None  # (groups, size): numbers, or candidates by number
     best: float | None = None  # the best revenue of prices
 
     @property
     def names(self) -> list[str]:
-        """The groups in words."""
+        """Return the groups in words."""
         return [", ".join(map(str, label.values())) for label in self.labels]
 
     @property
     def truth_name(self) -> str:
-        """What the true number is called."""
+        """Return the name of the true number."""
         name = "value" if self.mechanism is None else statistic_of(self.mechanism)
         return "best price" if self.priced else f"true {name}"
 
     @property
     def priced(self) -> bool:
-        """Whether the numbers are prices."""
+        """Return whether the numbers are prices."""
         return self.mechanism is not None and name_of(self.mechanism) == "price"
 
 
 class View(NamedTuple):
-    """The ends of bins in sight, and the points in them: one in each, or none if they are many."""
+    """The edges of visible bins, and their points: one in each, or none if there are many."""
 
     edges: FloatArray
     points: FloatArray
@@ -71,7 +71,7 @@ class View(NamedTuple):
 def in_sight(
     laws: Sequence[Any], truths: Sequence[Any], grid: Grid | None, draws: int | None = None
 ) -> View:
-    """The truths and nearly all of the laws, on one grid or on none; fewer bins for few draws."""
+    """Return the view with the truths and nearly all of the laws; fewer draws give fewer bins."""
     bins = BINS if draws is None else min(BARS, max(8, int(draws**0.5)))
     ends = [float(law.ppf(p)) for law in laws for p in (TAIL, 1 - TAIL)]
     ends += [truth for truth in truths if truth is not None]
@@ -88,7 +88,7 @@ def in_sight(
 
 
 def _of_densities(laws: Sequence[Any], ends: list[float], bins: int) -> View:
-    """Bins within the support, whose ends may have a mass of their own: that is not in a bin."""
+    """Return bins within the support, without probability mass at its ends."""
     low, high = min(ends), max(ends)
     margin = (high - low) / 12 or 1.0
     first = max(low - margin, min(np.nextafter(law.ppf(0.0), np.inf) for law in laws))
@@ -97,7 +97,7 @@ def _of_densities(laws: Sequence[Any], ends: list[float], bins: int) -> View:
 
 
 def outside(law: Any, view: View) -> list[str]:
-    """A note on the probability that no bin has, that of bounds of densities too, if it is much."""
+    """Return a note on the probability outside all bins, or at bounds of densities, if large."""
     low, high = law.cdf(view.edges[[0, -1]])
     if low + 1.0 - high < MIN_NOTED_PROBABILITY:
         return []
@@ -105,21 +105,21 @@ def outside(law: Any, view: View) -> list[str]:
 
 
 def _edges(grid: Grid, cuts: IntArray) -> FloatArray:
-    """Numbers half-way between the points beside each cut; beyond ends of the grid as far off."""
+    """Return the midpoints between points at each cut; as far outside at the ends of the grid."""
     inner = cuts.clip(1, grid.size - 1)
     left, right = (grid.values(at).astype(np.float64) / 2 for at in (inner - 1, inner))
     return np.asarray(left + right + 2 * (cuts - inner) * (right - left))
 
 
 def heights_of(law: Any, view: View) -> FloatArray:
-    """Probabilities of few points, or densities."""
+    """Return the probabilities of few points, or densities."""
     if view.points.size:
         return np.asarray(law.pmf(view.points))
     return np.asarray(np.diff(law.cdf(view.edges)).clip(min=0) / np.diff(view.edges))
 
 
 class Panel(NamedTuple):
-    """What all panels have: height in inches, a painter, labels, where a linear axis ends."""
+    """The common properties of panels: height in inches, painter, labels, end of a linear axis."""
 
     height: float
     paint: Callable[[Any, int], None]
@@ -129,14 +129,14 @@ class Panel(NamedTuple):
 
 
 def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
-    """Laws of numbers: bars for few points, the density for many; the truth as a line."""
+    """Return a panel of numbers: bars for few points, a density for many; the truth as a line."""
     laws, truths, draws = subject.laws[:count], subject.truths[:count], subject.draws
     three = subject.priced and draws is None and not subject.by
     if three:
         laws = [laws[0].with_epsilon(laws[0].epsilon * f, any_epsilon=True) for f in FACTORS]
     view = in_sight(laws, truths, subject.grid, None if draws is None else draws.shape[1])
     few = view.points.size > 0
-    most = 1.0 if few else np.inf  # of an axis of probabilities
+    most = 1.0 if few else np.inf  # the end of an axis of probabilities
     name = subject.truth_name
     if not subject.by:
         if truths[0] is None:
@@ -163,7 +163,7 @@ def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
 
 
 def _density(ax: Any, law: Any, drawn: AnyArray | None, view: View) -> None:
-    """The area below the density of the law or of draws, and the law as a line."""
+    """Draw the area below the density of the law or of draws, and the law as a line."""
     exact = filled = heights_of(law, view)
     observed, known = "", ""
     if drawn is not None:
@@ -175,7 +175,7 @@ def _density(ax: Any, law: Any, drawn: AnyArray | None, view: View) -> None:
 
 
 def _points(ax: Any, law: Any, drawn: AnyArray | None, view: View) -> None:
-    """A bar a point of the law or of draws, and over these the law as marks or as a line."""
+    """Draw a bar for each point of the law or of draws; over draws, the law as marks or a line."""
     exact, (edges, points) = heights_of(law, view), view
     width = _widths(points, edges)
     if drawn is None:
@@ -193,7 +193,7 @@ def _points(ax: Any, law: Any, drawn: AnyArray | None, view: View) -> None:
 
 
 def _widths(points: FloatArray, edges: FloatArray) -> FloatArray:
-    """Of bars: as wide as their neighbours let them be; many touch each other."""
+    """Return the widths of bars: as large as their neighbours permit; many bars touch."""
     share, extent = 0.8 if points.size <= FENCE else 1.0, edges[-1] - edges[0]
     nearest = 2 * share * np.minimum(points - edges[:-1], edges[1:] - points)
     return nearest.clip(THINNEST * extent, max(nearest.min(), WIDE * extent))
@@ -206,14 +206,14 @@ def _line(
 
 
 def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Two standard errors of frequencies to both sides, within 0 and 1."""
+    """Return two standard errors of frequencies to both sides, within 0 and 1."""
     rest = (1 - exact).clip(min=0)
     spread = 2 * np.sqrt(exact * rest / n)
     return np.minimum(spread, exact), np.minimum(spread, rest)
 
 
 def _three(ax: Any, laws: Sequence[Any], view: View, most: float) -> None:
-    """The laws at a fraction of epsilon, at epsilon and at a multiple of it."""
+    """Draw the laws at a fraction of epsilon, at epsilon, and at a multiple of it."""
     heights = [heights_of(law, view) for law in laws]
     peaks = [float(h.max()) for h in heights]
     if max(peaks) > WIDER * min(peaks):
@@ -224,7 +224,7 @@ def _three(ax: Any, laws: Sequence[Any], view: View, most: float) -> None:
 
 
 def selection(subject: Laws, count: int, notes: list[str]) -> Panel:
-    """Laws of candidates: a bar for each, the likeliest of all groups on top."""
+    """Return a panel of candidates: a bar for each, the likeliest over all groups on top."""
     candidates, draws = subject.candidates or (), subject.draws
     exact = np.array([law.probabilities for law in subject.laws[:count]]).clip(max=1.0)
     top = min(TOP_OF_GROUP if subject.by else TOP, len(candidates))

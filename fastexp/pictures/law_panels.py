@@ -1,4 +1,4 @@
-"""Pictures of exact laws and of draws beside them; of groups a panel each."""
+"""Pictures of exact laws, also with draws; one panel for each group."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..errors import ParameterError
 from .canvas import label, labelled, legend, legend_below, paper
 from .law_painters import Laws, numbers, selection
 
-PANELS, ACROSS = 24, 3  # groups in a picture, and beside each other
-LETTERS = 12  # an inch of what stands beside panels
+PANELS, ACROSS = 24, 3  # the most panels in a picture, and in a row of it
+LETTERS = 12  # per inch, of text beside panels
 
 
 def draw(subject: Laws, ax: Any = None) -> list[Any]:
-    """Draw exact laws, or draws beside them where there are some; the axes, one a panel.
+    """Draw exact laws, with draws if there are some, and return the axes, one for each panel.
 
-    The first `PANELS` groups if there are more; an error if there is none. `ax` as for
-    `paper`.
+    If there are more than `PANELS` groups, only the first ones are drawn; without groups, it is an
+    error. `ax` is that of `paper`.
     """
     if not subject.laws:
         raise ParameterError("plot: the data have no group to draw")
@@ -69,7 +69,7 @@ def _heading(subject: Laws) -> str:
 
 
 def _name(subject: Laws, group: int) -> str:
-    """A group, and below it how many records it has, and the true number."""
+    """Return the title of a panel: the group, its number of records, and the true number."""
     parts, truth = [f"n = {count:,}" for count in subject.records[group : group + 1]], None
     if subject.candidates is None and (truth := subject.truths[group]) is not None:
         parts.append(f"true {readable(truth, 4)}")

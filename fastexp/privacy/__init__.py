@@ -1,9 +1,9 @@
 """Arithmetic of promises: factors of epsilon, guarantees, composition.
 
-No data and no draws.
+This package reads no data and makes no draws.
 
-What one draw promises is a `Guarantee`; what a batched or grouped call promises is `total`. What
-several releases promise together is given by these, each under the condition beside it:
+The promise of one draw is a `Guarantee`, and `total` gives that of a batched or grouped call. These
+functions give the promise of several releases together, each under the condition beside it:
 
 =========================  ===========================================  ====================
 function                   composition                                  holds for
@@ -11,20 +11,21 @@ function                   composition                                  holds fo
 `sequential`, `Budget`     Σ epsilon, Σ delta, Σ rho                    adaptive amounts
 `parallel`                 the largest, over disjoint parts             adaptive amounts
 `adaptive_delta`           exact Rényi divergences of a bounded range   adaptive queries
-`adaptive_epsilon`         its inverse                                  adaptive queries
-`peeling_round`            the same, for a total                        adaptive queries
+`adaptive_epsilon`         the inverse of `adaptive_delta`              adaptive queries
+`peeling_round`            the epsilon of each round, from the total    adaptive queries
 `advanced`                 epsilon * sqrt(2 k ln(1/delta)) + drift      adaptive queries
 `nonadaptive_delta`        the optimum for bounded ranges               fixed queries
-`nonadaptive_epsilon`      its inverse                                  fixed queries
+`nonadaptive_epsilon`      the inverse of `nonadaptive_delta`           fixed queries
 =========================  ===========================================  ====================
 
-*Adaptive amounts*: later queries and how much they spend may depend on earlier answers.
-*Adaptive queries*: later queries may, but amounts and the number of releases may not. *Fixed
-queries*: everything is fixed before the first answer; for planning. `HOLDS_FOR` is this table.
+*Adaptive amounts*: later queries, and how much they spend, may depend on earlier answers.
+*Adaptive queries*: later queries may depend on earlier answers, but their amounts and number may
+not. *Fixed queries*: everything is fixed before the first answer; for planning. `HOLDS_FOR` has
+this table.
 
-Post-processing is free in all of them: what is computed from outputs alone, without the data,
-keeps the promise. epsilon**2 / 8 of rho needs a bounded range (the exponential mechanism);
-other pure mechanisms (permute-and-flip, randomised response) have epsilon * tanh(epsilon / 2).
+Post-processing is free: anything computed from outputs alone, without the data, keeps the promise.
+A rho of epsilon**2 / 8 needs a bounded range (the exponential mechanism); other pure mechanisms
+(permute-and-flip, randomised response) have a rho of epsilon * tanh(epsilon / 2).
 Results of exp and log are rounded to the safe side by a small relative margin.
 """
 
@@ -46,10 +47,10 @@ from .peeling import peeling_guarantee, peeling_round
 from .planning import nonadaptive_delta, nonadaptive_epsilon
 from .rates import count_rate, rank_rate, selection_rate
 
-#: What a composition holds for; the values of `HOLDS_FOR`.
+#: The conditions of compositions: the values of `HOLDS_FOR`.
 Condition = Literal["adaptive amounts", "adaptive queries", "fixed queries"]
 
-#: Which queries and amounts each composition holds for, by the name of its function.
+#: The queries and amounts for which each composition holds, by the name of its function.
 HOLDS_FOR: MappingProxyType[str, Condition] = MappingProxyType(
     {
         "sequential": "adaptive amounts",

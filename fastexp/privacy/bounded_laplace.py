@@ -1,13 +1,13 @@
-"""The rate of the Laplace mechanism on a bounded grid: what epsilon it costs, exactly.
+"""The rate of the Laplace mechanism on a bounded grid, and the exact epsilon that it costs.
 
 Outcomes are the points t = 0, ..., N; the statistic x lies anywhere in [0, N] (all in units of
 the step), and point t has weight exp(-a*|x - t|). Cutting the line off at its ends makes the
-normaliser Z(x) depend on x: least at the ends, where only one side is left. What this costs:
+normaliser Z(x) depend on x: it is smallest at the ends, where only one side is left. The cost:
 
 **Theorem.** For data sets with |x - x'| <= D <= N, D = K + d, K whole and 0 <= d < 1, the
 greatest log-ratio of the probabilities of a point, over all x, x' and points, is
 
-    E(a) = a*D + max(ln Z(D)/Z(0), ln Z(K+1)/Z(1-d)),    the second one where d > 0 only.
+    E(a) = a*D + max(ln Z(D)/Z(0), ln Z(K+1)/Z(1-d)),    the second one only if d > 0.
 
 *Proof.* Let x < x'. The log-ratio a*(|x' - t| - |x - t|) + ln Z(x')/Z(x) is greatest at t = 0,
 where it is a*(x' - x) + ln Z(x')/Z(x). Z is a sum of exponentials of slopes +-a, so a*x' + ln
@@ -48,20 +48,19 @@ from functools import lru_cache
 
 from ..reference.exact import exp_bounds, log_bounds
 
-DIGITS = 128  # binary ones of a bound on E, relative
-CONTINUUM = 1 << 80  # steps of a grid that is a continuum as far as doubles can tell
-CLOSE = 2.0**-50  # of the last two points of a search, relative
+DIGITS = 128  # relative precision of a bound on E, in bits
+CONTINUUM = 1 << 80  # steps of a grid that doubles cannot tell from a continuum
+CLOSE = 2.0**-50  # relative distance of the last two points of a search
 
 
 def bounded_laplace_epsilon(a: Fraction, steps: int, reach: Fraction) -> Fraction:
-    """An upper bound on E(a), within a relative 2**-100: what the rate a > 0 costs.
+    """Return an upper bound on E(a), the cost of the rate a > 0, within a relative 2**-100.
 
-    `steps` is N >= 1, and `reach` is D, in (0, N]. Each ratio of the theorem has a lead, so that
-    E(a) is the greatest a*lead + ln(above / below), and sums of sign * exp(-a*x) above and below,
-    as pairs (sign, x). Those of the phases d and 1 - d are multiplied with
-    exp(a * the distance to the grid).
+    `steps` is N >= 1, and `reach` is D, in (0, N]. E(a) is the larger of the theorem's two values
+    a*lead + ln(above / below). `above` and `below` are sums of sign * exp(-a*x), kept as pairs
+    (sign, x). Those of the phases d and 1 - d are multiplied by exp(a * the distance to the grid).
     """
-    # Binary digits that leave DIGITS of E: sums are >= 1 - e**-a, and E is >= a*D.
+    # Precision in bits that leaves DIGITS of E: sums are >= 1 - e**-a, and E is >= a*D.
     precision = DIGITS + _lost(a) + max(_lost(a), _lost(a * reach))
     whole = reach.numerator // reach.denominator
     d, last, zero = reach - whole, steps + 1, Fraction(0)
@@ -83,16 +82,16 @@ def bounded_laplace_epsilon(a: Fraction, steps: int, reach: Fraction) -> Fractio
 
 
 def _lost(small: Fraction) -> int:
-    """The binary zeros behind the point of a small number."""
+    """Return the number of zeros behind the binary point of a small number."""
     return max(0, small.denominator.bit_length() - small.numerator.bit_length() + 1)
 
 
-@lru_cache(maxsize=4096)  # the points that a search for an epsilon looks at
+@lru_cache(maxsize=4096)  # room for all points of a search for an epsilon
 def bounded_laplace_rate(epsilon: Fraction, steps: int, reach: Fraction) -> Fraction:
-    """The greatest double a with E(a) <= epsilon, certified by bounds in integers.
+    """Return the largest double a with E(a) <= epsilon, certified by bounds in integers.
 
-    Never below epsilon / (2*D), the rate that is safe on any grid, and exactly epsilon / N where
-    D >= N. E rises with a, which matters for accuracy only, not for privacy.
+    It is at least epsilon / (2*D), the rate that is safe on any grid, and exactly epsilon / N if
+    D >= N. That E rises with a matters only for accuracy, not for privacy.
     """
     if reach >= steps:
         return epsilon / steps
@@ -103,7 +102,7 @@ def bounded_laplace_rate(epsilon: Fraction, steps: int, reach: Fraction) -> Frac
     least = epsilon / (2 * reach)  # where E <= epsilon; at twice that it is >= epsilon
     low, high = x, y = float(least), float(2 * least)
     at_x, at_y = excess(x), excess(y)
-    while abs(y - x) > y * CLOSE:  # secants, or halves where they leave the bracket
+    while abs(y - x) > y * CLOSE:  # secants, or halving if they leave the bracket
         new = y - float(at_y * Fraction(y - x) / (at_y - at_x)) if at_x != at_y else y
         if not low <= new <= high:
             new = (low + high) / 2
@@ -117,6 +116,6 @@ def bounded_laplace_rate(epsilon: Fraction, steps: int, reach: Fraction) -> Frac
 
 
 def continuous_laplace_rate(epsilon: Fraction, width: Fraction, sensitivity: Fraction) -> Fraction:
-    """The rate on an interval of this width, to the precision of doubles."""
+    """Return the rate on an interval of this width, to the precision of doubles."""
     reach = min(sensitivity / width, Fraction(1)) * CONTINUUM
     return bounded_laplace_rate(epsilon, CONTINUUM, reach) * CONTINUUM / width

@@ -1,4 +1,4 @@
-"""What several promises are together, and what a whole call promises: rows, groups, persons."""
+"""Composition: the promise of several releases, and of a call with rows, groups and persons."""
 
 from __future__ import annotations
 
@@ -27,41 +27,42 @@ def total(
     max_rows: int = 1,
     neighbors: Neighbors | None = None,
 ) -> Guarantee:
-    """The promise of a whole batched or grouped call, from that of one draw.
+    """Return the promise of a whole batched or grouped call, from that of one draw.
 
-    Rows of a matrix are computed from the same people: rows * epsilon, rows * rho. Disjoint
-    rows or groups share no records, so that one record touches one of them: epsilon. A person
-    who is replaced may leave one and enter another: 2 * epsilon, unless `membership` is
-    public. A person with several records (up to `max_rows` in each of `max_groups` groups)
-    costs max_groups * max_rows * epsilon when added or removed, twice that when replaced.
+    The rows of a matrix are computed from the same people, which costs rows * epsilon and
+    rows * rho. Disjoint rows or groups share no records, so that one record affects one of them:
+    the cost is epsilon. A person who is replaced may leave one group and enter another, which
+    costs 2 * epsilon unless `membership` is public. A person with several records (up to
+    `max_rows` in each of `max_groups` groups) costs max_groups * max_rows * epsilon when added or
+    removed, and twice that when replaced.
 
     Parameters
     ----------
     guarantee : Guarantee
         The promise of one draw.
     rows : int
-        How many draws look at the same records; how many rows a matrix has.
+        The number of draws that read the same records, such as the rows of a matrix.
     disjoint : bool
-        The rows are disjoint parts of the data.
+        Whether the rows are disjoint parts of the data.
     groups : bool
-        Each draw is made once for each of several disjoint groups (the number of groups does
+        Whether each draw is made once for each of several disjoint groups (their number does
         not matter).
     membership : {"private", "public"}
-        Whether somebody who is replaced may change their row or group (private), or stays in
+        Whether a person who is replaced may change their row or group (private), or stays in
         the same one, which is known (public).
     max_groups : int
-        In how many groups or disjoint rows one person can be.
+        The most groups or disjoint rows that a person can be in.
     max_rows : int
-        How many records one person can have in a group; in the data where there are none.
+        The most records that a person can have in a group, or in the data if there are no groups.
     neighbors : {"add-remove", "replace"}, optional
-        The relation wanted. Default: the guarantee's own; where the caller stated the
-        sensitivity and the relation matters here (disjoint, groups, max_groups, max_rows),
+        The relation wanted. Default: that of the guarantee. If the caller stated the
+        sensitivity, and the relation matters here (disjoint, groups, max_groups, max_rows),
         add-remove.
 
     Returns
     -------
     Guarantee
-        Amounts are multiplied as the decimals that print, and rounded up.
+        Amounts are multiplied as the decimals that they print, and rounded up.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def total(
 
     Notes
     -----
-    With g = max_rows and m groups that change: epsilon * m * g, rho * m * g**2 and
+    With g = max_rows and m groups that change, the cost is epsilon * m * g, rho * m * g**2 and
     m * g * exp((g - 1) * epsilon) * delta (group privacy inside a group, sequential
     composition over groups). Dwork and Roth 2014, 2.2 and 3.5; McSherry 2009 (disjoint
     parts); Bun and Steinke 2016, 1.9 (groups under rho).
@@ -126,23 +127,23 @@ def total(
 
 
 def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
-    """Sequential composition: the amounts of releases from the same data add up.
+    """Return the sequential composition: the sums of the amounts of releases from the same data.
 
-    Σ epsilon, Σ delta and Σ rho. This holds adaptively in the strongest sense: later queries
-    and later *amounts* may depend on earlier answers, as long as the sum stays within what
-    was set beforehand. It is what `Budget` counts.
+    The sums are Σ epsilon, Σ delta and Σ rho. They hold adaptively in the strongest sense: later
+    queries and later *amounts* may depend on earlier answers, as long as the sum stays within a
+    limit that was set beforehand. `Budget` counts this sum.
 
     Parameters
     ----------
     guarantees : iterable of Guarantee
-        At least one. Their relations must agree (see `Guarantee.under`); a relation that
-        was stated by the caller (None) is taken as that of the others.
+        At least one. Their relations must agree (see `Guarantee.under`); a relation of None
+        (stated by the caller) is taken as that of the others.
 
     Returns
     -------
     Guarantee
-        Sums of the decimals that print, rounded up. A range that is bounded in each release
-        need not be bounded by the sum when later ones depend on earlier ones: None.
+        Sums of the decimals that the amounts print, rounded up. `bounded_range` is None: if later
+        releases depend on earlier ones, the range need not be bounded by the sum of their ranges.
 
     Raises
     ------
@@ -176,16 +177,16 @@ def sequential(guarantees: Iterable[Guarantee]) -> Guarantee:
 
 
 def parallel(guarantees: Iterable[Guarantee]) -> Guarantee:
-    """Parallel composition: of releases from disjoint parts of the data, the largest amounts.
+    """Return the parallel composition: the largest amounts, for disjoint parts of the data.
 
-    One record is in one part, so that adding or removing it changes one release. Replacing
-    one may move it from a part to another, and change two: see `total`.
+    A record is in one part, so that adding or removing it changes one release. Replacing a record
+    may move it from one part to another, and change two releases: see `total`.
 
     Parameters
     ----------
     guarantees : iterable of Guarantee
-        At least one, each for adding or removing a record of its part. A relation that the
-        caller stated (None) is taken as add-remove.
+        At least one, each for adding or removing a record of its part. A relation of None
+        (stated by the caller) is taken as add-remove.
 
     Returns
     -------
@@ -223,14 +224,14 @@ def parallel(guarantees: Iterable[Guarantee]) -> Guarantee:
 
 
 def group(guarantee: Guarantee, size: int) -> Guarantee:
-    """Group privacy: the promise for data sets that differ in up to `size` records.
+    """Return the promise for data sets that differ in up to `size` records: group privacy.
 
-    g * epsilon, g * bounded_range, g**2 * rho, and g * exp((g - 1) * epsilon) * delta.
+    It is g * epsilon, g * bounded_range, g**2 * rho, and g * exp((g - 1) * epsilon) * delta.
 
     Parameters
     ----------
     guarantee : Guarantee
-        The promise to one record.
+        The promise for one record.
     size : int
         g >= 1.
 
@@ -264,31 +265,31 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
 
 
 def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
-    """Advanced composition: what many equal releases promise together, for an added delta.
+    """Return the advanced composition of many equal releases, for an added delta.
 
-    The least of k * epsilon and
+    The epsilon is the smaller of k * epsilon and
 
         k * epsilon * tanh(epsilon / 2) + epsilon * sqrt(2 k ln(1 / delta)),
 
-    with 1 - (1 - delta_0)**k * (1 - delta) for delta_0 of each. The first term is the
-    expected loss of the worst pair, tanh(epsilon / 2) = (exp(epsilon) - 1) / (exp(epsilon) + 1),
-    where Dwork, Rothblum and Vadhan had exp(epsilon) - 1: the simple form of Kairouz, Oh and
-    Viswanath. Later *queries* may depend on earlier answers; the amounts and their number
-    are fixed beforehand. For the exponential mechanism `adaptive_epsilon` is better.
+    and the delta is 1 - (1 - delta_0)**k * (1 - delta) for releases of delta_0 each. The first
+    term is k times the expected privacy loss of the worst pair. Its factor tanh(epsilon / 2) =
+    (exp(epsilon) - 1) / (exp(epsilon) + 1) is that of Kairouz, Oh and Viswanath; Dwork, Rothblum
+    and Vadhan had exp(epsilon) - 1. Later *queries* may depend on earlier answers; the amounts and
+    their number are fixed beforehand. `adaptive_epsilon` is better for the exponential mechanism.
 
     Parameters
     ----------
     guarantee : Guarantee
-        The promise of each release; with epsilon.
+        The promise of each release; it must state epsilon.
     rounds : int
         k >= 1.
     delta : float
-        In (0, 1): what is added.
+        The added delta, in (0, 1).
 
     Returns
     -------
     Guarantee
-        Rounded up by a relative 1e-12; it states k * rho too.
+        Rounded up by a relative 1e-12. It states k * rho, too.
 
     Raises
     ------

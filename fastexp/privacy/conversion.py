@@ -1,6 +1,6 @@
-"""One promise in other terms, and many of bounded range that may depend on each other.
+"""Conversions of promises, and composition of bounded ranges with adaptive queries.
 
-Only positive terms are added, so that nothing is lost where eta is tiny or the order large.
+Only positive terms are added, so that no digits cancel if eta is tiny or the order large.
 With psi(x) = ln(sinh(x/2) / (x/2)), the exact divergence of order a = b + 1 of an
 eta-bounded-range mechanism (Dong, Durfee and Rogers 2020, maximised over the worst pairs) is
 
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from .._parameters import validate
 from . import amounts
 
-RANGE = (1e-100, 1e9)  # of a bounded range or rho: where the formulas are accurate
+RANGE = (1e-100, 1e9)  # of a bounded range or rho for which the formulas are accurate
 # ln(sinh(x/2) / (x/2)) = sum of c[n] x**(2n), n = 1, 2, ...: Bernoulli numbers / (2n (2n)!).
 SERIES = (
     1 / 24,
@@ -37,22 +37,22 @@ Function = Callable[[float], float]
 
 
 def bounded_range_divergence(bounded_range: float, order: float) -> float:
-    """The greatest Rényi divergence of an order that a bounded range allows, exactly.
+    """Return the largest Rényi divergence of an order that a bounded range allows, exactly.
 
-    At most bounded_range**2 / 8 * order (that is rho), and at most bounded_range. Rényi
-    divergences of one order add up, also where later *queries* depend on earlier answers.
+    It is at most rho * order = bounded_range**2 / 8 * order, and at most bounded_range. Rényi
+    divergences of one order add up, even if later *queries* depend on earlier answers.
 
     Parameters
     ----------
     bounded_range : float
-        That of one release, in [1e-100, 1e9]: epsilon of the exponential mechanism.
+        The range of one release, in [1e-100, 1e9]: the epsilon of an exponential mechanism.
     order : float
         In [1.00001, 1e30].
 
     Returns
     -------
     float
-        In nats; rounded up by a relative 1e-12 (1e-8 at the least orders).
+        In nats; rounded up by a relative 1e-12 (1e-8 at the smallest orders).
 
     Raises
     ------
@@ -76,26 +76,25 @@ def bounded_range_divergence(bounded_range: float, order: float) -> float:
 
 
 def adaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> float:
-    """The delta of many releases of bounded range, for a total epsilon.
+    """Return the delta of many releases of bounded range, for a total epsilon.
 
-    By exact Rényi divergences (`bounded_range_divergence`), each order converted as well as
-    one order allows, and the best order. Later *queries* may depend on earlier answers; the
+    Exact Rényi divergences (`bounded_range_divergence`) are converted to delta by the best formula
+    for a single order, at the best order. Later *queries* may depend on earlier answers; the
     amounts and their number are fixed beforehand.
 
     Parameters
     ----------
     rounds : int
-        How many releases, >= 1.
+        The number of releases, >= 1.
     bounded_range : float
-        That of each release, in [1e-100, 1e9]: epsilon of the exponential mechanism.
+        The range of each release, in [1e-100, 1e9]: the epsilon of an exponential mechanism.
     epsilon : float
         The total, >= 0, in nats.
 
     Returns
     -------
     float
-        Rounded up by a relative 1e-12 or more; 0 where bounded_range * rounds is at most
-        epsilon.
+        Rounded up by a relative 1e-12 or more; 0 if bounded_range * rounds is at most epsilon.
 
     Raises
     ------
@@ -122,16 +121,16 @@ def adaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> float:
 
 
 def adaptive_epsilon(rounds: int, bounded_range: float, delta: float) -> float:
-    """The total epsilon of many releases of bounded range, for a delta.
+    """Return the total epsilon of many releases of bounded range, for a delta.
 
     The inverse of `adaptive_delta`, under the same conditions.
 
     Parameters
     ----------
     rounds : int
-        How many releases, >= 1.
+        The number of releases, >= 1.
     bounded_range : float
-        That of each release, in [1e-100, 1e9]: epsilon of the exponential mechanism.
+        The range of each release, in [1e-100, 1e9]: the epsilon of an exponential mechanism.
     delta : float
         In (0, 1).
 
@@ -159,15 +158,15 @@ def adaptive_epsilon(rounds: int, bounded_range: float, delta: float) -> float:
 
 
 def adaptive_log_delta(rounds: int, bounded_range: float, epsilon: float) -> float:
-    """The logarithm of `adaptive_delta`, for checked arguments."""
+    """Return the logarithm of `adaptive_delta`, for checked arguments."""
     return _best_log_delta(lambda order: rounds * _divergence(bounded_range, order), epsilon)
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
-    """The delta of the (epsilon, delta)-DP that a rho implies, for an epsilon.
+    """Return the delta of the (epsilon, delta)-DP that a rho implies, for an epsilon.
 
-    The least over orders a > 1 of exp((a - 1) (a rho - epsilon)) / (a - 1) * (1 - 1/a)**a.
-    Bun and Steinke's exp(-(epsilon - rho)**2 / (4 rho)) is larger: 12 times in the example.
+    It is the minimum over orders a > 1 of exp((a - 1) (a rho - epsilon)) / (a - 1) * (1 - 1/a)**a.
+    Bun and Steinke's exp(-(epsilon - rho)**2 / (4 rho)) is larger: in the example, 12 times.
 
     Parameters
     ----------
@@ -203,7 +202,7 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """The epsilon of the (epsilon, delta)-DP that a rho implies, for a delta.
+    """Return the epsilon of the (epsilon, delta)-DP that a rho implies, for a delta.
 
     The inverse of `zcdp_delta`.
 
@@ -235,10 +234,10 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 
 
 def _best_log_delta(divergence: Function, epsilon: float) -> float:
-    """The least ln delta, at most 0, that the Rényi divergence of an order implies.
+    """Return the smallest ln delta, at most 0, that Rényi divergences imply; safely rounded up.
 
-    delta = exp((a - 1) (divergence - epsilon)) / (a - 1) * (1 - 1/a)**a: Canonne, Kamath and
-    Steinke 2020, Proposition 12, which is the best for one order. Safely rounded up.
+    delta = exp((a - 1) (divergence - epsilon)) / (a - 1) * (1 - 1/a)**a is the best bound for one
+    order: Canonne, Kamath and Steinke 2020, Proposition 12.
     """
 
     def log_delta(order: float) -> float:
@@ -250,7 +249,7 @@ def _best_log_delta(divergence: Function, epsilon: float) -> float:
 
 
 def _best_epsilon(divergence: Function, delta: float) -> float:
-    """The least epsilon, by the same formula solved for it; safely rounded up."""
+    """Return the smallest epsilon by the same formula, solved for it; safely rounded up."""
 
     def epsilon(order: float) -> float:
         b, log = order - 1, order * math.log1p(-1 / order)
@@ -261,10 +260,10 @@ def _best_epsilon(divergence: Function, delta: float) -> float:
 
 
 def _least(bound: Function) -> float:
-    """The minimum over orders > 1 of a bound that falls and then rises.
+    """Return the minimum over orders > 1 of a bound that falls and then rises.
 
-    Golden sections in ln(order - 1). Each order gives a bound that holds, so that a search
-    that misses the best one is only a little too careful.
+    Golden sections in ln(order - 1). The bound of each order holds, so that a search that misses
+    the best order is only slightly conservative.
     """
     bounds: dict[float, float] = {}
 
@@ -286,12 +285,12 @@ def _least(bound: Function) -> float:
 
 
 def cuts(low: float, high: float) -> tuple[float, float]:
-    """The two points between which a golden section cuts a range next, the lower one first."""
+    """Return the two points at which a golden section cuts a range, the lower one first."""
     return high - GOLDEN * (high - low), low + GOLDEN * (high - low)
 
 
 def log_sinhc(x: float) -> float:
-    """ln(sinh(x/2) / (x/2)) for x >= 0."""
+    """Return ln(sinh(x/2) / (x/2)) for x >= 0."""
     if x < 1.0:
         square, total = x * x, 0.0
         for c in reversed(SERIES):
@@ -301,7 +300,7 @@ def log_sinhc(x: float) -> float:
 
 
 def langevin(y: float) -> float:
-    """Coth y - 1/y for y >= 0: twice the derivative of `log_sinhc` at 2y."""
+    """Return coth y - 1/y for y >= 0: twice the derivative of `log_sinhc` at 2y."""
     if y < 0.5:
         x, total = 2 * y, 0.0
         for n in range(len(SERIES), 0, -1):
@@ -311,12 +310,12 @@ def langevin(y: float) -> float:
 
 
 def _log1mexp(x: float) -> float:
-    """ln(1 - exp(-x)) for x > 0."""
+    """Return ln(1 - exp(-x)) for x > 0."""
     return math.log(-math.expm1(-x))
 
 
 def _divergence(eta: float, order: float) -> float:
-    """The greatest Rényi divergence of an eta-bounded-range mechanism; never below it."""
+    """Return an upper bound on the Rényi divergence of an eta-bounded-range mechanism."""
     a, b = order, order - 1
     if eta > WIDE:
         ends = a * _log1mexp(a * eta) - b * _log1mexp(b * eta) - _log1mexp(eta)

@@ -1,4 +1,4 @@
-"""What a mechanism guarantees, and the same promise under another neighbour relation."""
+"""The promise of a mechanism, and the same promise under another neighbour relation."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from . import amounts
 @final
 @dataclass(frozen=True, slots=True)
 class Guarantee(HtmlRepr):
-    """What one draw of a mechanism promises, or a whole call, or several.
+    """The privacy promise of one draw of a mechanism, of a whole call, or of several.
 
-    It cannot be subclassed: budgets charge what is written here.
+    It cannot be subclassed, since budgets charge the amounts in it.
 
     Attributes
     ----------
     epsilon : float or None
-        In nats: for neighbouring data sets no output's probability changes by more than a
-        factor exp(epsilon) (and, where `delta` > 0, an additive delta). None: not promised.
+        In nats. Between neighbouring data sets, the probability of no output changes by more than
+        a factor exp(epsilon) (if `delta` > 0, plus delta). None: not promised.
     neighbors : {"add-remove", "replace", "both"} or None
-        The relation that this holds for; None: the one for which the caller stated the
-        sensitivity.
+        The neighbour relation under which the promise holds. None: the one for which the caller
+        stated the sensitivity.
     bounded_range : float or None
-        The log-ratios of all outputs lie in one interval of this length (Durfee and Rogers
-        2019); None: not promised.
+        The log-ratios of all output probabilities lie in one interval of this length (Durfee and
+        Rogers 2019). None: not promised.
     rho : float or None
-        Zero-concentrated differential privacy: bounded_range**2 / 8 (Cesar and Rogers
-        2021) where the range of one draw is bounded, epsilon * tanh(epsilon / 2) else.
+        The parameter of zero-concentrated differential privacy: bounded_range**2 / 8 (Cesar and
+        Rogers 2021) if the range of one draw is bounded, otherwise epsilon * tanh(epsilon / 2).
         None: not promised.
     delta : float
-        0: the promise is pure.
+        The delta of (epsilon, delta); 0 if the promise is pure.
     assumes : str
         What the caller must ensure.
 
@@ -50,11 +50,11 @@ class Guarantee(HtmlRepr):
 
     Notes
     -----
-    Amounts are float64; a Fraction, Decimal or integer becomes the least one whose decimal is
-    not below it. They are read as the decimals that print, and products and sums of them are
-    rounded up from those: three draws of epsilon 0.1 are 0.3. Infinity is an amount that no
-    budget covers. Whatever is computed from the output alone
-    (sorting, clipping, a plot) keeps the promise: post-processing is free.
+    Amounts are float64; a Fraction, Decimal or integer becomes the smallest float64 whose decimal
+    is not below it. Amounts are read as the decimals that they print, and their products and sums
+    are rounded up: three draws of epsilon 0.1 cost 0.3. No budget covers an infinite amount.
+    Anything computed from the output alone (sorting, clipping, a plot) keeps the promise:
+    post-processing is free.
 
     Examples
     --------
@@ -72,13 +72,13 @@ class Guarantee(HtmlRepr):
     assumes: str
 
     def __post_init__(self) -> None:
-        """Amounts as floats, rounded up; relations and text as they must be."""
+        """Round amounts up to floats, and validate relation and text."""
         check_rounding()
         put = object.__setattr__
         for name in ("epsilon", "bounded_range", "rho", "delta"):
             amount = getattr(self, name)
             if type(amount) is float and 0.0 < amount <= 1.0:
-                continue  # the common case: promises are built in every release with a budget
+                continue  # the common case, taken by every release with a budget
             if amount is not None or name == "delta":
                 put(self, name, amounts.upward(name, amount))
         if self.delta > 1.0:
@@ -99,21 +99,21 @@ class Guarantee(HtmlRepr):
         return Card("Guarantee: what a release promises", [*facts, ("assumes", self.assumes)])
 
     def under(self, neighbors: Neighbors) -> Guarantee:
-        """The same promise, stated for a neighbour relation.
+        """Return the same promise under a neighbour relation.
 
         Parameters
         ----------
         neighbors : {"add-remove", "replace"}
-            The relation wanted. A promise for adding or removing one record holds for
-            replacing one as for a group of two: a removal and an addition. The other way
-            it does not hold. Where the caller stated the sensitivity (`neighbors` is None),
-            it is taken as stated for the relation wanted.
+            The relation wanted. Replacing a record is a removal and an addition, so a promise
+            for add-remove holds under replace as for a group of two. A promise for replace does
+            not hold under add-remove. If the caller stated the sensitivity (`neighbors` is
+            None), it is taken as stated for the relation wanted.
 
         Returns
         -------
         Guarantee
-            With 2 * epsilon, 2 * bounded_range, 4 * rho and 2 * exp(epsilon) * delta where
-            add-remove becomes replace; with the same numbers else.
+            From add-remove to replace: 2 * epsilon, 2 * bounded_range, 4 * rho and
+            2 * exp(epsilon) * delta. Otherwise the same numbers.
 
         Raises
         ------
@@ -141,9 +141,9 @@ class Guarantee(HtmlRepr):
 
 
 def checked_guarantee(guarantee: Any, name: str = "guarantee") -> Guarantee:
-    """A promise, nothing that merely looks like one, with its amounts as they are by now.
+    """Return a genuine promise, with its current amounts, checked again.
 
-    Python lets anybody write to a frozen object; what is charged is what is checked here.
+    Python lets anybody write to a frozen object; the amounts that are checked here are charged.
     """
     if type(guarantee) is not Guarantee:
         kind = type(guarantee).__name__
@@ -152,7 +152,7 @@ def checked_guarantee(guarantee: Any, name: str = "guarantee") -> Guarantee:
 
 
 def _for_groups(guarantee: Guarantee, size: int) -> Guarantee:
-    """The promise for data sets that differ by `size` steps of the relation."""
+    """Return the promise for data sets that differ by `size` steps of the relation."""
     if size == 1:
         return guarantee
     epsilon, delta = guarantee.epsilon, guarantee.delta
@@ -169,16 +169,16 @@ def _for_groups(guarantee: Guarantee, size: int) -> Guarantee:
 
 
 def selection_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> Guarantee:
-    """The promise of the exponential mechanism: epsilon-DP and epsilon-bounded-range.
+    """Return the promise of the exponential mechanism: epsilon-DP and epsilon-bounded-range.
 
-    Hence epsilon**2 / 8 of rho (Cesar and Rogers 2021).
+    Its rho is therefore epsilon**2 / 8 (Cesar and Rogers 2021).
 
     Parameters
     ----------
     epsilon : float
         In nats, > 0.
     neighbors : {"add-remove", "replace", "both"} or None
-        The relation; None: the one for which the caller stated the sensitivity.
+        The neighbour relation. None: the one for which the caller stated the sensitivity.
     assumes : str
         What the caller must ensure.
 
@@ -204,24 +204,24 @@ def selection_guarantee(epsilon: float, neighbors: Relation | None, assumes: str
 
 
 def pure_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> Guarantee:
-    """The promise of a mechanism that is epsilon-DP and nothing better.
+    """Return the promise of a mechanism that is epsilon-DP, without a bounded range.
 
-    Permute-and-flip and randomised response: their range is not bounded by epsilon, so that
-    epsilon**2 / 8 of rho would be too good to be true.
+    Such are permute-and-flip and randomised response: as epsilon does not bound their range, a rho
+    of epsilon**2 / 8 would be too small.
 
     Parameters
     ----------
     epsilon : float
         In nats, > 0.
     neighbors : {"add-remove", "replace", "both"} or None
-        The relation; None: the one for which the caller stated the sensitivity.
+        The neighbour relation. None: the one for which the caller stated the sensitivity.
     assumes : str
         What the caller must ensure.
 
     Returns
     -------
     Guarantee
-        With `pure_rho` of rho.
+        Its rho is `pure_rho`.
 
     Raises
     ------
@@ -240,12 +240,12 @@ def pure_guarantee(epsilon: float, neighbors: Relation | None, assumes: str) -> 
 
 
 def pure_rho(epsilon: float) -> float:
-    """The rho of zero-concentrated differential privacy that pure epsilon-DP implies.
+    """Return the rho of zero-concentrated differential privacy that pure epsilon-DP implies.
 
-    rho = epsilon * tanh(epsilon / 2) <= epsilon**2 / 2. Randomised response is the worst
-    epsilon-DP mechanism, and this is its Kullback-Leibler divergence, the limit of its
-    Rényi divergences over their order; the least rho that holds for all. Where the range is
-    bounded, bounded_range**2 / 8 holds, about a quarter of that.
+    It is epsilon * tanh(epsilon / 2) <= epsilon**2 / 2, the smallest rho that holds for every
+    epsilon-DP mechanism. Randomised response is the worst of them, and this is its
+    Kullback-Leibler divergence. If the range is bounded, the rho bounded_range**2 / 8 holds, which
+    is about a quarter of it.
 
     Parameters
     ----------

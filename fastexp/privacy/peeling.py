@@ -1,8 +1,8 @@
-"""Top-k by peeling: how much each round may spend, and what all rounds promise together.
+"""Top-k by peeling: the epsilon of each round, and the promise of all rounds together.
 
-Round after round, the exponential mechanism selects one of the candidates that are left. Later
-rounds depend on earlier answers, so only adaptive composition counts here: the sum of epsilon,
-of rho, and of exact Rényi divergences of a bounded range.
+In each round, the exponential mechanism selects one of the remaining candidates. Later rounds
+depend on earlier answers, so only adaptive composition applies: the sums of epsilon, of rho, and of
+exact Rényi divergences of a bounded range.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ def peeling_round(
     delta: float = 0.0,
     rho: float | None = None,
 ) -> Fraction:
-    """The greatest epsilon of each of several selections that together keep a total.
+    """Return the largest epsilon of each selection with which all of them keep a total.
 
     Parameters
     ----------
     rounds : int
-        How many selections, >= 1; each of the exponential mechanism, hence of bounded range,
-        and free to depend on those before.
+        The number of selections, >= 1. Each is one of the exponential mechanism, hence of bounded
+        range, and may depend on earlier ones.
     epsilon : float, optional
         The total, in nats; either this or `rho`.
     delta : float
-        In [0, 1); goes with epsilon. 0: pure.
+        In [0, 1), with epsilon; 0: pure.
     rho : float, optional
-        The total of zero-concentrated differential privacy.
+        The total rho of zero-concentrated differential privacy.
 
     Returns
     -------
     fractions.Fraction
-        Exactly epsilon / rounds where delta is 0. With rho, the greatest float e with
-        rounds * e**2 / 8 <= rho. With delta, a float, the best of three, rounded down: the
-        pure epsilon / rounds; the zero-concentrated bound in closed form; exact Rényi
-        divergences (`adaptive_epsilon`), which is nearly always the best.
+        If delta is 0, exactly epsilon / rounds. With rho, the largest float e with
+        rounds * e**2 / 8 <= rho. With delta, a float, rounded down: the largest of epsilon / rounds
+        (pure), the zero-concentrated bound in closed form, and the bound of exact Rényi
+        divergences (`adaptive_epsilon`), which is nearly always the largest.
 
     Raises
     ------
@@ -95,26 +95,26 @@ def peeling_guarantee(
     assumes: str,
     neighbors: Relation | None = None,
 ) -> Guarantee:
-    """What selections in rounds promise together, each with the epsilon of `peeling_round`.
+    """Return the promise of all rounds together, each with the epsilon of `peeling_round`.
 
     Parameters
     ----------
     rounds : int
         As given to `peeling_round`.
     round_epsilon : Fraction or float
-        What it returned.
+        The value that `peeling_round` returned.
     epsilon, delta, rho : float
         As given to `peeling_round`: the total that is promised.
     assumes : str
         What the caller must ensure.
     neighbors : {"add-remove", "replace", "both"}, optional
-        The relation; None: the one for which the caller stated the sensitivity.
+        The neighbour relation. None: the one for which the caller stated the sensitivity.
 
     Returns
     -------
     Guarantee
-        With delta 0, epsilon is pure: the total, or rounds * round_epsilon where rho was
-        given. It always states rho. The range of several rounds is not bounded by the sum.
+        If delta is 0, epsilon is pure: the total or, if rho was given, rounds * round_epsilon. It
+        always states rho. It states no bounded range: that of several rounds is not the sum.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def peeling_guarantee(
 
 
 def _root(square: Fraction) -> float:
-    """The greatest float whose square is at most a number > 0."""
+    """Return the largest float whose square is at most a number > 0."""
     shift = 64 + max(0, square.denominator.bit_length() - square.numerator.bit_length())
     whole = math.isqrt((square.numerator << 2 * shift) // square.denominator)
     root = float(Fraction(whole, 1 << shift))
@@ -152,7 +152,7 @@ def _root(square: Fraction) -> float:
 
 @lru_cache(maxsize=64)
 def _with_delta(rounds: int, epsilon: float, delta: float) -> float:
-    """By bisection above what closed formulas give."""
+    """Return the epsilon of a round, by bisection above the value of closed formulas."""
     log = math.log(delta)
     closed = math.sqrt(8 * (epsilon - log)) + math.sqrt(-8 * log)
     closed = 8 * epsilon / (closed * math.sqrt(rounds))  # without the difference of the roots

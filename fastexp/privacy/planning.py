@@ -1,4 +1,4 @@
-"""Optimal composition of bounded ranges, for queries that are fixed beforehand: planning.
+"""Optimal composition of bounded ranges for queries that are fixed beforehand, for planning.
 
 Dong, Durfee and Rogers 2020, Theorem 3: for k releases of bounded range eta, chosen before any
 answer is seen,
@@ -22,26 +22,26 @@ from .._parameters import validate
 from .._typing import FloatArray
 from . import amounts
 
-MOST_ROUNDS = 10_000  # of which the inverse takes some seconds
+MOST_ROUNDS = 10_000  # the inverse then takes some seconds
 PLAN_RANGE = (1e-12, 500.0)
 SAFETY = 1e-9
-CLOSE = 1e-9  # of the inverse
-ORDERS = 48  # of the divergences that bound an l from above
-SHORT = 64  # rounds up to which every l is computed
+CLOSE = 1e-9  # relative precision of the inverse
+ORDERS = 48  # the number of divergences whose minimum is the upper bound for an l
+SHORT = 64  # up to so many rounds every l is computed
 
 
 def nonadaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> float:
-    """The least delta of many releases of bounded range that are fixed beforehand.
+    """Return the smallest delta of many releases of bounded range that are fixed beforehand.
 
-    For planning: it holds where **no query depends on an earlier answer**. Otherwise use
+    For planning: it holds only if **no query depends on an earlier answer**. Otherwise use
     `adaptive_delta`, which is larger.
 
     Parameters
     ----------
     rounds : int
-        How many releases, in [1, 10000].
+        The number of releases, in [1, 10000].
     bounded_range : float
-        That of each release, in [1e-12, 500]: epsilon of the exponential mechanism.
+        The range of each release, in [1e-12, 500]: the epsilon of an exponential mechanism.
     epsilon : float
         The total, >= 0, in nats.
 
@@ -71,23 +71,23 @@ def nonadaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> floa
 
 
 def nonadaptive_epsilon(rounds: int, bounded_range: float, delta: float) -> float:
-    """The least total epsilon of many releases that are fixed beforehand, for a delta.
+    """Return the smallest total epsilon of releases that are fixed beforehand, for a delta.
 
     The inverse of `nonadaptive_delta`, under the same conditions.
 
     Parameters
     ----------
     rounds : int
-        How many releases, in [1, 10000].
+        The number of releases, in [1, 10000].
     bounded_range : float
-        That of each release, in [1e-12, 500]: epsilon of the exponential mechanism.
+        The range of each release, in [1e-12, 500]: the epsilon of an exponential mechanism.
     delta : float
         In (0, 1).
 
     Returns
     -------
     float
-        In nats, at most bounded_range * rounds; an epsilon with `nonadaptive_delta` <= delta.
+        In nats, at most bounded_range * rounds; its `nonadaptive_delta` is at most delta.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def _arguments(rounds: int, bounded_range: float) -> tuple[int, float]:
 
 
 def _log_delta(k: int, eta: float, epsilon: float) -> float:
-    """The maximum over l: those whose upper bound is below what was found are skipped."""
+    """Return the maximum over l; an l is skipped if its upper bound is below the best found."""
     sides = (epsilon + eta * np.arange(1.0, k + 2)) / (k + 1)
     open_ = np.flatnonzero((sides > 0.0) & (sides < eta))
     sides, best = sides[open_], -math.inf
@@ -143,9 +143,9 @@ def _log_binomials(k: int) -> FloatArray:
 
 
 def _log_sum(k: int, eta: float, t: float, last: int) -> float:
-    """The logarithm of the sum for one l, over exp(epsilon).
+    """Return the logarithm of the sum for one l, divided by exp(epsilon).
 
-    All terms are positive and log-concave in i: those before a window add up to less than a
+    All terms are positive and log-concave in i: the terms before a window add up to less than a
     geometric series.
     """
     whole = math.expm1(-eta)
@@ -166,7 +166,7 @@ def _log_sum(k: int, eta: float, t: float, last: int) -> float:
 
 
 def _bounds(k: int, eta: float, epsilon: float, sides: FloatArray) -> FloatArray:
-    """An upper bound of ln delta for each t, from Rényi divergences of some orders."""
+    """Return an upper bound on ln delta for each t, from Rényi divergences of some orders."""
     whole = math.expm1(-eta)
     log_p = np.log(np.expm1(sides - eta) / whole) - sides
     log_q = np.log(np.expm1(-sides) / whole)
@@ -177,4 +177,4 @@ def _bounds(k: int, eta: float, epsilon: float, sides: FloatArray) -> FloatArray
         moment = np.logaddexp(log_p + a * sides, log_q + a * (sides - eta))
         bound = k * moment - b * epsilon - math.log(b) + a * math.log1p(-1 / a)
         best = np.minimum(best, bound)
-    return best + 1e-3  # far beyond what its arithmetic errs by
+    return best + 1e-3  # far more than the error of the arithmetic

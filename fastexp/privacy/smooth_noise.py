@@ -1,8 +1,8 @@
-"""Noise for a smooth sensitivity: its calibrations, and what they promise. No data.
+"""Noise for a smooth sensitivity: its calibrations and their promises. No data are read.
 
 A statistic f with a beta-smooth bound SS on its local sensitivity is released as
-f + SS/alpha * Z. Which (alpha, beta) are allowed depends on Z and epsilon only. `"paper"` is what
-was published, `"tight"` the exact cost of the noise, where it is known:
+f + SS/alpha * Z. The allowed pairs (alpha, beta) depend on Z and epsilon only. `"paper"` is the
+published calibration, and `"tight"` the exact cost of the noise, if that is known:
 
 ===================  ====================================================  ====================
 noise                "paper"                                               "tight"
@@ -20,15 +20,15 @@ arsinh-normal        epsilon = sqrt(beta (beta/sigma**2 + 1/sigma + 2))    the s
                      + (2/(3 sigma) + sigma/2) alpha, sigma = 2/sqrt(3)
 ===================  ====================================================  ====================
 
-The last three give epsilon**2 / 2 of zero-concentrated differential privacy (Bun and Steinke);
-their split is the best one, as is the sigma of laplace-lognormal, for its standard deviation.
-*Best*: of the least `spread_out(beta) / alpha`, about the error on evenly spaced records; nothing
-looks at data. All results are moved to the safe side.
+The last three promise a rho of epsilon**2 / 2 (zero-concentrated differential privacy; Bun and
+Steinke). Their split is the best one for the standard deviation, as is the sigma of
+laplace-lognormal. The *best pair* has the smallest `spread_out(beta) / alpha`, which is about the
+error on evenly spaced records; no data are read. All results are moved to the safe side.
 
-A statistic with noise SS/alpha * Z is compared with its neighbour's: in units of the smaller
-scale the centre moves by at most alpha, and the scale changes by a factor exp(t), |t| <= beta.
-Write s for the shift, and P, Q for the laws of Z and of s + exp(t)*Z. Of two pairs the smaller
-one is private too, so that results are rounded down.
+Compare a statistic with noise SS/alpha * Z with that of a neighbouring data set: in units of the
+smaller scale the centre moves by at most alpha, and the scale changes by a factor exp(t),
+|t| <= beta. Write s for the shift, and P, Q for the laws of Z and of s + exp(t)*Z. A smaller pair
+is private, too, so that results are rounded down.
 
 *Cauchy.* The greatest log-ratio of two Cauchy densities is the hyperbolic distance of their
 parameters, D = acosh(cosh t + s**2 * exp(-t) / 2).
@@ -79,13 +79,12 @@ CALIBRATIONS = ("paper", "tight")
 UNIFORM_SIGMA, ARSINH_SIGMA = math.sqrt(2), 2 / math.sqrt(3)
 UNIFORM_SHIFT = math.exp(1.5 * UNIFORM_SIGMA**2) * math.sqrt(2 / math.pi) / UNIFORM_SIGMA
 ARSINH_SHIFT = 2 / (3 * ARSINH_SIGMA) + ARSINH_SIGMA / 2
-# a greater epsilon is used as this one: formulas overflow, and nothing is gained
-MAX_EPSILON = 600.0
+MAX_EPSILON = 600.0  # a larger epsilon counts as this one: formulas would overflow, for no gain
 SPAN, PARTS, STEPS = 30.0, 120, 60  # of the search: e-folds, coarse steps, halvings
 
 
 class Calibration(NamedTuple):
-    """The noise is SS_beta / alpha * Z; `sigma` is Z's own parameter, 0 if it has none."""
+    """The parameters of noise SS_beta / alpha * Z; `sigma` is that of Z, 0 if it has none."""
 
     alpha: float
     beta: float
@@ -93,7 +92,7 @@ class Calibration(NamedTuple):
 
 
 def noise_delta(noise: str, delta: float) -> float:
-    """A delta that fits the noise: in (0, 1) for laplace, 0 for pure noises."""
+    """Return a delta that fits the noise: in (0, 1) for laplace, 0 for pure noises."""
     number = validate.real("delta", delta)
     if noise != "laplace" and number == 0.0:
         return 0.0
@@ -105,7 +104,7 @@ def noise_delta(noise: str, delta: float) -> float:
 
 
 def calibrate(noise: str, calibration: str, epsilon: float, delta: float) -> Calibration:
-    """The pair for checked parameters."""
+    """Return the calibration for checked parameters."""
     e = min(epsilon, MAX_EPSILON)
     if noise in CONCENTRATED:
         return _concentrated(noise, e)
@@ -132,7 +131,7 @@ def _concentrated(noise: str, e: float) -> Calibration:
             price = math.sqrt(beta * (beta / sigma**2 + 1 / sigma + 2))
             return max(e - price, 0.0) / ARSINH_SHIFT
 
-        half = 1 / sigma + 2  # where the price is e: beta**2 / sigma**2 + half * beta = e**2
+        half = 1 / sigma + 2  # the price is e if beta**2 / sigma**2 + half * beta = e**2
         most = 2 * e * e / (half + math.hypot(half, 2 * e / sigma))
         return Calibration(*_best_pair(most, left), sigma)
     if noise == "uniform-lognormal":
@@ -154,22 +153,22 @@ def _concentrated(noise: str, e: float) -> Calibration:
 
 
 def spread_out(beta: float) -> float:
-    """About the smooth sensitivity of evenly spaced records, in spacings: the yardstick.
+    """Return about the smooth sensitivity of evenly spaced records, in spacings.
 
-    The greatest of (k + 1) * exp(-beta*k) over real k >= 0.
+    It is the maximum of (k + 1) * exp(-beta*k) over real k >= 0, and compares calibrations.
     """
     return math.exp(beta - 1) / beta if beta < 1 else 1.0
 
 
 def _balanced(epsilon: float, price: float) -> float:
-    """The beta with the least `spread_out(beta) / alpha` where alpha costs epsilon - price*beta."""
+    """Return the beta of the best pair if alpha costs epsilon - price*beta."""
     return below(2 * epsilon / (epsilon + 2 * price + math.hypot(epsilon, 2 * price)))
 
 
 def _best_pair(most: float, alpha: Callable[[float], float]) -> tuple[float, float]:
-    """(alpha, beta) with the least `spread_out(beta) / alpha`, beta below `most`.
+    """Return the (alpha, beta) with the smallest `spread_out(beta) / alpha`, beta below `most`.
 
-    `alpha` gives the greatest one of a beta, 0 if there is none.
+    `alpha` returns the largest alpha for a beta, 0 if there is none.
     """
 
     def gain(log_beta: float) -> float:
@@ -181,7 +180,7 @@ def _best_pair(most: float, alpha: Callable[[float], float]) -> tuple[float, flo
 
 
 def _highest(gain: Callable[[float], float], low: float, high: float) -> float:
-    """About where a function with one peak is greatest: a grid, then golden sections."""
+    """Return about where a function with one peak is largest: a grid, then golden sections."""
     step = (high - low) / PARTS
     near = max((low + i * step for i in range(1, PARTS)), key=gain)
     low, high = near - step, near + step
@@ -192,17 +191,17 @@ def _highest(gain: Callable[[float], float], low: float, high: float) -> float:
 
 
 def cauchy_alpha(beta: float, epsilon: float, _delta: float = 0.0) -> float:
-    """Of Cauchy noise; beta < epsilon.
+    """Return the largest alpha of Cauchy noise; beta < epsilon.
 
-    The greatest log-ratio is D at (s, t) = (alpha, 0) or (alpha * exp(-beta), beta), less between
-    them. Up to beta = ln(2 cosh(epsilon) - 1) the first one decides, and beta is free.
+    The largest log-ratio is D at (s, t) = (alpha, 0) or (alpha * exp(-beta), beta), and smaller
+    between them. Up to beta = ln(2 cosh(epsilon) - 1) the first one is larger, and beta is free.
     """
     rest = math.sinh((epsilon + beta) / 2) * math.sinh(max(epsilon - beta, 0.0) / 2)
     return min(2 * math.sinh(epsilon / 2), 2 * math.sqrt(math.exp(beta) * rest))
 
 
 def student_alpha(beta: float, epsilon: float, _delta: float = 0.0) -> float:
-    """Of Student's t with 3 degrees of freedom; beta < epsilon / 3."""
+    """Return the largest alpha of Student's t with 3 degrees of freedom; beta < epsilon / 3."""
     squares = (
         12 * math.exp(t) * math.sinh((epsilon + t) / 4) * math.sinh(max(epsilon - 3 * t, 0.0) / 4)
         for t in (0.0, beta)
@@ -211,12 +210,12 @@ def student_alpha(beta: float, epsilon: float, _delta: float = 0.0) -> float:
 
 
 def pareto_alpha(beta: float, epsilon: float, _delta: float = 0.0) -> float:
-    """Of a Laplace core with a Pareto tail of index 2; beta < epsilon / 2."""
+    """Return the largest alpha of a Laplace core with Pareto tail of index 2; beta < epsilon/2."""
     return min(epsilon, max(epsilon - 2 * beta, 0.0) * math.exp(beta))
 
 
 def laplace_alpha(beta: float, epsilon: float, delta: float) -> float:
-    """Of Laplace noise with a delta; beta < epsilon."""
+    """Return the largest alpha of Laplace noise with a delta; beta < epsilon."""
     u = 1 / math.expm1(beta)
     terms = (math.log(delta), (epsilon + beta) * u, -math.log(-math.expm1(-beta)))
     power = sum(terms) - MARGIN * sum(map(abs, terms))  # ln of a safe cosh(alpha * u)
@@ -226,7 +225,7 @@ def laplace_alpha(beta: float, epsilon: float, delta: float) -> float:
     return min(pure, (power + math.log1p(math.sqrt(-math.expm1(-2 * power)))) / u)
 
 
-# By what epsilon is divided to give the limit of beta, and the greatest alpha of a beta.
+# The number by which epsilon is divided for the limit of beta; the largest alpha for a beta.
 TIGHT: dict[str, tuple[int, Callable[[float, float, float], float]]] = {
     "cauchy": (1, cauchy_alpha),
     "student-t": (3, student_alpha),
@@ -238,7 +237,7 @@ TIGHT: dict[str, tuple[int, Callable[[float, float, float], float]]] = {
 def smooth_guarantee(
     noise: str, epsilon: float, delta: float, neighbors: Relation, assumes: str
 ) -> Guarantee:
-    """What noise calibrated for epsilon (and delta) promises, of the ideal mechanism."""
+    """Return the promise of noise calibrated for epsilon (and delta), for the ideal mechanism."""
     if noise in PURE:
         return pure_guarantee(epsilon, neighbors, assumes)
     if noise == "laplace":

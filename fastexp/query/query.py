@@ -1,6 +1,6 @@
-"""`Query`: which groups are answered, whose a row is, and how much of one person counts.
+"""`Query`: the groups that are answered, the persons of rows, and the limits of each person.
 
-One class; two thirds of the file are its documentation.
+Two thirds of the file are documentation.
 """
 
 from __future__ import annotations
@@ -36,34 +36,34 @@ Answers: TypeAlias = Mapping[str, tuple[Mechanism | GroupedMechanism, str]]
 
 
 class Query(Scope):
-    """Private answers by group from frames and files, in one pass and for one charge.
+    """A query for private answers by group, from frames and files, in one pass and for one charge.
 
-    A query is public: it holds names of columns, the public list of groups and limits, and no
-    data. It can be printed, compared, pickled and used again.
+    A query is public: it holds names of columns, the public list of groups, and limits, but no
+    data. It can be printed, compared, pickled and reused.
 
     Parameters
     ----------
     by : str or sequence of str, optional
-        The columns that say which group a row is of: integers, text, booleans, dates or
-        timestamps without a zone. A row in which one of them is missing is in no group.
+        The columns that determine the group of a row: integers, text, booleans, dates or
+        timestamps without a zone. A row with a missing value in one of them is in no group.
         None: all rows are one group.
     groups : optional
-        With `by`: the public list of groups, each once: a sequence (of tuples, for several
-        columns), a `fastexp.product`, a frame or a path of a file with the columns `by`. Of one
-        column of groups, the only column of the frame or file may have any name.
-        `PrivateGroups` where there is no list: those of the data, of which a private rule says
-        which appear, in the order of their keys. ``"from-data"`` takes all groups that occur in
-        the data. Which ones do is private: each release gives a `PrivacyWarning`.
+        With `by`: the public list of groups, without repetition: a sequence (of tuples, for
+        several columns), a `fastexp.product`, or a frame or the path of a file with the columns
+        `by`. If `by` is one column, the only column of the frame or file may have any name.
+        If you have no list, a `PrivateGroups` selects groups of the data by a private rule, in the
+        order of their keys. ``"from-data"`` takes all groups of the data. Which groups occur is
+        private, so that each release gives a `PrivacyWarning`.
     person : str, optional
-        The column that says whose a row is: integers, text, booleans, dates or timestamps.
-        For each person at most `max_groups` groups (of those listed) and in each of them at
-        most `max_rows` rows count, chosen by a keyed hash for each answer. Rows whose person
-        is missing are not counted.
+        The column with the person of each row: integers, text, booleans, dates or timestamps.
+        The rows of a person count in at most `max_groups` of the groups, and at most `max_rows`
+        of them in each, chosen by a keyed hash for each answer. Rows without a person are not
+        counted.
     max_groups, max_rows : int
-        These limits, >= 1. Without `person` they are your claim, which nothing checks.
+        These limits, >= 1. Without `person` they are your claim, which is not checked.
     membership : {"private", "public"}
-        Whether it is private who is in which group; see `fastexp.privacy.total`. With `person`
-        it must be private: the groups in which a person counts may depend on their records.
+        Whether the group of a person is private; see `fastexp.privacy.total`. With `person` it
+        must be: the groups in which a person counts may depend on their records.
 
     Raises
     ------
@@ -73,15 +73,15 @@ class Query(Scope):
 
     Notes
     -----
-    **Privacy**: `total` is the promise of a whole call, the sum of those of its answers.
+    **Privacy**: `total` is the promise of a whole call, the sum of the promises of its answers.
 
     **Engines**: frames of Polars (eager, lazy), pandas, PyArrow (table, stream, dataset), DuckDB
     (relation), Dask, Spark, anything that narwhals wraps or that exports Arrow data, a dict of
     arrays, or a path (CSV, TSV, JSON lines, Parquet, Arrow IPC; a glob, a folder or a list of
     them). The same key, label and rows give the same answers in all of them. Answers are drawn in
-    this process, but those of Spark and Dask by their workers, from where no row comes here: then
-    the guarantee of a release is computational, as it is with a key, and the frame must give the
-    same rows whenever it is read. Files of a store (``s3://``): a dataset of PyArrow over fsspec.
+    this process, except that the workers of Spark and Dask draw theirs, and no row leaves them. The
+    guarantee of such a release is computational, as with a key, and the frame must give the same
+    rows whenever it is read. For files in a store (``s3://``) use a PyArrow dataset over fsspec.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class Query(Scope):
     (['Rome', 'Oslo'], [600, 900], ['gas', 'oil'])
     """
 
-    if TYPE_CHECKING:  # narrower than what is checked
+    if TYPE_CHECKING:  # narrower types than those that are accepted
 
         def __init__(
             self,
@@ -117,7 +117,7 @@ class Query(Scope):
         ) -> None: ...
 
     def total(self, answers: Answers, *, neighbors: Neighbors | None = None) -> Guarantee:
-        """What a whole call promises: the sum of the totals of its answers.
+        """Return the promise of a whole call: the sum of the totals of its answers.
 
         Parameters
         ----------
@@ -129,12 +129,12 @@ class Query(Scope):
         Returns
         -------
         Guarantee
-            What `release` charges to a budget of that relation.
+            The amounts that `release` charges to a budget of that relation.
 
         Raises
         ------
         ParameterError, ParameterTypeError
-            If answers are not as `release` takes them, or do not hold under `neighbors`.
+            If `release` does not take the answers, or they do not hold under `neighbors`.
 
         Examples
         --------
@@ -181,84 +181,86 @@ class Query(Scope):
         force: bool = False,
         expand: bool = False,
     ) -> Any:
-        """Private answers for each group: charged once, read once, drawn once.
+        """Release private answers for each group, in one pass and for one charge.
 
         Parameters
         ----------
         frame
             The rows: a frame of any engine, a dict of arrays, or a path; see `Query`. A stream that
-            a release or a session read before, or that says that it is closed, is refused before
-            the charge; one that other code read is charged, and answered from no rows.
+            is closed, or that a release or a session has read, is refused before the charge. If
+            other code has read a stream, the release is charged and answered from no rows.
         answers : dict of str to (mechanism, str)
-            From the name of each answer, a column of the result, to its mechanism (of numbers,
-            `MostCommon` or `JointTopK`) and the column of its records.
+            From the name of each answer, a column of the result, to its mechanism (one for
+            numbers, `MostCommon` or `JointTopK`) and the column of its records.
         budget : Budget, optional
-            Is charged `total` before a row is read; never refunded.
+            Is charged `total` before a row is read. The charge is never refunded.
         key : ReleaseKey, optional
             For retries: the same key, label, mechanism, group and records give the same answer,
-            in every engine. Of several answers, answer ``a`` has the label ``"{label}/a"`` (with
-            ``~0`` and ``~1`` for a tilde and a slash in it), so that one call equals several.
+            in every engine. In a call with several answers, answer ``a`` has the label
+            ``"{label}/a"`` (with ``~0`` and ``~1`` for a tilde and a slash in it), so that one
+            call gives the same answers as several.
         label : str, optional
-            What the release is called; with `budget` or `key`. The budget keeps its
-            answers under this name: the same question gives them again, without a charge and
-            without reading the rows. With a key alone the default names the columns.
+            The name of the release; needs `budget` or `key`. The budget keeps the answers under
+            this name, and the same question returns them again, without a charge and without
+            reading the rows. With a key alone, the default is made of the names of the columns.
         note : str, optional
-            Your public words for the log of `budget`: a line of at most 200 printable
-            characters. It is no part of the question under a label.
+            Public text for the log of `budget`: a line of at most 200 printable characters. It
+            is not part of the question under a label.
         nan : {"raise", "drop", "lower", "upper"} or dict
-            What to do with records that are missing or NaN, in all answers or by answer.
+            What to do with records that are missing or NaN, for all answers or for each by name.
         threads : int
-            How many; 0: all that the process may use. Those of engines are not counted.
+            The number of threads, besides those of engines; 0: as many as the process may use.
         memory : int or str, optional
-            For paths and DuckDB relations: the memory that rows may take, in bytes or as
-            "200MB"; beyond it they are sorted on disk. Default: half of what is free.
+            For paths and DuckDB relations: the memory for rows, in bytes or as "200MB". Rows that
+            need more are sorted on disk. Default: half of the free memory.
         temp : str or Path, optional
-            The folder in which a private folder for such rows is made; default: the system's
-            for temporary files. They are not encrypted.
+            The folder in which a private folder for such rows is made. Default: the folder of the
+            system for temporary files. The rows are not encrypted.
         output : str or Path, optional
-            A file that the answers are written to as well: .csv, .tsv, .parquet or .jsonl. It
-            is written whole or not at all. Its place and room are secured before the charge.
+            A file to which the answers are also written: .csv, .tsv, .parquet or .jsonl. It is
+            written completely or not at all. Its disk space is secured before the charge.
         force : bool
-            Replace the file `output` if it exists.
+            Whether to replace the file `output` if it exists.
         expand : bool
-            Give an answer of several values (as of `Quantiles`) a column for each of them, as
-            ``age_0.25`` and ``age_0.75``. Default: one column of lists.
+            Whether an answer of several values (such as one of `Quantiles`) gets a column for each
+            of them, such as ``age_0.25`` and ``age_0.75``. Default: one column of lists.
 
         Returns
         -------
         frame
-            The same kind as `frame` (an Arrow table for a path): one row for each group in the
-            order of the list, also for groups without rows; the columns `by`, then one for
-            each answer, of integers or floats (numbers), or of integers, text or booleans
-            (candidates), or of lists of these: arrays of shape (groups, values) in a dict, JSON
-            in a file of text. With ``groups="from-data"`` and `PrivateGroups` groups are sorted;
-            of these there are rows for those that appear.
+            The same kind as `frame` (an Arrow table for a path), with one row for each group in
+            the order of the list, including groups without rows. The columns are `by`, then one
+            for each answer: integers or floats (numbers), integers, text or booleans
+            (candidates), or lists of these. Lists are arrays of shape (groups, values) in a dict,
+            and JSON in a text file. With ``groups="from-data"`` and `PrivateGroups` the groups are
+            sorted; with `PrivateGroups` only groups that appear have rows.
 
         Raises
         ------
         ParameterError, ParameterTypeError
-            If arguments, names or types of columns do not fit: nothing is read or charged. (What
-            only the rows show is refused after the charge, like `InvalidRecords`: objects of
-            another type in a list; a person, or with a key a group, whose rows exceed `memory`.)
+            If arguments, names or types of columns do not fit: nothing is read or charged. (A
+            problem that only the rows show is raised after the charge, like `InvalidRecords`:
+            objects of another type in a list; a person, or with a key a group, whose rows exceed
+            `memory`.)
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is read or charged.
         LabelError
-            If the label belongs to another question, or was used up by a failure; of
-            `PrivateGroups` also by a draw that was begun and ended without answers.
+            If the label belongs to another question, or was used up by a failure; with
+            `PrivateGroups` also if a draw was begun and ended without answers.
         BudgetError
             If the budget cannot be used.
         InvalidRecords
-            If a record is missing and nan="raise", or the engine fails to read the rows. By
-            then the budget is charged and the label used up.
+            If a record is missing and nan="raise", or the engine fails to read the rows. The
+            budget has been charged, and the label is used up.
         OutputError
-            If there is no room for `output`: nothing is read or charged. Or if it could not be
-            written later: then the error's attribute `answers` has the finished answers.
+            If there is no space for `output`: nothing is read or charged. Or if it cannot be
+            written later: the attribute `answers` of the error then has the finished answers.
 
         Notes
         -----
-        **Privacy**: `total`, for every call anew. That a release fails after its charge may depend
-        on the rows, and is not covered. What the engine itself shows of its rows (plans, logs,
-        progress) must be protected like the rows.
+        **Privacy**: each call costs `total`. Whether a release fails after its charge may depend on
+        the rows, and is not covered. Plans, logs and progress reports of the engine may show rows
+        and must be protected like them.
 
         Examples
         --------
@@ -295,29 +297,29 @@ class Query(Scope):
         temp: str | PathLike[str] | None = None,
         expand: bool = False,
     ) -> DuckDBPyRelation:
-        """`release` for SQL: the finished answers become a table of a DuckDB connection.
+        """Release answers as a temporary table of a DuckDB connection, for SQL.
 
         Parameters
         ----------
         con : duckdb.DuckDBPyConnection
-            The connection that gets the table of answers.
+            The connection in which the table is created.
         source : str or frame
-            The name of a table or view of the connection, or whatever `release` takes.
+            The name of a table or view of the connection, or a frame or path as for `release`.
         answers, budget, key, label, note, nan, threads, memory, temp, expand
             As for `release`.
         name : str
-            The name of the temporary table of answers. Nothing in the connection may have it yet.
+            The name of the temporary table. Nothing in the connection may have it yet.
 
         Returns
         -------
         duckdb.DuckDBPyRelation
-            The table, which stays until the connection closes or drops it. Reading it is not a
-            second release.
+            The table, which exists until the connection closes or drops it. Reading it is not
+            another release.
 
         Raises
         ------
         ParameterError, ParameterTypeError, BudgetError, InvalidRecords
-            As of `release`, and if `name` is taken: nothing is read or charged.
+            As for `release`, and if `name` is taken: nothing is read or charged.
 
         Examples
         --------
@@ -370,23 +372,23 @@ class Query(Scope):
         temp: str | PathLike[str] | None = None,
         expand: bool = False,
     ) -> Any:
-        """Not private: simulated answers of the same laws, reproducible from `rng`.
+        """Draw from the laws of `release`, reproducibly from `rng`: a simulation, not private.
 
         Parameters
         ----------
         frame, answers, nan, threads, memory, temp, expand
             As for `release`.
         size : int, optional
-            How many draws for each group and answer, as a list; None: one.
+            The number of draws for each group and answer, as a list; None: one.
         rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: fresh from the operating system; else as in SPEC 7. Of several answers each
-            has a seed of its own, derived from this one and its name.
+            None: randomness of the operating system; otherwise as in SPEC 7. Each of several
+            answers has its own seed, derived from this one and the name of the answer.
 
         Returns
         -------
         frame
-            As of `release`; draws of candidates are their indices. They do not depend
-            on other groups, on the order of rows, on the engine or on threads.
+            As for `release`, but candidates are given by their indices. Draws do not depend on
+            other groups, on the order of rows, on the engine or on threads.
 
         Raises
         ------
@@ -443,11 +445,11 @@ class Query(Scope):
         memory: int | str | None = None,
         temp: str | PathLike[str] | None = None,
     ) -> Any:
-        """Not private: how accurate each answer of each group is, by its exact law.
+        """Return the accuracy of each answer of each group, by its exact law: not private.
 
         Nothing is drawn or charged, and no noise is added: the figures are functions of the rows,
-        and are not for publication. They serve to choose epsilon, bounds and groups on data that
-        are public, simulated or yours to look at.
+        and are not for publication. Use them to choose epsilon, bounds and groups on data that are
+        public, simulated or yours to look at.
 
         Parameters
         ----------
@@ -456,28 +458,28 @@ class Query(Scope):
         probability : float
             The probability of the column ``quantile``, in [0, 1].
         rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            Which rows of a person count where there are too many: those that `sample` with
-            this `rng` counts. None: fresh from the operating system.
+            Chooses the rows that count if a person has too many: the same ones as in `sample` with
+            this `rng`. None: randomness of the operating system.
 
         Returns
         -------
         frame
-            The same kind as `frame`: a row for each group and answer, in the order of the list
-            and then of the answers; of an answer of several numbers a row for each of them, named
-            as by ``expand=True``. The columns `by`, then
+            The same kind as `frame`, with a row for each group and answer, in the order of the
+            groups and then of the answers. An answer of several numbers has a row for each of them,
+            named as with ``expand=True``. The columns are `by`, then
 
-            * answer: its name;
-            * measure: "error", abs(output - truth) in units of the records, of a number; "loss",
-              by how much the output's count (`MostCommon`) or revenue (`Price`) is below the
-              best one's, of a selection, and of `JointTopK` that of the worst place;
-            * n: how many records count;
-            * truth: the true median, quantile, order statistic or mode of the rows that count: of
-              a person only those within the limits, and not clamped to the bounds (NaN for
-              losses, and without records: there is no error). What the limits leave out is no
-              part of the error; a call without `person` has the truth of all rows;
+            * answer: the name of the answer;
+            * measure: "error" for a number: abs(output - truth), in units of the records. "loss"
+              for a selection: the best count (`MostCommon`) or revenue (`Price`) less that of the
+              output; for `JointTopK`, the loss of the worst place;
+            * n: the number of records that count;
+            * truth: the true median, quantile, order statistic or mode of the rows that count (for
+              each person only those within the limits), not clamped to the bounds. NaN for losses,
+              and without records, as there is no error then. The error does not include the effect
+              of the limits; a call without `person` has the truth of all rows;
             * bias: the expected output minus truth;
             * expected: the expected error or loss;
-            * quantile: what the error or loss is at most with this probability;
+            * quantile: the quantile of the error or loss at `probability`;
             * best: the probability that the loss is 0 (NaN for errors).
 
         Raises
@@ -487,9 +489,9 @@ class Query(Scope):
 
         Notes
         -----
-        **Numerics**: those of ``mechanism.law(records)``, group by group.
+        **Numerics**: as for ``mechanism.law(records)`` of each group.
 
-        **Timing**: about a millisecond a group and answer of numbers.
+        **Timing**: about a millisecond for each group and answer of numbers.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""`Session`: data that others query only through `release`, within a budget."""
+"""`Session`: data that others can query only through `release`, within a budget."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ FAILED = "the release failed once it was charged; why is withheld, as it may dep
 
 
 class Session:
-    """Data that others query only through `release`, within a budget.
+    """Data that others can query only through `release`, within a budget.
 
-    For a curator who holds records and lets others ask: whoever has the session chooses
-    mechanisms, columns and groups, and sees only answers that are paid for. It is a guard rail
-    within one process, not a sandbox: see Notes.
+    It is for a curator who lets others query records: they choose mechanisms, columns and groups,
+    and see only answers that are charged. It is a guard rail within one process, not a sandbox:
+    see Notes.
 
     Parameters
     ----------
     frame
-        The rows, of any kind that `Query.release` takes. Frames are copied into memory, once:
-        later changes to them do not matter. Files (a path) are left where they are; a release
-        is refused once their size, times or inodes have changed.
+        The rows, of any kind that `Query.release` takes. Frames are copied into memory once, so
+        that later changes do not matter. Files (a path) are not copied: releases are refused once
+        their size, times or inodes have changed.
     budget : Budget
-        Is charged for every release, before a record is read.
+        Is charged for every release before a record is read.
     person : str, optional
-        The column that says whose a row is: of each person at most `max_groups` groups and in
-        each of them at most `max_rows` rows count in an answer.
+        The column with the person of each row. In an answer, the rows of a person count in at most
+        `max_groups` groups, and at most `max_rows` of them in each.
     max_groups, max_rows : int
-        These limits, >= 1. Without `person` max_rows is your claim of how many rows one person
-        has in all of the data, which nothing checks, and max_groups is 1.
+        These limits, >= 1. Without `person`, max_rows is your claim of the most rows that a person
+        has in all of the data, which is not checked, and max_groups must be 1.
     scores : dict of str to (callable, sequence, float), optional
-        Utilities of your own that answers may name, of all rows together:
-        ``score(columns, candidates)``, where columns is a dict of arrays, gives a number for each
+        Utilities of your own, computed from all rows together, which answers may name:
+        ``score(columns, candidates)``, where columns is a dict of arrays, returns a number for each
         of the candidates, which are all int, all float, all text or all bool. The sensitivity
-        is the most by which one person, with all of their rows, changes the score of any one
-        candidate when they join, leave or are replaced, as the budget's `neighbors` says. What
-        it raises is withheld; what it prints, logs or warns of is not. Not for paths.
+        is the most by which one person, with all of their rows, changes the score of any
+        candidate if they join, leave or are replaced, as `neighbors` of the budget says. Errors
+        of the score are withheld; its prints, logs and warnings are not. Not for paths.
     memory : int or str, optional
         For a path: the memory that its rows may take, as in `Query.release`.
     temp : str or Path, optional
@@ -73,20 +73,21 @@ class Session:
 
     Notes
     -----
-    **Privacy**: all releases together keep the budget, under its neighbors; `log` lists them. That
-    a release failed after its charge may depend on the records and is not covered, and neither is
-    the time that it took. Names and types of columns are public; of objects (lists of Python, say)
-    the type of what is held when the session begins: another question is refused before a charge.
+    **Privacy**: all releases together keep the budget, under its neighbors; `log` lists them.
+    Whether a release failed after its charge may depend on the records and is not covered, and
+    neither is the time that it took. Names and types of columns are public. The type of a column of
+    objects (such as a Python list) is that of its values when the session begins. A question that
+    does not fit the types is refused before a charge.
 
-    **Guard rail**: nothing public of the session shows a record, and neither does its repr, a
-    pickle, or the traceback of an error. But it is no sandbox: whoever runs Python code in the
+    **Guard rail**: no public attribute of the session shows a record, and neither does its repr, a
+    pickle, or the traceback of an error. But it is no sandbox: anybody who runs Python code in the
     process can reach all of its memory, by private names, the garbage collector, frames, tracing
     or replaced functions. Give strangers a service that calls the session, not the session.
     Threads may share it.
 
     References
     ----------
-    McSherry, "Privacy integrated queries", SIGMOD 2009 (an interface that hands out nothing but
+    McSherry, "Privacy integrated queries", SIGMOD 2009 (an interface that returns nothing but
     answers).
 
     Examples
@@ -133,7 +134,7 @@ class Session:
             )
         self._budget, self._limits = budget, (whose, groups, rows)
         self._scores, room = scores_of(scores), Room(memory, temp)
-        self._opened: Callable[[int], Frame]  # by so many threads
+        self._opened: Callable[[int], Frame]  # with the number of threads
         if is_path(frame):
             if self._scores:
                 raise ParameterError("scores are for frames in memory, got a path: read it before")
@@ -154,60 +155,61 @@ class Session:
         threads: int = 1,
         expand: bool = False,
     ) -> Any:
-        """Private answers: charged once, read once, drawn once.
+        """Release private answers, in one pass and for one charge.
 
         Parameters
         ----------
         query : Query or None
-            The columns `by` and `groups`, listed or private, and nothing else: persons and limits
-            are the session's. None: all rows are one group.
+            The columns `by` and the `groups`, listed or private, and nothing else: the session
+            sets persons and limits. None: all rows are one group.
         answers : dict of str to (mechanism, str) or (str, float)
             From the name of each answer to its mechanism (`Median`, `Quantile`, `Quantiles`,
             `ApproximateQuantiles`, `Maximum`, `OrderStatistic`, `Mode`, `Price`, `MostCommon` or
-            `JointTopK` itself, no subclass) and the column of its records; or, in all of them, to
-            the name of a score and an epsilon.
+            `JointTopK`, no subclass) and the column of its records. Or all answers are scores:
+            then to the name of the score and an epsilon.
         label : str, optional
-            What the release is called. The budget keeps its answers under this name: the same
-            question gives them again, without a charge and without reading the rows.
+            The name of the release. The budget keeps the answers under this name, and the same
+            question returns them again, without a charge and without reading the rows.
         note : str, optional
-            Your public words for the log: a line of at most 200 printable characters.
+            Public text for the log: a line of at most 200 printable characters.
         nan : {"drop", "lower", "upper"} or dict, optional
-            What to do with records that are missing, in all answers or by answer. Default:
-            "drop"; "lower" where a mechanism is for neighbors="replace", whose number of records
-            is public. Of scores: NaN is the lowest utility.
+            What to do with missing records, for all answers or for each by name. Default: "drop";
+            for a mechanism with neighbors="replace", "lower", as the number of records is public.
+            For scores, NaN is the lowest utility.
         threads : int
-            How many; 0: all that the process may use.
+            The number of threads; 0: as many as the process may use.
         expand : bool
-            A column for each value of answers that are lists, as of `Query.release`.
+            Whether answers that are lists get a column for each value, as in `Query.release`.
 
         Returns
         -------
         frame
-            One row for each group in the order of the list; the columns `by`, then one for each
-            answer, as of `Query.release`. A dict of arrays for a dict of arrays, a frame of
-            pandas for one of pandas or Dask, of Polars for one of Polars, else an Arrow table.
+            One row for each group in the order of the list, with the columns `by`, then one for
+            each answer, as in `Query.release`. It is a dict of arrays for a dict of arrays, a
+            pandas frame for pandas or Dask, a Polars frame for Polars, otherwise an Arrow table.
 
         Raises
         ------
         ParameterError, ParameterTypeError
             If arguments, names or types of columns do not fit, or a quantile or a rank is so fine
-            that the time one record takes would reveal it: nothing is read or charged.
+            that the time for a single record would reveal it: nothing is read or charged.
         BudgetExceeded
             If the rest of the budget does not cover it: nothing is read or charged.
         BudgetError
             If the budget cannot be used, or (`LabelError`) the label belongs to another question
             or was used up by a failure.
         SessionError
-            If files have changed: nothing is read or charged. Or, always with the same text, if
-            anything went wrong after the charge.
+            If files have changed: nothing is read or charged. Or if anything fails after the
+            charge, always with the same text.
         KeyboardInterrupt
-            If the release was interrupted. One that was charged under a label goes on under its
-            charge when it is called again, but with `PrivateGroups`, where its label is used up.
+            If the release was interrupted. If it was charged under a label, the same call
+            continues under that charge; with `PrivateGroups`, the label is used up.
 
         Notes
         -----
-        **Privacy**: the total of the query with the session's limits, as `Query.total` says, for
-        every call whose answers are not kept under its label; of scores the sum of their epsilons.
+        **Privacy**: each call costs the total of the query with the limits of the session
+        (`Query.total`), or the sum of the epsilons of its scores, unless its answers are kept under
+        its label.
 
         Examples
         --------
@@ -238,7 +240,7 @@ class Session:
             if pairs and all(is_exactly(item, str) for item, _ in pairs.values()):
                 return self._selected(reading, plain_query, pairs, options, note, nan)
             return self._answered(reading, plain_query, pairs, options, note, nan, expand)
-        except BudgetError as failure:  # its text is the same, whatever was drawn
+        except BudgetError as failure:  # its text does not depend on the draw
             error = type(failure)(*failure.args)
         except KeyboardInterrupt:
             error = KeyboardInterrupt()
@@ -246,10 +248,10 @@ class Session:
             is_mistake = isinstance(failure, FastexpError) and not reading.has_begun
             text = FAILED if reading.has_begun else UNREAD
             error = type(failure)(*failure.args) if is_mistake else SessionError(text)
-        raise error  # outside the handler: no context and no frame of it holds a record
+        raise error  # outside the handler, so that no context or frame of the error holds a record
 
     def log(self) -> list[dict[str, Any]]:
-        """The charges of the budget and what each was for, as `Budget.log` gives them.
+        """Return the charges of the budget, as `Budget.log` does.
 
         Returns
         -------
@@ -259,7 +261,7 @@ class Session:
 
     @property
     def remaining(self) -> float:
-        """What is left of the budget's epsilon, or rho; rounded down."""
+        """The epsilon or rho that remains in the budget, rounded down."""
         return self._budget.remaining
 
     def __repr__(self) -> str:
@@ -284,7 +286,7 @@ class Session:
         nan: object,
         expand: bool,
     ) -> Any:
-        """Answers of mechanisms, by one call of a query."""
+        """Return the answers of mechanisms, by one call of a query."""
         mechanisms = {name: mechanism_of(name, item) for name, (item, _) in pairs.items()}
         columns = {name: (mechanisms[name], column) for name, (_, column) in pairs.items()}
         checked = answers_of(columns, query.by, policies_of(nan, mechanisms), expand)
@@ -303,7 +305,7 @@ class Session:
         note: str | None,
         nan: object,
     ) -> Any:
-        """Selections by scores of all rows together: one charge, and a draw for each."""
+        """Return selections by scores of all rows together: one charge, and a draw for each."""
         if query.by:
             raise ParameterError("query must be None for scores, which are of all rows together")
         if nan is not None:
@@ -347,12 +349,12 @@ class Session:
 
 
 class _Reading:
-    """Whether records may have been read."""
+    """A record of whether the data may have been read."""
 
     has_begun = False
 
     def of(self, draw: Draw) -> list[Any]:
-        """What `draw` returns; NumPy warns of no record meanwhile, and failures are alike."""
+        """Return the result of `draw`, without warnings of NumPy, and with one error for all."""
         self.has_begun = True
         try:
             with np.errstate(all="ignore"):
@@ -364,7 +366,7 @@ class _Reading:
 
 
 class _SessionCall(ReleaseCall):
-    """A release that says when it reads."""
+    """A release that notes when it begins to read."""
 
     reading: _Reading
 
@@ -373,7 +375,7 @@ class _SessionCall(ReleaseCall):
 
 
 def _check_person(frame: Frame, person: str | None) -> None:
-    """Refuse a frame that has no column of persons, where one is named."""
+    """Refuse a frame without the column of persons, if one is named."""
     if person is None:
         return
     if (frame.names() or []).count(person) != 1:

@@ -1,4 +1,4 @@
-"""Studies: what is compared, and how it is run."""
+"""`Study`: an accuracy study, its settings and how it is run."""
 
 from __future__ import annotations
 
@@ -19,38 +19,40 @@ from .store import folder as folders
 
 
 class Study(Design):
-    """An accuracy study: how wrong private answers are, on which data, against what rivals.
+    """An accuracy study: the errors of several mechanisms on many data sets.
 
-    A study says what is compared; it holds no results. For each combination of data, n,
-    mechanism and epsilon (a cell), `run` computes the error's exact expectation over the
-    mechanism's noise for each data set, averages it over data sets, and estimates the same
-    by drawing.
+    A study holds settings, and no results. For each combination of data, n, mechanism and epsilon
+    (a cell), `run` computes the exact expectation of the error over the noise of the mechanism
+    for each data set, averages it over data sets, and estimates the same average from draws.
 
     Parameters
     ----------
     name : str
         Letters, digits, ``-`` and ``_``.
     mechanisms : sequence of (str, dict, mechanism or StudyMechanism)
-        What is compared: mechanisms, whose epsilon is replaced by the study's and whose bounds
-        are their own, ``fx.Median(epsilon=1, bounds=(0, 120), step=1)``; objects of your own, see
-        `StudyMechanism`; names, ``"median"``, or dicts with a ``name``, an optional ``label`` and
-        the mechanism's parameters: ``{"name": "median", "neighbors": "replace"}``. A mechanism with
-        a label is ``{"mechanism": fx.Median(...), "label": ...}``; a subject, ``{"subject": ...}``.
+        The mechanisms to compare: mechanisms with their own bounds, such as
+        ``fx.Median(epsilon=1, bounds=(0, 120), step=1)``, whose epsilon the study replaces; objects
+        of your own (see `StudyMechanism`); names, such as ``"median"``; or dicts with a ``name``,
+        an optional ``label`` and the parameters of the mechanism, such as
+        ``{"name": "median", "neighbors": "replace"}``. To give a mechanism a label, write
+        ``{"mechanism": fx.Median(...), "label": ...}``; for an object of your own,
+        ``{"subject": ...}``.
     epsilon : float or sequence of float
-        In nats.
+        The epsilons to compare, in nats.
     data : str, dict, callable, array_like of numbers, path or sequence of them
-        Where data sets come from: a generator, ``"normal"``, or with parameters
-        ``{"name": "normal", "sd": 2.0}``; a function ``f(rng, n)`` that gives n numbers, or
+        The sources of data sets: a generator, such as ``"normal"``, or with parameters
+        ``{"name": "normal", "sd": 2.0}``; a function ``f(rng, n)`` that returns n numbers, or
         ``{"function": f, "shape": 2.0}``, called with ``shape=2.0`` (with ``"takes": "utilities"``
-        they are utilities of n candidates); a file of any kind that
-        `Query` reads, or a frame, from which records are drawn with replacement,
-        ``{"file": "ages.csv", "column": "age"}``, ``{"frame": df, "column": "age"}``; or numbers,
-        the same in every data set. A list for a parameter, ``{"name": "normal", "sd": [1, 2]}``,
-        is a source for each value; ``"n"`` and ``"bounds"`` in a dict stand for the study's.
+        these are utilities of n candidates); a file of any kind that `Query` reads, or a frame,
+        from which records are drawn with replacement, such as
+        ``{"file": "ages.csv", "column": "age"}`` or ``{"frame": df, "column": "age"}``; or numbers,
+        which are the same in every data set. A list for a parameter, such as
+        ``{"name": "normal", "sd": [1, 2]}``, makes a source for each value. ``"n"`` and
+        ``"bounds"`` in a dict replace those of the study.
     n : int or sequence of int
-        Records in a data set (candidates, where the data are utilities).
+        The number of records in a data set (of candidates, if the data are utilities).
     bounds : (number, number), optional
-        Public limits of records and answers; mechanisms of numbers need them. Records are
+        Public limits of records and answers, needed by mechanisms for numbers. Records are
         clamped to them, and the truth is that of the clamped records. Utilities are not clamped.
     datasets : int
         The number of data sets in a cell.
@@ -58,37 +60,37 @@ class Study(Design):
         The number of draws of each mechanism for each data set; 0: exact figures only.
     figures : sequence of (str, callable or dict)
         Some of ``error``, ``bias``, ``loss``, ``error_quantile``, ``loss_quantile``, ``theorem_1``,
-        ``theorem_6``, ``corollary_7``; of top-k ``total_loss`` and ``last_loss``; of many quantiles
-        ``rank_error``, ``wrong``, ``worst_error`` and ``worst_rank_error``. A mechanism gives
-        those that it has. And functions ``f(answers, truth)`` of your own, also
-        ``{"name": f}``: a number for each of the answers for a data set; their averages come from
-        draws alone.
+        ``theorem_6``, ``corollary_7``; for top-k ``total_loss`` and ``last_loss``; for many
+        quantiles ``rank_error``, ``wrong``, ``worst_error`` and ``worst_rank_error``. Each
+        mechanism gives those that it has. Functions ``f(answers, truth)`` of your own, also as
+        ``{"name": f}``, return a number for each of the answers on a data set; they are averaged
+        over draws only.
     levels : sequence of float
-        The levels of quantiles, and for theorems one minus the failure probability; in (0, 1).
+        The levels of quantiles, in (0, 1); for theorems, one minus the failure probability.
     seed : int
         The key of all data sets and draws, in [0, 2**64).
     block : int, optional
-        The number of data sets in one task; by default as many as make about 2**20 records of
-        the largest n, or 2**20 draws, but at most 4096. Another block gives other data sets,
-        except of functions.
+        The number of data sets in a task. Default: as many as make about 2**20 records of the
+        largest n, or 2**20 draws, but at most 4096. Another block gives other data sets, except
+        those of functions.
     question : str
-        What the study asks, for its report.
+        The question that the study answers, for its report.
     version : str
-        Of the code of your functions and objects. Where it is given, the study's key holds it in
-        place of digests of their source, defaults and values.
+        The version of your functions and objects. If it is given, the key of the study contains
+        it instead of digests of their source, defaults and values.
 
     Raises
     ------
     ParameterError
-        If a setting is wrong; the message lists all faults.
+        If a setting is wrong. The message lists all errors.
 
     Notes
     -----
-    A task (a block of data sets) is a pure function of the study and the task's number, and
-    sums of tasks are exact: the table has the same bytes for any executor, number of workers,
-    order and number of retries, with one version of NumPy and of fastexp and CPUs of one kind
-    (NumPy's logarithms differ in the last bit between some). Memory does not grow with the
-    number of data sets.
+    A task (a block of data sets) is a pure function of the study and the number of the task, and
+    sums of tasks are exact. The table therefore has the same bytes for any executor, number of
+    workers, order and number of retries, with the same versions of NumPy and fastexp and the same
+    kind of CPU (between some CPUs, logarithms of NumPy differ in the last bit). Memory does not
+    grow with the number of data sets.
 
     Examples
     --------
@@ -114,7 +116,7 @@ class Study(Design):
     True
     """
 
-    if not TYPE_CHECKING:  # a checker has the settings of `Design`
+    if not TYPE_CHECKING:  # type checkers read the settings of `Design`
 
         @wraps(Design.__init__)
         def __init__(self, *unnamed: object, **given: Any) -> None:
@@ -129,7 +131,7 @@ class Study(Design):
 
     @staticmethod
     def ready(name: str, **changes: Any) -> Study:
-        """A study that comes with fastexp, with some settings changed.
+        """Return a study that comes with fastexp, with some settings changed.
 
         Parameters
         ----------
@@ -164,19 +166,20 @@ class Study(Design):
         Parameters
         ----------
         executor : {None, "threads", "processes", "dask"} or Executor, optional
-            Where tasks run: None is threads (kernels release the GIL); "dask" starts Dask's
-            processes on this machine. Any `concurrent.futures.Executor` will do, and a
+            Where tasks run: None means threads (kernels release the GIL), and "dask" starts
+            processes of Dask on this machine. Or any `concurrent.futures.Executor`, or a
             ``Client`` of `dask.distributed`. A script that starts processes needs
-            ``if __name__ == "__main__":`` around what it does.
+            ``if __name__ == "__main__":`` around its code.
         workers : int
-            For the named ones: how many; 0 for one on each CPU that the process may use. For
-            another executor: how many tasks it runs at a time, where it does not say so itself
-            (as Ray and MPI). More workers than tasks (see ``block``) have nothing to do.
+            For a named executor, the number of workers; 0: one for each CPU that the process may
+            use. For another executor, the number of tasks that it runs at a time, if the executor
+            does not tell it (such as Ray and MPI). Workers beyond the number of tasks (see
+            ``block``) are idle.
         out : str or Path, optional
-            A folder for results, new or empty: each finished task is appended to it at once,
-            and `resume` continues from it after whatever stopped the run.
+            A new or empty folder for results. Each finished task is saved there at once, and
+            `resume` continues from it if the run stops for any reason.
         progress : callable, optional
-            Called with (tasks done, tasks in all) after each task.
+            Called with (finished tasks, all tasks) after each task.
 
         Returns
         -------
@@ -185,10 +188,10 @@ class Study(Design):
         Raises
         ------
         ParameterError, ParameterTypeError
-            If an argument is wrong, or the folder holds something.
+            If an argument is wrong, or the folder is not empty.
         StudyError
-            If a task fails, or its worker dies. Finished tasks stay in `out`, also after
-            Ctrl-C: a note on the exception says how to go on.
+            If a task fails, or its worker dies. Finished tasks stay in `out`, even after Ctrl-C: a
+            note on the exception says how to continue.
         """
         check_rounding()
         validate.progress(progress)
@@ -212,14 +215,14 @@ class Study(Design):
         Parameters
         ----------
         folder : str or Path
-            What `run` was given as `out`.
+            The folder that `run` was given as `out`.
         executor, workers, progress
             As for `run`; they need not be the same as before.
         study : Study, optional
-            The study that the folder is expected to be of. With functions or objects of your own
-            in it this is how they come back, unless they can be imported.
+            The expected study of the folder. It is needed if the study has functions or objects of
+            your own that cannot be imported.
         allow_import : bool
-            Whether modules may be imported that the folder names for them: this runs their code.
+            Whether to import modules that the folder names for them, which runs their code.
 
         Returns
         -------
@@ -228,8 +231,8 @@ class Study(Design):
         Raises
         ------
         StudyError
-            If it is not a results folder, or of another study or version: the difference is
-            named.
+            If it is not a results folder, or one of another study or version. The message names
+            the difference.
         """
         validate.progress(progress)
         with workers_of(executor, workers) as pool:

@@ -1,4 +1,4 @@
-"""Every option of the command line, once: its help as it is printed, and what its value must be."""
+"""All options of the command line: the help that is printed, and the form of the value."""
 
 from __future__ import annotations
 
@@ -24,166 +24,168 @@ SETS = {
     "the program": ("",),
 }
 SHORTENED = (*ANSWERS, "compare", "epsilon")
-COMMON = {  # of SHORTENED: what the short help has; that of other commands has all
+COMMON = {  # options in the short help of SHORTENED; that of other commands has all options
     *("file", "column", "candidates", "q", "count", "bounds", "step", "epsilon", "by", "groups"),
     *("budget", "label", "output", "law", "mechanisms"),
     *("name", "like", "n", "error", "probability", "expected_error"),
 }
-FURTHER = "--accuracy, --plot, --person, --key ..."  # what the short help has not
-HELP = "help"  # the heading of what every command has
+FURTHER = "--accuracy, --plot, --person, --key ..."  # options that the short help leaves out
+HELP = "help"  # the heading of the options of every command
 
-# [a heading: the commands that have what follows]. An option begins a line: its names and value,
-# <what its value must be>, two blanks, its help, whose first sentence is enough on a short screen.
-# What a value must be: a function of `READERS` or `values` that reads it, or LEAST..MOST of an
+# [a heading: the commands that have these options]. An option begins a line: its names and value,
+# <the form of its value>, two blanks, and its help, of which the short help has the first sentence.
+# The form of a value is a function of `READERS` or `values` that reads it, or LEAST..MOST for an
 # integer, and fields of `Option`.
-# In place of a section "own" stand the options of the mechanism's row.
+# A section "own" is replaced by the options of the mechanism's row.
 TEXT = f"""
 [data: answers, compare]
-FILE  CSV, Parquet, JSON lines or .npy; - is CSV on stdin
+FILE  CSV, Parquet, JSON lines or .npy; - reads CSV from stdin
 --column C  the column of FILE with the records (.npy has none)
---delimiter D <delimiter>  between the cells of CSV. Default: a comma; tab for a tab
+--delimiter D <delimiter>  the delimiter of CSV. Default: a comma; write tab for a tab
 
 [data: numbers, compare]
 --nan raise|drop|lower|upper <default=raise>  missing records: refuse them (default; outside the
-    promise, as it depends on the data), leave them out, or take them as the lower or upper
+    promise, as it depends on the data), leave them out, or count them at the lower or upper
     bound
 
 [the public answers: own]
 
 [the public answers: numbers, compare, epsilon]
---bounds A B <pair lists=pair>  the lowest and the highest answer. With --grid: its ends, if not
-    given
---step S <exact either=grid>  from one answer to the next, as 1 for ages. It divides B - A (default:
-    2^40 steps)
---grid LIST <lists=numbers either=grid>  the answers themselves, increasing: 0,10,50,100, or a file
-    of numbers (text, .npy)
---digits D <1..15 either=grid>  where no bounds are known: answers have so many significant digits
-    and any magnitude from 1e-12 to 1e15, of both signs, or are 0
+--bounds A B <pair lists=pair>  the lowest and the highest answer. Default with --grid: its first
+    and last point
+--step S <exact either=grid>  the distance between answers, such as 1 for ages. It must divide B - A
+    (default: 2^40 steps)
+--grid LIST <lists=numbers either=grid>  the possible answers, increasing: 0,10,50,100, or a file of
+    numbers (text, .npy)
+--digits D <1..15 either=grid>  if you know no bounds: answers have so many significant digits and
+    any magnitude from 1e-12 to 1e15, of both signs, or are 0
 
 [the public answers: select, compare]
---candidates LIST <lists=words>  what can be selected: A,B,C or a file with one a line. Or a column
-    of a file (parties.csv:party). It is public: choose it without looking at FILE; quote what
-    has a comma: '"a, b",c'; from-data takes it from FILE, which breaks the promise of privacy
---utilities  FILE has two columns instead, candidate and utility. The candidates in it are public,
-    higher utilities are better; needs --sensitivity
+--candidates LIST <lists=words>  the candidates: A,B,C or a file with one per line. Or a column of a
+    file (parties.csv:party). The list is public: choose it without looking at FILE. Quote a
+    candidate with a comma: '"a, b",c'. from-data takes the list from FILE, which breaks the
+    promise of privacy
+--utilities  FILE has the columns candidate and utility instead. Its candidates are public, and
+    higher utilities are better. Needs --sensitivity
 
 [what is compared: compare]
---mechanisms LIST <lists=words needed>  as median,maximum,laplace-median or
-    exponential,permute-and-flip. Of numbers also quantile, order-statistic, mode,
-    smooth-sensitivity-median; of candidates report-noisy-max, top-k, joint-top-k; of prices
-    price. A parameter of its own stands behind a colon: median:step=10, quantile:q=0.9,
-    top-k:k=3
+--mechanisms LIST <lists=words needed>  the mechanisms, such as median,maximum,laplace-median or
+    exponential,permute-and-flip. For numbers also quantile, order-statistic, mode,
+    smooth-sensitivity-median; for candidates report-noisy-max, top-k, joint-top-k; for prices
+    price. Its own parameters follow after colons: median:step=10, quantile:q=0.9, top-k:k=3
 --epsilon E <decimal needed>  the privacy loss of each mechanism, in nats
---truth T <exact>  what answers are compared with (default: the true number of each mechanism)
---convert  compare promises that differ: all are stated for replace, with delta beside
---plot PNG  a picture, too (.png, .svg, .pdf)
+--truth T <exact>  the number from which errors are measured (default: the true number of each
+    mechanism)
+--convert  compare different promises: all are converted to replace, with delta beside
+--plot PNG  also draw a picture (.png, .svg, .pdf)
 
 [what is wanted: epsilon]
-NAME  the mechanism, as median, or quantile:q=0.9. It is one of those that compare takes, with
-    parameters behind colons; its epsilon is what is looked for
---like DATA <needed>  what the data sets are like: public, for what is printed depends on them. A
-    file (CSV, Parquet, JSON lines, .npy) whose records are drawn with replacement, or a
-    generator, as normal:mean=40:sd=15 (fastexp study list has them)
+NAME  the mechanism, such as median or quantile:q=0.9. Any mechanism of compare, with parameters
+    after colons
+--like DATA <needed>  the source of data sets; public, as the output depends on it. A file (CSV,
+    Parquet, JSON lines, .npy) whose records are drawn with replacement, or a generator, such as
+    normal:mean=40:sd=15 (listed by fastexp study list)
 --column C  the column of that file
---n N <count needed>  how many records a data set has
---error R <decimal>  the greatest error allowed, in --probability of the draws
---loss L <decimal>  the greatest loss of utility allowed, in --probability of the draws
---probability P <decimal>  as 0.95
---expected-error R <decimal>  the greatest expected error allowed
---expected-loss L <decimal>  the greatest expected loss allowed
---datasets N <count default=1000>  how many data sets (default: 1000)
+--n N <count needed>  the number of records in a data set
+--error R <decimal>  the largest error, with --probability
+--loss L <decimal>  the largest loss of utility, with --probability
+--probability P <decimal>  the share of draws within that limit, such as 0.95
+--expected-error R <decimal>  the largest expected error
+--expected-loss L <decimal>  the largest expected loss
+--datasets N <count default=1000>  the number of data sets (default: 1000)
 --seed S <seed default=0>  the seed of the data sets (default: 0)
 
 [privacy: answers]
 --epsilon E <decimal either=epsilon!>  the privacy loss of each answer, in nats. Smaller is more
-    private; where a person can have several groups or rows, the total is as many times as
-    large, and is printed
---total-epsilon E <decimal either=epsilon!>  the privacy loss of all answers together, instead: each
-    gets its share
+    private. If a person can have several groups or rows, the total is so many times larger, and
+    is printed
+--total-epsilon E <decimal either=epsilon!>  instead: the privacy loss of all answers together, of
+    which each gets a share
 --any-epsilon  lift the limits on epsilon, [1e-9, 1e6]
 
 [privacy: with neighbors, select, compare, epsilon]
---neighbors add-remove|replace  what one person may do to the records: join or leave (default), or
-    change theirs
+--neighbors add-remove|replace  what one person may do: join or leave (default), or change their
+    records
 
 [privacy: own]
 
 [privacy: with widen, compare, epsilon]
---widen W <exact>  an answer counts as the best one within W of it: for equal records on a grid
+--widen W <exact>  an answer counts like the best one within W of it: for equal records on a grid
     finer than the data
 
 [privacy: select]
 --mechanism {"|".join(table.SELECTING)} <default={table.DEFAULT}>  {
     "; ".join(r.selects for r in table.SELECTING.values())
 }
---k K <count>  with top-k or joint-top-k: how many are selected
+--k K <count>  with top-k or joint-top-k: the number of candidates selected
 
 [privacy: select, compare, epsilon]
---sensitivity S <decimal>  with --utilities: the most that one record changes the utility of any one
+--sensitivity S <decimal>  with --utilities: the most by which one record changes the utility of a
     candidate
---monotonic  with --utilities: one record moves no two utilities in opposite directions
+--monotonic  with --utilities: one record moves all utilities in the same direction
 
 [groups and persons: answers]
---by C[,C] <names lists=words>  one answer per group: the columns that name the group
+--by C[,C] <names lists=words>  one answer for each group, as defined by these columns
 --groups LIST <lists=words>  the public list of groups: A,B,C or a file with one per line. Or a
-    column of a file (cities.csv:city); of several columns a file that has them, or all
-    combinations: 'city=A,B;year=2023,2024'. private: there is no list, and those that FILE has
-    appear by a private rule; from-data takes all of these, which breaks the promise of privacy
---delta D <decimal>  with --groups private: a group of one person appears with at most this
-    probability, as 1e-8. With --mechanism top-k: (epsilon, delta) instead of epsilon
---groups-epsilon E <decimal>  with --groups private: the privacy loss of which groups appear.
-    Without it the total of an answer decides, at no loss: --with-total
---person C  the column that names the person of a row. Rows of a person beyond the two limits do not
-    count; without this column the limits are your claim
---max-groups N <count>  the most groups that one person is in (default: 1)
---max-rows N <count>  the most rows that one person has in a group (default: 1)
---membership private|public  with --neighbors replace: whether a person may change group, too
+    column of a file (cities.csv:city); for several columns a file that has them, or all
+    combinations: 'city=A,B;year=2023,2024'. With private, there is no list: a private rule selects
+    groups of FILE with enough persons. from-data takes all groups of FILE, which breaks the
+    promise of privacy
+--delta D <decimal>  with --groups private: the largest probability that a group of one person
+    appears, such as 1e-8. With --mechanism top-k: (epsilon, delta) instead of epsilon
+--groups-epsilon E <decimal>  with --groups private: the privacy loss of the choice of groups.
+    Without it the private total of an answer decides, at no loss: --with-total
+--person C  the column with the person of each row. Rows of a person beyond the two limits do not
+    count. Without this column the limits are your claim
+--max-groups N <count>  the most groups that one person can be in (default: 1)
+--max-rows N <count>  the most rows that one person can have in a group (default: 1)
+--membership private|public  with --neighbors replace: whether a person may also change their group
     (private, default), or may not, as groups are public
 
 [paying and keeping: answers]
---budget FILE  charge the release to this file, and never overspend it. Made by: fastexp budget FILE
-    --epsilon E
---label NAME  the name of the release: run again, it repeats and is free. The budget file keeps its
-    answers: the same command with the same label gives them without a look at FILE. Without a label
-    every run is charged
---note TEXT  a line of your own for the log of the budget. It is not private: fastexp budget FILE
+--budget FILE  charge the release to this file, and never overspend it. Make it with: fastexp budget
+    FILE --epsilon E
+--label NAME  the name of the release: a repeated run costs nothing. The budget file keeps the
+    answers, and the same command with the same label prints them without reading FILE. Without a
+    label every run is charged
+--note TEXT  a line of text for the log of the budget. It is not private: fastexp budget FILE
     --log shows it
 --key FILE  a release key (fastexp key FILE): a retry with the same --label and the same records
     repeats its answers
---output OUT  write the answers to a .csv, .tsv, .parquet or .jsonl file. Its room on disk is
+--output OUT  write the answers to a .csv, .tsv, .parquet or .jsonl file. Its disk space is
     reserved before anything is charged
 
 [instead of a release, not private: answers]
---law <either=kind>  the exact law of the answers instead: not private
---draws N <count either=kind>  N simulated draws beside the exact law
---seed S <seed>  with --draws: the same draws again
---accuracy <either=kind>  a table of the exact expected error of the answers, of each group
---plot PNG  with --law, --draws or --accuracy: a picture (.png, .svg, .pdf)
+--law <either=kind>  print the exact law of the answers instead: not private
+--draws N <count either=kind>  print N simulated draws beside the exact law
+--seed S <seed>  with --draws: the seed, which repeats the draws
+--accuracy <either=kind>  print the exact expected errors of the answers of each group
+--plot PNG  with --law, --draws or --accuracy: draw a picture (.png, .svg, .pdf)
 
 [a publication: release]
 PUBLICATION  a .toml file: source, query, answers, budget, label ...
---check  print the promise of each answer, the total and the groups. Neither source nor key are
-    opened, nothing is drawn or charged
---like FILE  with --check: how accurate it would be on this public file. It has the same columns as
-    the source and holds nobody's data
+--check  print the promise of each answer, the total and the groups. Neither source nor key is
+    opened, and nothing is drawn or charged
+--like FILE  with --check: print the accuracy on this public file. It has the same columns as the
+    source, and no private data
 
 [a budget: budget]
 FILE  the budget file
 --epsilon E <decimal either=limit>  the limit, in nats of pure privacy
---rho R <decimal either=limit>  the limit, of zero-concentrated privacy
+--rho R <decimal either=limit>  the limit of rho, for zero-concentrated privacy
 --delta D <decimal default=0>  with --epsilon: the limit of delta (default: 0)
---neighbors add-remove|replace  the relation that is counted. Default: the file's; add-remove for a
-    new one
---log  what was charged, when, for which query, label and note
+--neighbors add-remove|replace  the neighbour relation. Default: that of the file; add-remove for a
+    new file
+--log  print all charges: when, for which query, label and note
 
 [a key: key]
-FILE  is created, readable only by you
+FILE  the file to create, readable only by you
 
 [a study: study run]
-STUDY  a name of the list, or a .toml or .json file
---out DIR  a new folder, which keeps results as they come
---datasets N <count>  data sets of each kind and size
---draws N <0..1000000000>  draws for each data set; 0: exact figures only
+STUDY  a name of fastexp study list, or a .toml or .json file
+--out DIR  a new folder, in which each finished task is saved
+--datasets N <count>  the number of data sets of each kind and size
+--draws N <0..1000000000>  the number of draws for each data set; 0: exact figures only
 --seed S <seed>  the seed of all data sets and draws
 
 [a study: study run, study resume]
@@ -193,87 +195,87 @@ STUDY  a name of the list, or a .toml or .json file
 FOLDER  the --out of the run
 
 [a study: study report]
---format F <formats lists=words>  the format of the figures' files: svg (default), png, pdf
+--format F <formats lists=words>  the format of the picture files: svg (default), png, pdf
 --output DIR  the folder of the page (default: the same folder)
 
 [where it runs: study run, study resume]
---executor threads|processes|dask <default=threads>  threads (default), processes, or dask. It needs
-    the package distributed
---workers N <0..4096>  how many workers (default: one a CPU)
---scheduler ADDRESS  with dask: a running scheduler, as tcp://HOST:PORT. Default: workers on this
-    machine
+--executor threads|processes|dask <default=threads>  threads (default), processes, or dask. dask
+    needs the package distributed
+--workers N <0..4096>  the number of workers (default: one per CPU)
+--scheduler ADDRESS  with dask: a running scheduler, such as tcp://HOST:PORT. Default: workers on
+    this machine
 
 [what it does: demo]
 --records marital-status|age|bid <implied=marital-status>  print its records as CSV instead
 
 [what it does: warmup]
---image <either=place>  keep them for every user of an image. They go to share/fastexp below
-    Python's prefix
---into DIR <either=place>  keep them in this folder. Everybody may read it, and uses it if
-    FASTEXP_CACHE_DIR names it and it belongs to root or to them
+--image <either=place>  keep the kernels for all users of an image. They are saved in
+    share/fastexp below Python's prefix
+--into DIR <either=place>  keep the kernels in this folder. Everybody may read it; it is used by
+    those whose FASTEXP_CACHE_DIR names it, if it belongs to root or to them
 --cpu native|x86-64-v3 <default=native>  compile for this machine (default), or for every x86-64 CPU
     with AVX2: results are the same to the last bit
---only LIST <commands lists=words>  what a first call of these needs, as median,select (default: all
-    kernels)
+--only LIST <commands lists=words>  compile only the kernels of these commands, such as
+    median,select (default: all kernels)
 
 [output and machine: answers, release]
 --force  replace the output file if it exists
 --quote-formulas  in a .csv or .tsv output, put an apostrophe before text that a spreadsheet would
-    take for a formula, as =A1
+    read as a formula, such as =A1
 
 [output and machine: answers, release, epsilon, study run, study resume]
--q --quiet  nothing on stderr but warnings and errors
+-q --quiet  print only warnings and errors on stderr
 
 [output and machine: every command]
---json  one JSON object on stdout
+--json  print one JSON object on stdout
 
 [output and machine: answers, release]
---memory SIZE <size>  memory for rows, as 500MB or 2GB (default: half of what is free). Rows beyond
-    it go to a private folder on disk
---temp DIR  where rows beyond --memory go, in a private folder (default: the system's)
---threads N <0..65536 default=1>  how many threads (default: 1; 0: all)
+--memory SIZE <size>  memory for rows, such as 500MB or 2GB (default: half of the free memory).
+    Rows that need more are sorted in a private folder on disk
+--temp DIR  the folder for rows beyond --memory (default: that of the system)
+--threads N <0..65536 default=1>  the number of threads (default: 1; 0: all)
 
 [options: the program]
 -V --version  print the version
---print-completion bash|zsh  print a script for tab completion. Use it by: eval "$(fastexp
+--print-completion bash|zsh  print a script for tab completion. Use it with: eval "$(fastexp
     --print-completion bash)"
 
 [help: the program, study, every command]
 -h --help  show the usual options
---help-all  show all options, and more about them
+--help-all  show all options and details
 """
 
 
 class Option(NamedTuple):
     """One option."""
 
-    names: list[str]  # as it is typed: one, or a short and a long one; none of what needs none
-    value: str  # what its value is called; "" of a flag; words with | are all that it may be
-    help: str  # sentences; the first is enough on a short screen
-    read: Callable[[str], Any] = str  # the text of a value to the value
-    lists: str = ""  # what it takes several of: "", "pair", "numbers" or "words"
-    either: str = ""  # of those with the same word at most one is given; with a "!" in it, one
-    default: Any = None  # the value if it is not given
-    implied: Any = None  # the value if it is given without one
+    names: list[str]  # one, or a short and a long one; none for a positional argument
+    value: str  # the name of its value; "" for a flag; words with | are all its values
+    help: str  # sentences; the short help has the first
+    read: Callable[[str], Any] = str  # converts the text of a value
+    lists: str = ""  # if it takes several values: "", "pair", "numbers" or "words"
+    either: str = ""  # at most one option with the same word is given; exactly one if it has a "!"
+    default: Any = None  # the value if the option is not given
+    implied: Any = None  # the value if the option is given without one
     needed: bool = False  # whether it must be given
 
     @property
     def dest(self) -> str:
-        """Its attribute."""
+        """The attribute of parsed arguments."""
         return [self.value, *self.names][-1].lstrip("-").replace("-", "_").lower()
 
     @property
     def choices(self) -> list[str] | None:
-        """All that its value may be; None if there is no such list."""
+        """All values that are allowed; None if there is no such list."""
         return self.value.split("|") if "|" in self.value else None
 
     @property
     def short(self) -> str:
-        """The first sentence of its help."""
+        """The first sentence of the help."""
         return self.help.partition(". ")[0]
 
 
-READERS: dict[str, Callable[[str], Any]] = {  # besides those of `values`
+READERS: dict[str, Callable[[str], Any]] = {  # functions besides those of `values`
     "count": values.whole(1, 10**9),
     "seed": values.whole(0, 2**128 - 1),
     "formats": values.among("svg", "png", "pdf"),
@@ -283,7 +285,7 @@ READERS: dict[str, Callable[[str], Any]] = {  # besides those of `values`
 
 @cache
 def sections(command: str) -> dict[str, list[Option]]:
-    """The options that a command has, by heading; those of "" are the program's own."""
+    """Return the options of a command by heading; "" has the options of the program."""
     options: dict[str, list[Option]] = {}
     for section in re.split(r"\n(?=\[)", TEXT.strip()):
         head, _, text = section.strip().partition("\n")

@@ -1,4 +1,4 @@
-"""The results of a study: a tidy table, in whatever form it is wanted."""
+"""The results of a study: a tidy table, and its conversion to other forms."""
 
 from __future__ import annotations
 
@@ -25,29 +25,27 @@ from .words import Rows, distinct, parts
 
 
 class StudyResults(HtmlRepr):
-    """The results of a study: a table with a row for each cell and figure.
-
-    Made by `Study.run`.
+    """The results of a study, made by `Study.run`: a table with a row for each cell and figure.
 
     Attributes
     ----------
     study : Study
-        What was studied. From `open` it is a design only, which cannot be run.
+        The study. From `open` it has only the settings, and cannot be run.
     rows : list of dict
-        The table: column to value, None where there is none.
+        The table. Each row is a dict from column to value; None if there is no value.
     columns : dict of str to str
-        What each column holds, with its unit.
+        The meaning of each column, with its unit.
     finished : int
-        How many of the study's tasks are in the table: `study.tasks`, but of an unfinished folder.
+        The number of tasks in the table: `study.tasks` unless the folder is unfinished.
 
     Notes
     -----
-    `exact` is the mean over data sets of the expectation over the mechanism's noise, by closed
-    forms; `monte_carlo` the mean of draws on the same data sets. They differ by the noise of
-    the draws alone: `z` is their difference in standard errors, and `agree` is |z| <= 5,
-    which a normal `z` exceeds in fewer than one of 10**6 rows. The standard error is that of
-    the law, so that a rare large error that was not drawn does not count as a disagreement,
-    or that of the sample if it is greater.
+    `exact` is the mean over data sets of the expectation over the noise of the mechanism, by closed
+    forms. `monte_carlo` is the mean of draws on the same data sets. They differ only by the noise
+    of the draws: `z` is their difference in standard errors, and `agree` is |z| <= 5, which fails
+    for a normal `z` in fewer than one of 10**6 rows. The standard error is the larger of that of
+    the law and that of the sample. A rare large error that was not drawn is therefore not a
+    disagreement.
 
     Examples
     --------
@@ -72,7 +70,7 @@ class StudyResults(HtmlRepr):
         return f"<StudyResults of {self.study.name!r}: {', '.join(self._facts().values())}>"
 
     def _facts(self) -> dict[str, str]:
-        """How much there is; what the figures are is for `table` to show."""
+        """Return the size of the table; `table` shows the figures."""
         agree = {True: "agree", False: "disagree"}[self.agree]
         tasks = f"{readable(self.finished)} of {readable(self.study.tasks)}"
         both = any(row["agree"] is not None for row in self.rows)
@@ -89,12 +87,12 @@ class StudyResults(HtmlRepr):
 
     @classmethod
     def open(cls, path: str | Path) -> StudyResults:
-        """The results in a folder: of the tasks that are finished, if not all are.
+        """Return the results in a folder, of the tasks that are finished.
 
         Parameters
         ----------
         path : str or Path
-            What `Study.run` was given as `out`.
+            The folder that `Study.run` was given as `out`.
 
         Returns
         -------
@@ -103,7 +101,7 @@ class StudyResults(HtmlRepr):
         Raises
         ------
         StudyError
-            If it is not a results folder, or of another version.
+            If it is not a results folder, or one of another version.
         """
         check_rounding()
         study = folder.study_of(Path(path), Design)
@@ -111,19 +109,19 @@ class StudyResults(HtmlRepr):
         return cls(study, progress.totals, progress.finished)
 
     def table(self, figure: str | None = None) -> StudyTable:
-        """The table of one figure for readers: data, n and ε down, mechanisms across.
+        """Return a readable table of one figure: rows for data, n and ε, columns for mechanisms.
 
-        Numbers are exact where there is an exact figure, else means of draws.
+        Numbers are exact if there is an exact figure, otherwise means of draws.
 
         Parameters
         ----------
         figure : str, optional
-            One of the study's figures; by default the first.
+            One of the figures of the study. Default: the first.
 
         Returns
         -------
         StudyTable
-            `print` shows it as wide as the terminal.
+            `print` shows it in the width of the terminal.
 
         Raises
         ------
@@ -157,22 +155,22 @@ class StudyResults(HtmlRepr):
         Parameters
         ----------
         figure : str, optional
-            One of the study's figures; by default the first.
+            One of the figures of the study. Default: the first.
         ax : matplotlib.axes.Axes, or an array of them, optional
-            Where to, one for each kind and size of data sets; by default a new picture below a
-            heading.
+            The axes to draw in, one for each kind and size of data sets. Default: a new picture
+            with a heading.
 
         Returns
         -------
         matplotlib.figure.Figure
-            With a panel for each kind and size of data sets, and each level, in ``axes``;
-            ``savefig`` writes it. Of a figure in two units (records and utilities) that of the
-            first: `report` has both.
+            A panel for each kind and size of data sets, and each level, is in ``axes``;
+            ``savefig`` saves the picture. If a figure has two units (records and utilities), only
+            the first is drawn; `report` has both.
 
         Raises
         ------
         ParameterError
-            If the results have no such figure, `ax` is not as many axes as there are panels, or
+            If the results have no such figure, the number of axes is not that of panels, or
             matplotlib is not installed.
         StudyError
             If no task is finished.
@@ -181,7 +179,7 @@ class StudyResults(HtmlRepr):
         return drawn(parts(self._rows_of(figure), takes(study))[0], *heading(study), ax)
 
     def _rows_of(self, figure: str | None) -> Rows:
-        """The rows of a figure, by default the first."""
+        """Return the rows of a figure, by default the first."""
         names = distinct(self.rows, "figure")
         if not names:
             raise StudyError("no task is finished: there are no figures yet")
@@ -190,7 +188,7 @@ class StudyResults(HtmlRepr):
         return [row for row in self.rows if row["figure"] == (figure or names[0])]
 
     def report(self, path: str | Path, formats: Sequence[str] = ("svg",)) -> list[Path]:
-        """Write a page of HTML with tables and figures, and the figures as files.
+        """Write an HTML page with tables and figures, and the figures as files.
 
         Parameters
         ----------
@@ -202,7 +200,7 @@ class StudyResults(HtmlRepr):
         Returns
         -------
         list of Path
-            What was written.
+            The files that were written.
         """
         check_rounding()
         return write_report(self.to_dict(), path, formats)
@@ -213,12 +211,12 @@ class StudyResults(HtmlRepr):
         return all(row["agree"] is not False for row in self.rows)
 
     def to_csv(self, path: str | Path | None = None) -> str:
-        """The table as CSV; numbers so that they read back the same, nothing for None.
+        """Return the table as CSV: numbers that are read back unchanged, and nothing for None.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where it is written, too.
+            A file to which it is also written.
 
         Returns
         -------
@@ -228,18 +226,18 @@ class StudyResults(HtmlRepr):
         return _written(csv_text(self.rows), path)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """The table with its columns' meaning, the study, its key and versions, as JSON.
+        """Return the table, the meaning of its columns, the study, its key and versions as JSON.
 
         Parameters
         ----------
         path : str or Path, optional
-            Where it is written, too.
+            A file to which it is also written.
         """
         check_rounding()
         return _written(json_text(self.to_dict()), path)
 
     def to_dict(self) -> dict[str, Any]:
-        """What `to_json` writes, as a dict."""
+        """Return the content of `to_json` as a dict."""
         return {
             "study": self.study.to_dict(),
             "key": self.study.key,
@@ -252,7 +250,7 @@ class StudyResults(HtmlRepr):
         }
 
     def to_polars(self) -> Any:
-        """The table as a Polars frame.
+        """Return the table as a Polars frame.
 
         Returns
         -------
@@ -266,7 +264,7 @@ class StudyResults(HtmlRepr):
         return _module("polars", "Polars").DataFrame(self.rows, infer_schema_length=None)
 
     def to_pandas(self) -> Any:
-        """The table as a pandas frame.
+        """Return the table as a pandas frame.
 
         Returns
         -------
@@ -280,7 +278,7 @@ class StudyResults(HtmlRepr):
         return _module("pandas", "pandas").DataFrame(self.rows, columns=list(COLUMNS))
 
     def to_arrow(self) -> Any:
-        """The table as an Arrow table.
+        """Return the table as an Arrow table.
 
         Returns
         -------
@@ -295,7 +293,7 @@ class StudyResults(HtmlRepr):
         return arrow.table({column: [row[column] for row in self.rows] for column in COLUMNS})
 
     def publish(self, path: Path) -> None:
-        """Write table.csv and table.json into a results folder, whole or not at all.
+        """Write table.csv and table.json into a results folder, each completely or not at all.
 
         Parameters
         ----------
@@ -307,10 +305,10 @@ class StudyResults(HtmlRepr):
 
 
 def table_of(path: Path) -> dict[str, Any]:
-    """What `StudyResults.to_dict` gave, or gives, for a results folder.
+    """Return the content of `StudyResults.to_dict` for a results folder.
 
-    Of a finished one nothing is computed: the study's files of data need not be there, and its
-    version of fastexp need not be this one.
+    For a finished folder nothing is computed: the data files of the study need not exist, and its
+    version of fastexp may be another one.
     """
     if not (path / folder.STUDY).is_file():
         raise StudyError(f"{path} is not the results folder of a study")

@@ -1,4 +1,4 @@
-"""Mechanisms of anybody's under study: what a user writes, and how a study asks it."""
+"""Mechanisms of users in studies: the interface to implement, and how a study calls it."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ UTILITIES = "utilities"
 class StudyMechanism(Protocol):
     """A mechanism of your own, or of another library, for `Study`.
 
-    Any object with these two members will do; it need not be a subclass.
+    Any object with these two members is a subject; it need not be a subclass.
 
     Attributes
     ----------
     name : str
-        What tables call it.
+        The name in tables.
 
     Notes
     -----
     A subject may also have
 
     * ``truth(data)``: the true statistic, from which errors are measured;
-    * ``law(data, epsilon)``: the exact law of an answer, one of fastexp's or an object with
-      ``expected_error(truth)``, ``mean()``, ``var()`` and ``cdf(x)``: exact figures, which draws
-      then check. A truth of its own (``law.truth``) serves where the subject has none;
+    * ``law(data, epsilon)``: the exact law of an answer, for exact figures, which draws then
+      check. It is a law of fastexp, or an object with ``expected_error(truth)``, ``mean()``,
+      ``var()`` and ``cdf(x)``. Its ``truth`` is used if the subject has none;
     * ``promise(epsilon)``: the `Guarantee` of an answer, for the table;
-    * ``takes = "utilities"``: data are then utilities of candidates, answers their indices, and
-      of a law what counts is ``probabilities``.
+    * ``takes = "utilities"``: data are then utilities of candidates, answers are their indices,
+      and a law needs only ``probabilities``.
 
-    With neither truth nor law only figures of one's own can be had. Exact figures take a law
-    a data set.
+    Without truth and law, only figures of your own are available. Exact figures compute a law for
+    each data set.
 
     Examples
     --------
-    The median with noise for the whole range, as an object of one's own:
+    A median with noise for the whole range, as an object of your own:
 
     >>> import fastexp as fx
     >>> import numpy as np
@@ -68,19 +68,19 @@ class StudyMechanism(Protocol):
     name: str
 
     def sample(self, data: AnyArray, epsilon: float, size: int, rng: np.random.Generator) -> Any:
-        """Draw answers.
+        """Draw answers for one data set.
 
         Parameters
         ----------
         data : ndarray of int64 or float64, shape (n,)
-            Records in increasing order, clamped to the study's bounds where it has any; or
+            Records in increasing order, clamped to the bounds of the study if it has any; or
             utilities of candidates.
         epsilon : float
             In nats.
         size : int
-            How many draws.
+            The number of draws.
         rng : numpy.random.Generator
-            Of this data set, mechanism and epsilon alone.
+            A generator for this data set, mechanism and epsilon alone.
 
         Returns
         -------
@@ -91,24 +91,24 @@ class StudyMechanism(Protocol):
 
 @dataclass(frozen=True)
 class AtEpsilon:
-    """A user's subject at one epsilon."""
+    """A subject at one epsilon."""
 
     subject: Any
     epsilon: float
-    sensitivity: float = 1.0  # the unit of losses, which is not known
+    sensitivity: float = 1.0  # the unit of losses, which is unknown
 
     @property
     def guarantee(self) -> Guarantee | None:
-        """Its promise, if it states one."""
+        """Return the promise of the subject, if it states one."""
         promise = getattr(self.subject, "promise", None)
         return None if promise is None else promise(self.epsilon)
 
     def law(self, data: AnyArray) -> Any:
-        """Not private: the exact law of an answer."""
+        """Return the exact law of an answer; not private."""
         return self.subject.law(data, self.epsilon)
 
     def answers(self, block: Block, rows: AnyArray, size: int, key: int) -> AnyArray:
-        """Draws of each data set, whose generator depends on its number alone."""
+        """Draw from each data set, with a generator that depends on its number alone."""
         every = []
         for row, number in zip(rows, block.streams.tolist(), strict=True):
             random = random_of(key, number)
@@ -132,7 +132,7 @@ class UserNumber(ByLaw):
         self.closed: bool = "law" in parts
         self._true = "truth" in parts
         self.figures: tuple[str, ...] = () if not parts else ("error", "bias")
-        if bounds is not None and self.figures:  # they say how far bins of quantiles reach
+        if bounds is not None and self.figures:  # bounds determine the range of bins for quantiles
             self.figures = (*self.figures, "error_quantile")
 
     def truths(self, block: Block) -> FloatArray:
@@ -172,7 +172,7 @@ class UserSelection(Selection):
 def user_subject(
     subject: Any, epsilon: float, bounds: tuple[float, float] | None, takes: str, parts: Any
 ) -> UserNumber | UserSelection:
-    """A user's subject as a study sees it; `parts` are those of `OPTIONAL` that it has."""
+    """Return a subject in the form of studies; `parts` are those of `OPTIONAL` that it has."""
     mechanism = AtEpsilon(subject, epsilon)
     figured = tuple(part for part in parts if part != "promise")
     if takes == UTILITIES:
