@@ -100,7 +100,7 @@ MESSAGES = (
         call(lambda: fx.Median(1.0, bounds=(0, 10), step=1).accuracy([1, 2, 2, 7, 9], probability=[0.5, -1]), name="probability", number="-1.0")),
     Message("grid in order", ParameterError, "grid must hold at least two finite numbers in increasing order", "Median"),
     Message("power of ten", ParameterError, "{name} must be a power of ten in [1e-300, 1e300], got {value}",
-        call(lambda x: fx.digits(3, low=x), 2, "x", 0, -1, 1e-301, name="low"), call(lambda: fx.digits(3, high="1e301"), name="high", value="'1e301'")),
+        call(lambda x: fx.digits(3, low=x), 2, "x", 0, -1, 1e-301, "1e-301", "1e-9999999", "nan", "snan", math.nan, Decimal("nan"), name="low"), call(lambda x: fx.digits(3, high=x), "1e301", "inf", 10**301, name="high")),
     Message("powers in order", ParameterError, "low must be < high, got {low} and {high}", lambda: fx.digits(3, low=10, high=1)),
     Message("digits with too many points", ParameterError, "digits must make at most 2**52 points, got {points}", lambda: fx.digits(15)),
     Message("digits that are listed", ParameterError, "grid of digits must have at most 2**24 points where they are listed...",
