@@ -123,9 +123,10 @@ only 0.2 remains; nothing was drawn or charged
         nothing is charged, whatever the data are by now. Another question under that label
         (another mechanism, groups, limits, `nan`, promise) is refused. If the process dies
         between charge and answers, the next call draws under the same charge, as nobody has
-        seen any answer. If the release fails (a missing record, a wrong type), that was its
-        answer: the label is used up. `KeyboardInterrupt` and `SystemExit` do not count as
-        failures, but as the death of the process. Simultaneous calls with one label wait for
+        seen any answer; but with `PrivateGroups` the label is used up, as the length of the
+        answers may have been seen. If the release fails (a missing record, a wrong type), that
+        was its answer: the label is used up. `KeyboardInterrupt` and `SystemExit` do not count
+        as failures, but as the death of the process. Simultaneous calls with one label wait for
         the first one.
 
         Parameters
@@ -306,8 +307,9 @@ only 0.2 remains; nothing was drawn or charged
             * note: the user's words, or None;
             * epsilon and delta, or rho: the amounts;
             * state: "charged" (without a label: nothing is kept), "answered", "open" (its
-              process is drawing, or died: the same call again gives answers without a charge)
-              or "failed" (the label is used up).
+              process is drawing, or died: the same call again gives answers without a charge, but
+              with `PrivateGroups` the label of a process that died is used up) or "failed" (the
+              label is used up).
 
         Examples
         --------
