@@ -66,7 +66,12 @@ class Ledger(ABC):
     def _lock(self, label: str) -> AbstractContextManager[None]:
         """The lock of a label."""
 
-    def _outcome(self, label: str, text: str | None, once: bool) -> Outcome:  # noqa: ARG002  # of files
+    def _outcome(
+        self,
+        label: str,
+        text: str | None,
+        once: bool,  # noqa: ARG002  # of files
+    ) -> Outcome:
         """The answers of a label, or None: it failed."""
         return Outcome(label, text)
 
