@@ -336,17 +336,18 @@ def of_table(table: Mapping[str, Any]) -> DigitGrid:
 def _power(name: str, value: Any) -> int:
     """Return the exponent of a public power of ten."""
     number: Any = value
-    if isinstance(value, str):
-        try:
+    try:
+        if isinstance(value, str):
             number = Decimal(value)
-        except DecimalException:
-            number = 0
-    else:
-        validate.real(name, value)
-    if 10.0**-FARTHEST <= number <= 10.0**FARTHEST:
+        else:
+            validate.real(name, value)
+        is_near = 1e-301 < number < 1e301  # so that its integers are not long
+    except DecimalException:  # no number, or NaN
+        is_near = False
+    if is_near:
         exact = decimal(number) if isinstance(number, float) else validate.as_fraction(number)
         exponent = len(str(max(exact.numerator, exact.denominator))) - 1
         exponent = exponent if exact >= 1 else -exponent
-        if exact == Fraction(10) ** exponent:
+        if abs(exponent) <= FARTHEST and exact == Fraction(10) ** exponent:
             return exponent
     raise ParameterError(f"{name} must be a power of ten in [1e-300, 1e300], got {value!r}")

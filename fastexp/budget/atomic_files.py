@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import io
 import os
+import secrets
 import stat
 import sys
-import tempfile
 import time
 import weakref
 from collections.abc import Iterator
@@ -20,6 +20,7 @@ from pathlib import Path
 
 BINARY = getattr(os, "O_BINARY", 0)
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # and no wait for a FIFO
+NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | BINARY
 LOCK_AT = 1 << 40  # Windows locks bytes: this one lies far beyond the end
 HELD: weakref.WeakSet[io.FileIO] = weakref.WeakSet()  # files that have a lock, or wait for one
 PAUSE = 0.02  # seconds between attempts if the system cannot wait for a lock
@@ -199,10 +200,14 @@ def write(handle: int, data: bytes) -> None:
     sync(handle)
 
 
-def create(path: str, data: bytes) -> None:
-    """Create a file, for its user alone, complete and on disk; FileExistsError if it exists."""
+def create(path: str, data: bytes, kept_draft: str | None = None) -> None:
+    """Create a file, for its user alone, complete and on disk; FileExistsError if it exists.
+
+    It is written under another name first: `kept_draft`, if this name is to stay.
+    """
     folder = str(Path(path).parent)
-    handle, draft = tempfile.mkstemp(prefix=".budget-", dir=folder)  # mode 0600
+    draft = kept_draft or str(Path(folder) / f".budget-{secrets.token_hex(8)}")
+    handle = os.open(draft, NEW, 0o600)
     try:
         try:
             write(handle, data)
@@ -210,7 +215,8 @@ def create(path: str, data: bytes) -> None:
             os.close(handle)
         _publish(draft, path, data)
     finally:
-        Path(draft).unlink(missing_ok=True)
+        if kept_draft is None:
+            Path(draft).unlink(missing_ok=True)
         sync_folder(folder)
 
 
@@ -220,7 +226,7 @@ def _publish(draft: str, path: str, data: bytes) -> None:
     except FileExistsError:
         raise
     except (OSError, NotImplementedError):  # a file system without links
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | BINARY, 0o600)
+        handle = os.open(path, NEW, 0o600)
         try:
             write(handle, data)
         except OSError:

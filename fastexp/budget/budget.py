@@ -119,10 +119,11 @@ only 0.2 remains; nothing was drawn or charged
         label, in any process, returns the kept answers: no record is read and nothing is charged,
         even if the data have changed. Another question under that label (another mechanism,
         groups, limits, `nan`, promise) is refused. If the process dies between charge and
-        answers, the next call draws under the same charge, as nobody has seen any answer. If the
-        release fails (a missing record, a wrong type), the failure counts as its answer, and the
-        label is used up. `KeyboardInterrupt` and `SystemExit` do not count as failures, but like
-        the death of the process. Simultaneous calls with one label wait for the first one.
+        answers, the next call draws under the same charge, as nobody has seen any answer; but with
+        `PrivateGroups` the label is used up, as the length of the answers may have been seen. If
+        the release fails (a missing record, a wrong type), the failure counts as its answer, and
+        the label is used up. `KeyboardInterrupt` and `SystemExit` do not count as failures, but
+        like the death of the process. Simultaneous calls with one label wait for the first one.
 
         Parameters
         ----------
@@ -300,8 +301,9 @@ only 0.2 remains; nothing was drawn or charged
             * note: the note, or None;
             * epsilon and delta, or rho: the amounts;
             * state: "charged" (without a label: no answers are kept), "answered", "open" (its
-              process is drawing, or died: the same call draws without another charge), or
-              "failed" (the label is used up).
+              process is drawing, or died: the same call draws without another charge, but with
+              `PrivateGroups` the label of a process that died is used up), or "failed" (the label
+              is used up).
 
         Examples
         --------

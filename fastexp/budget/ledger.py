@@ -67,7 +67,12 @@ class Ledger(ABC):
     def _lock(self, label: str) -> AbstractContextManager[None]:
         """Return the lock of a label."""
 
-    def _outcome(self, label: str, text: str | None) -> Outcome:
+    def _outcome(
+        self,
+        label: str,
+        text: str | None,
+        once: bool,  # noqa: ARG002  # of files
+    ) -> Outcome:
         """Return the outcome of a label: its answers, or (None) its failure."""
         return Outcome(label, text)
 
@@ -75,14 +80,14 @@ class Ledger(ABC):
         """Return the text of the answers of an outcome."""
         return outcome.text
 
-    def charge(self, entry: Entry) -> Charge:
-        """Make and keep a charge, or raise; under a used label, return the first charge."""
+    def charge(self, entry: Entry) -> tuple[Charge, bool]:
+        """Make a charge and return it, or a label's first one; and whether it is new."""
         with _usable(self.name), self._writing() as (history, write):
             known = history.of(entry.label)
-            if known is None:
-                self.terms.check(history.spent, entry.cost)
-                known = write(entry)
-        return known
+            if known is not None:
+                return known, False
+            self.terms.check(history.spent, entry.cost)
+            return write(entry), True
 
     def answers(self, label: str) -> Any:
         """Return the answers that are kept under a label."""
@@ -115,11 +120,11 @@ class Ledger(ABC):
         failure: BaseException | None = None
         try:
             with self._alone(label):
-                begun = once and self.look().of(label) is not None
-                known = self._same(self.charge(entry), entry)
+                charge, is_new = self.charge(entry)
+                known = self._same(charge, entry)
                 if known.state == ANSWERED:
                     return self._answers(known)
-                if begun:
+                if once and not is_new:
                     self._settle(label, None, once)
                     raise LabelError(
                         f"label {label!r} is used up in {self.name}: its draw was begun and ended "
@@ -157,7 +162,7 @@ class Ledger(ABC):
             else "the same call with this label gives answers without a further charge"
         )
         with _usable(self.name, unseen):
-            outcome = self._outcome(label, text)
+            outcome = self._outcome(label, text, once)
             with self._writing() as (history, write):
                 known = history.of(label)
                 return write(outcome) if known is None or known.state == OPEN else known
@@ -267,25 +272,43 @@ class File(Ledger):
 
     @contextmanager
     def _lock(self, label: str) -> Iterator[None]:
-        file = Path(self.path).name.encode("utf-8", "surrogateescape")
-        words = file + b"\0" + label.encode()
-        name = hashlib.blake2b(words, digest_size=16, person=LABEL).hexdigest()
-        with atomic_files.alone(self._beside(f".budget-{name}.lock")):
+        with atomic_files.alone(self._of_label(label, "lock")):
             yield
 
-    def _outcome(self, label: str, text: str | None) -> Outcome:
+    def _outcome(self, label: str, text: str | None, once: bool) -> Outcome:
         """Return the outcome of a label, with long answers in a separate file.
 
         That file is encrypted with a key that only the line of the ledger has. If the line is not
-        written, no file shows the draw, so that it can be repeated.
+        written, no file shows the draw, so that it can be repeated. If it must not be repeated
+        (`once`), a draft of the label stays until there is a line, so that the file can be found.
         """
         if text is None or len(text) <= INLINE:
             return Outcome(label, text)
         key = os.urandom(KEY_BYTES)
         sealed = _sealed(text.encode("ascii"), key)
-        digest = hashlib.blake2b(sealed, digest_size=32).hexdigest()
-        atomic_files.create(self._beside(f"{digest}.answers"), sealed)
+        digest = _digest(sealed)
+        draft = self._of_label(label, "draft") if once else None
+        atomic_files.create(self._beside(f"{digest}.answers"), sealed, draft)
         return Outcome(label, beside=(digest, key.hex()))
+
+    def _settle(self, label: str, text: str | None, once: bool) -> Charge:
+        try:
+            return super()._settle(label, text, once)
+        finally:
+            if once:
+                self._remove_draft(label)
+
+    def _remove_draft(self, label: str) -> None:
+        """Remove the draft of a label's answers, and their file where no line names it.
+
+        Else its length would tell of a draw that nobody has seen.
+        """
+        with suppress(OSError, BudgetError):
+            draft = Path(self._of_label(label, "draft"))
+            digest = _digest(draft.read_bytes())
+            if digest.encode() not in self._lines().raw:
+                Path(self._beside(f"{digest}.answers")).unlink(missing_ok=True)
+            draft.unlink()
 
     def _text(self, outcome: Outcome) -> str | None:
         if outcome.beside is None:
@@ -294,9 +317,15 @@ class File(Ledger):
         path = self._beside(f"{digest}.answers")
         with _usable(f"the file of answers {path!r}"):
             sealed = Path(path).read_bytes()
-        if hashlib.blake2b(sealed, digest_size=32).hexdigest() != digest:
+        if _digest(sealed) != digest:
             raise BudgetError(f"the file of answers {path!r} was changed: it is not used")
         return _sealed(sealed, bytes.fromhex(key)).decode("ascii")
+
+    def _of_label(self, label: str, ending: str) -> str:
+        """A file for a label of this ledger, the same by whatever name the ledger is opened."""
+        words = f"{Path(self.path).stat().st_ino}\0{label}".encode()
+        name = hashlib.blake2b(words, digest_size=16, person=LABEL).hexdigest()
+        return self._beside(f".budget-{name}.{ending}")
 
     def _beside(self, name: str) -> str:
         """Return the path of a file in the folder of the ledger, with all links resolved."""
@@ -402,6 +431,11 @@ def _clear_frames(error: BaseException, before: BaseException | None) -> None:
     while link is not None and link is not before:
         traceback.clear_frames(link.__traceback__)
         link = link.__context__
+
+
+def _digest(sealed: bytes) -> str:
+    """What a file of answers is called by, and known by."""
+    return hashlib.blake2b(sealed, digest_size=32).hexdigest()
 
 
 def _sealed(data: bytes, key: bytes) -> bytes:

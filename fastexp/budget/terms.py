@@ -65,12 +65,17 @@ class Terms:
         else:
             amount, delta = promise.epsilon, promise.delta
         if delta > 0.0 and self.delta == 0.0:
+            other = "" if promise.rho is None else " or Budget(rho=...)"
             raise ParameterError(
                 "a budget of only epsilon takes pure promises, got one with delta > 0; "
-                "use Budget(epsilon=..., delta=...) or Budget(rho=...)"
+                f"use Budget(epsilon=..., delta=...){other}"
             )
         if amount is None:
-            raise ParameterError(f"a budget of {self.unit} takes promises of it, got one without")
+            budget = "rho=..." if self.unit == "epsilon" else "epsilon=..., delta=..."
+            raise ParameterError(
+                f"a budget of {self.unit} takes promises of it, got one without; "
+                f"use Budget({budget})"
+            )
         if amount == math.inf:
             raise BudgetExceeded(f"the release costs all of {self.unit} that there is, and more")
         return Cost(amount, delta)

@@ -18,7 +18,7 @@ from .._randomness.streams import os_word
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
 from ..kernels.groups.segment_draws import OPEN
-from ..privacy import Guarantee
+from ..privacy import Guarantee, amounts
 from ..privacy.rates import joint_rate, lattice_step
 from ..reference.exact import exp_bounds
 from .mechanism import GroupedMechanism, Kind, Reading
@@ -186,7 +186,7 @@ class PrivateGroups:
             If an argument is outside its range or of the wrong type.
         """
         max_rows = validate.counting("max_rows", max_rows)
-        validate.epsilon(epsilon, any_epsilon=True)
+        amounts.within("epsilon", epsilon, (1e-15, 1024.0))  # as of mechanisms with totals
         rate, step = joint_rate(epsilon, "add-remove"), lattice_step(epsilon)
         most = Fraction(self.delta) * (1 << BITS)
         least = 2 * max_rows - math.log(self.delta) / float(rate)

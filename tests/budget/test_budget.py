@@ -411,6 +411,23 @@ def test_promises_that_do_not_count_are_refused(make):
     Budget(rho=1.0).charge(promise(delta=1e-9))
 
 
+def test_what_a_refusal_advises_takes_the_promise():
+    """Of private groups the promise has delta and no rho."""
+    groups = fx.PrivateGroups(delta=1e-8, epsilon=0.5).guarantee
+    terms = "epsilon=..., delta=..."
+    for budget, why in (
+        (Budget(epsilon=1.0), "pure promises only"),
+        (Budget(rho=1.0), "promise in another unit"),
+    ):
+        with raises(why, terms=terms):
+            budget.charge(groups)
+        assert budget.charges == 0
+    with raises("pure promises only", terms=f"{terms}) or Budget(rho=..."):
+        Budget(epsilon=1.0).charge(promise(delta=1e-9))
+    with raises("promise in another unit", terms="rho=..."):
+        Budget(epsilon=1.0).charge(promise(None))
+
+
 BAD = [
     ({}, "epsilon or rho"),
     ({"epsilon": 1.0, "rho": 1.0}, "epsilon or rho"),

@@ -510,6 +510,36 @@ def test_threads_wait_and_get_the_same(budget):
     assert len(drawn) == len(found) == budget.charges == 1
 
 
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+@pytest.mark.parametrize("once", [False, True])
+def test_two_names_of_one_file_draw_once(in_file, path, link, once):
+    link(path, path.parent / "link")
+    drawn, start = [], threading.Barrier(2)
+
+    def draw():
+        drawn.append(threading.get_ident())
+        threading.Event().wait(0.2)
+        return int.from_bytes(os.urandom(4), "big")
+
+    def ask(name):
+        budget = Budget.file(path.parent / name)
+        start.wait(timeout=60)
+        return charge_and_draw(budget, "q", Question(MEDIAN), draw, once=once)
+
+    with ThreadPoolExecutor(2) as pool:
+        found = set(pool.map(ask, [path.name, "link"]))
+    assert len(drawn) == len(found) == in_file.charges == 1
+
+
+def test_what_is_drawn_once_needs_a_charge_of_its_own(in_file, monkeypatch):
+    """Another process may charge between a look and the charge, where it has another lock."""
+    charge = ledger.File.charge
+    monkeypatch.setattr(ledger.File, "charge", lambda *a: (charge(*a), charge(*a))[1])
+    with raises("'q': begun draws"):
+        charge_and_draw(in_file, "q", Question(MEDIAN), never, once=True)
+    assert [entry["state"] for entry in in_file.log()] == ["failed"]
+
+
 def test_while_one_draws_others_may_charge(budget):
     def draw():
         reopened(budget).charge(MEDIAN.guarantee)

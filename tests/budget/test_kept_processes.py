@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ import pytest
 
 import fastexp as fx
 from fastexp import Budget, BudgetError
-from fastexp.errors import InvalidRecords
+from fastexp.errors import InvalidRecords, LabelError
 from tests.doors.budget import Question, atomic_files, charge_and_draw
 from tests.messages import raises
 from tests.support import processes
@@ -202,6 +203,62 @@ def test_a_full_disk_at_every_step(path, draw, monkeypatch):
             break
     assert len(refusals) >= 4
     assert all("No space left" in text and context is OSError for text, context in refusals)
+
+
+def ask_once(path: Path) -> list[int]:
+    return charge_and_draw(Budget.file(path), "q", QUESTION, drawing(1000), once=True)
+
+
+def lengths_beside(path: Path) -> list[int]:
+    return [file.stat().st_size for file in path.parent.iterdir() if file != path]
+
+
+def test_killed_at_every_step_of_what_is_drawn_once(path):
+    """No file has the length of answers that nobody has: the next call removes it."""
+    header, step, states = path.read_bytes(), 0, []
+    while True:
+        step += 1
+        for file in path.parent.iterdir():
+            file.write_bytes(header) if file == path else file.unlink()
+
+        def killed(number=step):
+            stepping(STEPS, number, lambda _: os.kill(os.getpid(), signal.SIGKILL))
+            return ask_once(path)
+
+        _, told = in_child(killed)
+        with suppress(LabelError):
+            ask_once(path)
+        states.append(Budget.file(path).log()[0]["state"])
+        assert states[-1] == "answered" or not any(lengths_beside(path))
+        if told:
+            break
+    assert len(lengths_beside(path)) == 1
+    assert states.count("failed") >= 8
+
+
+def test_a_full_disk_at_every_step_of_what_is_drawn_once(path, monkeypatch):
+    header, step, refusals = path.read_bytes(), 0, 0
+
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    while True:
+        step += 1
+        path.write_bytes(header)
+        with monkeypatch.context() as patch:
+            for name in WRITING:
+                patch.setattr(os, name, getattr(os, name))  # and back again
+            seen = stepping(WRITING, step, full)
+            with suppress(BudgetError):
+                ask_once(path)
+        if len(seen) < step:
+            break
+        state = [entry["state"] for entry in Budget.file(path).log()]
+        refusals += state == ["open"]
+        assert state == ["answered"] or not any(lengths_beside(path))
+        for file in path.parent.glob("*.answers"):
+            file.unlink()
+    assert refusals >= 4
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)

@@ -60,6 +60,12 @@ def test_a_release_is_all_of_stdout(run: Run, ages) -> None:
     assert run("median", *ages, *CERTAIN, "--quiet") == (0, "37\n", "")
 
 
+def test_points_beyond_the_bounds_are_told_in_options(run: Run, ages) -> None:
+    code, _, err = run("median", *ages[:3], *CERTAIN, "--bounds", 0, 5, "--digits", "3")
+    assert code == 2
+    assert "--grid or --digits must lie within --bounds" in err
+
+
 def test_a_fine_grid_between_integers_is_told(run: Run, ages) -> None:
     bounded, hint = ages[:-2], "answers lie on 2^40 points between the bounds"
     for more in ([], ["--law"]):

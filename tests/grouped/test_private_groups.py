@@ -45,6 +45,14 @@ class TestThreshold:
     def test_it_is_the_least_multiple(self):
         checks.thresholds_are_least()
 
+    def test_it_has_the_limits_of_a_total(self):
+        groups = fx.PrivateGroups(1e-8)
+        assert groups.threshold(1024.0) == 3
+        assert groups.threshold(1e-15) >= 2 * math.log(1e8) / 1e-15
+        for epsilon in (1e-310, 9e-16, 1025.0):
+            with raises("epsilon: within limits"):
+                groups.threshold(epsilon)
+
     @each("delta", [1e-2 / 16, 1e-4])
     def test_a_median_with_a_total_is_private_row_by_row(self, delta):
         """The published row of all data of up to four records on three points."""

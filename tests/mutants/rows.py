@@ -473,7 +473,7 @@ ROWS = {
         "groups without a record of the deciding answer": "query/calls:Indices.draw:false:2",
         "delta for each row": "query/calls:questions_of:number=2:2",
         "the greatest threshold decides": "grouped:deciding:name=max:14",
-        "begun draws are made again": "budget:Ledger.charge_and_draw:false:8",
+        "begun draws are made again": "budget:Ledger.charge_and_draw:false:5",
         "sessions charge keys once": "query:query_of:false:10",
     },
     "keys": {

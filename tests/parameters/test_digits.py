@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -210,6 +211,10 @@ class TestParameters:
         assert repr(fx.Median(1.0, grid=narrow)).endswith(
             "grid=digits(2, low=0.01, high=10000000.0, negative=False))"
         )
+
+    @each("end", [1e-300, "1e-300", Decimal("1e-300"), Fraction(1, 10**300)])
+    def test_the_outermost_powers(self, end):
+        assert fx.digits(3, low=end, high=10**300).low == -300
 
     def test_equal_ones_are_one(self):
         grid, same = fx.digits(3), fx.digits(3, low="1e-12", high=1e15)

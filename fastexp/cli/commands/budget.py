@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 OPEN = """\
 open: charged, but without answers yet. Its process draws, or died: the same
-call with this label gives the answers, and is not charged again."""
+call with this label gives the answers, and is not charged again.
+Where groups are private, the label of a process that died is used up."""
 FAILED = """\
 failed: charged, and the release failed, which was its answer. The label is
 used up: take another one, which is charged anew."""

@@ -166,7 +166,8 @@ def _show_costs(call: PublicCall, costs: dict[str, Any]) -> None:
     if costs["state"] == ANSWERED:
         printing.line(f"{head}; label {call.label!r} is answered: a run repeats it, at no cost")
     elif costs["state"] == OPEN:
-        printing.line(f"{head}; label {call.label!r} is charged: a run goes on, at no cost")
+        goes = "goes on, at no cost" if call.query.private is None else "uses it up"
+        printing.line(f"{head}; label {call.label!r} is charged: a run {goes}")
     else:
         left = "" if costs["left"] is None else f", which leaves {costs['left']!r}"
         printing.line(f"{head}; a run costs {costs['cost']!r}{left}")

@@ -30,9 +30,11 @@ def promises(promise: Guarantee, query: Scope, each: float) -> str:
         return f"promises {epsilon}-differential privacy: {STATED}"
     who = f"one {_who(query)} {CHANGES[promise.neighbors]}{_limits(query)}"
     factor = (promise.epsilon or 0.0) / each
-    # Answers under different relations may have no common factor.
+    # Answers under different relations may have no common factor; coins of groups are no rows.
     is_whole = abs(factor - round(factor)) < 1e-9
-    times = f" ({factor:.0f} x {at_most(each)})" if factor > 1.5 and is_whole else ""
+    has_coins = query.private is not None and query.private.epsilon is not None
+    is_product = factor > 1.5 and is_whole and not has_coins
+    times = f" ({factor:.0f} x {at_most(each)})" if is_product else ""
     return f"promises {epsilon}-differential privacy{times}: {who}"
 
 

@@ -199,10 +199,15 @@ class Payment:
         if budget is None:
             return None
         left: float | None = None
+        left_delta: float | None = None
         with suppress(BudgetError):
-            left = budget.remaining
-        facts = {"unit": budget.unit, "neighbors": budget.neighbors, "charged": self._charged()}
-        return {**facts, "total": budget.total, "remaining": left, "label": self._label}
+            left, left_delta = budget.remaining, budget.remaining_delta
+        facts: dict[str, Any] = {"unit": budget.unit, "neighbors": budget.neighbors}
+        facts |= {"charged": self._charged(budget.unit), "total": budget.total, "remaining": left}
+        if budget.total_delta:
+            facts |= {"charged_delta": self._charged("delta"), "total_delta": budget.total_delta}
+            facts["remaining_delta"] = left_delta
+        return {**facts, "label": self._label}
 
     def sentence(self) -> str:
         """What was charged and what is left, in words; nothing without a budget."""
@@ -215,20 +220,26 @@ class Payment:
             drawn = "these answers were drawn under the charge of a run that died"
             return f"charged nothing: {drawn}, and {place}; {self._left()}"
         label = "" if self._label is None else f", {place}"
-        return f"charged {self._charged()!r}{label}; {self._left()}"
+        amount = f"{self._charged(self.budget.unit)!r}"
+        if self.budget.total_delta:
+            amount += f" and {self._charged('delta')!r} of delta"
+        return f"charged {amount}{label}; {self._left()}"
 
-    def _charged(self) -> float | None:
-        if not self.drawn or self._went_on or self.budget is None or self._promise is None:
+    def _charged(self, unit: str) -> float | None:
+        if not self.drawn or self._went_on or self._promise is None:
             return 0.0
-        promise = self._promise
-        return promise.epsilon if self.budget.unit == "epsilon" else promise.rho
+        amount: float | None = getattr(self._promise, unit)
+        return amount
 
     def _left(self) -> str:
         """That it cannot be read does not undo a release."""
-        if self.budget is None:
+        budget = self.budget
+        if budget is None:
             return ""
         try:
-            left = f"{self.budget.remaining!r} of {self.budget.total!r}"
+            left = f"{budget.remaining!r} of {budget.total!r} {budget.unit}"
+            if budget.total_delta:
+                left += f" and {budget.remaining_delta!r} of {budget.total_delta!r} delta"
         except BudgetError as error:
             return f"but now {error}"
-        return f"{left} {self.budget.unit} remains"
+        return f"{left} remains"

@@ -17,6 +17,13 @@ TERMS = (
     ("another file than the frame's", "another file than FILE", "another file than source"),
     ("must be in the frame, once", "must be in FILE, once", "must be in the file, once"),
     ("between its columns?)", "between its columns? see --delimiter)", "between its columns?)"),
+    ("(--groups-epsilon)", "(--groups-epsilon)", "(groups_epsilon)"),
+    ("with_total=True", "--with-total", "with_total = true"),
+    (
+        "grid must lie within the bounds",
+        "--grid or --digits must lie within --bounds",
+        "grid must lie within bounds",
+    ),
     ("convert=True", "--convert", "convert=True"),
     ("see nan=", "see --nan", "see nan"),
     ("the argument nan", "--nan", "nan"),

@@ -1,0 +1,84 @@
+"""Does the command line say what groups that nobody listed cost, in its own words?"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import fastexp as fx
+from tests.doors.query import perform
+from tests.support.command_line import Run
+
+pytest.importorskip("duckdb")
+pytestmark = pytest.mark.engines
+RELEASE = ["median", "rents.csv", "--column", "rent", "--by", "town", "--bounds", "0", "9"]
+RELEASE += ["--step", "1", "--epsilon", "1", "--groups", "private", "--delta", "1e-8"]
+COINS = [*RELEASE, "--groups-epsilon", "0.5"]
+TEXT = """\
+source = "rents.csv"
+budget = "b"
+label = "rents"
+[query]
+by = "town"
+groups = "private"
+delta = 1e-8
+groups_epsilon = 0.5
+[answers.rent]
+mechanism = "median"
+column = "rent"
+epsilon = 1
+bounds = [0, 9]
+step = 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rents.csv").write_text("town,rent\n" + "".join(f"a,{i % 9}\n" for i in range(200)))
+    Path("p.toml").write_text(TEXT)
+    fx.Budget.file("b", epsilon=50.0, delta=1e-6)
+
+
+def test_a_promise_with_coins_of_groups_has_no_common_factor(run: Run) -> None:
+    one, several = (run(*COINS, "--max-groups", str(m)).err for m in (1, 4))
+    assert "promises (1.5, 1e-8)-differential privacy: one person" in one
+    assert "promises (6, 4e-8)-differential privacy: one person" in several
+    by_total = run(*RELEASE, "--with-total", "--max-groups", "2").err
+    assert "promises (2, 2e-8)-differential privacy (2 x 1): one person" in by_total
+
+
+def test_what_is_charged_and_left_of_delta(run: Run) -> None:
+    paid = run(*COINS, "--budget", "b").err.splitlines()[-1]
+    left = "48.5 of 50.0 epsilon and 9.9e-07 of 1e-06 delta remains"
+    assert paid == f"charged 1.5 and 1e-08 of delta; {left}"
+    facts = json.loads(run(*COINS, "--budget", "b", "--json").out)["budget"]
+    assert (facts["charged_delta"], facts["remaining_delta"]) == (1e-8, 9.8e-7)
+    assert facts["total_delta"] == 1e-6
+
+
+def test_a_run_that_died_has_used_up_its_label(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(perform, "answered", killed)
+        assert run("release", "p.toml").code == 130
+    used_up = "Where groups are private, the label of a process that died is used up."
+    assert used_up in re.sub(r"\s+", " ", run("budget", "b", "--log").out)
+    check = run("release", "p.toml", "--check").out
+    assert "label 'rents' is charged: a run uses it up" in check
+    assert "is used up" in run("release", "p.toml").err
+    assert fx.Budget.file("b").log()[0]["state"] == "failed"
+
+
+def test_without_a_total_a_publication_names_its_keys(run: Run) -> None:
+    Path("p.toml").write_text(TEXT.replace("groups_epsilon = 0.5", ""))
+    ended = run("release", "p.toml")
+    assert ended.code == 2
+    assert "an epsilon of their own (groups_epsilon)" in ended.err
+    assert "with_total = true" in ended.err
+    assert "an epsilon of their own (--groups-epsilon)" in run(*RELEASE).err
