@@ -12,6 +12,8 @@ from functools import cache, partial
 from itertools import combinations_with_replacement
 from typing import Any
 
+import numpy as np
+
 import fastexp as fx
 from tests.support import all_answers as twin
 
@@ -72,9 +74,19 @@ def promises_hold(epsilon: float = 1.5) -> None:
         assert span >= least * promise.bounded_range, name
 
 
+def errors_of_a_median_with_its_total() -> None:
+    """They are those of the joint law, and not of the median alone."""
+    records = np.array([[0, 1, 2, 2]])
+    settings: Any = {"epsilon": 1.5, "bounds": (0, SIZE - 1), "step": 1, "with_total": True}
+    (expected,) = fx.Quantiles([0.5], **settings).law(records[0]).expected_error()
+    ((error,),) = fx.expected_errors(records, [fx.Median(**settings)])
+    assert math.isclose(error, expected, rel_tol=1e-12)
+
+
 def run() -> None:
     """Everything, small enough for the interpreter."""
     promises_hold()
+    errors_of_a_median_with_its_total()
 
 
 if __name__ == "__main__":
