@@ -49,7 +49,7 @@ class GroupedMechanism(Protocol):
         ...
 
     def _reading(self) -> Reading:
-        """What a file without types is read as; see `Use` of queries."""
+        """What a file without types is read as; see `ColumnRead` of queries."""
         ...
 
     def _read_as(self, nan: str) -> Hashable:

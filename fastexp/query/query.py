@@ -270,7 +270,7 @@ class Query(Scope):
         >>> fx.Query().release(ages, {"median": (median, "age")})
         {'median': array([31])}
         """
-        from .calls.perform import perform
+        from .calls.execute import execute
         from .calls.verbs import ReleaseCall
         from .frames.find import frame_of
 
@@ -278,7 +278,7 @@ class Query(Scope):
         call = ReleaseCall(self, checked, key, label, budget, threads, note)
         room = Room(memory, temp)
         place = output_of(output, force, frame, file_of(budget))
-        return perform(call, frame_of(frame, room, call.threads), place)
+        return execute(call, frame_of(frame, room, call.threads), place)
 
     def attach(
         self,
@@ -333,14 +333,14 @@ class Query(Scope):
         >>> con.sql("SELECT median FROM medians WHERE city = 'Rome'").fetchall()
         [(700,)]
         """
-        from .calls.perform import perform
+        from .calls.execute import execute
         from .calls.verbs import ReleaseCall
         from .frames.attached import AttachedFrame, source_of
 
         checked = answers_of(answers, self.by, nan, expand)
         call = ReleaseCall(self, checked, key, label, budget, threads, note)
         rows = source_of(con, source, Room(memory, temp), call.threads)
-        table: DuckDBPyRelation = perform(call, AttachedFrame(con, name, rows))
+        table: DuckDBPyRelation = execute(call, AttachedFrame(con, name, rows))
         return table
 
     @overload
@@ -405,7 +405,7 @@ class Query(Scope):
         (1, 1000)
         """
         from .calls.appearance import with_coin
-        from .calls.perform import perform
+        from .calls.execute import execute
         from .calls.verbs import SampleCall
         from .frames.find import frame_of
 
@@ -415,7 +415,7 @@ class Query(Scope):
                 "size must be None where groups are private: which appear differs between draws"
             )
         call = SampleCall(self, checked, size, rng, threads)
-        return perform(call, frame_of(frame, Room(memory, temp), call.threads))
+        return execute(call, frame_of(frame, Room(memory, temp), call.threads))
 
     @overload
     def accuracy(

@@ -14,7 +14,7 @@ from ..errors import ParameterTypeError
 from ..mechanisms.exponential import Exponential
 from ..mechanisms.most_common import MostCommon
 from .calls.answers import column_name
-from .engines.frame import Frame, Kind, Use
+from .engines.frame import ColumnRead, Frame, Kind
 
 FORM = (
     "scores must be a dict from names to (score, candidates, sensitivity): score(columns, "
@@ -78,7 +78,7 @@ def scores_of(scores: object) -> dict[str, Score]:
 
 def arrays_of(frame: Frame) -> dict[str, AnyArray]:
     """All columns of rows in memory: copies, for one score, which it cannot write to by mistake."""
-    uses = [Use(name, "keys") for name in frame.names() or ()]
+    uses = [ColumnRead(name, "keys") for name in frame.names() or ()]
     (part,) = frame.parts(uses)
     columns = zip(uses, part, strict=True)
     arrays = {use.column: np.asanyarray(column).copy() for use, column in columns}

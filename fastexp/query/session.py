@@ -15,11 +15,11 @@ from ..errors import BudgetError, FastexpError, ParameterError, ParameterTypeErr
 from ..grouped.call_options import CallOptions
 from ..grouped.request import check_key
 from .calls.answers import answers_of, column_name
-from .calls.perform import as_column, perform
+from .calls.execute import as_column, execute
 from .calls.scope import Check, Draw
 from .calls.verbs import ReleaseCall
 from .disk.memory import Room
-from .engines.frame import Column, Frame, Use
+from .engines.frame import Column, ColumnRead, Frame
 from .engines.types import check_keys
 from .files.paths import is_path
 from .files.unchanged import UnchangedFiles
@@ -294,7 +294,7 @@ class Session:
             query, checked, None, options.label, self._budget, options.threads, note
         )
         call.reading = reading
-        return perform(call, self._opened(options.threads))
+        return execute(call, self._opened(options.threads))
 
     def _selected(
         self,
@@ -380,6 +380,6 @@ def _check_person(frame: Frame, person: str | None) -> None:
         return
     if (frame.names() or []).count(person) != 1:
         raise ParameterError(f"person must be a column of the frame, got {person!r}")
-    use = Use(person, "keys")
+    use = ColumnRead(person, "keys")
     for column in frame.empty([use]) or ():
         check_keys("person", use, column)

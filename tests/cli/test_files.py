@@ -19,8 +19,8 @@ import pytest
 import fastexp as fx
 from fastexp.errors import ParameterError
 from tests.doors.cli import VALUE, Failure, InputFile, UserMistake, open_rows
-from tests.doors.query import PathFrame, SampleCall, Use, answers_of, path_frame
-from tests.doors.query import perform_call as perform
+from tests.doors.query import ColumnRead, PathFrame, SampleCall, answers_of, path_frame
+from tests.doors.query import execute_call as execute
 from tests.messages import raises, says
 from tests.query.test_files import listed
 from tests.support.command_line import Run
@@ -31,7 +31,7 @@ MARKER = "SECRET-7341"
 
 def rows(source: InputFile, *uses: tuple[str, Any], **limits: Any) -> list[list[Any]]:
     """The columns of a file, of which names and types are looked at first."""
-    wanted = [Use(*use) for use in uses]
+    wanted = [ColumnRead(*use) for use in uses]
     columns: list[list[Any]] = [[] for _ in uses]
     with open_rows(source, **limits) as frame:
         frame.names()
@@ -131,7 +131,7 @@ def test_a_row_without_end_ends_the_copy(
     with open_rows(STDIN) as frame:
         assert frame.names() == ["c", "d"]
         with raises("stdin: rows of a text file"):
-            list(frame.parts([Use("c", "text")]))
+            list(frame.parts([ColumnRead("c", "text")]))
     assert stream.taken < 8 << 20
 
 
@@ -156,7 +156,7 @@ def test_a_copy_leaves_room_on_the_disk(
     with open_rows(STDIN) as frame:
         assert frame.names() == ["y"]
         with pytest.raises(Failure, match=says("room for a copy of stdin")):
-            frame.empty([Use("y", "text")])
+            frame.empty([ColumnRead("y", "text")])
     assert 32 << 20 < max(asked) <= full
 
 
@@ -171,7 +171,7 @@ def test_compressed_stdin_that_is_damaged_costs_nothing(pipe: Any, cut: int, lin
         open_rows(STDIN) as frame,
         pytest.raises(Failure, match=says("damaged stdin")),
     ):
-        frame.empty([Use("c", "text")])
+        frame.empty([ColumnRead("c", "text")])
 
 
 def test_what_is_no_stdin(pipe: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +206,7 @@ def test_an_interrupted_copy_leaves_nothing(pipe: Any, monkeypatch: pytest.Monke
     stream = Interrupted(b"c\n", b"1\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
     with pytest.raises(KeyboardInterrupt), open_rows(STDIN) as frame:
-        frame.empty([Use("c", "text")])
+        frame.empty([ColumnRead("c", "text")])
     assert stream.taken > 4 << 20
 
 
@@ -255,7 +255,7 @@ def test_answers_of_an_array_are_those_of_its_numbers(tmp_path: Path, dtype: str
     wanted = query.sample({VALUE: array.tolist()}, answers, size=9, rng=3)["m"].tolist()
     way = SampleCall(query, answers_of(answers, (), "raise"), 9, 3, 1)
     with open_rows(InputFile(str(tmp_path / "a.npy"))) as frame:
-        (column,) = perform(way, frame)
+        (column,) = execute(way, frame)
     assert (column.name, column.values.tolist()) == ("m", wanted)
 
 
@@ -328,7 +328,7 @@ def test_an_array_that_changes_is_refused(tmp_path: Path) -> None:
     np.save(path, np.arange(600_000))
     for change in ("cut", "other"):
         with open_rows(InputFile(str(path))) as frame:
-            parts = frame.parts([Use(VALUE, "numbers")])
+            parts = frame.parts([ColumnRead(VALUE, "numbers")])
             next(parts)
             with path.open("r+b") as file:
                 file.truncate(1_000_000) if change == "cut" else file.write(b"x")

@@ -20,7 +20,7 @@ import fastexp as fx
 from fastexp.cli import main
 from tests.doors.cli import interrupts, parser, payment, run_module
 from tests.doors.compiler import jit
-from tests.doors.query import frame_columns, perform
+from tests.doors.query import execute, frame_columns
 from tests.support.command_line import Ended, Run
 from tests.support.each import each
 from tests.support.processes import started
@@ -77,7 +77,7 @@ def test_one_that_is_swallowed_stops_the_release(
         fit(*arguments)
         swallowed()
 
-    for module in (perform, frame_columns):  # what is looked at last before the charge
+    for module in (execute, frame_columns):  # what is looked at last before the charge
         monkeypatch.setattr(module, "fit", late)
     stopped(run(*QUESTIONS[name], "--budget", budget), budget)
 

@@ -19,7 +19,7 @@ import pytest
 import fastexp as fx
 from tests.doors.budget import atomic_files, ledger
 from tests.doors.cli import payment
-from tests.doors.query import output_file, perform
+from tests.doors.query import execute, output_file
 from tests.messages import heard
 from tests.support import processes
 from tests.support.command_line import Run
@@ -327,7 +327,7 @@ def test_an_interrupt_while_the_charge_is_synced_is_told(run: Run, data, monkeyp
 
 
 def test_an_interrupt_is_no_failure_of_the_data(run: Run, data, monkeypatch) -> None:
-    monkeypatch.setattr(perform, "answered", interrupted)
+    monkeypatch.setattr(execute, "answered", interrupted)
     code, out, err = run(*ask("median"))
     assert (code, out, charges()) == (130, "", 1)
     assert err.splitlines()[-2:] == [f"{NEVERTHELESS} remains", "fastexp: interrupted"]

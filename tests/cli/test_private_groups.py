@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fastexp as fx
-from tests.doors.query import perform
+from tests.doors.query import execute
 from tests.support.command_line import Run
 
 pytest.importorskip("duckdb")
@@ -65,7 +65,7 @@ def test_a_run_that_died_has_used_up_its_label(run: Run, monkeypatch: pytest.Mon
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(perform, "answered", killed)
+        patched.setattr(execute, "answered", killed)
         assert run("release", "p.toml").code == 130
     used_up = "Where groups are private, the label of a process that died is used up."
     assert used_up in re.sub(r"\s+", " ", run("budget", "b", "--log").out)

@@ -17,7 +17,7 @@ import pytest
 import fastexp as fx
 from fastexp.cli import main
 from tests.doors.budget import atomic_files
-from tests.doors.query import perform, reading, verbs
+from tests.doors.query import execute, reading, verbs
 from tests.messages import heard
 from tests.support import processes
 from tests.support.command_line import Run, released_pipes
@@ -523,7 +523,7 @@ def test_a_check_of_a_run_that_was_killed(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(perform, "answered", killed)
+        patched.setattr(execute, "answered", killed)
         assert run("release", "p.toml").code == 130
     assert (budget().charges, budget().log()[0]["state"]) == (1, "open")
     assert "is charged: a run goes on, at no cost" in run("release", "p.toml", "--check").out

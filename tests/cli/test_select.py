@@ -11,7 +11,7 @@ import pytest
 import fastexp as fx
 from fastexp import errors
 from tests.doors.cli import payment
-from tests.doors.query import perform
+from tests.doors.query import execute
 from tests.support.command_line import Run
 from tests.support.each import each
 
@@ -266,7 +266,7 @@ def test_every_error_has_its_exit_code(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(perform, "answered", fail)
+    monkeypatch.setattr(execute, "answered", fail)
     ended = run(*count(colours, CERTAIN, "--quiet"))
     assert (ended.code, ended.out) == (code, "")
     assert message in ended.err

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fastexp.query.calls import frame_columns, perform, reading, steps, verbs
+from fastexp.query.calls import execute, frame_columns, reading, steps, verbs
 from fastexp.query.calls.answers import Answer, answers_of, label_of
+from fastexp.query.calls.execute import execute as execute_call
 from fastexp.query.calls.groups import groups_of
 from fastexp.query.calls.laws import FIGURES, laws_of
 from fastexp.query.calls.parts import Held, Part
-from fastexp.query.calls.perform import perform as perform_call
 from fastexp.query.calls.reader import Reader
 from fastexp.query.calls.verbs import SampleCall
 from fastexp.query.disk import folders, memory, sorted_runs
@@ -18,7 +18,7 @@ from fastexp.query.disk.spill import Persons, Spill
 from fastexp.query.engines import arrays, arrow
 from fastexp.query.engines.arrays import ArraysFrame
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame
-from fastexp.query.engines.frame import Column, Use
+from fastexp.query.engines.frame import Column, ColumnRead
 from fastexp.query.engines.limits import brought, quoted
 from fastexp.query.engines.types import check_keys, check_records, type_of
 from fastexp.query.files import csv_rows, path_frame, row_file, text_cells

@@ -21,7 +21,7 @@ from tests.doors.intake import number_columns
 from tests.doors.keys import codes_of, names_of
 from tests.doors.query import (
     Column,
-    Use,
+    ColumnRead,
     arrays,
     arrow,
     check_keys,
@@ -48,7 +48,7 @@ DATA = {
 TYPES = [pa.large_string(), pa.int64(), pa.uint64(), pa.float64(), pa.float64(), pa.int32()]
 TABLE = pa.table(DATA, pa.schema(list(zip(DATA, TYPES, strict=True))))
 READINGS = dict(zip(DATA, ["text", "integers", "integers", *["numbers"] * 3], strict=True))
-USES = [Use(name, reading) for name, reading in READINGS.items()]
+USES = [ColumnRead(name, reading) for name, reading in READINGS.items()]
 
 
 @pytest.fixture
@@ -87,7 +87,11 @@ class TestRows:
     @forms
     def test_of_some_columns_in_another_order_and_twice(self, form):
         frame = frame_of(FORMS[form](TABLE))
-        uses = [Use("rent", "numbers"), Use("town", "text"), Use("rent", "numbers")]
+        uses = [
+            ColumnRead("rent", "numbers"),
+            ColumnRead("town", "text"),
+            ColumnRead("rent", "numbers"),
+        ]
         parts = list(frame.parts(uses))
         for first, _, second in parts:
             one, two = (number_columns.read(x, "records").values for x in (first, second))
@@ -127,14 +131,14 @@ class TestRows:
     @each("name", ["*", "^.*$", "^x$", "a.b", " ", "1", "'", '"', "日本", "a\nb", "[x]"])
     def test_of_columns_of_any_name(self, form, name):
         table = pa.table({"x": [1.0, 2.0], name: [3.0, 4.0]})
-        parts = list(frame_of(FORMS[form](table)).parts([Use(name, "numbers")]))
+        parts = list(frame_of(FORMS[form](table)).parts([ColumnRead(name, "numbers")]))
         found = [number_columns.read(column, "x").values for (column,) in parts]
         assert np.concatenate(found).tolist() == [3.0, 4.0]
 
     def test_columns_that_are_not_named_by_text(self):
         for frame in (pd.DataFrame({1: [1], "1": [2.0]}), {1: [1], "1": [2.0]}):
             assert frame_of(frame).names() == ["1"]
-            ((column,),) = frame_of(frame).parts([Use("1", "numbers")])
+            ((column,),) = frame_of(frame).parts([ColumnRead("1", "numbers")])
             assert list(column) == [2.0]
         assert (
             frame_of(pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")]))).names()
@@ -159,9 +163,9 @@ class TestRows:
         plan = pl.LazyFrame({"x": [1.0], "y": [2.0]}).map_batches(read)
         plan = plan.with_columns(pl.col("y").map_batches(fail, pl.Float64))
         frame = frame_of(plan)
-        frame.empty([Use("x", "numbers")])
+        frame.empty([ColumnRead("x", "numbers")])
         assert reads == []
-        list(frame.parts([Use("x", "numbers")] * 2))
+        list(frame.parts([ColumnRead("x", "numbers")] * 2))
         assert len(reads) == 1
 
     def test_a_stream_is_not_asked_before_its_rows_are(self):
@@ -298,10 +302,10 @@ class TestRefusedBeforeTheCharge:
     )
     def test_dicts_of_what_is_no_column(self, column, told):
         with pytest.raises(fx.ParameterTypeError, match=says(told)):
-            frame_of({"x": column}).empty([Use("x", "numbers")])
+            frame_of({"x": column}).empty([ColumnRead("x", "numbers")])
 
     def test_dicts_of_columns_that_are_not_aligned(self):
-        uses = [Use("x", "numbers"), Use("k", "integers")]
+        uses = [ColumnRead("x", "numbers"), ColumnRead("k", "integers")]
         with raises("'x': columns of one length, got 'k'"):
             frame_of({"x": [1, 2], "k": np.zeros(3)}).empty(uses)
         series = pd.Series([1, 2], index=[5.0, -1.0])
@@ -401,7 +405,7 @@ def test_columns_are_refused_by_type_alone(form, kind):
     """Without a row, and with rows."""
     frame = frame_of(FORMS[form](pa.table({"x": TYPED[kind]})))
     for reading, fitting in FITTING.items():
-        use = Use("x", reading)
+        use = ColumnRead("x", reading)
         columns = frame_of(FORMS[form](pa.table({"x": TYPED[kind]}))).parts([use])
         for (column,) in [*columns, *([frame.empty([use])] if form != "stream" else [])]:
             if kind in fitting or kind in UNTYPED.get(form, ()):
@@ -423,11 +427,11 @@ def test_columns_are_refused_by_type_alone(form, kind):
 def test_floats_are_no_keys_even_without_a_row(form):
     for values in ([1.0, 2.0], [1.0, None]):
         source = FORMS[form](pa.table({"k": values}))
-        empty = frame_of(source).empty([Use("k", "keys")])
+        empty = frame_of(source).empty([ColumnRead("k", "keys")])
         if empty is None or form == "lists" or (form == "arrays" and None in values):
             continue
         with raises("by: types of a column of keys"):
-            check_keys("by", Use("k", "keys"), empty[0])
+            check_keys("by", ColumnRead("k", "keys"), empty[0])
 
 
 @pytest.mark.process

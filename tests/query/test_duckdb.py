@@ -22,8 +22,8 @@ from tests.doors.query import (
     MOMENTS,
     AttachedFrame,
     Column,
+    ColumnRead,
     DuckDBFrame,
-    Use,
     attached,
     source_of,
 )
@@ -52,7 +52,7 @@ def quoted(name):
 
 
 def uses(*columns):
-    return [Use(column, "keys") for column in columns]
+    return [ColumnRead(column, "keys") for column in columns]
 
 
 class TestRows:

@@ -28,9 +28,9 @@ from fastexp.errors import FastexpError, InvalidRecords, ParameterError, Paramet
 from tests.doors.intake import Numbers, number_columns
 from tests.doors.keys import key_columns
 from tests.doors.query import (
+    ColumnRead,
     PathFrame,
     Room,
-    Use,
     connect,
     csv_rows,
     memory,
@@ -73,7 +73,7 @@ def listed(column: Any) -> list[Any]:
 def read(path: Any, *uses: tuple[str, Any], **limits: Any) -> list[list[Any]]:
     """The columns of a path, of which types are looked at first."""
     frame = PathFrame(path, **limits)
-    wanted = [Use(*use) for use in uses]
+    wanted = [ColumnRead(*use) for use in uses]
     frame.empty(wanted)
     columns: list[list[Any]] = [[] for _ in uses]
     for part in frame.parts(wanted):
@@ -198,7 +198,7 @@ def test_the_type_of_a_column_does_not_depend_on_batches(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(path_frame, "BATCH", 2048)
     path = written(tmp_path, "x,y\n" + "1,a\n" * 9_000 + "9007199254740993,a\n")
-    parts = list(PathFrame(path).parts([Use("x", "numbers")]))
+    parts = list(PathFrame(path).parts([ColumnRead("x", "numbers")]))
     assert len(parts) > 1
     assert {part[0].values.dtype for part in parts} == {np.dtype(np.int64)}
 
@@ -399,7 +399,7 @@ def test_rows_that_a_reader_loses_are_missed(
             yield [replace(column, length=column.length - 1) for column in batch]
 
     monkeypatch.setattr(PathFrame, "_batches", losing)
-    parts = PathFrame(path).parts([Use("c", "text")])
+    parts = PathFrame(path).parts([ColumnRead("c", "text")])
     with pytest.raises(InvalidRecords, match=says(ROWS)):
         list(parts)
 
@@ -451,13 +451,13 @@ def test_a_bomb_takes_little_memory(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         f"from {PathFrame.__module__} import PathFrame\n"
-        f"from {Use.__module__} import Use\n"
+        f"from {ColumnRead.__module__} import ColumnRead\n"
         f"from {Room.__module__} import Room\n"
         "from fastexp.errors import FastexpError\n"
         "import pyarrow\n"
         "for path in sys.argv[1:]:\n"
         "    try:\n"
-        "        list(PathFrame(path, Room(1 << 26)).parts([Use('c', 'numbers')]))\n"
+        "        list(PathFrame(path, Room(1 << 26)).parts([ColumnRead('c', 'numbers')]))\n"
         "    except FastexpError as error:\n"
         "        print(str(error)[-30:])\n"
         "status = open('/proc/self/status').read()\n"  # ru_maxrss has the parent's peak, too
@@ -589,7 +589,7 @@ def test_types_are_looked_at_before_rows(tmp_path: Path) -> None:
     assert path.stat().st_size < 2_000_000
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     (texts, lists, structs) = PathFrame(path).empty(
-        [Use("x", "numbers"), Use("l", "keys"), Use("s", "keys")]
+        [ColumnRead("x", "numbers"), ColumnRead("l", "keys"), ColumnRead("s", "keys")]
     )
     with raises("numbers of a type, got text..."):
         number_columns.read(texts, "records")
@@ -751,7 +751,7 @@ def test_a_file_that_changes_is_refused(tmp_path: Path, change: str) -> None:
     else:  # another file, with columns in another order
         written(tmp_path, "d,c\n" + "1,2\n" * 5, "g.csv").rename(path)
     with raises("file that changes"):
-        list(frame.parts([Use("c", "numbers")]))
+        list(frame.parts([ColumnRead("c", "numbers")]))
 
 
 # ---- queries ----

@@ -18,7 +18,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.grouped import Draws
-from tests.doors.query import output_file, perform
+from tests.doors.query import execute, output_file
 from tests.messages import raises
 from tests.support.each import each
 from tests.support.query_frames import FORMS, KINDS, answers
@@ -231,7 +231,7 @@ class TestFiles:
             rooms.append(room)
             return output_file.OutputFile(file, force, room)
 
-        monkeypatch.setattr(perform, "OutputFile", place)
+        monkeypatch.setattr(execute, "OutputFile", place)
         worst = Podium(epsilon=1.0, candidates=["\x01" * 200, "\x02" * 200])
         groups = list(range(2_000))
         rows = {"g": groups, "x": [worst.candidates[0]] * 2_000}

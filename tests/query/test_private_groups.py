@@ -17,7 +17,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import ParameterError
-from tests.doors.query import SampleCall, memory, perform
+from tests.doors.query import SampleCall, execute, memory
 from tests.messages import raises
 from tests.support.checks import private_groups as checks
 from tests.support.each import each
@@ -483,7 +483,7 @@ class TestKeptAnswers:
         budget = fx.Budget.file(tmp_path / "a.budget", epsilon=9.0, delta=1e-5)
         asked = {"budget": budget, "label": "shops"}
         with monkeypatch.context() as patch:
-            patch.setattr(perform, "answered", interrupted)
+            patch.setattr(execute, "answered", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 query(RULE_A).release(groups_of([50]), RULES["A"][1], **asked)
         with raises("begun draws", label="'shops'"):

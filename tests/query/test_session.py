@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.query import perform
+from tests.doors.query import execute
 from tests.messages import raises, says
 from tests.support.each import each
 
@@ -68,7 +68,7 @@ def auction(score=revenue, frame=None, epsilon=1000.0):
 @pytest.fixture
 def unread(monkeypatch):
     """Rows that cannot be read."""
-    monkeypatch.setattr(perform, "answered", lambda *_: 1 // 0)
+    monkeypatch.setattr(execute, "answered", lambda *_: 1 // 0)
 
 
 class TestAnswers:
@@ -553,14 +553,14 @@ class TestFiles:
             one.release(None, {"x": (MEDIAN_9, "x")})
 
     def test_a_change_while_they_are_read_is_an_error_like_all_others(self, path, monkeypatch):
-        from tests.doors.query import perform
+        from tests.doors.query import execute
 
-        def changing(*arguments, real=perform.answered):
+        def changing(*arguments, real=execute.answered):
             path.write_text("x,who\n" + "3,b\n" * 99)
             return real(*arguments)
 
         one = session(path)
-        monkeypatch.setattr(perform, "answered", changing)
+        monkeypatch.setattr(execute, "answered", changing)
         with raises("failed release"):
             one.release(None, {"x": (MEDIAN_9, "x")})
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.query import perform
+from tests.doors.query import execute
 from tests.messages import raises, says
 from tests.support.each import each
 
@@ -159,7 +159,7 @@ class TestNothingShows:
         def failing(call, frame):
             raise kind(*next(frame.parts(call.uses)))
 
-        monkeypatch.setattr(perform, "answered", failing)
+        monkeypatch.setattr(execute, "answered", failing)
         for budget in (fx.Budget(3.0), fx.Budget.file(tmp_path / "a.budget", epsilon=3.0)):
             for label in (None, "label"):
                 one = session(budget=budget)
@@ -185,7 +185,7 @@ class TestNothingShows:
         def failing(*arguments):
             raise RuntimeError(arguments)
 
-        monkeypatch.setattr(perform, "fit", failing)
+        monkeypatch.setattr(execute, "fit", failing)
         one = session()
         error = raised(lambda: one.release(None, ANSWERS))
         assert (type(error), str(error)) == (

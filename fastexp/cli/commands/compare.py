@@ -12,7 +12,7 @@ import numpy as np
 from ..._intake import arrays
 from ...mechanisms.table import TABLE
 from ...pictures import canvas
-from ...query.engines.frame import Use
+from ...query.engines.frame import ColumnRead
 from ..options.values import written
 from ..request import public_lists, score_release
 from ..request.input_file import VALUE, InputFile, is_npy, open_rows
@@ -93,7 +93,7 @@ def assigned(parts: Sequence[str]) -> dict[str, Any]:
 def _records(frame: Frame, column: str) -> AnyArray:
     """The numbers of a column; missing ones are NaN."""
     parts: list[AnyArray] = []
-    for (cells,) in frame.parts([Use(column, "numbers")]):
+    for (cells,) in frame.parts([ColumnRead(column, "numbers")]):
         values, missing = arrays.apart(cells, "drop")
         parts.append(values if missing is None else np.where(missing, np.nan, values))
     return np.concatenate(parts) if parts else np.zeros(0)

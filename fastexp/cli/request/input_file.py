@@ -22,7 +22,7 @@ import numpy as np
 from ...errors import InvalidRecords, ParameterError
 from ...query.disk.folders import private_folder
 from ...query.disk.memory import Room
-from ...query.engines.frame import Column, Frame, Use
+from ...query.engines.frame import Column, ColumnRead, Frame
 from ...query.files.csv_rows import LINE, Csv, csv_of
 from ...query.files.path_frame import PathFrame
 from ...query.files.paths import File, files_of, stamp_of
@@ -116,7 +116,7 @@ class StdinRows(FileRows):
         """The names in the header row."""
         return self._header.names
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[Sequence[Any]]:
         """All rows; only here, after the charge, do errors depend on them."""
         if self.files and not self._ends:
             raise InvalidRecords(f"stdin must be {Csv.form}")
@@ -213,14 +213,14 @@ class NpyRows(Columns):
         _ = self._array  # or it is refused
         return [VALUE]
 
-    def empty(self, uses: Sequence[Use]) -> list[Any]:
+    def empty(self, uses: Sequence[ColumnRead]) -> list[Any]:
         """Arrays without entries."""
         return [np.zeros(0, self._array.dtype) for _ in uses]
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """Columns hold whatever there is."""
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[Any]]:
         """Entries in order; not mapped, as a file that is cut off meanwhile would kill us."""
         file, dtype, size, start = self._array
         with Path(self._path).open("rb") as raw:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..._keys.group_lists import listed_keys
 from ..._keys.key_columns import joined, read
 from ...errors import FastexpError
-from ...query.engines.frame import Use
+from ...query.engines.frame import ColumnRead
 from ...query.files.paths import format_of
 from ...query.output.output_file import is_of, is_same
 from ..options.values import csv_cells
@@ -145,7 +145,7 @@ def _table(
                     f"{file}:COLUMN)"
                 )
         written = frame.files[0].format in TEXTS
-        uses = [Use(column, "text" if written else "keys") for column in columns]
+        uses = [ColumnRead(column, "text" if written else "keys") for column in columns]
         frame.empty(uses)
         chunks: list[list[Any]] = [[] for _ in columns]
         for part in frame.parts(uses):

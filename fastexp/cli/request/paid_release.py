@@ -16,7 +16,7 @@ from ..._parameters.text import printable
 from ...errors import OutputError, ParameterError, PrivacyWarning
 from ...query.calls.answers import answers_of
 from ...query.calls.appearance import visible
-from ...query.calls.perform import perform
+from ...query.calls.execute import execute
 from ...query.calls.verbs import ReleaseCall, questions_of
 from ...query.output.output_file import EXISTS, holds, output_of, repeated, values_of
 from ..terminal.errors import UserMistake, reason_of
@@ -127,10 +127,10 @@ class PaidRelease(ReleaseCall):
         try:
             if not self.payment.has_stored_answer:
                 with open_rows(call.source, call.memory, call.threads, call.temp) as frame:
-                    columns = perform(self, frame, output)
+                    columns = execute(self, frame, output)
             else:
                 unread: Any = Columns()
-                columns = perform(self, unread)
+                columns = execute(self, unread)
                 self.output_exists = output is not None and repeated(columns, output)
         except OutputError as error:
             if error.answers is None:

@@ -16,7 +16,7 @@ from ..._keys.key_columns import read
 from ..._parameters.digits import DigitGrid, digits
 from ...errors import FastexpError
 from ...grouped.request import FROM_DATA
-from ...query.engines.frame import Use
+from ...query.engines.frame import ColumnRead
 from ...query.files.paths import format_of
 from ..options.values import written
 from ..terminal.errors import UserMistake
@@ -115,7 +115,7 @@ def in_folder(folder: str, text: str) -> str:
 def _array(path: str, option: str) -> list[int | float]:
     try:
         with open_rows(InputFile(path)) as frame:
-            parts = frame.parts([Use(VALUE, "numbers")])
+            parts = frame.parts([ColumnRead(VALUE, "numbers")])
             return [x for (part,) in parts for x in part.tolist()]
     except FastexpError as error:
         raise UserMistake(f"{option}: {str(error).removeprefix('frame ')}") from None
@@ -153,7 +153,7 @@ def _occurring(column: str, source: InputFile) -> tuple[Any, ...]:
         raise UserMistake("--candidates from-data needs a file: stdin can be read only once")
     values: set[Any] = set()
     with open_rows(source) as frame:
-        use = Use(column, "keys")
+        use = ColumnRead(column, "keys")
         frame.empty([use])
         for (part,) in frame.parts([use]):
             values |= set(numbered([read(part, "--candidates")], "--candidates")[1].labels())
@@ -171,7 +171,7 @@ def kind_of_column(source: InputFile, column: str) -> str | None:
         file = frame.files[0]
         if file.format != "Parquet" or column in file.partitions:
             return None
-        (empty,) = frame.empty([Use(column, "keys")])
+        (empty,) = frame.empty([ColumnRead(column, "keys")])
         return read(empty, "column").kind
     except FastexpError:  # said where FILE is read
         return None

@@ -19,7 +19,7 @@ from ...budget.question import Question
 from ...grouped.request import FROM_DATA
 from ...mechanisms.table import TABLE
 from ...query.calls.frame_columns import CountCall
-from ...query.engines.frame import Column, Frame, Use
+from ...query.engines.frame import Column, ColumnRead, Frame
 from ..options.values import written
 from ..terminal.errors import UserMistake
 from . import mechanism_options, public_lists
@@ -112,7 +112,7 @@ def _of_file(frame: Frame, options: Namespace) -> Scores:
     labels: list[Any] = []
     utilities: list[AnyArray] = []
     has_gaps = False
-    uses = [Use(names[0], "text"), Use(names[1], "numbers")]
+    uses = [ColumnRead(names[0], "text"), ColumnRead(names[1], "numbers")]
     for texts, cells in frame.parts(uses):
         labels.append(read(texts, "--utilities"))
         values, missing = number_columns.read(cells, "--utilities") or (np.zeros(0), None)

@@ -16,7 +16,7 @@ from ..._parameters.foreign import readable
 from ...errors import FastexpError, ParameterError, ParameterTypeError
 from ...grouped.private_groups import PrivateGroups
 from ...grouped.request import is_from_data, listed_groups
-from ..engines.frame import Frame, Use
+from ..engines.frame import ColumnRead, Frame
 from ..frames.find import frame_of
 
 
@@ -72,7 +72,7 @@ def _of_frame(frame: Frame, by: Sequence[str]) -> Names:
             got = "several" if name in present else "none"
             raise ParameterError(f"groups must have one column of the name {name!r}, got {got}")
     columns: list[list[Keys]] = [[] for _ in by]
-    uses = [Use(name, "keys") for name in by]
+    uses = [ColumnRead(name, "keys") for name in by]
     for part in frame.parts(uses):
         for name, chunks, column in zip(by, columns, part, strict=True):
             chunks.append(read(column, f"groups[{name!r}]"))

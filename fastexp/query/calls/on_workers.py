@@ -21,7 +21,7 @@ from ..._typing import AnyArray, IntArray
 from ...errors import FastexpError, InvalidRecords, ParameterError
 from ...grouped.private_groups import Appearance
 from ..disk.spill import NAME_WORDS, SORTED
-from ..engines.frame import Frame, Task, Uses, Workers
+from ..engines.frame import ColumnReads, Frame, Task, Workers
 from ..engines.types import UNKNOWN, type_of
 from .draws import together
 from .frame_columns import parts_of
@@ -154,7 +154,7 @@ def _work(call: CoreCall, frame: Frame, names: Names | None) -> Work:
 class _Run:
     """Tasks of one call; `calls` is in how many rows may come together."""
 
-    def __init__(self, work: Work, uses: Uses, workers: Workers, *, released: bool) -> None:
+    def __init__(self, work: Work, uses: ColumnReads, workers: Workers, *, released: bool) -> None:
         self.work, self.calls, self._released = work, workers.calls, released
         self._uses, self._workers = uses, workers
 

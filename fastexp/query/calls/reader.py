@@ -17,7 +17,7 @@ from ..._keys.keys import Keys
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
 from ...grouped.contribution import present
-from ..engines.frame import Column, Reading, Use, Uses, key_columns
+from ..engines.frame import Column, ColumnRead, ColumnReads, Reading, key_columns
 from .answers import Answer, naming
 from .parts import Part
 from .scope import CoreCall, Scope
@@ -25,14 +25,14 @@ from .scope import CoreCall, Scope
 LENGTHS = "columns must have one entry for each row"
 
 
-def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
+def uses_of(query: Scope, answers: tuple[Answer, ...]) -> ColumnReads:
     """The columns that a call reads."""
     # Of what type private names are must not depend on those that do not appear.
-    wanted = [Use(name, "keys" if query.private is None else "names") for name in query.by]
+    wanted = [ColumnRead(name, "keys" if query.private is None else "names") for name in query.by]
     if query.groups is not None:
         columns = zip(query.by, query.groups.columns(), strict=True)
         wanted = [_use(name, kind, keys) for name, (kind, keys) in columns]
-    wanted += [] if query.person is None else [Use(query.person, "keys")]
+    wanted += [] if query.person is None else [ColumnRead(query.person, "keys")]
     records = [
         _use(
             answer.column,
@@ -41,7 +41,7 @@ def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
         )
         for answer in answers
     ]
-    uses = Uses(dict.fromkeys([*wanted, *records]))
+    uses = ColumnReads(dict.fromkeys([*wanted, *records]))
     place = {use: i for i, use in enumerate(uses)}
     uses.by = [place[use] for use in wanted[: len(query.by)]]
     uses.person = None if query.person is None else place[wanted[-1]]
@@ -49,11 +49,11 @@ def uses_of(query: Scope, answers: tuple[Answer, ...]) -> Uses:
     return uses
 
 
-def _use(column: str, reading: Reading, keys: AnyArray | list[str]) -> Use:
+def _use(column: str, reading: Reading, keys: AnyArray | list[str]) -> ColumnRead:
     longest = max(map(len, keys), default=0) if reading == "text" else None
     if isinstance(keys, np.ndarray) and keys.dtype == "M8[ns]":
         reading = "nanoseconds"
-    return Use(column, reading, longest)
+    return ColumnRead(column, reading, longest)
 
 
 def group_columns(query: Scope) -> list[Column]:

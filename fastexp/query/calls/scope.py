@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..._numbers.rank import RankStatistic
     from ...grouped.segments import Segments
     from ...grouped.words import Words
-    from ..engines.frame import Uses
+    from ..engines.frame import ColumnReads
 
 Draw: TypeAlias = Callable[[], list[Any]]  # reads the rows, and draws
 Check: TypeAlias = Callable[[], None]  # refuses mistakes before the charge
@@ -154,7 +154,7 @@ class CoreCall(Protocol):
 
     query: Scope
     answers: tuple[Answer, ...]
-    uses: Uses  # the columns that are read
+    uses: ColumnReads  # the columns that are read
     threads: int
     size: int | None
     released: bool

@@ -23,7 +23,7 @@ from ...grouped.request import FROM_DATA, check_key, list_digest, rule_of
 from ...grouped.verbs import TELLS
 from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
 from ...mechanisms.base import Comparator
-from ..engines.frame import Uses
+from ..engines.frame import ColumnReads
 from .answers import Answer, label_of
 from .appearance import deciding_of, rows_of, visible, with_coin
 from .draws import Indices
@@ -46,7 +46,7 @@ class ReleaseCall(DrawingCall, Call):
 
     query: Scope
     answers: tuple[Answer, ...]
-    uses: Uses
+    uses: ColumnReads
     threads: int
     fresh: bool
 
@@ -144,7 +144,7 @@ class SentCall(DrawingCall):
 
     query: Scope
     answers: tuple[Answer, ...]
-    uses: Uses
+    uses: ColumnReads
     threads: int
 
     size = None
@@ -175,7 +175,7 @@ class SampleCall(DrawingCall, Call):
 
     query: Scope
     answers: tuple[Answer, ...]
-    uses: Uses
+    uses: ColumnReads
     threads: int
     size: int | None
 

@@ -10,7 +10,7 @@ import narwhals
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from .frame import Column, Frame, Use, nested
+from .frame import Column, ColumnRead, Frame, nested
 from .limits import DAYS32, PYTHON, Adapter, Range
 
 TYPES: dict[str, Any] = {
@@ -40,10 +40,10 @@ class AnyFrame(Adapter):
         present: list[Any] = self._frame.columns
         return [name for name in present if isinstance(name, str)]
 
-    def empty(self, uses: Sequence[Use]) -> list[Any]:
+    def empty(self, uses: Sequence[ColumnRead]) -> list[Any]:
         return _chosen(self._frame.head(0), uses)
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[Any]]:
         yield _chosen(self._frame, uses)
 
     def finished(self, columns: Sequence[Column]) -> Any:
@@ -67,7 +67,7 @@ class WrappedFrame:
         return self._wrapped(self._native.finished(columns))
 
 
-def _chosen(frame: nw.DataFrame[Any], uses: Sequence[Use]) -> list[Any]:
+def _chosen(frame: nw.DataFrame[Any], uses: Sequence[ColumnRead]) -> list[Any]:
     return [frame[use.column].to_native() for use in uses]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..._arrow import arrow
 from ..._parameters.foreign import agree, attribute, length, readable
 from ...errors import ParameterError, ParameterTypeError
-from .frame import Column, Use
+from .frame import Column, ColumnRead
 from .limits import Adapter, check_unread, note_read
 
 ONE = "frame[{!r}] must be a column: a list, tuple, range, array of one axis or series, got {}"
@@ -34,7 +34,7 @@ class ArraysFrame:
     def names(self) -> list[str]:
         return [name for name in self._frame if isinstance(name, str)]
 
-    def empty(self, uses: Sequence[Use]) -> list[Any]:
+    def empty(self, uses: Sequence[ColumnRead]) -> list[Any]:
         first, *others = [use.column for use in uses]
         columns = {name: _checked(name, self._frame[name]) for name in (first, *others)}
         for name in others:
@@ -47,7 +47,7 @@ class ArraysFrame:
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         """A dict and its arrays hold whatever there is."""
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[Any]]:
         columns = [self._frame[use.column] for use in uses]
         yield columns if len(columns[0]) else [_without_rows(column) for column in columns]
 
@@ -79,10 +79,10 @@ class StreamFrame(ArrowAnswers):
     def names(self) -> None:
         check_unread(self._frame)
 
-    def empty(self, uses: Sequence[Use]) -> None:
+    def empty(self, uses: Sequence[ColumnRead]) -> None:
         return
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[list[arrow.Opened]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[arrow.Opened]]:
         note_read(self._frame)
         names = list(dict.fromkeys(use.column for use in uses))
         for batch in arrow.table(self._frame, names, "frame"):

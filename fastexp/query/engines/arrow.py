@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..._typing import AnyArray
-from .frame import Column, Use
+from .frame import Column, ColumnRead
 from .limits import DAYS32, Adapter, check_unread, note_read, within
 
 TYPES = {
@@ -34,10 +34,10 @@ class ArrowFrame(Adapter):
         check_unread(self._frame)
         return list(self._schema.names)
 
-    def empty(self, uses: Sequence[Use]) -> list[pa.ChunkedArray]:
+    def empty(self, uses: Sequence[ColumnRead]) -> list[pa.ChunkedArray]:
         return _chosen(self._schema.empty_table(), self._places(uses))
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[Any]]:
         """The rows of a table at once, others batch by batch; at least one part."""
         batches, places = self._frame, self._places(uses)
         note_read(self._frame)
@@ -58,7 +58,7 @@ class ArrowFrame(Adapter):
     def finished(self, columns: Sequence[Column]) -> pa.Table:
         return table_of(columns)
 
-    def _places(self, uses: Sequence[Use]) -> list[int]:
+    def _places(self, uses: Sequence[ColumnRead]) -> list[int]:
         return [self._schema.get_field_index(use.column) for use in uses]
 
 

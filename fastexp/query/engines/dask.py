@@ -15,7 +15,7 @@ from dask.delayed import delayed
 
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
-from .frame import Column, Task, Use, Workers
+from .frame import Column, ColumnRead, Task, Workers
 from .limits import brought
 from .pandas import PandasFrame, columns_of
 
@@ -30,7 +30,7 @@ class DaskFrame(Workers):
         self._frame, self._types = frame, PandasFrame(frame._meta)
         self.names, self.check_answers = self._types.names, self._types.check_answers
 
-    def empty(self, uses: Sequence[Use]) -> list[pd.Series]:
+    def empty(self, uses: Sequence[ColumnRead]) -> list[pd.Series]:
         for use in uses:
             column = self._frame[use.column]
             if isinstance(column.dtype, pd.CategoricalDtype) and not column.cat.known:
@@ -39,10 +39,10 @@ class DaskFrame(Workers):
                 )
         return columns_of(self._frame._meta, uses)
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[list[pd.Series]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[pd.Series]]:
         yield columns_of(brought(self._frame[_names(uses)].compute), uses)
 
-    def run(self, work: Any, uses: Sequence[Use], tasks: Sequence[Task]) -> list[IntArray]:
+    def run(self, work: Any, uses: Sequence[ColumnRead], tasks: Sequence[Task]) -> list[IntArray]:
         rows = self._frame[_names(uses)]
         concat: Any = dd.concat  # it has no types, and so has
         from_pandas: Any = dd.from_pandas
@@ -58,7 +58,7 @@ class DaskFrame(Workers):
         answers: Any = brought(rows.compute)
         return [answers[name].to_numpy() for name in answers]
 
-    def distinct(self, uses: Sequence[Use]) -> list[pd.Series]:
+    def distinct(self, uses: Sequence[ColumnRead]) -> list[pd.Series]:
         keys = self._frame[_names(uses)].drop_duplicates()
         return columns_of(brought(keys.compute), uses)
 
@@ -74,7 +74,9 @@ class DaskFrame(Workers):
         return finished
 
 
-def _applied(rows: pd.DataFrame, work: Any, task: Task, uses: Sequence[Use] | None) -> pd.DataFrame:
+def _applied(
+    rows: pd.DataFrame, work: Any, task: Task, uses: Sequence[ColumnRead] | None
+) -> pd.DataFrame:
     """A task on a worker, of one partition."""
     columns = [rows[name].to_numpy() for name in rows] if uses is None else columns_of(rows, uses)
     parts = [_integers(part) for part in work.done(task.method, iter([columns]), task.arguments)]
@@ -91,5 +93,5 @@ def _shuffle() -> dict[str, Any]:
     return {} if hasattr(scheduler_of(), "__self__") else {"shuffle_method": "tasks"}
 
 
-def _names(uses: Sequence[Use]) -> list[str]:
+def _names(uses: Sequence[ColumnRead]) -> list[str]:
     return list(dict.fromkeys(use.column for use in uses))

@@ -12,7 +12,7 @@ from duckdb import ColumnExpression, ConstantExpression, DuckDBPyRelation, SQLEx
 from ..._arrow import arrow
 from ...errors import ParameterError, ParameterTypeError
 from ..disk.memory import Room
-from .frame import Column, Use
+from .frame import Column, ColumnRead
 from .limits import Range, check_case, check_dates, quoted, within
 
 MISREAD = {  # as Arrow they look like something else: text; integers of 128 bits with a sign
@@ -58,12 +58,12 @@ class DuckDBFrame:
 
     def __init__(self, relation: DuckDBPyRelation, room: Room | None = None) -> None:
         self._relation, self.room = relation, room
-        self._selections: dict[tuple[Use, ...], DuckDBPyRelation] = {}
+        self._selections: dict[tuple[ColumnRead, ...], DuckDBPyRelation] = {}
 
     def names(self) -> list[str]:
         return list(self._relation.columns)
 
-    def empty(self, uses: Sequence[Use]) -> Sequence[Any]:
+    def empty(self, uses: Sequence[ColumnRead]) -> Sequence[Any]:
         # Nulls of the same types: a query for no rows of the relation may run over all of them.
         chosen = self._chosen(uses)
         for use, kind in zip(uses, chosen.types, strict=True):
@@ -82,14 +82,14 @@ class DuckDBFrame:
         none = result_of(self._relation, "SELECT 1").select(*nulls).limit(0)
         return next(_batches(none, chosen.columns))
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[Sequence[Any]]:
         chosen = self._chosen(uses)
         return _batches(chosen, chosen.columns)
 
     def finished(self, columns: Sequence[Column]) -> DuckDBPyRelation:
         return table_of(self._relation, columns).set_alias("answers")
 
-    def _chosen(self, uses: Sequence[Use]) -> DuckDBPyRelation:
+    def _chosen(self, uses: Sequence[ColumnRead]) -> DuckDBPyRelation:
         """The columns, called by their places: any text can be a name here."""
         if tuple(uses) not in self._selections:  # each relation is bound, which takes its time
             names = [quoted(use.column) for use in uses]

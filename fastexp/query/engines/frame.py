@@ -28,7 +28,7 @@ Reading: TypeAlias = Literal[
 Kind: TypeAlias = Literal["integers", "floats", "text", "booleans", "dates", "timestamps"]
 
 
-class Use(NamedTuple):
+class ColumnRead(NamedTuple):
     """A column that a call reads, and as what: files of text hold nothing but text.
 
     Engines whose columns have types give the column as it is, whatever `reading` says.
@@ -46,7 +46,7 @@ class Use(NamedTuple):
     longest: int | None = None
 
 
-class Uses(tuple[Use, ...]):
+class ColumnReads(tuple[ColumnRead, ...]):
     """The columns of a call, each once; and where in them groups, persons and records are."""
 
     by: list[int]
@@ -127,7 +127,7 @@ class Workers(ABC):
     calls: int
 
     @abstractmethod
-    def run(self, work: Any, uses: Sequence[Use], tasks: Sequence[Task]) -> list[IntArray]:
+    def run(self, work: Any, uses: Sequence[ColumnRead], tasks: Sequence[Task]) -> list[IntArray]:
         """The columns that the last of some tasks gives, of all its calls.
 
         Where `work` goes, its secrets go, too: it must not outlive the run, and no text shows it.
@@ -135,7 +135,7 @@ class Workers(ABC):
         """
 
     @abstractmethod
-    def distinct(self, uses: Sequence[Use]) -> Sequence[Any]:
+    def distinct(self, uses: Sequence[ColumnRead]) -> Sequence[Any]:
         """These columns of the distinct rows, as of `Frame.parts`."""
 
     @abstractmethod
@@ -161,7 +161,7 @@ class Frame(Protocol):
         """
         ...
 
-    def empty(self, uses: Sequence[Use]) -> Sequence[Any] | None:
+    def empty(self, uses: Sequence[ColumnRead]) -> Sequence[Any] | None:
         """The columns without rows, of the types that they will have; None if not known yet.
 
         They are anything that `key_columns.read` and `number_columns.read` take.
@@ -177,7 +177,7 @@ class Frame(Protocol):
         """
         ...
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[Sequence[Any]]:
         """All rows, a part after the other, each the columns of `uses` in their order.
 
         It is called once, after the charge. Who does not go through it to its end closes it

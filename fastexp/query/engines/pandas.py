@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .frame import Column, Use
+from .frame import Column, ColumnRead
 from .limits import PYTHON, Adapter
 
 TYPES: dict[str, Any] = {
@@ -31,17 +31,17 @@ class PandasFrame(Adapter):
     def names(self) -> list[str]:
         return [name for name in self._frame.columns if isinstance(name, str)]
 
-    def empty(self, uses: Sequence[Use]) -> list[pd.Series]:
+    def empty(self, uses: Sequence[ColumnRead]) -> list[pd.Series]:
         return columns_of(self._frame.iloc[:0], uses)
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[list[pd.Series]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[pd.Series]]:
         yield columns_of(self._frame, uses)
 
     def finished(self, columns: Sequence[Column]) -> pd.DataFrame:
         return pd.DataFrame({column.name: _series(column) for column in columns})
 
 
-def columns_of(frame: pd.DataFrame, uses: Sequence[Use]) -> list[pd.Series]:
+def columns_of(frame: pd.DataFrame, uses: Sequence[ColumnRead]) -> list[pd.Series]:
     """The columns that are used."""
     columns: list[Any] = [frame[use.column] for use in uses]
     return columns

@@ -14,7 +14,7 @@ import polars as pl
 import polars.selectors as cs
 
 from ...errors import ParameterError
-from .frame import Column, Use, nested
+from .frame import Column, ColumnRead, nested
 from .limits import Adapter, Range, within
 
 TYPES: dict[str, Any] = {
@@ -36,7 +36,7 @@ class PolarsFrame(Adapter):
     def names(self) -> list[str]:
         return self._schema.names()
 
-    def empty(self, uses: Sequence[Use]) -> list[pl.Series]:
+    def empty(self, uses: Sequence[ColumnRead]) -> list[pl.Series]:
         return [pl.Series(use.column, [], self._schema[use.column]) for use in uses]
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
@@ -49,7 +49,7 @@ class PolarsFrame(Adapter):
                     f"{column.name!r}"
                 )
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[list[pl.Series]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[pl.Series]]:
         frame, names = self._frame, list(dict.fromkeys(use.column for use in uses))
         if isinstance(frame, pl.LazyFrame):  # where names alone would be patterns, as "*" is
             frame = frame.select(cs.by_name(*names)).collect()

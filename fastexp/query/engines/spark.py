@@ -15,7 +15,7 @@ from pyspark.sql import functions as sql
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
-from .frame import Column, Task, Use, Workers, nested
+from .frame import Column, ColumnRead, Task, Workers, nested
 from .limits import PYTHON, brought, check_case, check_dates
 
 READ = (
@@ -61,7 +61,7 @@ class SparkFrame(Workers):
     def names(self) -> list[str]:
         return list(self._frame.columns)
 
-    def empty(self, uses: Sequence[Use]) -> list[pa.ChunkedArray]:
+    def empty(self, uses: Sequence[ColumnRead]) -> list[pa.ChunkedArray]:
         chosen = self._chosen(uses)
         for use, field in zip(uses, chosen.schema, strict=True):
             if not isinstance(field.dataType, READ):
@@ -87,10 +87,10 @@ class SparkFrame(Workers):
                         f"{column.name!r}"
                     )
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[list[Any]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[Any]]:
         yield brought(self._chosen(uses).toArrow).columns
 
-    def run(self, work: Any, uses: Sequence[Use], tasks: Sequence[Task]) -> list[IntArray]:
+    def run(self, work: Any, uses: Sequence[ColumnRead], tasks: Sequence[Task]) -> list[IntArray]:
         context = self._spark.sparkContext
         sent = context.broadcast(work)
         try:
@@ -107,7 +107,7 @@ class SparkFrame(Workers):
             sent.destroy()
         return [column.to_numpy() for column in columns]
 
-    def distinct(self, uses: Sequence[Use]) -> list[pa.ChunkedArray]:
+    def distinct(self, uses: Sequence[ColumnRead]) -> list[pa.ChunkedArray]:
         columns: list[pa.ChunkedArray] = self._chosen(uses).distinct().toArrow().columns
         return columns
 
@@ -120,7 +120,7 @@ class SparkFrame(Workers):
         """Also in one partition, so that they keep their order."""
         return _frame(self._spark, columns).coalesce(1)
 
-    def _chosen(self, uses: Sequence[Use]) -> DataFrame:
+    def _chosen(self, uses: Sequence[ColumnRead]) -> DataFrame:
         """The columns by their places: names may differ in case only, or have dots in them.
 
         Text becomes such as is equal if its code points are, whatever its collation.

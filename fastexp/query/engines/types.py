@@ -12,7 +12,7 @@ from ..._arrow import arrow
 from ..._intake.number_columns import NULLS, arrow_type, described, is_column
 from ..._parameters.foreign import attribute, has, is_pandas
 from ...errors import ParameterError, ParameterTypeError
-from .frame import Use
+from .frame import ColumnRead
 
 Held = Literal["numbers", "text", "booleans", "nulls", "objects", "other"]
 NUMBERS = "integers, floats or decimals", ("numbers",)
@@ -62,7 +62,7 @@ def _present(names: Sequence[str], wanted: str) -> str:
     return f"it has {present}" + "".join(f"; did you mean {name!r}?" for name in alike)
 
 
-def check_records(argument: str, use: Use, column: object) -> None:
+def check_records(argument: str, use: ColumnRead, column: object) -> None:
     """Refuse records whose type tells that they are not what is read.
 
     The column is as of `Frame.empty`, or a part of the rows; the message says nothing of what is in
@@ -76,7 +76,7 @@ def check_records(argument: str, use: Use, column: object) -> None:
         )
 
 
-def check_keys(argument: str, use: Use, column: object) -> None:
+def check_keys(argument: str, use: ColumnRead, column: object) -> None:
     """Refuse groups and persons that are floats: without a row, they could be anything.
 
     So are groups of another type than those listed, where types tell. What else is not a key is

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ...errors import InvalidRecords, ParameterError
-from ..engines.frame import Use
+from ..engines.frame import ColumnRead
 from .paths import COMPRESSED, File, opened, pattern
 from .row_file import Plain, SqlTable, attempted, plain
 
@@ -81,7 +81,7 @@ class Csv:
             return None
         return plain(self.file.path, self._start, blank_is_row=len(self.names) == 1)
 
-    def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
+    def rows(self, uses: Sequence[ColumnRead], survey: bool) -> SqlTable:
         # DuckDB reads in parallel and one after the other by different ways, each of which loses
         # rows of some broken files without a word: the one a last row longer than its buffers,
         # the other what comes after the last quote if that is not closed. Where lines do not say
@@ -110,7 +110,7 @@ class Csv:
         if len(tail) == LINE and not LINE_END.search(tail):
             raise InvalidRecords(f"{self.file.called} must be {self.form}")
 
-    def _cell(self, use: Use) -> str:
+    def _cell(self, use: ColumnRead) -> str:
         at = f"c{self.names.index(use.column)}"
         at = f"ltrim({at}, ' ')" if self._is_spaced else at
         return f"coalesce({at}, '')" if use.reading == "text" else at

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ParameterError
-from ..engines.frame import Use
+from ..engines.frame import ColumnRead
 from .paths import File, opened, pattern
 from .row_file import SqlTable
 
@@ -59,7 +59,7 @@ class Json:
             )
         self.names = names
 
-    def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
+    def rows(self, uses: Sequence[ColumnRead], survey: bool) -> SqlTable:
         parameters = {"path": pattern(self.file.path)}
         for i, use in enumerate(uses):
             parameters[f"at{i}"] = "/" + use.column.replace("~", "~0").replace("/", "~1")
@@ -71,7 +71,7 @@ class Json:
         )
 
 
-def _cell(use: Use, survey: bool, value: str) -> str:
+def _cell(use: ColumnRead, survey: bool, value: str) -> str:
     cell = CELLS.get(use.reading, STRING)
     return (KEYS_SURVEYED if survey and use.reading == "keys" else cell).format(value)
 

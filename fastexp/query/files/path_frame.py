@@ -12,7 +12,7 @@ from ..._arrow import arrow
 from ...errors import FastexpError, InvalidRecords, ParameterError
 from ..disk.memory import Room
 from ..engines.arrays import ArrowAnswers
-from ..engines.frame import Use
+from ..engines.frame import ColumnRead
 from . import text_cells
 from .csv_rows import csv_of
 from .json_rows import Json
@@ -94,7 +94,7 @@ class PathFrame(ArrowAnswers):
         first = self._sources[0]
         return [*first.names, *first.file.partitions]
 
-    def empty(self, uses: Sequence[Use]) -> Sequence[Any]:
+    def empty(self, uses: Sequence[ColumnRead]) -> Sequence[Any]:
         """The columns without rows, the same in all files; of text, as `uses` say."""
         empties = [self._empty(source, uses) for source in self._sources]
         for source, columns in zip(self._sources, empties, strict=True):
@@ -108,7 +108,7 @@ class PathFrame(ArrowAnswers):
             for column in empties[0]
         ]
 
-    def parts(self, uses: Sequence[Use]) -> Iterator[Sequence[Any]]:
+    def parts(self, uses: Sequence[ColumnRead]) -> Iterator[Sequence[Any]]:
         """All rows, file by file; of text after a survey, which tells of what types they are."""
         try:
             surveys = [self._surveyed(source, uses) for source in self._sources]
@@ -127,7 +127,7 @@ class PathFrame(ArrowAnswers):
         finally:
             self._database.close()
 
-    def _empty(self, source: RowFile, uses: Sequence[Use]) -> list[Any]:
+    def _empty(self, source: RowFile, uses: Sequence[ColumnRead]) -> list[Any]:
         names, partitions = source.names, source.file.partitions
         for use in uses:
             there = names.count(use.column) + (use.column in partitions)
@@ -147,7 +147,9 @@ class PathFrame(ArrowAnswers):
         columns = dict(zip(typed, _tried(read, source, ParameterError), strict=True))
         return [columns.get(use, text_cells.empty(use)) for use in uses]
 
-    def _surveyed(self, source: RowFile, uses: Sequence[Use]) -> tuple[int | None, list[bool]]:
+    def _surveyed(
+        self, source: RowFile, uses: Sequence[ColumnRead]
+    ) -> tuple[int | None, list[bool]]:
         """What is known of a file before its rows are read: their number, what uses' cells tell.
 
         Its bytes tell that; where they are not enough, all its cells. None: columns have types.
@@ -171,7 +173,7 @@ class PathFrame(ArrowAnswers):
         return rows if plain is None else plain.rows, findings
 
     def _read(
-        self, source: RowFile, uses: Sequence[Use], kinds: Sequence[text_cells.Kind]
+        self, source: RowFile, uses: Sequence[ColumnRead], kinds: Sequence[text_cells.Kind]
     ) -> Iterator[tuple[int, list[Any]]]:
         plain = source.plain
         may_misread = plain is None or plain.may_misread or bool(source.file.partitions)
@@ -207,16 +209,16 @@ def _tried(read: Callable[[], T], source: RowFile, error: type[FastexpError]) ->
     return attempted(read, source.file, source.form, error)
 
 
-def _called(source: RowFile, use: Use) -> str:
+def _called(source: RowFile, use: ColumnRead) -> str:
     return f"column {use.column!r} of {source.file.called}"
 
 
-def _is_typed(source: RowFile, use: Use) -> bool:
+def _is_typed(source: RowFile, use: ColumnRead) -> bool:
     return source.typed and use.column not in source.file.partitions
 
 
 def _query(
-    source: RowFile, uses: Sequence[Use], surveys: Sequence[text_cells.Survey] | None
+    source: RowFile, uses: Sequence[ColumnRead], surveys: Sequence[text_cells.Survey] | None
 ) -> tuple[str, dict[str, Any], list[int]]:
     """The survey of a file, or, with what that says, the query for its rows.
 
@@ -245,7 +247,7 @@ def _query(
 
 
 def _column(
-    source: RowFile, use: Use, survey: text_cells.Survey, read: Sequence[arrow.Column]
+    source: RowFile, use: ColumnRead, survey: text_cells.Survey, read: Sequence[arrow.Column]
 ) -> Any:
     if not _is_typed(source, use):
         return text_cells.column(use, survey, read)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._parameters.foreign import is_interrupt
 from ...errors import FastexpError
-from ..engines.frame import Use
+from ..engines.frame import ColumnRead
 from .paths import File
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ class RowFile(Protocol):
         """What the bytes of the file tell; None where rows cannot be counted by lines."""
         ...
 
-    def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
+    def rows(self, uses: Sequence[ColumnRead], survey: bool) -> SqlTable:
         """The columns of some uses, for the survey or to be read."""
         ...
 

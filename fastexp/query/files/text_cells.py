@@ -26,7 +26,7 @@ from ..._intake.number_columns import Numbers
 from ..._parameters.validate import MAX_EXACT
 from ..._typing import AnyArray, FloatArray, IntArray
 from ...errors import InvalidRecords
-from ..engines.frame import Use
+from ..engines.frame import ColumnRead
 
 Kind: TypeAlias = Literal["floats", "integers", "text"]
 
@@ -97,7 +97,7 @@ class Survey(NamedTuple):
     may_misread: bool
 
 
-def survey(use: Use, cell: str) -> str:
+def survey(use: ColumnRead, cell: str) -> str:
     """The expression that tells, over all rows, what `Survey.kind` needs."""
     if use.reading == "numbers":
         return f"coalesce(bool_or({WIDE.format(cell)}), false)"
@@ -106,7 +106,7 @@ def survey(use: Use, cell: str) -> str:
     return "false"
 
 
-def kind_of(use: Use, findings: Sequence[bool]) -> Kind:
+def kind_of(use: ColumnRead, findings: Sequence[bool]) -> Kind:
     """What the surveys of all files tell together."""
     if use.reading == "numbers":
         return "integers" if any(findings) else "floats"
@@ -117,7 +117,7 @@ def kind_of(use: Use, findings: Sequence[bool]) -> Kind:
     return "integers" if all(findings) else "text"
 
 
-def expressions(use: Use, survey: Survey, cell: str) -> list[str]:
+def expressions(use: ColumnRead, survey: Survey, cell: str) -> list[str]:
     """What is read of a cell; `column` makes the column of it."""
     if use.reading in NUMBERS:
         if survey.kind == "integers":
@@ -139,7 +139,7 @@ def expressions(use: Use, survey: Survey, cell: str) -> list[str]:
     return [known[use.reading].format(cell)]
 
 
-def cut(use: Use, text: str) -> str:
+def cut(use: ColumnRead, text: str) -> str:
     """As much of a text as shows which key it is, or that it is none: what a batch takes."""
     most = MOST_TEXT if use.longest is None else use.longest
     if use.reading == "names":  # of groups that nobody listed: a longer one is none
@@ -147,7 +147,7 @@ def cut(use: Use, text: str) -> str:
     return f"CASE WHEN strlen({text}) > {most} THEN left({text}, {most + 1}) ELSE {text} END"
 
 
-def column(use: Use, survey: Survey, read: Sequence[arrow.Column]) -> Any:
+def column(use: ColumnRead, survey: Survey, read: Sequence[arrow.Column]) -> Any:
     """The column, of what the expressions give."""
     if use.reading in NUMBERS:
         numbers, others = read
@@ -157,7 +157,7 @@ def column(use: Use, survey: Survey, read: Sequence[arrow.Column]) -> Any:
     return arrow.Opened.of(read[0])
 
 
-def empty(use: Use) -> Any:
+def empty(use: ColumnRead) -> Any:
     """The column without rows: of numbers and keys only the rows tell of what type it is."""
     known: dict[str, AnyArray] = {
         **dict.fromkeys(NUMBERS, np.zeros(0)),

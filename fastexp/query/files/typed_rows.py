@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ...errors import ParameterTypeError
-from ..engines.frame import Use
+from ..engines.frame import ColumnRead
 from ..engines.limits import quoted
 from .paths import File, pattern
 from .row_file import SqlTable
@@ -35,12 +35,12 @@ class _TypedFile:
         relation = database.sql(f"FROM {table.table}", params=table.parameters)
         self._columns, self._types = relation.columns, relation.types
 
-    def rows(self, uses: Sequence[Use], survey: bool) -> SqlTable:
+    def rows(self, uses: Sequence[ColumnRead], survey: bool) -> SqlTable:
         table, parameters = self._table
         columns = ", ".join(f"{self._column(use)} AS r{i}" for i, use in enumerate(uses))
         return SqlTable(f"(SELECT {columns or 1} FROM {table})", parameters)
 
-    def _column(self, use: Use) -> str:
+    def _column(self, use: ColumnRead) -> str:
         place = self.names.index(use.column)
         name, kind = quoted(self._columns[place]), self._types[place]
         if kind.id in MISREAD:

@@ -15,7 +15,7 @@ from ..._keys import key_columns
 from ..._keys.group_keys import numbered
 from ..._typing import AnyArray
 from ...errors import FastexpError, ParameterError, ParameterTypeError
-from ..engines.frame import Frame, Use
+from ..engines.frame import ColumnRead, Frame
 from ..engines.limits import note_read
 from ..engines.types import type_of
 from .find import frame_of, is_of
@@ -62,7 +62,7 @@ class TypedFrame:
         self.names, self.parts, self.finished = rows.names, rows.parts, rows.finished
         self.check_answers = rows.check_answers
         self._types: dict[str, AnyArray] = {}
-        uses = [Use(name, "keys") for name in rows.names() or ()]
+        uses = [ColumnRead(name, "keys") for name in rows.names() or ()]
         for part in rows.parts(uses):
             for use, column in zip(uses, part, strict=True):
                 kind = type_of(column)
@@ -70,7 +70,7 @@ class TypedFrame:
                 if held is not None and not kind.coded:  # categories stay what they are
                     self._types[use.column] = held
 
-    def empty(self, uses: Sequence[Use]) -> list[Any]:
+    def empty(self, uses: Sequence[ColumnRead]) -> list[Any]:
         columns = zip(uses, self._rows.empty(uses) or (), strict=True)
         held = self._types.get
         return [
@@ -88,7 +88,7 @@ def _check(rows: Frame) -> None:
     for i, name in enumerate(names):
         if name in names[:i]:
             raise ParameterError(f"frame must have each column once, got {name!r} twice")
-    rows.empty([Use(name, "keys") for name in names])
+    rows.empty([ColumnRead(name, "keys") for name in names])
 
 
 def _held(name: str, column: object) -> AnyArray | None:

@@ -11,7 +11,7 @@ import numpy as np
 from ..._intake import arrays
 from ..._typing import AnyArray
 from ...errors import ParameterError, StudyError
-from ...query.engines.frame import Frame, Use
+from ...query.engines.frame import ColumnRead, Frame
 from ...query.engines.types import NUMERIC, check_column, check_records
 from ...query.files.paths import files_of, format_of, stamp_of
 from ...query.frames.find import frame_of
@@ -84,7 +84,7 @@ def _column(frame: Frame, column: str) -> AnyArray:
         if not column and len(names) == 1 and names[0][:1] not in NUMERIC:  # which may be a record
             column = names[0]
         check_column(column, names)
-    use = Use(column, "numbers")
+    use = ColumnRead(column, "numbers")
     empty = frame.empty([use])
     if empty is not None:
         check_records("data", use, empty[0])

@@ -16,7 +16,7 @@ import numpy as np
 
 import fastexp as fx
 from tests.doors.grouped import WORDS, Segments, draw_all, private_groups
-from tests.doors.query import perform
+from tests.doors.query import execute
 from tests.doors.reference import exact
 from tests.support.altered import changed
 
@@ -180,7 +180,7 @@ def begun_draws_are_not_repeated() -> None:
     for key in (None, fx.release_key()):
         budget = fx.Budget(epsilon=9, delta=1e-6)
         asked = {"budget": budget, "label": "shops", "key": key}
-        with changed((perform, "answered", interrupted)), contextlib.suppress(KeyboardInterrupt):
+        with changed((execute, "answered", interrupted)), contextlib.suppress(KeyboardInterrupt):
             query.release(rows_of((CERTAIN, 1)), answers, **asked)
         assert budget.charges == 1
         for other in (key, fx.release_key()):  # another key would have other words

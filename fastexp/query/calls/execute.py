@@ -1,4 +1,4 @@
-"""A call is performed: its columns checked, charged, its rows read once, answers in a frame."""
+"""Execute a call: check its columns, charge, read its rows once, return answers in a frame."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DTYPES: dict[str, Any] = {
 }
 
 
-def perform(call: Call, frame: Frame, output: Output | None = None) -> Any:
+def execute(call: Call, frame: Frame, output: Output | None = None) -> Any:
     """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
     query, answers = call.query, visible(call.answers)
     kinds: list[Kind] = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
