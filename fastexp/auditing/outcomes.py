@@ -52,6 +52,8 @@ def read(answers: Any) -> Answers:
         doubles = []
         for each in answers.tolist() if isinstance(answers, np.ndarray) else answers:
             item = each.tolist() if isinstance(each, np.ndarray) else each
+            if isinstance(item, (list, tuple)) and len(item) == 1:
+                (item,) = item  # one number in an array is that number
             if isinstance(item, (Real, np.bool_)):
                 doubles.append(_nearest(item))
             else:
