@@ -51,9 +51,9 @@ def read(answers: Any) -> Answers:
     else:
         doubles = []
         for each in answers.tolist() if isinstance(answers, np.ndarray) else answers:
-            item = each.tolist() if isinstance(each, np.ndarray) else each
-            if isinstance(item, (list, tuple)) and len(item) == 1:
-                (item,) = item  # one number in an array is that number
+            item = each
+            if isinstance(each, np.ndarray):  # of one number: that number
+                item = each.item() if each.size == 1 else each.tolist()
             if isinstance(item, (Real, np.bool_)):
                 doubles.append(_nearest(item))
             else:

@@ -93,8 +93,7 @@ def test_the_cell_of_a_number_is_a_function_of_it_alone():
         (np.array([1, 2], np.uint64), [1, 2], []),
         (np.array([True, False]), [1, 0], []),
         (np.array([[1, 2], [3, 4]]), [], [(1, 2), (3, 4)]),
-        (np.array([[1], [3]]), [1, 3], []),
-        ([np.array([1.5]), [2], (3,)], [1.5, 2, 3], []),
+        ([np.array([1.5]), np.array([[2]]), np.array(["c"])], [1.5, 2], ["c"]),
         (np.array(["a", "b"]), [], ["a", "b"]),
     ],
 )
