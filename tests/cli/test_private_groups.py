@@ -85,6 +85,8 @@ def test_without_a_total_a_publication_names_its_keys(run: Run) -> None:
 
 
 HEAD, MEDIAN = TEXT.split("[answers.rent]")
+BY_TOTAL = f"{HEAD.replace('groups_epsilon = 0.5', '')}[answers.rent]{MEDIAN}with_total = true\n"
+BY_TOTAL += f"[answers.second]{MEDIAN.replace('epsilon = 1', 'epsilon = 0.25')}"
 
 
 @pytest.mark.parametrize(
@@ -92,8 +94,7 @@ HEAD, MEDIAN = TEXT.split("[answers.rent]")
     [
         (TEXT, "delta 1e-8, epsilon 0.5", [2]),
         (
-            f"{HEAD.replace('groups_epsilon = 0.5', '')}[answers.rent]{MEDIAN}with_total = true\n"
-            f"[answers.second]{MEDIAN.replace('epsilon = 1', 'epsilon = 0.25')}",
+            BY_TOTAL,
             "delta 1e-8",
             [2, 0.5],
         ),

@@ -63,7 +63,7 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
     exist, is refused once all is said, as who makes one must know the cost.
     """
     if call.output is not None:
-        output_file.check(call.output, force=True)
+        output_file.check(call.output)
     budget, unpaid = None, replace(call, key=None, output=None)
     if Path(str(call.budget)).exists():
         budget = budget_of(str(call.budget))
