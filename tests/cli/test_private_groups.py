@@ -107,6 +107,8 @@ def test_a_check_says_by_which_rule_groups_appear_and_each_answer_its_own_promis
     Path("p.toml").write_text(text.replace("delta =", "max_groups = 2\ndelta ="))
     said = run("release", "p.toml", "--check").out
     assert f"\ngroups: private, of town ({rule})\n" in said
+    claim = 'in each of 2 groups (your claim, not checked; person = "COLUMN" would enforce it)\n'
+    assert claim in said
     assert re.findall("; promises (.*)", said) == [f"{epsilon:g}" for epsilon in promised]
     answers = json.loads(run("release", "p.toml", "--check", "--json").out)["answers"]
     assert [answer["promised"]["epsilon"] for answer in answers.values()] == promised
