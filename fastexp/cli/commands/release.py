@@ -179,8 +179,8 @@ def _show_costs(call: PublicCall, costs: dict[str, Any]) -> None:
 def _groups(call: PublicCall) -> str:
     names, private, by = call.query.groups, call.query.private, ", ".join(call.query.by)
     if private is not None:
-        own = "" if private.epsilon is None else f", epsilon {at_most(private.epsilon)}"
-        return f"private, of {by} (delta {at_most(private.delta)}{own})"
+        epsilon = "" if private.epsilon is None else f", epsilon {at_most(private.epsilon)}"
+        return f"private, of {by} (delta {at_most(private.delta)}{epsilon})"
     if names is None:
         return "one, of all rows"
     keys = names.labels()[:FIRST]
