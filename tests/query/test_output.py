@@ -47,10 +47,10 @@ def test_answers_that_are_kept_leave_the_file_that_has_them(tmp_path: Path) -> N
     target, budget = tmp_path / "answers.csv", fx.Budget(epsilon=1.0)
     answers = {"age": (fx.Median(epsilon=1.0, bounds=(0, 120), step=1), "age")}
 
-    def release(label: str, **options: bool) -> object:
+    def release(label: str, force: bool = False) -> object:
         rows = {"age": [30, 31, 32] * 100}
         return fx.Query().release(
-            rows, answers, budget=budget, label=label, output=target, **options
+            rows, answers, budget=budget, label=label, output=target, force=force
         )
 
     first = release("a")
