@@ -41,19 +41,25 @@ def columns_of(keys: object, argument: str) -> list[Any]:
     return list(keys)
 
 
-def codes_of(keys: object, names: Names, argument: str = "by", threads: int = 1) -> IntArray:
+def codes_of(
+    keys: object,
+    names: Names,
+    argument: str = "by",
+    threads: int = 1,
+    called: Sequence[str] = (),
+) -> IntArray:
     """The place of each row's key in a public list; -1: missing, not listed or beyond int64.
 
     The keys, which are private, are one column of the kind that the list has, in any form; for a
     list of several columns a list of so many. What is said of keys of another kind does not depend
-    on their values.
+    on their values; `called` are the names of the columns in messages.
 
     Row i's code is a function of its key and the list alone. Lists that fill a fair part of a range
     of integers are looked up in a table of that range, others by a hash with a secret word. A
     dictionary's entries are looked up once each. Of several columns, the places of the keys in each
     make one number, which is looked up again.
     """
-    return coding_of(columns_of(keys, argument), names, argument, threads).codes(threads)
+    return coding_of(columns_of(keys, argument), names, argument, threads, called).codes(threads)
 
 
 class Codes:
@@ -111,7 +117,11 @@ class LookedUp(Codes):
 
 
 def coding_of(
-    columns: Sequence[object], names: Names, argument: str = "by", threads: int = 1
+    columns: Sequence[object],
+    names: Names,
+    argument: str = "by",
+    threads: int = 1,
+    called: Sequence[str] = (),
 ) -> Codes:
     """The same as `codes_of`, of columns, and of ranges of rows where there is one."""
     width = len(names.kinds)
@@ -119,7 +129,8 @@ def coding_of(
         wanted = "one column" if width == 1 else f"a list of {width} columns"
         raise ParameterError(f"{argument} must be {wanted}, as groups have so many")
     lists = [names] if isinstance(names, KeyNames) else names.keys
-    codings = [_coded(*pair, argument) for pair in zip(columns, lists, strict=True)]
+    arguments = [f"column {name!r} of {argument}" for name in called] or [argument] * width
+    codings = list(map(_coded, columns, lists, arguments))
     if len({coding.size for coding in codings}) > 1:
         raise ParameterError(UNEQUAL.format(argument))
     if isinstance(names, KeyNames):
@@ -184,7 +195,8 @@ def _coded(column: object, names: KeyNames, argument: str) -> Codes:
     if keys.kind != names.kind:
         if names.size and keys.kind is not None:
             raise ParameterTypeError(
-                f"{argument} must hold {names.kind}, as the list of groups does, got {keys.kind}"
+                f"{argument} must hold {names.kind}, as the public list does, got {keys.kind}: "
+                "convert the column, or the list"
             )
         return Codes(np.full(keys.size, -1, np.int64))
     if keys.kind != "text":

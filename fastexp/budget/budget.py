@@ -462,6 +462,14 @@ def file_of(budget: Budget | None) -> str | None:
     return (budget._ledger.path or None) if isinstance(budget, Budget) else None
 
 
+def state_of(budget: object, label: object) -> str | None:
+    """Return the state of a label in the log of a budget; None where it has none."""
+    if not isinstance(budget, Budget) or label is None:
+        return None
+    states: list[str] = [entry["state"] for entry in budget.log() if entry["label"] == label]
+    return states[-1] if states else None
+
+
 def checked_note(note: object, budget: object) -> str | None:
     """Return the note of the user for the log of a budget; a note needs a budget."""
     words = None if note is None else validate.line("note", note)

@@ -14,11 +14,11 @@ RANKS = (*GRID, "neighbors", "convention", "widen")
 MANY = ("q", "count", *GRID, "neighbors")
 CHOICE = ("sensitivity", "monotonic")
 TOTAL = """
---with-total  a private number of records beside {}, which costs no epsilon{}"""
-ERRS = ", but the answer errs more"
+--with-total  also release a private number of records, which costs no epsilon"""
+ERRS = " but makes the answer less accurate"
 RANKED = (
-    "Release {} of the numbers in a column privately: a point of a public grid, the likelier the "
-    "nearer it is in rank."
+    "Release {} of the numbers in a column privately. The answer is a point of a public grid; "
+    "points closer in rank to the true answer are more likely."
 )
 
 
@@ -66,9 +66,11 @@ TABLE: dict[str, Row] = {
         compared=True,
         answer="the median",
         privacy="""
---convention weak|lower|upper|strict  which answers are right: at most half of the records on
-    either side (weak, default), the lower or the upper middle record, or the one that is both"""
-        + TOTAL.format("it", ERRS),
+--convention weak|lower|upper|strict  what counts as the median if the number of records is even:
+    any value between the two middle records (weak, default), the lower one, the upper one, or only
+    a value that is both (strict)"""
+        + TOTAL
+        + ERRS,
     ),
     "quantile": Row(
         "quantile.Quantile",
@@ -81,15 +83,17 @@ TABLE: dict[str, Row] = {
         compared=True,
         answer="a quantile",
         needs=("--q Q ", " --q 0.9"),
-        which="--q Q <quantile needed>  which quantile: a decimal or a fraction, as 0.9 or 1/3",
+        which="--q Q <quantile needed>  the quantile, a decimal or a fraction, such as 0.9 or 1/3",
         privacy="""
---convention weak|lower  which answers are right: at most the due share of the records on either
-    side (weak, default), or only that record of the data"""
-        + TOTAL.format("it", ERRS),
+--convention weak|lower  what counts as the quantile: any value with at most a share q of the
+    records below it and 1 - q above it (weak, default), or only the record of rank q * n, rounded
+    up"""
+        + TOTAL
+        + ERRS,
     ),
     "quantiles": Row(
         "quantiles.Quantiles",
-        "Release several quantiles of a column privately: in order, by one draw for all.",
+        "Release several quantiles of a column privately, in order and in one draw.",
         MANY,
         "quantiles",
         "Quantiles; q or count",
@@ -98,10 +102,10 @@ TABLE: dict[str, Row] = {
         answer="several quantiles",
         needs=("--count N ", " --count 9"),
         which="""
---q LIST <quantiles lists=numbers either=which!>  the quantiles, increasing, as 0.1,0.5,0.9 or
+--q LIST <quantiles lists=numbers either=which!>  the quantiles, increasing, such as 0.1,0.5,0.9 or
     1/3,2/3
---count N <1..100 either=which!>  so many evenly spaced ones instead (9: the deciles)"""
-        + TOTAL.format("them", ""),
+--count N <1..100 either=which!>  instead: how many evenly spaced ones (9: the deciles)"""
+        + TOTAL,
     ),
     "joint-exponential-quantiles": Row(
         "joint_exponential.JointExponentialQuantiles",
@@ -112,7 +116,7 @@ TABLE: dict[str, Row] = {
     ),
     "approximate-quantiles": Row(
         "approximate_quantiles.ApproximateQuantiles",
-        "Release several quantiles of a column privately: the middle one, then those on its sides.",
+        "Release several quantiles of a column privately: the middle one, then those on each side.",
         MANY,
         "quantiles",
         "ApproximateQuantiles; q or count",
@@ -140,8 +144,8 @@ TABLE: dict[str, Row] = {
     ),
     "mode": Row(
         "mode.Mode",
-        "Release the most frequent number of a column privately: a point of a public grid, the "
-        "likelier the fewer records must change to make it so.",
+        "Release the most frequent number of a column privately. The answer is a point of a public "
+        "grid; the fewer records must change to make a point the mode, the more likely it is.",
         (*GRID, "widen"),
         "mode",
         grouped=True,
@@ -150,8 +154,9 @@ TABLE: dict[str, Row] = {
     ),
     "price": Row(
         "price.Price",
-        "Release a price privately, from a column of bids: one of a public grid, the likelier the "
-        "higher its revenue, price times number of bids not below it.",
+        "Release a price privately, from a column of bids. The answer is a price of a public grid; "
+        "prices of higher revenue (the price times the number of bids at or above it) are more "
+        "likely.",
         (*GRID, "scaling"),
         "price",
         grouped=True,
@@ -162,8 +167,8 @@ TABLE: dict[str, Row] = {
             for more in ("", " \\\n      --law --plot law.png")
         ),
         privacy="""
---scaling tight|textbook  tight (default): all of epsilon is used; textbook: as tutorials do, which
-    promises epsilon / 2 at the accuracy of epsilon / 2""",
+--scaling tight|textbook  tight (default): all of epsilon is used; textbook: the scaling of
+    textbooks, which promises epsilon / 2 and is as accurate as tight at epsilon / 2""",
     ),
     "laplace": Row(
         "laplace.Laplace",
@@ -194,7 +199,7 @@ TABLE: dict[str, Row] = {
     ),
     "exponential": Row(
         "exponential.Exponential",
-        "Select one of public candidates privately, the likelier the higher its utility.",
+        "Select one of public candidates privately. Candidates of higher utility are more likely.",
         CHOICE,
         "selection",
         preset={"sensitivity": 1.0},
@@ -204,12 +209,12 @@ TABLE: dict[str, Row] = {
     ),
     "permute-and-flip": Row(
         "permute_and_flip.PermuteAndFlip",
-        "Select one of public candidates privately: the first that a coin takes, in random order.",
+        "Select one of public candidates privately: the first accepted by a coin, in random order.",
         CHOICE,
         "selection",
         preset={"sensitivity": 1.0},
         compared=True,
-        selects="permute-and-flip: more accurate for the same epsilon, but costs more rho",
+        selects="permute-and-flip: never less accurate at the same epsilon, but costs more rho",
         counts="most-common",
     ),
     "report-noisy-max": Row(
@@ -228,7 +233,7 @@ TABLE: dict[str, Row] = {
         "TopK; k",
         {"sensitivity": 1.0},
         compared=True,
-        selects="top-k: the --k best in order, epsilon for all together",
+        selects="top-k: the --k best in order, with epsilon for all of them together",
     ),
     "joint-top-k": Row(
         "joint_top_k.JointTopK",
@@ -238,7 +243,7 @@ TABLE: dict[str, Row] = {
         "JointTopK; k",
         grouped=True,
         compared=True,
-        selects="joint-top-k: the same in one draw, of counts",
+        selects="joint-top-k: the --k most frequent in order, in one draw",
         counts="joint-top-k",
     ),
     "randomized-response": Row(

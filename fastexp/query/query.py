@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, overload
 from .._parameters import validate
 from .._randomness.release_key import ReleaseKey
 from .._typing import Neighbors, RNGLike, SeedLike
-from ..budget.budget import Budget, file_of
+from ..budget.budget import Budget
 from ..errors import ParameterError
 from ..grouped.mechanism import GroupedMechanism
 from ..mechanisms.base import Mechanism
@@ -220,7 +220,8 @@ class Query(Scope):
             A file to which the answers are also written: .csv, .tsv, .parquet or .jsonl. It is
             written completely or not at all. Its disk space is secured before the charge.
         force : bool
-            Whether to replace the file `output` if it exists.
+            Whether to replace the file `output` if it exists. A file that has the very answers
+            that are kept under `label` is left as it is.
         expand : bool
             Whether an answer of several values (such as one of `Quantiles`) gets a column for each
             of them, such as ``age_0.25`` and ``age_0.75``. Default: one column of lists.
@@ -277,7 +278,7 @@ class Query(Scope):
         checked = answers_of(answers, self.by, nan, expand)
         call = ReleaseCall(self, checked, key, label, budget, threads, note)
         room = Room(memory, temp)
-        place = output_of(output, force, frame, file_of(budget))
+        place = output_of(output, force, frame, budget, label)
         return execute(call, frame_of(frame, room, call.threads), place)
 
     def attach(

@@ -196,12 +196,15 @@ def test_what_is_said(run: Run, folder) -> None:
     said = "promises 0.12-differential privacy (6 x 0.02): one person joins or leaves, with 2 rows "
     code, out, err = run(*MEDIAN, "--max-groups", "3", "--max-rows", "2")
     assert (code, len(out.splitlines()), out.split()[:2]) == (0, 5, ["city", "rent"])
-    assert err == f"{said}in 3 groups (your claim; a person column enforces it)\n"
+    claim = "your claim, not checked; --person COLUMN would enforce it"
+    assert err == f"{said}in each of 3 groups ({claim})\n"
     assert run(*MEDIAN, "-q").err == ""
     fx.Budget.file("b", epsilon=1.0)
     written = ["--budget", "b", "--label", "rents", "--output", "o.csv"]
     promise, paid = run(*MEDIAN, "--person", "tenant", *written).err.splitlines()
     assert promise.endswith("one person joins or leaves, of whom 1 row in 1 group counts")
+    several = run(*MEDIAN, "--person", "tenant", "--max-groups", "2").err
+    assert "of whom 1 row in each of 2 groups counts\n" in several
     kept = "charged 0.02, kept under label 'rents'; 0.98 of 1.0 epsilon remains"
     assert paid == f"{kept}; written: o.csv"
 

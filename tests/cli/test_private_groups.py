@@ -82,3 +82,33 @@ def test_without_a_total_a_publication_names_its_keys(run: Run) -> None:
     assert "an epsilon of their own (groups_epsilon)" in ended.err
     assert "with_total = true" in ended.err
     assert "an epsilon of their own (--groups-epsilon)" in run(*RELEASE).err
+
+
+HEAD, MEDIAN = TEXT.split("[answers.rent]")
+BY_TOTAL = f"{HEAD.replace('groups_epsilon = 0.5', '')}[answers.rent]{MEDIAN}with_total = true\n"
+BY_TOTAL += f"[answers.second]{MEDIAN.replace('epsilon = 1', 'epsilon = 0.25')}"
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "promised"),
+    [
+        (TEXT, "delta 1e-8, epsilon 0.5", [2]),
+        (
+            BY_TOTAL,
+            "delta 1e-8",
+            [2, 0.5],
+        ),
+    ],
+)
+def test_a_check_says_by_which_rule_groups_appear_and_each_answer_its_own_promise(
+    run: Run, text: str, rule: str, promised: list[float]
+) -> None:
+    """One without a total beside the one that decides has a promise as well."""
+    Path("p.toml").write_text(text.replace("delta =", "max_groups = 2\ndelta ="))
+    said = run("release", "p.toml", "--check").out
+    assert f"\ngroups: private, of town ({rule})\n" in said
+    claim = 'in each of 2 groups (your claim, not checked; person = "COLUMN" would enforce it)\n'
+    assert claim in said
+    assert re.findall("; promises (.*)", said) == [f"{epsilon:g}" for epsilon in promised]
+    answers = json.loads(run("release", "p.toml", "--check", "--json").out)["answers"]
+    assert [answer["promised"]["epsilon"] for answer in answers.values()] == promised

@@ -7,6 +7,7 @@ import os
 import re
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +238,19 @@ def test_numbers_are_read_as_they_are_written(place: Path) -> None:
     assert "step must divide the bounds" in refused(place, text)
     text = WHOLE.replace("step = 100", "step = 0.1")
     assert read(place, text).answers["median"][0].step == Decimal("0.1")  # type: ignore[attr-defined]
+
+
+def test_quantiles_may_be_fractions_in_text(place: Path) -> None:
+    text = WHOLE.replace('"median"', '"quantiles"\nq = ["1/3", 0.5, "2/3"]')
+    assert read(place, text).answers["median"][0] == fx.Quantiles(
+        [Fraction(1, 3), 0.5, Fraction(2, 3)], 0.5, (0, 2000), step=100
+    )
+    text = WHOLE.replace('"median"', '"quantile"\nq = "1/3"')
+    assert read(place, text).answers["median"][0] == fx.Quantile(
+        Fraction(1, 3), 0.5, (0, 2000), step=100
+    )
+    said = "[answers.median] q must be a decimal or a fraction, as 0.9 or 1/3, got '1/0'"
+    assert refused(place, text.replace("1/3", "1/0")) == said
 
 
 def test_comments_blanks_and_line_ends_say_nothing(place: Path) -> None:

@@ -50,3 +50,9 @@ def test_a_subject_is_what_a_message_begins_with(said: list[str], subject: str):
     for text in begun:
         for publication, term in enumerate(SUBJECTS[subject]):
             assert in_terms(text, bool(publication)).startswith((term, "FILE", "the file"))
+
+
+def test_an_answer_is_the_column_of_the_options_and_a_table_of_a_publication():
+    text = "answers['a] b'] must be a column of integers, floats or decimals, got 'a] b'"
+    assert in_terms(text, False).startswith("--column must be a column of integers")
+    assert in_terms(text, True) == text

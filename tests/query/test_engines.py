@@ -244,7 +244,7 @@ class TestColumnsOfOtherTypes:
 
     def test_a_row_that_is_a_list_is_no_key(self):
         for keys in ([[7]], [(7,)], [np.array([7])]):
-            with raises("by: column of keys"):
+            with raises("column 'k' of by: column of keys"):
                 fx.Query(by="k", groups=[7]).release({"k": keys, "x": [5]}, {"x": (MEDIAN, "x")})
 
     def test_sparse_keys_of_pandas(self):
@@ -379,7 +379,8 @@ class TestKeysOfOtherKinds:
             for form in ("polars", "polars-lazy", "pandas-arrow", "arrow", "arrow-reader"):
                 rows = FORMS[form](pa.table({"k": pa.array(keys, of_keys), "x": RENT[:4]}))
                 with raises(
-                    "keys of the groups' kind", "column of the groups' kind", argument="by"
+                    "column 'k' of by: keys of the groups' kind",
+                    "by: column of the groups' kind",
                 ):
                     fx.Query(by="k", groups=groups).release(
                         rows, {"x": (MEDIAN, "x")}, budget=budget

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import fastexp as fx
 from tests.doors.query import OutputFile
 from tests.messages import raises
 
@@ -39,3 +40,32 @@ def test_with_force_it_takes_the_place_and_the_mode(tmp_path: Path) -> None:
     place.close()
     assert [path.name for path in tmp_path.iterdir()] == ["answers.csv"]
     assert (target.read_bytes(), target.stat().st_mode & 0o777) == (b"age\n37\n", 0o640)
+
+
+def test_answers_that_are_kept_leave_the_file_that_has_them(tmp_path: Path) -> None:
+    """As on the command line; a file of other content is replaced only by force."""
+    target, budget = tmp_path / "answers.csv", fx.Budget(epsilon=1.0)
+    answers = {"age": (fx.Median(epsilon=1.0, bounds=(0, 120), step=1), "age")}
+
+    def release(label: str, force: bool = False) -> object:
+        rows = {"age": [30, 31, 32] * 100}
+        return fx.Query().release(
+            rows, answers, budget=budget, label=label, output=target, force=force
+        )
+
+    first = release("a")
+    content, written = target.read_bytes(), target.stat().st_mtime_ns
+    assert release("a") == release("a", force=True) == first
+    assert target.stat().st_mtime_ns == written
+    with raises("output that exists"):
+        release("b")
+    target.write_text("others")
+    with raises("output that exists"):
+        release("a")
+    assert target.read_text() == "others"
+    assert release("a", force=True) == first
+    assert target.read_bytes() == content
+    target.unlink()
+    assert release("a") == first
+    assert target.read_bytes() == content
+    assert budget.charges == 1

@@ -456,8 +456,8 @@ class TestRefused:
         [
             ({}, "number of answers"),
             ([("m", MEDIAN)], "answers as a dict"),
-            ({"m": MEDIAN}, "answers as a dict"),
-            ({"m": (MEDIAN,)}, "answers as a dict"),
+            ({"m": MEDIAN}, "'m': answer as a pair, got Median"),
+            ({"m": (MEDIAN,)}, "'m': answer as a pair, got tuple"),
             ({1: (MEDIAN, "rent")}, "...names of answers: columns named by a type"),
             ({"": (MEDIAN, "rent")}, "names of columns"),
             ({"m": ("rent", MEDIAN)}, "answer without a mechanism"),

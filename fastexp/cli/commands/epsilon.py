@@ -1,4 +1,4 @@
-"""``fastexp epsilon``: which epsilon is enough for an accuracy, on data like public ones."""
+"""``fastexp epsilon``: find the smallest epsilon that reaches an accuracy, on public data."""
 
 from __future__ import annotations
 

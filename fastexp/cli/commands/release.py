@@ -14,6 +14,7 @@ from ..._parameters.descriptions import at_most, grid_text, name_of, title
 from ..._parameters.text import printable
 from ...budget.budget import charge_and_draw
 from ...errors import BudgetExceeded
+from ...query.calls.verbs import questions_of
 from ...query.output import output_file
 from ..render import sentences, waiting
 from ..render.release_report import carry_out, promise_sentence
@@ -62,7 +63,7 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
     exist, is refused once all is said, as who makes one must know the cost.
     """
     if call.output is not None:
-        output_file.check(call.output, force=True)
+        output_file.check(call.output)
     budget, unpaid = None, replace(call, key=None, output=None)
     if Path(str(call.budget)).exists():
         budget = budget_of(str(call.budget))
@@ -96,9 +97,9 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
 def _facts(call: PublicCall, public: PaidRelease, budget: Budget | None) -> dict[str, Any]:
     answers = public.answer_facts()
     relation = None if budget is None else budget.neighbors
-    for name, answer in call.answers.items():
-        promise = call.query.total({name: answer}, neighbors=relation)
-        answers[name]["promised"] = sentences.promise_facts(promise)
+    questions = questions_of(call.query, public.answers).each  # the last may be of the groups
+    for answer, question in zip(answers.values(), questions, strict=False):
+        answer["promised"] = sentences.promise_facts(question.promise(relation))
     return {
         "kind": "check",
         "answers": answers,
@@ -176,13 +177,16 @@ def _show_costs(call: PublicCall, costs: dict[str, Any]) -> None:
 
 
 def _groups(call: PublicCall) -> str:
-    names = call.query.groups
+    names, private, by = call.query.groups, call.query.private, ", ".join(call.query.by)
+    if private is not None:
+        epsilon = "" if private.epsilon is None else f", epsilon {at_most(private.epsilon)}"
+        return f"private, of {by} (delta {at_most(private.delta)}{epsilon})"
     if names is None:
         return "one, of all rows"
     keys = names.labels()[:FIRST]
     texts = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in keys]
     more = ", ..." * (names.size > FIRST)
-    return f"{names.size:,} of {', '.join(call.query.by)}: {', '.join(texts)}{more}"
+    return f"{names.size:,} of {by}: {', '.join(texts)}{more}"
 
 
 def _first(candidates: Sequence[object]) -> str:

@@ -60,7 +60,8 @@ class Parser(argparse.ArgumentParser):
     def _option(self, word: str) -> Option:
         name = word.partition("=")[0]
         if name not in self.options:
-            self.error(f"unknown option {name!r}{did_you_mean(name, self.options)}")
+            long = [known[2:] for known in self.options if known.startswith("--")]
+            self.error(f"unknown option {name!r}{did_you_mean(name.lstrip('-'), long, '--')}")
         return self.options[name]
 
     def _arranged(self, given: list[str]) -> list[str]:

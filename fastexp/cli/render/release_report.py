@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..request.paid_release import rows_of
+from ..request.paid_release import PaidRelease, rows_of
 from ..terminal import printing, tables
 from . import sentences, waiting
 
 if TYPE_CHECKING:
     from ...query.engines.frame import Column
-    from ..request.paid_release import PaidRelease
     from ..request.score_release import ScoreRelease
 
     Release: TypeAlias = PaidRelease | ScoreRelease
@@ -64,7 +63,9 @@ def promise_sentence(release: Release) -> str:
     """What the whole call promises."""
     if release.breaks_promise:
         return "promises nothing, as a list was taken from the data"
-    return sentences.promises(release.promise, release.query, release.epsilon_of_row)
+    text = sentences.promises(release.promise, release.query, release.epsilon_of_row)
+    is_publication = isinstance(release, PaidRelease) and release.call.origin is not None
+    return text.replace(sentences.PERSON, 'person = "COLUMN"') if is_publication else text
 
 
 def _facts(release: Release, columns: Sequence[Column]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ FROM_DATA = """\
 WARNING: {what} were taken from FILE: that one of them occurs at all
 WARNING: is not protected, so that the output does not keep the promise of
 WARNING: epsilon. Use it for public data only."""
+PERSON = "--person COLUMN"
 STATED = "one person changes as --sensitivity was stated for"
 CHANGES = {
     "add-remove": "joins or leaves",
@@ -47,13 +48,12 @@ def _limits(query: Scope) -> str:
     if _who(query) == "record":
         return ""
     rows = f"{query.max_rows} row{'s' * (query.max_rows != 1)}"
-    most = (
-        f"{rows} in {query.max_groups} group{'s' * (query.max_groups != 1)}" if query.by else rows
-    )
+    groups = "1 group" if query.max_groups == 1 else f"each of {query.max_groups} groups"
+    most = f"{rows} in {groups}" if query.by else rows
     if query.person is not None:
         return f", of whom {most} count{'s' * (query.max_rows == 1)}"
     stays = ", whose groups are public" * (query.membership == "public")
-    return f", with {most}{stays} (your claim; a person column enforces it)"
+    return f", with {most}{stays} (your claim, not checked; {PERSON} would enforce it)"
 
 
 def promise_facts(promise: Guarantee) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..._parameters.descriptions import parameters
 from ..._parameters.text import printable
-from ...errors import OutputError, ParameterError, PrivacyWarning
+from ...errors import OutputError, PrivacyWarning
 from ...query.calls.answers import answers_of
 from ...query.calls.appearance import visible
 from ...query.calls.execute import execute
 from ...query.calls.verbs import ReleaseCall, questions_of
-from ...query.output.output_file import EXISTS, holds, output_of, repeated, values_of
+from ...query.output.output_file import holds, output_of, repeated, values_of
 from ..terminal.errors import UserMistake, reason_of
 from ..terminal.printing import note
 from .input_file import Columns, open_rows
@@ -47,15 +47,12 @@ class PaidRelease(ReleaseCall):
 
     def __init__(self, call: PublicCall) -> None:
         self.call = call
-        output = output_of(call.output, True, call.source.path, call.budget)
-        is_taken = output is not None and Path(output.file).exists()
-        payment = Payment(call.budget, call.label, call.note)  # later: who wrote it kept it before
+        payment = Payment(call.budget, call.label, call.note)
         self.payment, self.output = payment, call.output
+        output = output_of(call.output, call.force, call.source.path, payment.budget, call.label)
         key = None if call.key is None or payment.has_stored_answer else read_key(call.key)
-        if is_taken and not call.force and not payment.has_stored_answer:
-            raise ParameterError(EXISTS.format(call.output))
         if output is not None:
-            output = output._replace(force=call.force, quotes_formulas=call.quotes_formulas)
+            output = output._replace(quotes_formulas=call.quotes_formulas)
         self._output = output
         self.output_exists: bool = False
         answers = answers_of(call.answers, call.query.by, call.nan, expand=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from ..._compiler import jit
 from ..._parameters.text import printable
 from ...budget import atomic_files
-from ...budget.budget import Budget, charge_and_draw, checked_note
+from ...budget.budget import Budget, charge_and_draw, checked_note, state_of
 from ...errors import BudgetError
 from ..terminal import interrupts
 from ..terminal.errors import UserMistake
@@ -61,10 +61,7 @@ class Payment:
         self._promise: Guarantee | None = None
 
     def _state_of_label(self) -> str | None:
-        if self.budget is None or self._label is None:
-            return None
-        states = [e["state"] for e in self.budget.log() if e["label"] == self._label]
-        return states[-1] if states else None
+        return state_of(self.budget, self._label)
 
     @property
     def has_stored_answer(self) -> bool:

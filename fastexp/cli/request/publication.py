@@ -18,6 +18,7 @@ from ..._parameters import toml_text
 from ..._parameters.digits import of_table
 from ...grouped.request import FROM_DATA
 from ...mechanisms.table import DEFAULT, TABLE, Row
+from ..options import values
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
 from . import public_lists
 from .input_file import STDIN, InputFile, PublicCall
@@ -257,12 +258,24 @@ def _answer(
             arguments["grid"] = lists.grid(arguments["grid"])
         elif isinstance(arguments.get("grid"), dict):
             arguments["grid"] = of_table(arguments["grid"])
+        if "q" in arguments:
+            arguments["q"] = _exact(arguments["q"])
         mechanism: GroupedMechanism = build(**arguments, **settings)
         answers_of({name: (mechanism, column)}, query.by, {name: nan})
         mechanism._kind(released=True)  # refuses candidates that no column can have
         return mechanism
 
     return (_attempt(where, checked), column), nan
+
+
+def _exact(q: Any) -> Any:
+    """Quantiles as they are written; fractions, "1/3", are text."""
+    if isinstance(q, list):
+        return [_exact(one) for one in q]
+    try:
+        return values.quantile(q) if isinstance(q, str) else q
+    except values.Refused as refused:
+        raise UserMistake(f"q {refused}") from None
 
 
 def _check_keys(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
@@ -69,17 +70,22 @@ def in_terms(text: str, publication: bool) -> str:
     subject = "output " if text.startswith("cannot write output ") else text.partition(" ")[0] + " "
     if subject in SUBJECTS:
         text = text.replace(subject, SUBJECTS[subject][publication], 1)
+    if not publication:
+        text = re.sub(r"^answers\[.*\] must be a column", "--column must be a column", text)
     if "must be a path that ends in" in text and not publication:
         text += "; CSV of another name can be given by stdin: - < FILE"
     return text
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown word; empty if no known one is like it."""
+def did_you_mean(word: str, known: Iterable[str], mark: str = "") -> str:
+    """The end of a message about an unknown word; empty if no known one is like it.
+
+    `mark` is what each of them begins with, which makes no word like another one.
+    """
     from difflib import get_close_matches
 
     alike = get_close_matches(word[:100], list(known), 1)
-    return f": did you mean {alike[0]!r}?" if alike else ""
+    return f": did you mean {mark + alike[0]!r}?" if alike else ""
 
 
 def reason_of(error: Exception, otherwise: str = "not a path") -> str:

@@ -84,7 +84,10 @@ def answers_of(
 def _answer(name: object, answer: object, nan: object, expand: bool) -> Answer:
     name = column_name("the names of answers", name)
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise ParameterTypeError(f"{FORM}; answer {name!r} is another object")
+        raise ParameterTypeError(
+            f"{FORM}; answer {name!r} is no pair (mechanism, column), but of type "
+            f"{type(answer).__name__}"
+        )
     mechanism, column = answer
     if GroupedMechanism not in type(mechanism).__mro__:  # isinstance would look at each method
         kind = type(mechanism).__name__

@@ -13,7 +13,7 @@ from ..._keys.group_names import KeyColumn
 from ...errors import OutputError
 from ..disk.folders import check_temp
 from ..engines.frame import Column, Frame, Kind, Workers
-from ..output.output_file import Output, OutputFile, content, room_of
+from ..output.output_file import Output, OutputFile, content, repeated, room_of
 from .answers import Answer
 from .appearance import appearing, visible
 from .frame_columns import fit
@@ -57,9 +57,12 @@ def execute(call: Call, frame: Frame, output: Output | None = None) -> Any:
         for answer, kind, results in zip(answers, kinds, values, strict=True):
             columns += _columns(answer, kind, results)
         finished = frame.finished(columns)
-        if place is not None and output is not None:
+        if output is not None:
             try:
-                place.write(content(columns, output))
+                if place is None:
+                    repeated(columns, output)
+                else:
+                    place.write(content(columns, output))
             except OutputError as error:
                 error.answers = finished  # they are paid for
                 raise
@@ -67,7 +70,7 @@ def execute(call: Call, frame: Frame, output: Output | None = None) -> Any:
 
 
 def _place(call: Call, output: Output | None) -> AbstractContextManager[OutputFile | None]:
-    if output is None:
+    if output is None or output.is_stored:
         return nullcontext()
     widths, names = [], [*call.query.by]
     for answer in visible(call.answers):

@@ -48,6 +48,11 @@ def groups_of(groups: object, by: Sequence[str]) -> Names | PrivateGroups | None
     except FastexpError as error:  # of a frame or file, which it calls so
         if str(error).startswith("groups"):
             raise
+        if isinstance(groups, str) and groups == "private":
+            raise ParameterError(
+                "groups must be a public list or the path of one, got 'private': for private "
+                "groups pass fastexp.PrivateGroups(delta=...)"
+            ) from None
         raise type(error)(f"groups: {error}") from None
 
 

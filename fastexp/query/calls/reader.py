@@ -75,7 +75,7 @@ class Reader:
         self._first = [(reading[0], answer) for reading, answer in first.items()]
         self.count: int = len(first)
         self._threads = call.threads
-        self._groups = call.query.groups
+        self._groups, self._by = call.query.groups, call.query.by
         from_data = bool(call.query.by) and self._groups is None
         is_private = call.query.private is not None
         self._of_data = GroupsOfData(private=is_private) if from_data else None
@@ -90,7 +90,7 @@ class Reader:
             if self._of_data is not None:
                 codes = self._of_data.codes(keys)
             elif groups is not None:
-                codes = codes_of(keys, groups, threads=self._threads)
+                codes = codes_of(keys, groups, threads=self._threads, called=self._by)
         records: list[AnyArray] = []
         missing: list[AnyArray | None] = []
         for (_, answer), (read, gaps) in zip(self._first, values, strict=True):

@@ -92,8 +92,8 @@ def check_keys(argument: str, use: ColumnRead, column: object) -> None:
     is_listed = use.reading not in ("keys", "names")
     if is_listed and kind.held in KEYS.values() and kind.held != KEYS.get(use.reading):
         raise ParameterTypeError(
-            f"{argument} must hold {use.reading}, as the list of groups does, got {use.column!r}, "
-            f"which holds {kind.name}"
+            f"{argument} must hold {use.reading}, as the public list does, got {use.column!r}, "
+            f"which holds {kind.name}: convert the column, or the list"
         )
 
 

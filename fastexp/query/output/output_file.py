@@ -20,6 +20,7 @@ import numpy as np
 
 from ..._parameters import validate
 from ...budget import atomic_files
+from ...budget.budget import Budget, file_of, state_of
 from ...errors import OutputError, ParameterError, ParameterTypeError
 from ..engines.frame import Column
 from ..files.paths import files_of, is_path
@@ -97,16 +98,13 @@ def _cell(value: object, quotes_formulas: bool) -> str:
     return value if plain else '"' + value.replace('"', '""') + '"'
 
 
-def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> str:
-    """The path of `output`, which can be one for answers.
-
-    force: a regular file that is there may be replaced.
-    """
+def check(output: object) -> str:
+    """The path of `output`, which can be one for answers: a new file, or a regular one."""
     file = os.fspath(output) if isinstance(output, (str, os.PathLike)) else None
     if not isinstance(file, str):
         raise ParameterTypeError(f"output must be a path, got {type(output).__name__}")
-    if suffix(file) not in suffixes:
-        kinds = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+    if suffix(file) not in SUFFIXES:
+        kinds = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
         raise ParameterError(f"output must end in {kinds}, got {file!r}")
     try:
         try:
@@ -117,8 +115,6 @@ def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> st
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
     else:
-        if stat.S_ISREG(mode) and not force:
-            raise ParameterError(EXISTS.format(file))
         if stat.S_ISREG(mode):
             return file
         reason = f"it is {'a folder' if stat.S_ISDIR(mode) else 'no regular file'}"
@@ -128,31 +124,44 @@ def check(output: object, force: bool, suffixes: Sequence[str] = SUFFIXES) -> st
 class Output(NamedTuple):
     """Where the answers of a release go as well: a file that `check` took.
 
+    is_stored: whether the answers are kept under their label, so that the file may have them.
     quotes_formulas: whether text of CSV that a spreadsheet would take for a formula gets an
     apostrophe in front.
     """
 
     file: str
     force: bool
+    is_stored: bool
     quotes_formulas: bool = False
 
 
-def output_of(output: object, force: bool, source: object, ledger: str | None) -> Output | None:
+def output_of(
+    output: object, force: bool, source: object, budget: Budget | None, label: str | None
+) -> Output | None:
     """The file of answers that a release writes; None: none.
 
-    It is as of `check`, and neither a file of the source nor the budget's ledger.
+    It is as of `check`, and neither a file of the source nor the budget's ledger. If answers are
+    kept under the label, it may be there: see `repeated`.
     """
     replaces = validate.flag("force", force)
     if output is None:
         return None
-    file = check(output, replaces)
+    file, ledger = check(output), file_of(budget)
     if is_path(source) and is_of(file, source):
         raise ParameterError(f"output must be another file than the frame's, got {file!r}")
     if ledger is not None and is_same(file, ledger):
         raise ParameterError(f"output must be another file than the budget's, got {file!r}")
     if suffix(file) == ".parquet" and find_spec("pyarrow") is None:
         raise ParameterError("output must not be Parquet where pyarrow is not installed")
-    return Output(file, replaces)
+    is_taken = _is_taken(file, replaces)  # before the log: who wrote it kept it first
+    is_stored = state_of(budget, label) in ("answered", "failed")
+    if is_taken and not is_stored:
+        raise ParameterError(EXISTS.format(file))
+    return Output(file, replaces, is_stored)
+
+
+def _is_taken(file: str, force: bool) -> bool:
+    return not force and os.path.exists(file)  # noqa: PTH110  # Path.exists may raise
 
 
 def is_of(file: str, source: object) -> bool:
@@ -254,7 +263,8 @@ def repeated(columns: Sequence[Column], output: Output) -> bool:
     """
     if holds(output, columns):
         return True
-    check(output.file, output.force)
+    if _is_taken(output.file, output.force):
+        raise ParameterError(EXISTS.format(output.file))
     try:
         with closing(OutputFile(output.file, output.force, 0)) as place:
             place.write(content(columns, output))
