@@ -75,6 +75,46 @@ def test_a_run_that_died_has_used_up_its_label(run: Run, monkeypatch: pytest.Mon
     assert fx.Budget.file("b").log()[0]["state"] == "failed"
 
 
+def test_a_check_says_what_of_delta_a_run_costs_and_leaves(run: Run) -> None:
+    said = run("release", "p.toml", "--check").out.splitlines()[-1]
+    costs = "a run costs 1.5 and 1e-08 of delta, which leaves 48.5 and 9.9e-07 of delta"
+    assert said == f"budget b: 50.0 of 50.0 epsilon and 1e-06 of 1e-06 delta remains; {costs}"
+    facts = json.loads(run("release", "p.toml", "--check", "--json").out)["budget"]
+    assert (facts["cost"], facts["cost_delta"], facts["left"]) == (1.5, 1e-8, 48.5)
+    assert (facts["remaining_delta"], facts["left_delta"]) == (1e-6, 9.9e-7)
+    run("release", "p.toml")
+    answered = run("release", "p.toml", "--check")
+    assert "48.5 of 50.0 epsilon and 9.9e-07 of 1e-06 delta remains; label" in answered.out
+    facts = json.loads(run("release", "p.toml", "--check", "--json").out)["budget"]
+    assert (facts["cost_delta"], facts["left_delta"]) == (0.0, 9.9e-7)
+
+
+COMMANDS = [["release", "p.toml"], ["release", "p.toml", "--check"], [*COINS, "--budget", "b"]]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("limit", [{"epsilon": 50.0}, {"rho": 50.0}])
+def test_a_budget_without_delta_does_not_cover_private_groups(
+    run: Run, command: list[str], limit: dict[str, float]
+) -> None:
+    Path("b").unlink()
+    budget = fx.Budget.file("b", **limit)
+    ended = run(*command)
+    assert ended.code == 3
+    assert "costs 1e-08 of delta, but the budget has none; nothing was drawn" in ended.err
+    assert ended.err.endswith("is created with: fastexp budget FILE --epsilon E --delta D\n")
+    assert "None" not in ended.out
+    assert budget.charges == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_budget_to_be_created_has_a_delta(run: Run, command: list[str]) -> None:
+    Path("b").unlink()
+    ended = run(*command)
+    assert ended.code == 2
+    assert ended.err.endswith("create it with: fastexp budget b --epsilon E --delta D\n")
+
+
 def test_without_a_total_a_publication_names_its_keys(run: Run) -> None:
     Path("p.toml").write_text(TEXT.replace("groups_epsilon = 0.5", ""))
     ended = run("release", "p.toml")

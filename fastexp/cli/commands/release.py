@@ -6,6 +6,7 @@ import glob
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..._parameters.descriptions import at_most, grid_text, name_of, title
 from ..._parameters.text import printable
 from ...budget.budget import charge_and_draw
+from ...budget.terms import printed, rest
 from ...errors import BudgetExceeded
 from ...query.calls.verbs import questions_of
 from ...query.output import output_file
@@ -20,7 +22,7 @@ from ..render import sentences, waiting
 from ..render.release_report import carry_out, promise_sentence
 from ..request import publication
 from ..request.paid_release import PaidRelease
-from ..request.payment import budget_of
+from ..request.payment import budget_of, check_delta
 from ..terminal import printing
 from ..terminal.errors import UserMistake
 
@@ -76,7 +78,7 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
         sys.stdout.flush()
     facts["budget"] = costs = None if budget is None else _costs(call, public, budget)
     if costs is not None and not as_json:
-        _show_costs(call, costs)
+        _show_costs(call, public, costs)
     if like is not None:
         waiting.announce_compilation()
     facts["accuracy"] = rows = None if like is None else _accuracy(call, like)
@@ -89,8 +91,9 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
         print(f"\nNOT PRIVATE: computed from {public_file} without noise. It must be public.")
         law_tables.accuracy_table(rows)
     if budget is None:
-        budget_of(str(call.budget))  # says that there is none
+        budget_of(str(call.budget), has_delta=bool(public.promise.delta))  # says that there is none
     elif costs is not None and costs["left"] is None:
+        check_delta(budget, public.promise)
         budget.rest_after(public.promise)  # says why there is none
 
 
@@ -111,15 +114,14 @@ def _facts(call: PublicCall, public: PaidRelease, budget: Budget | None) -> dict
 
 def _costs(call: PublicCall, public: PaidRelease, budget: Budget) -> dict[str, Any]:
     """What a run costs and what it leaves (None: the budget has no room), as for ``--json``."""
-    total, state = public.promise, _state(call, public, budget)
+    total, state = public.promise, NEW
     cost = total.epsilon if budget.unit == "epsilon" else total.rho
-    left: float | None = budget.remaining
-    if state == NEW:
-        try:
-            left = budget.rest_after(total)
-        except BudgetExceeded:
-            left = None
-    return {
+    left: float | None = None
+    with suppress(BudgetExceeded):
+        check_delta(budget, total)
+        state = _state(call, public, budget)
+        left = budget.rest_after(total) if state == NEW else budget.remaining
+    costs = {
         "file": call.budget,
         "unit": budget.unit,
         "neighbors": budget.neighbors,
@@ -129,6 +131,11 @@ def _costs(call: PublicCall, public: PaidRelease, budget: Budget) -> dict[str, A
         "label": call.label,
         "state": state,
     }
+    if budget.total_delta:
+        before, delta = budget.remaining_delta, total.delta if state == NEW else 0.0
+        after = None if left is None else rest(before, printed(delta))
+        costs |= {"cost_delta": delta, "remaining_delta": before, "left_delta": after}
+    return costs
 
 
 class _Stopped(Exception):
@@ -162,18 +169,25 @@ def _show(call: PublicCall, public: PaidRelease, facts: dict[str, Any]) -> None:
     printing.line(promise_sentence(public))
 
 
-def _show_costs(call: PublicCall, costs: dict[str, Any]) -> None:
-    head = f"budget {call.budget}: {costs['remaining']!r} {costs['unit']} remains"
+def _show_costs(call: PublicCall, public: PaidRelease, costs: dict[str, Any]) -> None:
+    head = f"budget {call.budget}: {public.payment.left()}"
     if costs["state"] == ANSWERED:
         printing.line(f"{head}; label {call.label!r} is answered: a run repeats it, at no cost")
     elif costs["state"] == OPEN:
         goes = "goes on, at no cost" if call.query.private is None else "uses it up"
         printing.line(f"{head}; label {call.label!r} is charged: a run {goes}")
+    elif costs["cost"] is None:  # of rho
+        printing.line(head)
     else:
-        left = "" if costs["left"] is None else f", which leaves {costs['left']!r}"
-        printing.line(f"{head}; a run costs {costs['cost']!r}{left}")
+        left = "" if costs["left"] is None else f", which leaves {_amounts(costs, 'left')}"
+        printing.line(f"{head}; a run costs {_amounts(costs, 'cost')}{left}")
     if costs["state"] != ANSWERED and call.output and Path(call.output).exists() and not call.force:
         printing.line(f"output {call.output} exists: a run needs --force")
+
+
+def _amounts(costs: dict[str, Any], name: str) -> str:
+    delta = costs.get(f"{name}_delta")
+    return f"{costs[name]!r}" + ("" if delta is None else f" and {delta!r} of delta")
 
 
 def _groups(call: PublicCall) -> str:

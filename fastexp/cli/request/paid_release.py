@@ -49,7 +49,10 @@ class PaidRelease(ReleaseCall):
         self.call = call
         output = output_of(call.output, True, call.source.path, call.budget)
         is_taken = output is not None and Path(output.file).exists()
-        payment = Payment(call.budget, call.label, call.note)  # later: who wrote it kept it before
+        has_delta = call.query.private is not None
+        payment = Payment(  # later: who wrote it kept it before
+            call.budget, call.label, call.note, has_delta=has_delta
+        )
         self.payment, self.output = payment, call.output
         key = None if call.key is None or payment.has_stored_answer else read_key(call.key)
         if is_taken and not call.force and not payment.has_stored_answer:
