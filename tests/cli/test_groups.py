@@ -201,7 +201,9 @@ def test_what_is_said(run: Run, folder) -> None:
     fx.Budget.file("b", epsilon=1.0)
     written = ["--budget", "b", "--label", "rents", "--output", "o.csv"]
     promise, paid = run(*MEDIAN, "--person", "tenant", *written).err.splitlines()
-    assert promise.endswith("one person joins or leaves, of whom 1 row in 1 group counts")
+    assert promise.endswith(
+        "one person (column tenant) joins or leaves, of whom 1 row in 1 group counts"
+    )
     kept = "charged 0.02, kept under label 'rents'; 0.98 of 1.0 epsilon remains"
     assert paid == f"{kept}; written: o.csv"
 

@@ -125,27 +125,49 @@ def test_without_a_total_a_publication_names_its_keys(run: Run) -> None:
 
 
 HEAD, MEDIAN = TEXT.split("[answers.rent]")
+BY_TOTAL = (
+    f"{HEAD.replace('groups_epsilon = 0.5', '')}[answers.rent]{MEDIAN}with_total = true\n"
+    f"[answers.second]{MEDIAN.replace('epsilon = 1', 'epsilon = 0.25')}"
+)
 
 
 @pytest.mark.parametrize(
-    ("text", "rule", "promised"),
+    ("text", "rule", "of_rule", "promised"),
     [
-        (TEXT, "delta 1e-8, epsilon 0.5", [2]),
+        (TEXT, "delta 1e-8, epsilon 0.5", "(1, 2e-8)", [2]),
         (
-            f"{HEAD.replace('groups_epsilon = 0.5', '')}[answers.rent]{MEDIAN}with_total = true\n"
-            f"[answers.second]{MEDIAN.replace('epsilon = 1', 'epsilon = 0.25')}",
+            BY_TOTAL,
             "delta 1e-8",
+            "(0, 2e-8)",
             [2, 0.5],
         ),
     ],
 )
 def test_a_check_says_by_which_rule_groups_appear_and_each_answer_its_own_promise(
-    run: Run, text: str, rule: str, promised: list[float]
+    run: Run, text: str, rule: str, of_rule: str, promised: list[float]
 ) -> None:
-    """One without a total beside the one that decides has a promise as well."""
+    """One without a total beside the one that decides has a promise as well; so has the rule."""
     Path("p.toml").write_text(text.replace("delta =", "max_groups = 2\ndelta ="))
     said = run("release", "p.toml", "--check").out
-    assert f"\ngroups: private, of town ({rule})\n" in said
-    assert re.findall("; promises (.*)", said) == [f"{epsilon:g}" for epsilon in promised]
-    answers = json.loads(run("release", "p.toml", "--check", "--json").out)["answers"]
-    assert [answer["promised"]["epsilon"] for answer in answers.values()] == promised
+    assert f"\ngroups: private, of town ({rule}); promises {of_rule}\n" in said
+    each = [f"{epsilon:g}" for epsilon in promised]
+    assert re.findall("; promises (.*)", said) == [*each, of_rule]
+    facts = json.loads(run("release", "p.toml", "--check", "--json").out)
+    answers = [answer["promised"] for answer in facts["answers"].values()]
+    assert [answer["epsilon"] for answer in answers] == promised
+    for name in ("epsilon", "delta"):  # of all items the sum
+        parts = [one[name] for one in (*answers, facts["groups_promised"])]
+        assert facts["promised"][name] == pytest.approx(sum(parts))
+
+
+def test_a_check_of_quantiles_with_a_total_beside_a_median(run: Run) -> None:
+    """The total decides; it is a multiple of the step of totals."""
+    table = HEAD.replace("groups_epsilon = 0.5", "")
+    several = MEDIAN.replace('"median"', '"quantiles"').replace("epsilon = 1", "epsilon = 0.125")
+    several += "q = [0.25, 0.75]\nwith_total = true\n"
+    Path("p.toml").write_text(f"{table}[answers.rent]{several}[answers.other]{MEDIAN}")
+    ended = run("release", "p.toml", "--check")
+    assert ended.code == 0
+    one_of = "    one of 0, 1, ..., 9 (10 points)"
+    assert f"{one_of}, and a total, a multiple of 64; promises 0.125\n" in ended.out
+    assert f"{one_of}; promises 1\n" in ended.out

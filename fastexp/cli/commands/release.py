@@ -11,11 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..._parameters.descriptions import at_most, grid_text, name_of, title
+from ..._parameters.descriptions import amount, at_most, grid_text, name_of, title
 from ..._parameters.text import printable
 from ...budget.budget import charge_and_draw
 from ...budget.terms import printed, rest
 from ...errors import BudgetExceeded
+from ...privacy.rates import lattice_step
 from ...query.calls.verbs import questions_of
 from ...query.output import output_file
 from ..render import sentences, waiting
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..request.input_file import PublicCall
 
 MISSING = {  # by nan
-    "raise": "missing records are an error",
+    "raise": "missing records are an error, which the promise does not cover",
     "drop": "missing records are left out",
     "lower": "missing records count as the lower bound",
     "upper": "missing records count as the upper bound",
@@ -101,13 +102,17 @@ def _facts(call: PublicCall, public: PaidRelease, budget: Budget | None) -> dict
     answers = public.answer_facts()
     relation = None if budget is None else budget.neighbors
     questions = questions_of(call.query, public.answers).each  # the last may be of the groups
-    for answer, question in zip(answers.values(), questions, strict=False):
-        answer["promised"] = sentences.promise_facts(question.promise(relation))
+    promises = [sentences.promise_facts(question.promise(relation)) for question in questions]
+    for answer, promise in zip(answers.values(), promises, strict=False):
+        answer["promised"] = promise
     return {
         "kind": "check",
         "answers": answers,
         **sentences.query_facts(call.query),
+        "groups_file": call.groups_file,
+        "groups_promised": None if call.query.private is None else promises[-1],
         "promised": sentences.promise_facts(public.promise),
+        "key": call.key,
         "output": call.output,
     }
 
@@ -122,19 +127,16 @@ def _costs(call: PublicCall, public: PaidRelease, budget: Budget) -> dict[str, A
         state = _state(call, public, budget)
         left = budget.rest_after(total) if state == NEW else budget.remaining
     costs = {
+        **(public.payment.facts() or {}),
         "file": call.budget,
-        "unit": budget.unit,
-        "neighbors": budget.neighbors,
         "cost": cost if state == NEW else 0.0,
-        "remaining": budget.remaining,
         "left": left,
-        "label": call.label,
         "state": state,
     }
     if budget.total_delta:
-        before, delta = budget.remaining_delta, total.delta if state == NEW else 0.0
-        after = None if left is None else rest(before, printed(delta))
-        costs |= {"cost_delta": delta, "remaining_delta": before, "left_delta": after}
+        delta = total.delta if state == NEW else 0.0
+        after = None if left is None else rest(budget.remaining_delta, printed(delta))
+        costs |= {"cost_delta": delta, "left_delta": after}
     return costs
 
 
@@ -163,9 +165,14 @@ def _show(call: PublicCall, public: PaidRelease, facts: dict[str, Any]) -> None:
         missing = MISSING[call.nan[name]] if candidates is None else "missing records count nowhere"
         printing.line(f"    of column {column}; {missing}")
         one_of = grid_text(mechanism) if candidates is None else _first(candidates)
-        promised = at_most(facts["answers"][name]["promised"]["epsilon"])
+        answer = facts["answers"][name]
+        if answer.get("with_total"):
+            one_of += f", and a total, a multiple of {lattice_step(answer['epsilon'])}"
+        promised = amount(Namespace(**answer["promised"]))
         printing.line(f"    one of {one_of}; promises {promised}")
-    printing.line(f"groups: {_groups(call)}")
+    printing.line(f"groups: {_groups(call, facts)}")
+    if call.key is not None:
+        printing.line(f"key: {call.key} (whoever has it can undo the noise)")
     printing.line(promise_sentence(public))
 
 
@@ -190,17 +197,20 @@ def _amounts(costs: dict[str, Any], name: str) -> str:
     return f"{costs[name]!r}" + ("" if delta is None else f" and {delta!r} of delta")
 
 
-def _groups(call: PublicCall) -> str:
+def _groups(call: PublicCall, facts: dict[str, Any]) -> str:
     names, private, by = call.query.groups, call.query.private, ", ".join(call.query.by)
     if private is not None:
-        own = "" if private.epsilon is None else f", epsilon {at_most(private.epsilon)}"
-        return f"private, of {by} (delta {at_most(private.delta)}{own})"
+        coins = "" if private.epsilon is None else f", epsilon {at_most(private.epsilon)}"
+        rule = f"delta {at_most(private.delta)}{coins}"
+        promised = amount(Namespace(**facts["groups_promised"]))
+        return f"private, of {by} ({rule}); promises {promised}"
     if names is None:
         return "one, of all rows"
     keys = names.labels()[:FIRST]
     texts = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in keys]
     more = ", ..." * (names.size > FIRST)
-    return f"{names.size:,} of {by}: {', '.join(texts)}{more}"
+    place = "" if call.groups_file is None else f", listed in {call.groups_file}"
+    return f"{names.size:,} of {by}{place}: {', '.join(texts)}{more}"
 
 
 def _first(candidates: Sequence[object]) -> str:
