@@ -78,7 +78,10 @@ def test_the_log_says_what_when_for_whom(run: Run, file: Path, budget, monkeypat
     monkeypatch.setenv("COLUMNS", "250")
     code, out, err = run("budget", file, "--log")
     assert (code, err) == (0, "")
-    assert [re.split(" {2,}", line) for line in out.splitlines()] == [
+    table, sums = out.split("\n\n")
+    assert sums == run("budget", file)[1]
+    assert re.search("^spent +2.5$", sums, re.M)
+    assert [re.split(" {2,}", line) for line in table.splitlines()] == [
         ["time", "what", "label", "note", "epsilon", "state"],
         [
             first["time"].replace("T", " "),
@@ -118,7 +121,8 @@ def test_the_log_as_json_has_everything(run: Run, file: Path, budget: fx.Budget)
 
 def test_nothing_is_charged(run: Run, file: Path, budget: fx.Budget) -> None:
     assert budget.charges == 0
-    assert run("budget", file, "--log") == (0, "nothing is charged\n", "")
+    code, sums, _ = run("budget", file)
+    assert run("budget", file, "--log") == (code, f"nothing is charged\n\n{sums}", "")
 
 
 def test_columns_that_nobody_filled_are_left_out(run: Run, file: Path, budget: fx.Budget) -> None:

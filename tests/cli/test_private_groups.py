@@ -75,6 +75,46 @@ def test_a_run_that_died_has_used_up_its_label(run: Run, monkeypatch: pytest.Mon
     assert fx.Budget.file("b").log()[0]["state"] == "failed"
 
 
+def test_a_check_says_what_of_delta_a_run_costs_and_leaves(run: Run) -> None:
+    said = run("release", "p.toml", "--check").out.splitlines()[-1]
+    costs = "a run costs 1.5 and 1e-08 of delta, which leaves 48.5 and 9.9e-07 of delta"
+    assert said == f"budget b: 50.0 of 50.0 epsilon and 1e-06 of 1e-06 delta remains; {costs}"
+    facts = json.loads(run("release", "p.toml", "--check", "--json").out)["budget"]
+    assert (facts["cost"], facts["cost_delta"], facts["left"]) == (1.5, 1e-8, 48.5)
+    assert (facts["remaining_delta"], facts["left_delta"]) == (1e-6, 9.9e-7)
+    run("release", "p.toml")
+    answered = run("release", "p.toml", "--check")
+    assert "48.5 of 50.0 epsilon and 9.9e-07 of 1e-06 delta remains; label" in answered.out
+    facts = json.loads(run("release", "p.toml", "--check", "--json").out)["budget"]
+    assert (facts["cost_delta"], facts["left_delta"]) == (0.0, 9.9e-7)
+
+
+COMMANDS = [["release", "p.toml"], ["release", "p.toml", "--check"], [*COINS, "--budget", "b"]]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("limit", [{"epsilon": 50.0}, {"rho": 50.0}])
+def test_a_budget_without_delta_does_not_cover_private_groups(
+    run: Run, command: list[str], limit: dict[str, float]
+) -> None:
+    Path("b").unlink()
+    budget = fx.Budget.file("b", **limit)
+    ended = run(*command)
+    assert ended.code == 3
+    assert "costs 1e-08 of delta, but the budget has none; nothing was drawn" in ended.err
+    assert ended.err.endswith("is created with: fastexp budget FILE --epsilon E --delta D\n")
+    assert "None" not in ended.out
+    assert budget.charges == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_budget_to_be_created_has_a_delta(run: Run, command: list[str]) -> None:
+    Path("b").unlink()
+    ended = run(*command)
+    assert ended.code == 2
+    assert ended.err.endswith("create it with: fastexp budget b --epsilon E --delta D\n")
+
+
 def test_without_a_total_a_publication_names_its_keys(run: Run) -> None:
     Path("p.toml").write_text(TEXT.replace("groups_epsilon = 0.5", ""))
     ended = run("release", "p.toml")
@@ -85,30 +125,51 @@ def test_without_a_total_a_publication_names_its_keys(run: Run) -> None:
 
 
 HEAD, MEDIAN = TEXT.split("[answers.rent]")
-BY_TOTAL = f"{HEAD.replace('groups_epsilon = 0.5', '')}[answers.rent]{MEDIAN}with_total = true\n"
-BY_TOTAL += f"[answers.second]{MEDIAN.replace('epsilon = 1', 'epsilon = 0.25')}"
+BY_TOTAL = (
+    f"{HEAD.replace('groups_epsilon = 0.5', '')}[answers.rent]{MEDIAN}with_total = true\n"
+    f"[answers.second]{MEDIAN.replace('epsilon = 1', 'epsilon = 0.25')}"
+)
 
 
 @pytest.mark.parametrize(
-    ("text", "rule", "promised"),
+    ("text", "rule", "of_rule", "promised"),
     [
-        (TEXT, "delta 1e-8, epsilon 0.5", [2]),
+        (TEXT, "delta 1e-8, epsilon 0.5", "(1, 2e-8)", [2]),
         (
             BY_TOTAL,
             "delta 1e-8",
+            "(0, 2e-8)",
             [2, 0.5],
         ),
     ],
 )
 def test_a_check_says_by_which_rule_groups_appear_and_each_answer_its_own_promise(
-    run: Run, text: str, rule: str, promised: list[float]
+    run: Run, text: str, rule: str, of_rule: str, promised: list[float]
 ) -> None:
-    """One without a total beside the one that decides has a promise as well."""
+    """One without a total beside the one that decides has a promise as well; so has the rule."""
     Path("p.toml").write_text(text.replace("delta =", "max_groups = 2\ndelta ="))
     said = run("release", "p.toml", "--check").out
-    assert f"\ngroups: private, of town ({rule})\n" in said
+    assert f"\ngroups: private, of town ({rule}); promises {of_rule}\n" in said
     claim = 'in each of 2 groups (your claim, not checked; person = "COLUMN" would enforce it)\n'
     assert claim in said
-    assert re.findall("; promises (.*)", said) == [f"{epsilon:g}" for epsilon in promised]
-    answers = json.loads(run("release", "p.toml", "--check", "--json").out)["answers"]
-    assert [answer["promised"]["epsilon"] for answer in answers.values()] == promised
+    each = [f"{epsilon:g}" for epsilon in promised]
+    assert re.findall("; promises (.*)", said) == [*each, of_rule]
+    facts = json.loads(run("release", "p.toml", "--check", "--json").out)
+    answers = [answer["promised"] for answer in facts["answers"].values()]
+    assert [answer["epsilon"] for answer in answers] == promised
+    for name in ("epsilon", "delta"):  # of all items the sum
+        parts = [one[name] for one in (*answers, facts["groups_promised"])]
+        assert facts["promised"][name] == pytest.approx(sum(parts))
+
+
+def test_a_check_of_quantiles_with_a_total_beside_a_median(run: Run) -> None:
+    """The total decides; it is a multiple of the step of totals."""
+    table = HEAD.replace("groups_epsilon = 0.5", "")
+    several = MEDIAN.replace('"median"', '"quantiles"').replace("epsilon = 1", "epsilon = 0.125")
+    several += "q = [0.25, 0.75]\nwith_total = true\n"
+    Path("p.toml").write_text(f"{table}[answers.rent]{several}[answers.other]{MEDIAN}")
+    ended = run("release", "p.toml", "--check")
+    assert ended.code == 0
+    one_of = "    one of 0, 1, ..., 9 (10 points)"
+    assert f"{one_of}, and a total, a multiple of 64; promises 0.125\n" in ended.out
+    assert f"{one_of}; promises 1\n" in ended.out

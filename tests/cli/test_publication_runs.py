@@ -450,13 +450,17 @@ def test_a_check_opens_neither_source_nor_key(place: Path, run: Run, pipes: list
         facts = json.loads(run("release", "p.toml", "--check", "--json").out)
     assert (ended.code, ended.err) == (0, "")
     told = ["0.75-differential privacy", "costs 0.75, which leaves 1.25", "Rome, Oslo, Bonn"]
+    told += ["\nkey: k (whoever has it can undo the noise)\n"]
     assert all(words in ended.out for words in told)
+    assert facts["key"] == "k"
     assert facts["promised"]["epsilon"] == 0.75
     assert facts["answers"]["median"]["promised"]["epsilon"] == 0.5
     assert facts["budget"] == {
         "file": "b",
         "unit": "epsilon",
         "neighbors": "add-remove",
+        "charged": 0.0,
+        "total": 2.0,
         "cost": 0.75,
         "remaining": 2.0,
         "left": 1.25,
@@ -480,6 +484,40 @@ def test_a_check_without_a_budget_says_what_one_must_hold(place: Path, run: Run)
     facts = json.loads(ended.out)
     assert (ended.code, facts["budget"], facts["promised"]["epsilon"]) == (2, None, 0.75)
     assert untouched() == before
+
+
+@pytest.mark.fast
+def test_a_check_without_a_key_or_a_file_of_groups(place: Path, run: Run) -> None:
+    out = run("release", "p.toml", "--check").out
+    facts = json.loads(run("release", "p.toml", "--check", "--json").out)
+    assert "\nkey" not in out
+    assert "\ngroups: 3 of city: Rome, Oslo, Bonn\n" in out
+    assert (facts["key"], facts["groups_file"]) == (None, None)
+
+
+def test_a_check_names_the_file_of_groups_and_the_column_of_persons(place: Path, run: Run) -> None:
+    names = [f"town {i}" for i in range(17)]
+    for text, file in {
+        "towns.txt": "\n".join(names),
+        "towns.csv:t": "\n".join(["t", *names]),
+    }.items():
+        path = text.partition(":")[0]
+        Path(path).write_text(file)
+        edited(TEXT, ('["Rome", "Oslo", "Bonn"]', f'"{text}"\nperson = "tenant"'))
+        out = run("release", "p.toml", "--check").out
+        first = "town 0, town 1, town 2, town 3, town 4, ..."
+        assert f"\ngroups: 17 of city, listed in {path}: {first}\n" in out
+        assert ": one person (column tenant) joins or leaves, of whom 1 row in 1 group" in out
+        facts = json.loads(run("release", "p.toml", "--check", "--json").out)
+        assert (facts["groups"], facts["groups_file"]) == (17, path)
+
+
+def test_a_check_says_that_the_error_of_a_missing_record_is_not_private(
+    place: Path, run: Run
+) -> None:
+    edited(TEXT, ('nan = "drop"', 'nan = "raise"'))
+    said = "    of column rent; missing records are an error, which the promise does not cover\n"
+    assert said in run("release", "p.toml", "--check").out
 
 
 @pytest.mark.fast

@@ -39,11 +39,11 @@ def budget(options: Namespace) -> None:
         return
     if options.log:
         _show_log(log, budget.unit)
-        return
+        print()
     width = max(map(len, facts))
     for name, value in facts.items():
         print(f"{name:<{width}}  {value}")
-    waiting = [entry for entry in log if entry["state"] == "open"]
+    waiting = [entry for entry in log if entry["state"] == "open" and not options.log]
     for entry in waiting:
         printing.line(f"{'open':<{width}}  {entry['label']!r}, charged {entry['time']}")
     if waiting:

@@ -6,21 +6,24 @@ import glob
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..._parameters.descriptions import at_most, grid_text, name_of, title
+from ..._parameters.descriptions import amount, at_most, grid_text, name_of, title
 from ..._parameters.text import printable
 from ...budget.budget import charge_and_draw
+from ...budget.terms import printed, rest
 from ...errors import BudgetExceeded
+from ...privacy.rates import lattice_step
 from ...query.calls.verbs import questions_of
 from ...query.output import output_file
 from ..render import sentences, waiting
 from ..render.release_report import carry_out, promise_sentence
 from ..request import publication
 from ..request.paid_release import PaidRelease
-from ..request.payment import budget_of
+from ..request.payment import budget_of, check_delta
 from ..terminal import printing
 from ..terminal.errors import UserMistake
 
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
     from ..request.input_file import PublicCall
 
 MISSING = {  # by nan
-    "raise": "missing records are an error",
+    "raise": "missing records are an error, which the promise does not cover",
     "drop": "missing records are left out",
     "lower": "missing records count as the lower bound",
     "upper": "missing records count as the upper bound",
@@ -76,7 +79,7 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
         sys.stdout.flush()
     facts["budget"] = costs = None if budget is None else _costs(call, public, budget)
     if costs is not None and not as_json:
-        _show_costs(call, costs)
+        _show_costs(call, public, costs)
     if like is not None:
         waiting.announce_compilation()
     facts["accuracy"] = rows = None if like is None else _accuracy(call, like)
@@ -89,8 +92,9 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
         print(f"\nNOT PRIVATE: computed from {public_file} without noise. It must be public.")
         law_tables.accuracy_table(rows)
     if budget is None:
-        budget_of(str(call.budget))  # says that there is none
+        budget_of(str(call.budget), has_delta=bool(public.promise.delta))  # says that there is none
     elif costs is not None and costs["left"] is None:
+        check_delta(budget, public.promise)
         budget.rest_after(public.promise)  # says why there is none
 
 
@@ -98,37 +102,42 @@ def _facts(call: PublicCall, public: PaidRelease, budget: Budget | None) -> dict
     answers = public.answer_facts()
     relation = None if budget is None else budget.neighbors
     questions = questions_of(call.query, public.answers).each  # the last may be of the groups
-    for answer, question in zip(answers.values(), questions, strict=False):
-        answer["promised"] = sentences.promise_facts(question.promise(relation))
+    promises = [sentences.promise_facts(question.promise(relation)) for question in questions]
+    for answer, promise in zip(answers.values(), promises, strict=False):
+        answer["promised"] = promise
     return {
         "kind": "check",
         "answers": answers,
         **sentences.query_facts(call.query),
+        "groups_file": call.groups_file,
+        "groups_promised": None if call.query.private is None else promises[-1],
         "promised": sentences.promise_facts(public.promise),
+        "key": call.key,
         "output": call.output,
     }
 
 
 def _costs(call: PublicCall, public: PaidRelease, budget: Budget) -> dict[str, Any]:
     """What a run costs and what it leaves (None: the budget has no room), as for ``--json``."""
-    total, state = public.promise, _state(call, public, budget)
+    total, state = public.promise, NEW
     cost = total.epsilon if budget.unit == "epsilon" else total.rho
-    left: float | None = budget.remaining
-    if state == NEW:
-        try:
-            left = budget.rest_after(total)
-        except BudgetExceeded:
-            left = None
-    return {
+    left: float | None = None
+    with suppress(BudgetExceeded):
+        check_delta(budget, total)
+        state = _state(call, public, budget)
+        left = budget.rest_after(total) if state == NEW else budget.remaining
+    costs = {
+        **(public.payment.facts() or {}),
         "file": call.budget,
-        "unit": budget.unit,
-        "neighbors": budget.neighbors,
         "cost": cost if state == NEW else 0.0,
-        "remaining": budget.remaining,
         "left": left,
-        "label": call.label,
         "state": state,
     }
+    if budget.total_delta:
+        delta = total.delta if state == NEW else 0.0
+        after = None if left is None else rest(budget.remaining_delta, printed(delta))
+        costs |= {"cost_delta": delta, "left_delta": after}
+    return costs
 
 
 class _Stopped(Exception):
@@ -156,37 +165,52 @@ def _show(call: PublicCall, public: PaidRelease, facts: dict[str, Any]) -> None:
         missing = MISSING[call.nan[name]] if candidates is None else "missing records count nowhere"
         printing.line(f"    of column {column}; {missing}")
         one_of = grid_text(mechanism) if candidates is None else _first(candidates)
-        promised = at_most(facts["answers"][name]["promised"]["epsilon"])
+        answer = facts["answers"][name]
+        if answer.get("with_total"):
+            one_of += f", and a total, a multiple of {lattice_step(answer['epsilon'])}"
+        promised = amount(Namespace(**answer["promised"]))
         printing.line(f"    one of {one_of}; promises {promised}")
-    printing.line(f"groups: {_groups(call)}")
+    printing.line(f"groups: {_groups(call, facts)}")
+    if call.key is not None:
+        printing.line(f"key: {call.key} (whoever has it can undo the noise)")
     printing.line(promise_sentence(public))
 
 
-def _show_costs(call: PublicCall, costs: dict[str, Any]) -> None:
-    head = f"budget {call.budget}: {costs['remaining']!r} {costs['unit']} remains"
+def _show_costs(call: PublicCall, public: PaidRelease, costs: dict[str, Any]) -> None:
+    head = f"budget {call.budget}: {public.payment.left()}"
     if costs["state"] == ANSWERED:
         printing.line(f"{head}; label {call.label!r} is answered: a run repeats it, at no cost")
     elif costs["state"] == OPEN:
         goes = "goes on, at no cost" if call.query.private is None else "uses it up"
         printing.line(f"{head}; label {call.label!r} is charged: a run {goes}")
+    elif costs["cost"] is None:  # of rho
+        printing.line(head)
     else:
-        left = "" if costs["left"] is None else f", which leaves {costs['left']!r}"
-        printing.line(f"{head}; a run costs {costs['cost']!r}{left}")
+        left = "" if costs["left"] is None else f", which leaves {_amounts(costs, 'left')}"
+        printing.line(f"{head}; a run costs {_amounts(costs, 'cost')}{left}")
     if costs["state"] != ANSWERED and call.output and Path(call.output).exists() and not call.force:
         printing.line(f"output {call.output} exists: a run needs --force")
 
 
-def _groups(call: PublicCall) -> str:
+def _amounts(costs: dict[str, Any], name: str) -> str:
+    delta = costs.get(f"{name}_delta")
+    return f"{costs[name]!r}" + ("" if delta is None else f" and {delta!r} of delta")
+
+
+def _groups(call: PublicCall, facts: dict[str, Any]) -> str:
     names, private, by = call.query.groups, call.query.private, ", ".join(call.query.by)
     if private is not None:
-        epsilon = "" if private.epsilon is None else f", epsilon {at_most(private.epsilon)}"
-        return f"private, of {by} (delta {at_most(private.delta)}{epsilon})"
+        coins = "" if private.epsilon is None else f", epsilon {at_most(private.epsilon)}"
+        rule = f"delta {at_most(private.delta)}{coins}"
+        promised = amount(Namespace(**facts["groups_promised"]))
+        return f"private, of {by} ({rule}); promises {promised}"
     if names is None:
         return "one, of all rows"
     keys = names.labels()[:FIRST]
     texts = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in keys]
     more = ", ..." * (names.size > FIRST)
-    return f"{names.size:,} of {by}: {', '.join(texts)}{more}"
+    place = "" if call.groups_file is None else f", listed in {call.groups_file}"
+    return f"{names.size:,} of {by}{place}: {', '.join(texts)}{more}"
 
 
 def _first(candidates: Sequence[object]) -> str:

@@ -29,7 +29,8 @@ def promises(promise: Guarantee, query: Scope, each: float) -> str:
     epsilon = amount(promise)
     if promise.neighbors is None:
         return f"promises {epsilon}-differential privacy: {STATED}"
-    who = f"one {_who(query)} {CHANGES[promise.neighbors]}{_limits(query)}"
+    column = "" if query.person is None else f" (column {query.person})"
+    who = f"one {_who(query)}{column} {CHANGES[promise.neighbors]}{_limits(query)}"
     factor = (promise.epsilon or 0.0) / each
     # Answers under different relations may have no common factor; coins of groups are no rows.
     is_whole = abs(factor - round(factor)) < 1e-9

@@ -67,6 +67,7 @@ class PublicCall:
     note: str | None = None
     key: str | None = None  # its file
     output: str | None = None  # a file of answers
+    groups_file: str | None = None  # the list of groups of a publication, if it is a file
     force: bool = False  # whether that is replaced if it exists
     quotes_formulas: bool = False  # as of `Output`
     threads: int = 1

@@ -47,7 +47,8 @@ class PaidRelease(ReleaseCall):
 
     def __init__(self, call: PublicCall) -> None:
         self.call = call
-        payment = Payment(call.budget, call.label, call.note)
+        has_delta = call.query.private is not None
+        payment = Payment(call.budget, call.label, call.note, has_delta=has_delta)
         self.payment, self.output = payment, call.output
         output = output_of(call.output, call.force, call.source.path, payment.budget, call.label)
         key = None if call.key is None or payment.has_stored_answer else read_key(call.key)

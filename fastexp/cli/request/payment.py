@@ -20,7 +20,7 @@ from ..._compiler import jit
 from ..._parameters.text import printable
 from ...budget import atomic_files
 from ...budget.budget import Budget, charge_and_draw, checked_note, state_of
-from ...errors import BudgetError
+from ...errors import BudgetError, BudgetExceeded
 from ..terminal import interrupts
 from ..terminal.errors import UserMistake
 from ..terminal.printing import json_text, note
@@ -33,14 +33,27 @@ FAILED = "charged nevertheless, as a failure may depend on the data"
 INTERRUPTED = "charged nevertheless, as it was interrupted after the charge"
 
 
-def budget_of(file: str) -> Budget:
-    """The budget of a file, which must exist."""
+def budget_of(file: str, *, has_delta: bool = False) -> Budget:
+    """The budget of a file, which must exist; `has_delta`: a release with a delta is charged."""
     if not Path(file).exists():
+        limits = "--epsilon E --delta D" if has_delta else "--epsilon E (or --rho R)"
         raise UserMistake(
             f"there is no budget file {file!r}; create it with: "
-            f"fastexp budget {printable(shlex.quote(file))} --epsilon E (or --rho R)"
+            f"fastexp budget {printable(shlex.quote(file))} {limits}"
         )
     return Budget.file(file)
+
+
+def check_delta(budget: Budget | None, promise: Guarantee) -> None:
+    """Refuse a promise that cannot be charged without a delta, of a budget that has none."""
+    if budget is None or budget.total_delta or not promise.delta:
+        return
+    if budget.unit == "epsilon" or promise.rho is None:
+        raise BudgetExceeded(
+            f"the release costs {promise.delta!r} of delta, but the budget has none; nothing was "
+            "drawn or charged. A budget with delta is created with: "
+            "fastexp budget FILE --epsilon E --delta D"
+        )
 
 
 class Payment:
@@ -52,9 +65,11 @@ class Payment:
 
     announce: Callable[[], None] | None = None
 
-    def __init__(self, file: str | None, label: str | None, note: str | None) -> None:
+    def __init__(
+        self, file: str | None, label: str | None, note: str | None, *, has_delta: bool = False
+    ) -> None:
         self._label = label
-        self.budget: Budget | None = None if file is None else budget_of(file)
+        self.budget: Budget | None = None if file is None else budget_of(file, has_delta=has_delta)
         self._note = checked_note(note, self.budget)
         self._state = self._state_of_label()
         self.drawn = False
@@ -90,6 +105,7 @@ class Payment:
         `draw`, `check` and `once` are as of `budget.charge_and_draw`.
         """
         self._promise, self._once = self.promise(question), once
+        check_delta(self.budget, self._promise)
 
         def check_last() -> None:
             check()
@@ -148,7 +164,7 @@ class Payment:
             return f"charged; {self._place_of_answers()}"
         why = FAILED if failed else INTERRUPTED
         used_up = f": label {self._label!r} is used up" if state == "failed" else ""
-        return f"{why}{used_up}; {self._left()}"
+        return f"{why}{used_up}; {self.left()}"
 
     @contextmanager
     def rescuing(
@@ -212,15 +228,15 @@ class Payment:
             return ""
         place = f"kept under label {self._label!r}"
         if not self.drawn:
-            return f"charged nothing: these answers were {place}; {self._left()}"
+            return f"charged nothing: these answers were {place}; {self.left()}"
         if self._went_on:
             drawn = "these answers were drawn under the charge of a run that died"
-            return f"charged nothing: {drawn}, and {place}; {self._left()}"
+            return f"charged nothing: {drawn}, and {place}; {self.left()}"
         label = "" if self._label is None else f", {place}"
         amount = f"{self._charged(self.budget.unit)!r}"
         if self.budget.total_delta:
             amount += f" and {self._charged('delta')!r} of delta"
-        return f"charged {amount}{label}; {self._left()}"
+        return f"charged {amount}{label}; {self.left()}"
 
     def _charged(self, unit: str) -> float | None:
         if not self.drawn or self._went_on or self._promise is None:
@@ -228,8 +244,8 @@ class Payment:
         amount: float | None = getattr(self._promise, unit)
         return amount
 
-    def _left(self) -> str:
-        """That it cannot be read does not undo a release."""
+    def left(self) -> str:
+        """What is left, in words. That it cannot be read does not undo a release."""
         budget = self.budget
         if budget is None:
             return ""

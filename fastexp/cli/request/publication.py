@@ -20,7 +20,7 @@ from ...grouped.request import FROM_DATA
 from ...mechanisms.table import DEFAULT, TABLE, Row
 from ..options import values
 from ..terminal.errors import UserMistake, did_you_mean, in_terms, reason_of
-from . import public_lists
+from . import list_entries, public_lists
 from .input_file import STDIN, InputFile, PublicCall
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> PublicCall:
     source = InputFile(paths["source"], parsed.get("delimiter"), has_public_types=False)
     lists = Lists(folder, source, files=[])
     query = _query(parsed.get("query", {}), lists)
+    groups_file = next(filter(list_entries.is_file, lists.files), None)
     pairs = {name: _answer(name, table, query, lists) for name, table in parsed["answers"].items()}
     answers = {name: answer for name, (answer, _) in pairs.items()}
     _attempt("answers", lambda: query.total(answers))
@@ -124,6 +125,7 @@ def _call(file: str, parsed: dict[str, Any], force: bool) -> PublicCall:
         note=parsed.get("note"),
         key=paths.get("key"),
         output=paths.get("output"),
+        groups_file=groups_file,
         force=force,
         origin=_origin(paths["source"], paths["budget"]),
     )
