@@ -491,7 +491,7 @@ class GridLaw(PiecewiseLaw):
         return at, Distances(from_first + beyond, after, over, under)
 
     def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
-        """The distances of points: searched for on either side, and checked by their neighbours."""
+        """The distances of points, of which the nearest that are enough are searched for."""
         below, size, m = self._grid.places(truth), self._grid.size, p.size
         end = np.concatenate([below, size - below])  # how many points there are on each side
 
@@ -506,18 +506,10 @@ class GridLaw(PiecewiseLaw):
             r = np.nextafter(distance(n, i), np.inf)  # the difference was rounded
             return np.asarray(self._within(truth[i % m], r, p[i % m]))
 
-        sides: IntArray = np.arange(2 * m)
         number = least(np.zeros(2 * m, np.int64), end, near_enough, WAYS)
-        r = distance(number, sides).reshape(2, m).min(axis=0)
-        several = np.maximum(np.array([np.nextafter(r, 0), r, np.nextafter(r, np.inf)]), 0.0)
-        yes = self._within(np.tile(truth, 3), several.reshape(-1), np.tile(p, 3)).reshape(3, m)
-        sure = (several[1] == 0.0) | ~yes[0]
-        sure &= yes[1] | yes[2]
-        out: FloatArray = np.where(yes[1], several[1], several[2])
-        if not sure.all():
-            rest = np.flatnonzero(~sure)
-            out[rest] = super()._error_quantiles(p[rest], truth[rest])
-        return out
+        r = distance(number, np.arange(2 * m)).reshape(2, m).min(axis=0)
+        r = np.where(self._within(truth, r, p), r, np.nextafter(r, np.inf))
+        return np.where(p > 0.0, r, 0.0)
 
     def _window(self, x: AnyArray, r: FloatArray) -> tuple[Tails, Tails]:
         before, upto = places_within(self._grid, x, r)
