@@ -47,36 +47,28 @@ FAR = 745.0  # nats: terms that are smaller count for nothing in float64
 WAYS = 128  # into which a search for a point is cut at a time
 
 
-class GridCells(Pieces):
+def grid_cells(
+    grid: Grid,
+    start: IntArray,
+    count: IntArray,
+    loss: AnyArray,
+    best: float,
+    slope: FloatArray | None = None,
+) -> Pieces:
     """Cells of evenly spaced points, whose losses change by the same step.
 
     `start` has the index of each cell's first point, increasing from 0, `count` how many points it
-    has, `loss` the loss at its first point (the least of all points is 0), `slope` the change of
-    the loss from one point to the next; None: none. `best` is the best utility.
+    has, `loss` the least loss of its points (the least of all is 0), `slope` the change of the loss
+    from one point to the next; None: none. `best` is the best utility.
     """
-
-    def __init__(
-        self,
-        grid: Grid,
-        start: IntArray,
-        count: IntArray,
-        loss: AnyArray,
-        slope: FloatArray | None,
-        best: float,
-    ) -> None:
-        points = None if grid.even else grid.points
-        if points is not None and start.size < points.size:
-            start, count, loss, slope = _singles(start, count, loss, slope)
-        if slope is not None and bool((count == 1).all()):
-            slope = None
-        size = count.astype(np.float64)
-        at = loss.astype(np.float64)
-        if slope is not None:
-            at = np.where(slope < 0, _last_losses(loss, slope, count), at)
-        gap = size
-        if points is not None:  # the last one counts as one
-            gap = np.append(differences(points[1:], points[:-1]), 1.0)
-        super().__init__(POINTS, size, gap, at, slope, start, best)
+    if not grid.even and start.size < grid.size:  # the points of a given grid are not evenly spaced
+        start, loss, count = np.arange(grid.size), np.repeat(loss, count), np.ones(grid.size)
+    if slope is not None and bool((count == 1).all()):
+        slope = None
+    gap = size = count.astype(np.float64)
+    if not grid.even:  # the last one counts as one
+        gap = np.append(differences(grid.points[1:], grid.points[:-1]), 1.0)
+    return Pieces(POINTS, size, gap, loss.astype(np.float64), slope, start, best)
 
 
 class DistanceCells:
@@ -90,13 +82,13 @@ class DistanceCells:
         self._some: dict[tuple[Fraction, int], RowCells] = {}  # by rate and bits
 
     @cached_property
-    def pieces(self) -> GridCells:
+    def pieces(self) -> Pieces:
         """All cells."""
         start, count, distance = self._statistic.cells(self._source)
         nearest = int(distance.min())
         distance -= nearest
         best = -float(nearest * self._unit)
-        return GridCells(self._statistic.grid, start, count, distance, None, best)
+        return grid_cells(self._statistic.grid, start, count, distance, best)
 
     @cached_property
     def _distances(self) -> tuple[IntArray, IntArray]:
@@ -129,26 +121,6 @@ class DistanceCells:
 
 
 LawCells: TypeAlias = Pieces | DistanceCells
-
-
-def _singles(
-    start: IntArray, count: IntArray, loss: AnyArray, slope: FloatArray | None
-) -> tuple[IntArray, IntArray, AnyArray, None]:
-    """Cells of one point each: the points of a given grid are not evenly spaced."""
-    points = np.arange(int(count.sum()))
-    loss = np.repeat(loss, count)
-    if slope is not None:
-        loss = np.maximum(loss + np.repeat(slope, count) * (points - np.repeat(start, count)), 0)
-    return points, np.ones(points.size, np.int64), loss, None
-
-
-def _last_losses(loss: AnyArray, slope: FloatArray, count: IntArray) -> FloatArray:
-    """The losses at the cells' last points: exact, then rounded once, where all are integers."""
-    whole = loss.dtype.kind == "i" and bool((slope == np.rint(slope)).all())
-    if whole and bool((np.abs(slope) < 2.0**63).all()):
-        return np.asarray(loss + slope.astype(np.int64) * (count - 1), np.float64)  # mod 2**64
-    with np.errstate(over="ignore"):
-        return np.asarray(np.maximum(loss + slope * (count - 1), 0.0), np.float64)
 
 
 def multiples(numbers: AnyArray, unit: Fraction) -> AnyArray:
