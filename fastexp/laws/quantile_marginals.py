@@ -51,8 +51,8 @@ class MarginalLaw(GridLaw):
     def _refused(self, *_: object, **__: object) -> NoReturn:
         raise ParameterError(OF_ALL)
 
-    _with_rate = _holds = _refused
-    utility = _expected_loss = _best_utility = _loss_cdf = _loss_tail = _loss_quantile = _refused
+    _with_rate = _holds = utility = _refused
+    _losses = property(_refused)
 
 
 @quiet
