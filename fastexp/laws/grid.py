@@ -61,7 +61,7 @@ def grid_cells(
     from one point to the next; None: none. `best` is the best utility.
     """
     if not grid.even and start.size < grid.size:  # the points of a given grid are not evenly spaced
-        start, loss, count = np.arange(grid.size), np.repeat(loss, count), np.ones(grid.size)
+        start, loss, count = np.arange(grid.size), np.repeat(loss, count), np.ones_like(grid.points)
     if slope is not None and bool((count == 1).all()):
         slope = None
     gap = size = count.astype(np.float64)
@@ -397,9 +397,10 @@ class GridLaw(PiecewiseLaw):
 
     def _ends(self) -> AnyArray:
         p = self._pieces
-        if not self._grid.even or p.slope is None:
-            return p.start if self._grid.even else self._grid.points
-        return np.asarray(np.where(p.slope < 0, p.start + p.size.astype(np.int64) - 1, p.start))
+        if not self._grid.even:
+            return self._grid.points
+        falls = False if p.slope is None else p.slope < 0
+        return p.start + falls * (p.size.astype(np.int64) - 1)
 
     def _exact(self, end: Any) -> Fraction:
         return Fraction(end if not self._grid.even else self._grid.exact(end))
