@@ -16,7 +16,6 @@ from .._numbers import rank_errors
 from .._numbers.distance_statistic import DistanceStatistic, StatisticSampler
 from .._numbers.laplace import Truth
 from .._numbers.rank import RankStatistic
-from .._numbers.rank_cells import RowCells
 from .._numbers.revenue import Demand, Prices
 from .._parameters import validate
 from .._parameters.grid import Grid
@@ -78,7 +77,6 @@ class DistanceCells:
 
     def __init__(self, statistic: DistanceStatistic, source: Source, unit: Fraction) -> None:
         self._statistic, self._source, self._unit = statistic, source, unit
-        self._some: dict[tuple[Fraction, int], RowCells] = {}  # by rate and bits
 
     @cached_property
     def pieces(self) -> Pieces:
@@ -107,14 +105,7 @@ class DistanceCells:
             return None
         if rate != statistic.weighting.rate:
             statistic = statistic.with_rate(rate)
-
-        def cells(bits: int) -> RowCells:
-            key = rate, bits
-            if key not in self._some:
-                some = rank_errors.cells_that_matter(statistic, self._source, bits)
-                self._some[key] = some
-            return self._some[key]
-
+        cells = partial(rank_errors.cells_that_matter, statistic, self._source)
         nats = statistic.weighting.rate_nats
         return rank_errors.errors_by_cells(nats, cells, places, shares)
 

@@ -62,15 +62,13 @@ class Rows:
     """The sums of all answers with one total, in one direction, as `forward` fills them."""
 
     def __init__(self, line: Line, windows: Windows) -> None:
-        """Make room for any of these totals, of which each site has a sum at least."""
+        """Make room for any of these totals."""
         self.line, self.windows, self.place = line, windows, windows.place
         first, rank, low = line.first, line.rank, windows.low
         stop, begin = first[windows.high], first[np.concatenate([low[:, :1], low[:, :-1]], axis=1)]
-        sites, sums = windows.high - low, stop - first[low]
-        if sums.sum(axis=1).max() > SUMS:
-            raise InvalidRecords(LONG)
         room = np.maximum(stop - begin, rank[stop - 1] - rank[begin] + 2)
-        self.start, self.depth = np.empty((2, int(sites.sum(axis=1).max())), np.int64)
+        sites = int((windows.high - low).sum(axis=1).max())
+        self.start, self.depth = np.empty((2, sites), np.int64)
         self.most, self.whole = np.empty(low.shape[1], np.int64), np.empty(1, np.complex128)
         self.sums = np.empty(SUMS, np.complex128)  # of which only what is filled costs memory
         self._work = np.empty(4 * int(room.max()), np.complex128)
