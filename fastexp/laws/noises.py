@@ -230,12 +230,10 @@ class ClampedNoise:
 
     def expected_error(self, truth: FloatArray) -> FloatArray:
         """E|Y - truth|."""
-        (below, above), (low, high) = self.sides(), self.bounds
-        gap = np.abs(np.clip(truth, low, high) - self.centre)
-        inside = (below + above) + (gap - self._mean_min(gap))
-        # Outside of the bounds all outputs lie on one side.
-        over = (truth - self.centre) - (above - below)
-        return np.where(truth > high, over, np.where(truth < low, -over, inside))
+        nearest = np.clip(truth, *self.bounds)
+        gap = np.abs(nearest - self.centre)
+        inside = sum(self.sides()) + (gap - self._mean_min(gap))
+        return inside + np.abs(truth - nearest)  # all outputs lie on one side of the bounds
 
     @quiet
     def variance(self) -> FloatArray:
