@@ -80,7 +80,7 @@ class LaplaceLaw(GridLaw):
     """
 
     _sampler: LaplaceSampler
-    _endless = _by_distance = True
+    _by_distance = True
 
     def __init__(self, sampler: LaplaceSampler, epsilon: float) -> None:
         truth, rate = sampler.truth, sampler.weighting.rate
@@ -123,6 +123,9 @@ class LaplaceLaw(GridLaw):
         """The law on so many points up to a statistic, and beyond it."""
         grid, cells = truth.window(1 - left, right), _cells(truth, left, right)
         return GridLaw(grid, cells, self._unit, self._rate, self._epsilon, self._sampler)
+
+    def _support(self) -> FloatArray:
+        return np.array([-np.inf, np.inf])
 
     @property
     def _least(self) -> float:

@@ -495,7 +495,6 @@ class NumberLaw(Law[float, AnyArray]):
     """
 
     _statistic: Callable[[], Any] | None = None
-    _endless: bool = False  # whether outputs are without end, beyond the support that is summed
 
     @cached_property
     def truth(self) -> Any:
@@ -630,7 +629,7 @@ class NumberLaw(Law[float, AnyArray]):
         except ValueError:
             raise ParameterError("p and truth must have shapes that fit together") from None
         levels, centre = levels.copy(), truths.flatten()  # kernels take no broadcast ones
-        endless = self._endless or bool(np.isinf(self._support()).any())
+        endless = bool(np.isinf(self._support()).any())
 
         def quantiles(p: FloatArray) -> FloatArray:
             return np.where((p == 1.0) & endless, np.inf, self._error_quantiles(p, centre))

@@ -322,7 +322,7 @@ class Losses:
     @quiet
     def reach(self, p: Pieces, t: FloatArray) -> FloatArray:
         """How much of sloped pieces, from their best ends, has a loss <= t; not all of it."""
-        steep = p.size if p.slope is None else np.abs(p.slope)
+        steep: FloatArray = np.abs(np.asarray(p.slope))
         if not p.step:
             return np.clip((t * self._part / self._factor - p.loss) / steep, 0.0, p.size)
         first, last = np.ones(p.size.size, np.int64), p.size.astype(np.int64) - 1

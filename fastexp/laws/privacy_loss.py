@@ -18,7 +18,7 @@ from .._parameters import validate
 from .._typing import ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError, PrecisionError
 from ..pictures.cards import Card, TextRepr
-from .elementary import elementwise, exp, expm1, log, log_sum_exp, quiet
+from .elementary import elementwise, exp, expm1, least_number, log, log_sum_exp, quiet
 from .pieces import POINTS, depth, log_weight
 
 MAX_OUTPUTS = 1 << 24  # outputs that are looked at one by one
@@ -62,11 +62,12 @@ class LossPieces(NamedTuple):
 
     @property
     def worst(self) -> int:
-        """The index of a point of the greatest loss; of several runs in the likeliest one."""
+        """The index of a point of the greatest loss: the likelier end of the likeliest run."""
         top = float(self.highest.max())
         near = self.highest >= (top - 1e-12 * (1.0 + abs(top)) if abs(top) < np.inf else top)
         run = int(np.where(near, self.log_mass, -np.inf).argmax())
-        last = bool(self.highest[run] > self.loss[run])
+        first, _, loss = (np.broadcast_to(step, self.size.shape)[run] for step in self.steps)
+        last = (loss, first) > (0.0, 0.0)
         return int(self.start[run]) + (int(self.size[run]) - 1 if last else 0)
 
     @property
@@ -286,12 +287,11 @@ class PrivacyLoss(TextRepr):
             If `delta` is not in [0, 1].
         """
         check_rounding()
-        most, low, high = validate.fraction("delta", delta), 0.0, max(self._most, 0.0)
-        if most == 0.0 or self._pieces.delta(low) <= most:
-            return high if most == 0.0 else low
-        while low < (middle := low / 2 + high / 2) < high:  # δ falls as ε rises
-            low, high = (low, middle) if self._pieces.delta(middle) <= most else (middle, high)
-        return high
+        most, high = validate.fraction("delta", delta), max(self._most, 0.0)
+        if most == 0.0:
+            return high
+        least = least_number(np.array([high]), lambda e, _: self.delta(e) <= most, 2)
+        return float(least[0])  # δ falls as ε rises
 
     def renyi(self, order: float) -> float:
         """The Rényi divergence of an order, in nats: ln(sum of P**order * Q**(1 - order)) over b.
