@@ -75,14 +75,16 @@ def least(
     into up to `ways` parts at a time: a call costs more than its candidates.
     """
     ways = max(2, min(ways, CANDIDATES // max(low.size, 1)))
-    cuts, rows = np.arange(1, ways), np.arange(low.size)
-    while (low < high).any():
-        gap = (high - low)[:, None]
-        middle: IntArray = low[:, None] + gap // ways * cuts + gap % ways * cuts // ways
+    low, high, cuts = low.copy(), high.copy(), np.arange(1, ways)
+    while (rows := np.flatnonzero(low < high)).size:
+        gap = (high - low)[rows, None]
+        middle: IntArray = low[rows, None] + gap // ways * cuts + gap % ways * cuts // ways
         yes = np.asarray(reached(middle.reshape(-1), np.repeat(rows, ways - 1)))
         no = (~yes.reshape(middle.shape)).sum(axis=1)  # the first ones
-        lows, highs = np.column_stack([low, middle + 1]), np.column_stack([middle, high])
-        low, high = lows[rows, no], highs[rows, no]
+        lows = np.column_stack([low[rows], middle + 1])
+        highs = np.column_stack([middle, high[rows]])
+        every = np.arange(rows.size)
+        low[rows], high[rows] = lows[every, no], highs[every, no]
     return high
 
 

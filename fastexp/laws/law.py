@@ -470,8 +470,8 @@ class LossLaw(Law[One_co, Many_co]):
         if target.of_errors:
             return super()._meets(target)
         if target.probability is None:
-            return self.expected_loss() <= target.limit
-        return self.loss_cdf(target.limit) >= target.probability
+            return self._losses.mean() <= target.limit
+        return bool(cdf_of(*self._losses.at(np.array([target.limit])))[0] >= target.probability)
 
     @abstractmethod
     def _best_utility(self) -> float:

@@ -18,7 +18,7 @@ from .._parameters import validate
 from .._typing import ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError, PrecisionError
 from ..pictures.cards import Card, TextRepr
-from .elementary import elementwise, exp, expm1, least_number, log, log_sum_exp, quiet
+from .elementary import elementwise, exp, expm1, log, log_sum_exp, quiet
 from .pieces import POINTS, depth, log_weight
 
 MAX_OUTPUTS = 1 << 24  # outputs that are looked at one by one
@@ -287,11 +287,12 @@ class PrivacyLoss(TextRepr):
             If `delta` is not in [0, 1].
         """
         check_rounding()
-        most, high = validate.fraction("delta", delta), max(self._most, 0.0)
-        if most == 0.0:
-            return high
-        least = least_number(np.array([high]), lambda e, _: self.delta(e) <= most, 2)
-        return float(least[0])  # δ falls as ε rises
+        most, low, high = validate.fraction("delta", delta), 0.0, max(self._most, 0.0)
+        if most == 0.0 or self._pieces.delta(low) <= most:
+            return high if most == 0.0 else low
+        while low < (middle := low / 2 + high / 2) < high:  # δ falls as ε rises
+            low, high = (low, middle) if self._pieces.delta(middle) <= most else (middle, high)
+        return high
 
     def renyi(self, order: float) -> float:
         """The Rényi divergence of an order, in nats: ln(sum of P**order * Q**(1 - order)) over b.
