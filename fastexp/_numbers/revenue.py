@@ -150,7 +150,7 @@ def runs_of(points: IntArray, number: IntArray, size: int) -> Demand:
 
 
 class Losses(NamedTuple):
-    """The best revenue minus that of each cell's first price, as `laws/grid.py` takes them."""
+    """The best revenue minus that of each cell's last price, as `laws/grid.py` takes them."""
 
     start: IntArray
     size: IntArray
@@ -172,32 +172,24 @@ def losses(prices: Prices, runs: Demand) -> Losses:
 
 
 def _exact_losses(prices: Prices, runs: Demand) -> Losses:
-    # In place: pages of fresh arrays cost more than the arithmetic.
-    start = runs.first()
-    size = runs.last - start
-    loss = prices.ticks(runs.last)
-    loss *= runs.bids
+    start, loss = runs.first(), prices.ticks(runs.last)
+    loss *= runs.bids  # in place: pages of fresh arrays cost more than the arithmetic
     best = int(loss.max())
     np.subtract(best, loss, out=loss)
-    fall = runs.bids * prices.grid.unit[1]  # 0 for points
-    slope = fall.astype(np.float64)
-    np.negative(slope, out=slope)
-    fall *= size
-    loss += fall
-    size += 1
+    slope = -(runs.bids * prices.grid.unit[1]).astype(np.float64)
     top, rate = float(best * prices.tick), prices.exactly.rate
-    return Losses(start, size, loss, slope, top, prices.tick, rate)
+    return Losses(start, runs.last - start + 1, loss, slope, top, prices.tick, rate)
 
 
 def _losses(prices: Prices, runs: Demand) -> Losses:
     start, even = runs.first(), prices.grid.even
-    size = runs.last - start + 1
     high, low = times(runs.bids.astype(np.float64), *prices.in_units(runs.last))
     at = int(np.lexsort((low, high))[-1])
-    fall: FloatArray = runs.bids * np.float64(prices.step[0] if even else 0.0)
-    loss = ((high[at] - high) + (low[at] - low)) + fall * (size - 1)
+    loss = (high[at] - high) + (low[at] - low)
+    slope: FloatArray = -(runs.bids * np.float64(prices.step[0] if even else 0.0))
     best = float(prices.revenue(int(runs.last[at]), int(runs.bids[at])) * prices.unit)
-    return Losses(start, size, loss, -fall, best, prices.unit, prices.roughly.rate)
+    size, unit = runs.last - start + 1, prices.unit
+    return Losses(start, size, loss, slope, best, unit, prices.roughly.rate)
 
 
 def split(number: Fraction) -> tuple[float, float]:

@@ -7,6 +7,7 @@ without data, Corollary 7 of the lecture notes, and the epsilon that meets it.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import Any, Literal
 
 import numpy as np
@@ -136,32 +137,18 @@ def _least(values: FloatArray, low: float, high: float, epsilon: float, failure:
         span = length(values, low, high, d)
         return longest - math.log(span) if span > 0.0 else math.inf
 
-    first, last = 0, max(values.size + 1, math.ceil(certain / half))
-    while first < last:
-        d = (first + last) // 2
-        if needed(d) < (d + 1) * half:
-            last = d
-        else:
-            first = d + 1
-    return max(first * half, needed(first))
+    distances = range(max(values.size + 1, math.ceil(certain / half)))
+    d = bisect_left(distances, True, key=lambda d: needed(d) < (d + 1) * half)
+    return max(d * half, needed(d))
 
 
 def lambert_w(z: float) -> float:
-    """W(z) for z >= 0, to about an ulp.
-
-    Fritsch, Shafer and Crowley, "Algorithm 443: Solution of the transcendental equation
-    w exp(w) = x" (1973): each step raises the error to the fourth power.
-    """
+    """W(z) for z >= 0, to about an ulp, by Newton's steps for w + ln w = ln z."""
     if z == 0.0 or z == math.inf:
         return z
     w = math.log1p(z)  # above W by a factor that grows like ln ln z
-    if z > 3.0:
-        w -= math.log(w)
-    for _ in range(3):
-        rest = math.log(z / w) - w
-        one = 1.0 + w
-        twice = 2.0 * one * (one + rest * (2.0 / 3.0))
-        w += w * (rest / one) * ((twice - rest) / (twice - 2.0 * rest))
+    for _ in range(8):  # each squares the error
+        w += w * (math.log(z / w) - w) / (1.0 + w)
     return w
 
 

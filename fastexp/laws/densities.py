@@ -186,11 +186,9 @@ class ContinuousLaw(PiecewiseLaw):
         w = self._weights
         k = w.find(p)
         lower, mass = p <= 0.5, w.masses[k]
-        rest = 1.0 - p
-        low = np.where(lower, (p - w.below[k]) / mass, 1.0 - (rest - w.above[k + 1]) / mass)
-        high = np.where(lower, 1.0 - (p - w.below[k]) / mass, (rest - w.above[k + 1]) / mass)
-        low = np.where(mass > 0, np.clip(low, 0.0, 1.0), 1.0 * (p > 0))
-        high = np.where(mass > 0, np.clip(high, 0.0, 1.0), 1.0 * (p == 0))
+        part = np.where(lower, p - w.below[k], (1.0 - p) - w.above[k + 1]) / mass
+        part = np.where(mass > 0, np.clip(part, 0.0, 1.0), 1.0 * (lower & (p > 0)))
+        low, high = np.where(lower, part, 1.0 - part), np.where(lower, 1.0 - part, part)
         left, right, width = self._left[k], self._right[k], self._pieces.size[k]
         if w.fall is None:
             x = np.where(low < 0.5, left + low * width, right - high * width)
@@ -247,10 +245,8 @@ def price_density(
     """
     low, high = float(bounds[0]), float(bounds[1])
     clamped = np.clip(np.asarray(bids, np.float64).reshape(-1), low, high)
-    distinct, counts = np.unique(np.append(clamped, [low, high]), return_counts=True)
-    counts[0] -= 1
-    counts[-1] -= 1
-    willing = clamped.size - np.cumsum(counts)[:-1]  # bids above each piece
+    distinct = np.unique(np.append(clamped, [low, high]))
+    willing = clamped.size - np.sort(clamped).searchsorted(distinct[1:])  # bids above each piece
     revenue = willing * distinct[1:]  # falls only at bids: the best of a piece is at its right
     best = float(revenue.max())
     loss, slope = np.asarray(best - revenue, np.float64), -willing.astype(np.float64)

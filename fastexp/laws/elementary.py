@@ -74,19 +74,17 @@ def least(
     `reached` takes candidates and which of the searches they belong to. Few searches are cut
     into up to `ways` parts at a time: a call costs more than its candidates.
     """
-    low, high = low.copy(), high.copy()
     ways = max(2, min(ways, CANDIDATES // max(low.size, 1)))
-    cuts = np.arange(1, ways)
-    rows = np.flatnonzero(low < high)
-    while rows.size:
-        gap = (high[rows] - low[rows])[:, None]
+    low, high, cuts = low.copy(), high.copy(), np.arange(1, ways)
+    while (rows := np.flatnonzero(low < high)).size:
+        gap = (high - low)[rows, None]
         middle: IntArray = low[rows, None] + gap // ways * cuts + gap % ways * cuts // ways
         yes = np.asarray(reached(middle.reshape(-1), np.repeat(rows, ways - 1)))
         no = (~yes.reshape(middle.shape)).sum(axis=1)  # the first ones
+        lows = np.column_stack([low[rows], middle + 1])
+        highs = np.column_stack([middle, high[rows]])
         every = np.arange(rows.size)
-        high[rows] = np.where(no < ways - 1, middle[every, np.minimum(no, ways - 2)], high[rows])
-        low[rows] = np.where(no > 0, middle[every, np.maximum(no - 1, 0)] + 1, low[rows])
-        rows = rows[low[rows] < high[rows]]
+        low[rows], high[rows] = lows[every, no], highs[every, no]
     return high
 
 
@@ -122,6 +120,13 @@ def cdf_of(below: FloatArray, above: FloatArray) -> FloatArray:
 def reached(below: FloatArray, above: FloatArray, p: FloatArray) -> AnyArray:
     """Whether P(X <= x) >= p, decided by the smaller of the two tails."""
     return np.where(p <= 0.5, below >= p, (below >= 0.5) & (above <= 1.0 - p))
+
+
+def first_reaching(below: FloatArray, above: FloatArray, p: FloatArray) -> IntArray:
+    """The first of rising P(X <= x), with the falling P(X > x) beside them, that reach p."""
+    last = below.size - 1
+    lower, upper = below.searchsorted(p), (-above).searchsorted(p - 1.0)
+    return np.minimum(np.where(p > 0.5, upper, lower), last)
 
 
 class Sum(NamedTuple):
@@ -173,14 +178,16 @@ def differences(a: AnyArray, b: AnyArray) -> FloatArray:
     a, b = np.broadcast_arrays(_as_doubles(a), _as_doubles(b))
     if a.dtype.kind == b.dtype.kind == "f":
         return np.asarray(a - b)
-    (left, known), (right, also) = _as_integers(a), _as_integers(b)
-    ahead = left.view(np.uint64) - right.view(np.uint64)  # modulo 2**64: as left >= right
-    out = np.where(left >= right, ahead.astype(np.float64), -(-ahead).astype(np.float64))
-    for i in np.flatnonzero(~(known & also)).tolist():
-        x, y = a[i].item(), b[i].item()
-        infinite = math.isinf(x) or math.isinf(y)
-        out[i] = x - y if infinite else float(Fraction(x) - Fraction(y))
-    return out
+    if a.dtype.kind == b.dtype.kind == "i":
+        ahead = a.astype(np.uint64) - b.astype(np.uint64)  # modulo 2**64: as a >= b
+        return np.where(a >= b, ahead.astype(np.float64), -(-ahead).astype(np.float64))
+    pairs = zip(a.reshape(-1).tolist(), b.reshape(-1).tolist(), strict=True)
+    return np.array([_difference(x, y) for x, y in pairs], np.float64).reshape(a.shape)
+
+
+def _difference(x: float, y: float) -> float:
+    infinite = math.isinf(x) or math.isinf(y)
+    return x - y if infinite else float(Fraction(x) - Fraction(y))
 
 
 def _as_doubles(x: AnyArray) -> AnyArray:
@@ -188,13 +195,3 @@ def _as_doubles(x: AnyArray) -> AnyArray:
     if x.dtype.kind == "f" or not bool(((x >= -MAX_EXACT) & (x <= MAX_EXACT)).all()):
         return x
     return x.astype(np.float64)
-
-
-def _as_integers(x: AnyArray) -> tuple[IntArray, AnyArray]:
-    """The same numbers as int64, and which of them are."""
-    if x.dtype.kind == "i":
-        return x, np.ones(x.shape, bool)
-    if x.dtype.kind == "u":
-        return x.astype(np.int64), x < 1 << 63
-    known = (x >= -TOP) & (x < TOP) & (x == np.floor(x))
-    return np.where(known, x, 0.0).astype(np.int64), known

@@ -35,8 +35,7 @@ def of_law(law: Any, name: str, truth: float | None = None) -> float:
 
 def of_laws(laws: Iterable[Any], truths: Iterable[float] | None, names: Iterable[str]) -> Figures:
     """Those of some figures that laws have, of each of them, as of `of_law`."""
-    columns: dict[str, list[float]] = {name: [] for name in names if name in OF_LAWS}
-    for law, truth in zip(laws, repeat(None) if truths is None else truths, strict=False):
-        for name, column in columns.items():
-            column.append(of_law(law, name, truth))
-    return {name: np.array(column) for name, column in columns.items()}
+    known = [name for name in names if name in OF_LAWS]
+    pairs = zip(laws, repeat(None) if truths is None else truths, strict=False)
+    rows = [[of_law(law, name, truth) for name in known] for law, truth in pairs]
+    return dict(zip(known, np.array(rows).reshape(len(rows), len(known)).T.copy(), strict=True))

@@ -16,11 +16,9 @@ from .._numbers import rank_errors
 from .._numbers.distance_statistic import DistanceStatistic, StatisticSampler
 from .._numbers.laplace import Truth
 from .._numbers.rank import RankStatistic
-from .._numbers.rank_cells import RowCells
 from .._numbers.revenue import Demand, Prices
 from .._parameters import validate
 from .._parameters.grid import Grid
-from .._parameters.validate import MAX_EXACT
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError
@@ -47,36 +45,28 @@ FAR = 745.0  # nats: terms that are smaller count for nothing in float64
 WAYS = 128  # into which a search for a point is cut at a time
 
 
-class GridCells(Pieces):
+def grid_cells(
+    grid: Grid,
+    start: IntArray,
+    count: IntArray,
+    loss: AnyArray,
+    best: float,
+    slope: FloatArray | None = None,
+) -> Pieces:
     """Cells of evenly spaced points, whose losses change by the same step.
 
     `start` has the index of each cell's first point, increasing from 0, `count` how many points it
-    has, `loss` the loss at its first point (the least of all points is 0), `slope` the change of
-    the loss from one point to the next; None: none. `best` is the best utility.
+    has, `loss` the least loss of its points (the least of all is 0), `slope` the change of the loss
+    from one point to the next; None: none. `best` is the best utility.
     """
-
-    def __init__(
-        self,
-        grid: Grid,
-        start: IntArray,
-        count: IntArray,
-        loss: AnyArray,
-        slope: FloatArray | None,
-        best: float,
-    ) -> None:
-        points = None if grid.even else grid.points
-        if points is not None and start.size < points.size:
-            start, count, loss, slope = _singles(start, count, loss, slope)
-        if slope is not None and bool((count == 1).all()):
-            slope = None
-        size = count.astype(np.float64)
-        at = loss.astype(np.float64)
-        if slope is not None:
-            at = np.where(slope < 0, _last_losses(loss, slope, count), at)
-        gap = size
-        if points is not None:  # the last one counts as one
-            gap = np.append(differences(points[1:], points[:-1]), 1.0)
-        super().__init__(POINTS, size, gap, at, slope, start, best)
+    if not grid.even and start.size < grid.size:  # the points of a given grid are not evenly spaced
+        start, loss, count = np.arange(grid.size), np.repeat(loss, count), np.ones_like(grid.points)
+    if slope is not None and bool((count == 1).all()):
+        slope = None
+    gap = size = count.astype(np.float64)
+    if not grid.even:  # the last one counts as one
+        gap = np.append(differences(grid.points[1:], grid.points[:-1]), 1.0)
+    return Pieces(POINTS, size, gap, loss.astype(np.float64), slope, start, best)
 
 
 class DistanceCells:
@@ -87,16 +77,15 @@ class DistanceCells:
 
     def __init__(self, statistic: DistanceStatistic, source: Source, unit: Fraction) -> None:
         self._statistic, self._source, self._unit = statistic, source, unit
-        self._some: dict[tuple[Fraction, int], RowCells] = {}  # by rate and bits
 
     @cached_property
-    def pieces(self) -> GridCells:
+    def pieces(self) -> Pieces:
         """All cells."""
         start, count, distance = self._statistic.cells(self._source)
         nearest = int(distance.min())
         distance -= nearest
         best = -float(nearest * self._unit)
-        return GridCells(self._statistic.grid, start, count, distance, None, best)
+        return grid_cells(self._statistic.grid, start, count, distance, best)
 
     @cached_property
     def _distances(self) -> tuple[IntArray, IntArray]:
@@ -116,14 +105,7 @@ class DistanceCells:
             return None
         if rate != statistic.weighting.rate:
             statistic = statistic.with_rate(rate)
-
-        def cells(bits: int) -> RowCells:
-            key = rate, bits
-            if key not in self._some:
-                some = rank_errors.cells_that_matter(statistic, self._source, bits)
-                self._some[key] = some
-            return self._some[key]
-
+        cells = partial(rank_errors.cells_that_matter, statistic, self._source)
         nats = statistic.weighting.rate_nats
         return rank_errors.errors_by_cells(nats, cells, places, shares)
 
@@ -131,35 +113,13 @@ class DistanceCells:
 LawCells: TypeAlias = Pieces | DistanceCells
 
 
-def _singles(
-    start: IntArray, count: IntArray, loss: AnyArray, slope: FloatArray | None
-) -> tuple[IntArray, IntArray, AnyArray, None]:
-    """Cells of one point each: the points of a given grid are not evenly spaced."""
-    points = np.arange(int(count.sum()))
-    loss = np.repeat(loss, count)
-    if slope is not None:
-        loss = np.maximum(loss + np.repeat(slope, count) * (points - np.repeat(start, count)), 0)
-    return points, np.ones(points.size, np.int64), loss, None
-
-
-def _last_losses(loss: AnyArray, slope: FloatArray, count: IntArray) -> FloatArray:
-    """The losses at the cells' last points: exact, then rounded once, where all are integers."""
-    whole = loss.dtype.kind == "i" and bool((slope == np.rint(slope)).all())
-    if whole and bool((np.abs(slope) < 2.0**63).all()):
-        return np.asarray(loss + slope.astype(np.int64) * (count - 1), np.float64)  # mod 2**64
-    with np.errstate(over="ignore"):
-        return np.asarray(np.maximum(loss + slope * (count - 1), 0.0), np.float64)
-
-
 def multiples(numbers: AnyArray, unit: Fraction) -> AnyArray:
     """Integers times a unit: int64 where all products are integers of 64 bits, else float64."""
-    over, under = unit.numerator, unit.denominator
-    most = int(np.abs(numbers).max(initial=0)) * over
-    if under == 1 and most < LARGE:
-        return np.asarray(numbers * over, np.int64)
-    if max(most, under) <= MAX_EXACT:
-        return np.asarray(numbers * over, np.float64) / under
-    return np.array([number * over / under for number in numbers.tolist()], np.float64)
+    over, under = unit.as_integer_ratio()
+    exact = [number * over for number in numbers.tolist()]
+    if under == 1 and max(map(abs, exact), default=0) < LARGE:
+        return np.array(exact, np.int64)
+    return np.array([number / under for number in exact], np.float64)
 
 
 def revenues(prices: Prices, runs: Demand, t: IntArray) -> AnyArray:
@@ -167,20 +127,15 @@ def revenues(prices: Prices, runs: Demand, t: IntArray) -> AnyArray:
     bids = runs.bids[np.searchsorted(runs.last, t)]
     if not prices.grid.even and not prices.grid.whole:
         return np.asarray(bids * prices.grid.points[t])
-    if prices.fits(runs.total()):
-        return multiples(bids * prices.ticks(t), prices.tick)
     pairs = zip(bids.tolist(), t.tolist(), strict=True)
-    exact = [paying * prices.grid.exact(i) / prices.tick for paying, i in pairs]
-    return multiples(np.array([ticks.numerator for ticks in exact], object), prices.tick)
+    ticks = [paying * int(prices.grid.exact(i) / prices.tick) for paying, i in pairs]
+    return multiples(np.array(ticks, object), prices.tick)
 
 
 def minus_distances(truth: Truth, first: int, t: IntArray) -> AnyArray:
     """Minus the distance from a statistic; point 0 is `first` steps above the one below it."""
     _, step, under = truth.grid.unit
-    steps = t + first
-    if (int(np.abs(steps).max(initial=0)) + 1) * truth.under >= LARGE:
-        steps = steps.astype(object)
-    numbers = -np.abs(steps * truth.under - truth.rest)
+    numbers = -np.abs((t + first).astype(object) * truth.under - truth.rest)
     return multiples(numbers, Fraction(step, under * truth.under))
 
 
@@ -433,9 +388,10 @@ class GridLaw(PiecewiseLaw):
 
     def _ends(self) -> AnyArray:
         p = self._pieces
-        if not self._grid.even or p.slope is None:
-            return p.start if self._grid.even else self._grid.points
-        return np.asarray(np.where(p.slope < 0, p.start + p.size.astype(np.int64) - 1, p.start))
+        if not self._grid.even:
+            return self._grid.points
+        falls = False if p.slope is None else p.slope < 0
+        return p.start + falls * (p.size.astype(np.int64) - 1)
 
     def _exact(self, end: Any) -> Fraction:
         return Fraction(end if not self._grid.even else self._grid.exact(end))
@@ -491,7 +447,7 @@ class GridLaw(PiecewiseLaw):
         return at, Distances(from_first + beyond, after, over, under)
 
     def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
-        """The distances of points: searched for on either side, and checked by their neighbours."""
+        """The distances of points, of which the nearest that are enough are searched for."""
         below, size, m = self._grid.places(truth), self._grid.size, p.size
         end = np.concatenate([below, size - below])  # how many points there are on each side
 
@@ -506,18 +462,10 @@ class GridLaw(PiecewiseLaw):
             r = np.nextafter(distance(n, i), np.inf)  # the difference was rounded
             return np.asarray(self._within(truth[i % m], r, p[i % m]))
 
-        sides: IntArray = np.arange(2 * m)
         number = least(np.zeros(2 * m, np.int64), end, near_enough, WAYS)
-        r = distance(number, sides).reshape(2, m).min(axis=0)
-        several = np.maximum(np.array([np.nextafter(r, 0), r, np.nextafter(r, np.inf)]), 0.0)
-        yes = self._within(np.tile(truth, 3), several.reshape(-1), np.tile(p, 3)).reshape(3, m)
-        sure = (several[1] == 0.0) | ~yes[0]
-        sure &= yes[1] | yes[2]
-        out: FloatArray = np.where(yes[1], several[1], several[2])
-        if not sure.all():
-            rest = np.flatnonzero(~sure)
-            out[rest] = super()._error_quantiles(p[rest], truth[rest])
-        return out
+        r = distance(number, np.arange(2 * m)).reshape(2, m).min(axis=0)
+        r = np.where(self._within(truth, r, p), r, np.nextafter(r, np.inf))
+        return np.where(p > 0.0, r, 0.0)
 
     def _window(self, x: AnyArray, r: FloatArray) -> tuple[Tails, Tails]:
         before, upto = places_within(self._grid, x, r)

@@ -22,21 +22,14 @@ UNSEEN = 750  # nats: exp(-750) is 0 in float64
 
 
 def _cells(truth: Truth, left: int, right: int) -> Pieces:
-    """The cells of a grid of `left` points up to the statistic and `right` beyond.
-
-    On the left a cell is at most as long as what lies between it and the statistic, so that a mean
-    in it keeps its digits.
-    """
+    """The cells of a grid of `left` points up to the statistic and `right` beyond."""
     phase = truth.phase
     least = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
-    doubling = [1 << i for i in range(left.bit_length()) if 1 << i < left]
-    ends = np.array([left, *doubling[::-1], 0])  # points between a cell and the statistic
-    count = [*(ends[:-1] - ends[1:]).tolist(), right]
-    loss = [*(float(phase - least + n) for n in ends[1:].tolist()), float(1 - phase - least)]
-    cells = slice(len(count) if right else -1)
-    size, slope = np.array(count, np.float64)[cells], np.append(np.full(ends.size - 1, -1.0), 1.0)
-    start, best = np.append(left - ends[:-1], left)[cells], -float(least * _step(truth))
-    return Pieces(POINTS, size, size, np.array(loss)[cells], slope[cells], start, best)
+    loss = np.array([float(phase - least), float(1 - phase - least)])
+    some = slice(None) if right else slice(1)
+    size, slope, start = np.array([[left, right], [-1.0, 1.0], [0, left]])[:, some]
+    best = -float(least * _step(truth))
+    return Pieces(POINTS, size, size, loss[some], slope, start.astype(np.int64), best)
 
 
 def _step(truth: Truth) -> Fraction:
@@ -87,7 +80,7 @@ class LaplaceLaw(GridLaw):
     """
 
     _sampler: LaplaceSampler
-    _endless = _by_distance = True
+    _by_distance = True
 
     def __init__(self, sampler: LaplaceSampler, epsilon: float) -> None:
         truth, rate = sampler.truth, sampler.weighting.rate
@@ -130,6 +123,9 @@ class LaplaceLaw(GridLaw):
         """The law on so many points up to a statistic, and beyond it."""
         grid, cells = truth.window(1 - left, right), _cells(truth, left, right)
         return GridLaw(grid, cells, self._unit, self._rate, self._epsilon, self._sampler)
+
+    def _support(self) -> FloatArray:
+        return np.array([-np.inf, np.inf])
 
     @property
     def _least(self) -> float:

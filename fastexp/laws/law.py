@@ -385,12 +385,11 @@ class LossLaw(Law[One_co, Many_co]):
     def expected_loss(self) -> float:
         """The expected loss, in units of the utility."""
         check_rounding()
-        return self._expected_loss()
+        return self._losses.mean()
 
     def expected_utility(self) -> float:
         """The expected utility of the output, in units of the utility."""
-        check_rounding()
-        return self._best_utility() - self._expected_loss()
+        return self._best_utility() - self.expected_loss()
 
     @overload
     def loss_cdf(self, t: Scalar) -> float: ...
@@ -412,7 +411,7 @@ class LossLaw(Law[One_co, Many_co]):
         ------
         ParameterError, ParameterTypeError
         """
-        return elementwise(self._loss_cdf, validate.reals("t", t))
+        return elementwise(lambda t: cdf_of(*self._losses.at(t)), validate.reals("t", t))
 
     @overload
     def loss_tail(self, t: Scalar) -> float: ...
@@ -452,7 +451,7 @@ class LossLaw(Law[One_co, Many_co]):
         ------
         ParameterError, ParameterTypeError
         """
-        return elementwise(self._loss_quantile, probability_levels(p))
+        return elementwise(self._losses.quantile, probability_levels(p))
 
     def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> Self:
         """The law of the same data at another epsilon; what does not depend on it is shared.
@@ -471,8 +470,8 @@ class LossLaw(Law[One_co, Many_co]):
         if target.of_errors:
             return super()._meets(target)
         if target.probability is None:
-            return self._expected_loss() <= target.limit
-        return bool(self._loss_cdf(np.array([target.limit]))[0] >= target.probability)
+            return self._losses.mean() <= target.limit
+        return bool(cdf_of(*self._losses.at(np.array([target.limit])))[0] >= target.probability)
 
     @abstractmethod
     def _best_utility(self) -> float:
@@ -482,18 +481,9 @@ class LossLaw(Law[One_co, Many_co]):
     def _losses(self) -> LossSums:
         raise NotImplementedError
 
-    def _expected_loss(self) -> float:
-        return self._losses.mean()
-
-    def _loss_cdf(self, t: FloatArray) -> FloatArray:
-        return cdf_of(*self._losses.at(t))
-
     def _loss_tail(self, t: FloatArray) -> FloatArray:
         before = np.nextafter(t, -np.inf)  # losses are doubles: none is between
         return np.where(before < 0, 1.0, self._losses.at(before)[1])
-
-    def _loss_quantile(self, p: FloatArray) -> FloatArray:
-        return self._losses.quantile(p)
 
 
 class NumberLaw(Law[float, AnyArray]):
@@ -505,7 +495,6 @@ class NumberLaw(Law[float, AnyArray]):
     """
 
     _statistic: Callable[[], Any] | None = None
-    _endless: bool = False  # whether outputs are without end, beyond the support that is summed
 
     @cached_property
     def truth(self) -> Any:
@@ -640,7 +629,7 @@ class NumberLaw(Law[float, AnyArray]):
         except ValueError:
             raise ParameterError("p and truth must have shapes that fit together") from None
         levels, centre = levels.copy(), truths.flatten()  # kernels take no broadcast ones
-        endless = self._endless or bool(np.isinf(self._support()).any())
+        endless = bool(np.isinf(self._support()).any())
 
         def quantiles(p: FloatArray) -> FloatArray:
             return np.where((p == 1.0) & endless, np.inf, self._error_quantiles(p, centre))

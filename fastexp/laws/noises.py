@@ -230,12 +230,10 @@ class ClampedNoise:
 
     def expected_error(self, truth: FloatArray) -> FloatArray:
         """E|Y - truth|."""
-        (below, above), (low, high) = self.sides(), self.bounds
-        gap = np.abs(np.clip(truth, low, high) - self.centre)
-        inside = (below + above) + (gap - self._mean_min(gap))
-        # Outside of the bounds all outputs lie on one side.
-        over = (truth - self.centre) - (above - below)
-        return np.where(truth > high, over, np.where(truth < low, -over, inside))
+        nearest = np.clip(truth, *self.bounds)
+        gap = np.abs(nearest - self.centre)
+        inside = sum(self.sides()) + (gap - self._mean_min(gap))
+        return inside + np.abs(truth - nearest)  # all outputs lie on one side of the bounds
 
     @quiet
     def variance(self) -> FloatArray:
@@ -257,13 +255,11 @@ class ClampedNoise:
     def tails(self, x: FloatArray) -> Tails:
         """P(Y <= x) and P(Y > x), each to its own digits."""
         half = 0.5 * self.noise.tail(self._ratio(np.abs(x - self.centre)))
-        still = self.scale == 0.0
-        half = np.where(still & (x != self.centre), 0.0, half)
-        above = np.where((x < self.centre), 1.0 - half, np.where(still, 0.0, half))
-        below = np.where((x < self.centre), half, np.where(still, 1.0, 1.0 - half))
-        inside, over = x >= self.bounds[0], x >= self.bounds[1]
-        below = np.where(inside, np.where(over, 1.0, below), 0.0)
-        return below, np.where(inside, np.where(over, 0.0, above), 1.0)
+        half = np.where(self.scale > 0, half, 0.0)
+        left, (low, high) = x < self.centre, self.bounds
+        below, above = np.where(left, half, 1.0 - half), np.where(left, 1.0 - half, half)
+        below = np.where(x < low, 0.0, np.where(x >= high, 1.0, below))
+        return below, np.where(x < low, 1.0, np.where(x >= high, 0.0, above))
 
     def before(self, x: FloatArray) -> Tails:
         """P(Y < x) and P(Y >= x): by symmetry P(-Y > -x) and P(-Y <= -x)."""

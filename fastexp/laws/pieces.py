@@ -26,6 +26,7 @@ from .elementary import (
     Tails,
     exp,
     expm1,
+    first_reaching,
     least,
     least_number,
     log,
@@ -287,11 +288,8 @@ class Weights:
         return np.asarray(outside + self.masses[k] * inside)
 
     def find(self, p: FloatArray) -> IntArray:
-        """The first piece at whose end P(X <= x) >= p, as `elementary.reached` decides."""
-        k = np.searchsorted(self.below[1:-1], np.minimum(p, 0.5), "left").astype(np.int64)
-        last = np.full(k.shape, self.masses.size - 1)
-        rest = 1.0 - p
-        return np.where(p > 0.5, least(k, last, lambda i, j: self.above[i + 1] <= rest[j]), k)
+        """The first piece at whose end P(X <= x) >= p."""
+        return first_reaching(self.below[1:], self.above[1:], p)
 
 
 class Losses:
@@ -324,7 +322,7 @@ class Losses:
     @quiet
     def reach(self, p: Pieces, t: FloatArray) -> FloatArray:
         """How much of sloped pieces, from their best ends, has a loss <= t; not all of it."""
-        steep = p.size if p.slope is None else np.abs(p.slope)
+        steep: FloatArray = np.abs(np.asarray(p.slope))
         if not p.step:
             return np.clip((t * self._part / self._factor - p.loss) / steep, 0.0, p.size)
         first, last = np.ones(p.size.size, np.int64), p.size.astype(np.int64) - 1
@@ -389,12 +387,10 @@ class LossSums:
 
     def quantile(self, p: FloatArray) -> FloatArray:
         """The least loss t with P(loss <= t) >= p."""
-        highs = self._losses.highs
-        if not self._losses.sloped.size:
-            last = np.full(p.shape, highs.size - 1)
-            first = np.zeros_like(last)
-            return highs[least(first, last, lambda n, i: reached(*self.at(highs[n]), p[i]))]
-        most = np.full(p.shape, highs[-1])
-        ways = max(2, PAIRS // (4 * self._losses.sloped.size + 1))  # each costs a pass there
+        losses = self._losses
+        if not losses.sloped.size:
+            return losses.highs[first_reaching(self._below[1:], self._above[1:], p)]
+        most = np.full(p.shape, losses.highs[-1])
+        ways = max(2, PAIRS // (4 * losses.sloped.size + 1))  # each costs a pass there
         loss = least_number(most, lambda t, i: reached(*self.at(t), p[i]), min(ways, 256))
         return np.where((p == 1.0) & np.isinf(most), np.inf, loss)

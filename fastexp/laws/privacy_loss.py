@@ -62,11 +62,12 @@ class LossPieces(NamedTuple):
 
     @property
     def worst(self) -> int:
-        """The index of a point of the greatest loss; of several runs in the likeliest one."""
+        """The index of a point of the greatest loss: the likelier end of the likeliest run."""
         top = float(self.highest.max())
         near = self.highest >= (top - 1e-12 * (1.0 + abs(top)) if abs(top) < np.inf else top)
         run = int(np.where(near, self.log_mass, -np.inf).argmax())
-        last = bool(self.highest[run] > self.loss[run])
+        first, _, loss = (np.broadcast_to(step, self.size.shape)[run] for step in self.steps)
+        last = (loss, first) > (0.0, 0.0)
         return int(self.start[run]) + (int(self.size[run]) - 1 if last else 0)
 
     @property

@@ -62,33 +62,28 @@ class Rows:
     """The sums of all answers with one total, in one direction, as `forward` fills them."""
 
     def __init__(self, line: Line, windows: Windows) -> None:
-        """Make room for any of these totals, of which each site has a sum at least."""
+        """Make room for any of these totals."""
         self.line, self.windows, self.place = line, windows, windows.place
         first, rank, low = line.first, line.rank, windows.low
         stop, begin = first[windows.high], first[np.concatenate([low[:, :1], low[:, :-1]], axis=1)]
-        sites, sums = windows.high - low, stop - first[low]
-        if sums.sum(axis=1).max() > SUMS:
-            raise InvalidRecords(LONG)
         room = np.maximum(stop - begin, rank[stop - 1] - rank[begin] + 2)
-        self.start, self.depth = np.empty((2, int(sites.sum(axis=1).max())), np.int64)
+        sites = int((windows.high - low).sum(axis=1).max())
+        self.start, self.depth = np.empty((2, sites), np.int64)
         self.most, self.whole = np.empty(low.shape[1], np.int64), np.empty(1, np.complex128)
-        self.sums = np.empty(1 << 10, np.complex128)
+        self.sums = np.empty(SUMS, np.complex128)  # of which only what is filled costs memory
         self._work = np.empty(4 * int(room.max()), np.complex128)
 
     def fill(self, n: int, i: int, fade: AnyArray, lost: float) -> int:
         """Fill them, of total i; the number of sums."""
         line, (low, high, whole, gaps) = self.line, self.windows
-        while True:
-            number = forward(
-                line.points, line.records, line.first, line.rank, int(line.left), n,
-                low[i], high[i], self.place[i], whole[i], gaps[i].reshape(-1), fade, lost,
-                self.start, self.depth, self.most, self.sums, self._work, self.whole,
-            )  # fmt: skip
-            if number >= 0:
-                return int(number)
-            if self.sums.size >= SUMS:
-                raise InvalidRecords(LONG)
-            self.sums = np.empty(4 * self.sums.size, np.complex128)
+        number = forward(
+            line.points, line.records, line.first, line.rank, int(line.left), n,
+            low[i], high[i], self.place[i], whole[i], gaps[i].reshape(-1), fade, lost,
+            self.start, self.depth, self.most, self.sums, self._work, self.whole,
+        )  # fmt: skip
+        if number < 0:
+            raise InvalidRecords(LONG)
+        return int(number)
 
     @property
     def log_whole(self) -> float:
@@ -273,13 +268,12 @@ class Chain:
         high = np.searchsorted(line.below, np.maximum(*ends) + spare, "right")
         low = np.minimum(low, line.start.size - 1)
         high = np.maximum(high, low + 1)  # a site more is none too many
-        kind = np.int64 if totals[-1] * self._unit < 1 << 62 else object
-        units = np.multiply.outer(np.array(totals, kind), np.array(self._parts, kind))
-        floor, rest = np.divmod(-units, self._unit)
-        beyond = np.maximum(-floor - (n + 1), 0)
-        over = (rest / self._unit - beyond).astype(np.float64)
+        units = np.multiply.outer(np.array(totals, object), np.array(self._parts, object))
+        whole = -(-units // self._unit)
+        beyond = np.maximum(whole - (n + 1), 0)
+        over = (-units % self._unit / self._unit - beyond).astype(np.float64)
         gaps = _weights(self.rate * np.stack([over, 1.0 - over], axis=2))
-        return Windows(low, high, (-floor - beyond).astype(np.int64), gaps)
+        return Windows(low, high, (whole - beyond).astype(np.int64), gaps)
 
     @cached_property
     def _fade(self) -> AnyArray:

@@ -41,14 +41,12 @@ class SiteErrors:
             ends = self._inside.reshape(-1)
         self.line = line.cut(ends, grid.size)
         self._scale = float(step_size(grid))
-        last = self.line.start + self.line.points - 1
-        each = truths[:, None]
+        each, sides = truths[:, None], np.array([0, grid.size - 1])
         self._starts = np.array([steps_from(grid, truth, self.line.start) for truth in each])
-        lasts = np.array([steps_from(grid, truth, last) for truth in each])
         self._means = dict[tuple[int, int], FloatArray]()
         if target.probability is None:
-            farthest = self._scale * max(np.abs(self._starts).max(), np.abs(lasts).max())
-            few = min(target.limit / farthest, 1.0) if farthest else 1.0
+            farthest = np.abs([steps_from(grid, truth, sides) for truth in each]).max()
+            few = min(target.limit / (self._scale * farthest), 1.0)
         else:
             few = min(1.0 - target.probability, target.probability)
         self.lost: float = LOST - log(max(few, MIN_ALLOWANCE)) + log(truths.size)

@@ -14,7 +14,7 @@ from .._parameters.grid import Grid
 from .._typing import FloatArray, IntArray
 from ..errors import ParameterError
 from .elementary import log, quiet
-from .grid import GridCells, GridLaw, Sampler
+from .grid import GridLaw, Sampler, grid_cells
 
 OFF = 5e-10  # what a probability of points may be off by, where a run is cut into pieces
 # In sums of the chain: a piece costs PIECE, and a share as many as it has factors. A call for the
@@ -40,7 +40,7 @@ class MarginalLaw(GridLaw):
         with np.errstate(all="ignore"):
             loss = -log(masses / count)
         loss = np.minimum(loss - loss.min(), NEGLIGIBLE_LOSS)
-        cells = GridCells(grid, start, count, loss, None, 0.0)
+        cells = grid_cells(grid, start, count, loss, 0.0)
         super().__init__(grid, cells, Fraction(1), Fraction(1), epsilon, sampler)
 
     @property
@@ -51,8 +51,8 @@ class MarginalLaw(GridLaw):
     def _refused(self, *_: object, **__: object) -> NoReturn:
         raise ParameterError(OF_ALL)
 
-    _with_rate = _holds = _refused
-    utility = _expected_loss = _best_utility = _loss_cdf = _loss_tail = _loss_quantile = _refused
+    _with_rate = _holds = utility = _refused
+    _losses = property(_refused)
 
 
 @quiet

@@ -152,14 +152,14 @@ class Price(
         return PriceDraws(self._prices, segments, words, size)
 
     def _law_of(self, source: Source) -> GridLaw:
-        from ..laws.grid import GridCells, GridLaw, revenues
+        from ..laws.grid import GridLaw, grid_cells, revenues
 
         runs = demand(source, self.grid)
         lost = losses(self._prices, runs)
         sampler = RevenueSampler(self._prices, runs, lost.rate)
         law = GridLaw(
             self.grid,
-            GridCells(self.grid, lost.start, lost.size, lost.loss, lost.slope, lost.best),
+            grid_cells(self.grid, lost.start, lost.size, lost.loss, lost.best, lost.slope),
             lost.unit,
             lost.rate,
             self.epsilon,

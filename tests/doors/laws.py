@@ -8,7 +8,7 @@ from fastexp.laws.bounds import lambert_w, length
 from fastexp.laws.densities import laplace_density, median_density, price_density
 from fastexp.laws.elementary import added, differences
 from fastexp.laws.finite import flip_law
-from fastexp.laws.grid import GridCells
+from fastexp.laws.grid import grid_cells
 from fastexp.laws.laplace import LaplaceLaw
 from fastexp.laws.law import HIDDEN, Law, NumberLaw
 from fastexp.laws.noises import ArsinhNormal, Cauchy, ClampedNoise, Laplace, ParetoTail, StudentT

@@ -16,7 +16,7 @@ from mpmath import mp
 import fastexp as fx
 from fastexp import GridLaw
 from fastexp.errors import ParameterError, ParameterTypeError
-from tests.doors.laws import GridCells, NumberLaw, pieces
+from tests.doors.laws import NumberLaw, grid_cells, pieces
 from tests.doors.parameters import Grid, make_grid
 from tests.doors.randomness import Sampling
 from tests.messages import raises, says
@@ -58,7 +58,14 @@ class Cells(NamedTuple):
 
     def law(self, rate: float | Fraction, epsilon: float = 1.0) -> GridLaw:
         exact = Fraction(rate)
-        cells = GridCells(self.grid, self.start, self.count, self.loss, self.slope, self.best)
+        start, count, least, slope = self.start, self.count, self.loss, self.slope
+        if slope is not None and not self.grid.even:
+            start, count, slope = np.arange(self.grid.size), np.ones(self.grid.size), None
+            least = np.array([float(loss) for loss in self.losses()])
+        elif slope is not None:
+            rows = zip(least.tolist(), slope.tolist(), (count - 1).tolist(), strict=True)
+            least = np.array([float(min(a, a + Fraction(b) * n)) for a, b, n in rows])
+        cells = grid_cells(self.grid, start, count, least, self.best, slope)
         return GridLaw(self.grid, cells, self.unit, exact, epsilon, Drawn(exact))
 
     def losses(self) -> list[Fraction]:
@@ -371,7 +378,7 @@ class TestLargeCells:
             assert sloped.loss_cdf([0.0, 1e18]).tolist() == [1.0, 1.0]
 
     def test_integer_losses_are_exact_at_both_ends(self):
-        """A falling cell whose best end is 1, where loss + slope * steps cancels to it."""
+        """A falling cell whose best end is 1 and whose first loss is 2**61."""
         n, k = 2**40 - 1, 3 * 2**19 + 1
         grid = Grid(n + 1, True, (0, 1, 1), None, ("even", n))
         loss = np.array([k * (n - 1) + 1, 0])

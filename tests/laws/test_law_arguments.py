@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import fastexp as fx
 from fastexp import GridLaw
 from fastexp.errors import ParameterTypeError
-from tests.doors.laws import GridCells, added, differences
+from tests.doors.laws import added, differences, grid_cells
 from tests.doors.parameters import make_grid
 from tests.messages import raises, says
 from tests.support.each import each
@@ -216,12 +216,12 @@ def test_digits_before_a_heavy_point_far_from_zero():
     grid = make_grid((0, n - 1), step=1)
     start, count = np.array([0, at, at + 1]), np.array([at, 1, n - at - 1])
     loss = np.array([10**4, 0, 10**4])
-    cells = GridCells(grid, start, count, loss, None, 0.0)
+    cells = grid_cells(grid, start, count, loss, 0.0)
     law = GridLaw(grid, cells, Fraction(1), Fraction(1), 1.0, None)
     assert law.expected_error(at - 0.5) == 0.5
     far = make_grid((-BASE, BASE), grid=[-BASE, BASE])
     one = np.ones(2, np.int64)
-    cells = GridCells(far, np.arange(2), one, np.array([10**4, 0]), None, 0.0)
+    cells = grid_cells(far, np.arange(2), one, np.array([10**4, 0]), 0.0)
     law = GridLaw(far, cells, Fraction(1), Fraction(1), 1.0, None)
     assert law.expected_error(BASE - 1) == 1.0
 

@@ -37,6 +37,18 @@ def test_known_figures_of_thirty_records():
     checks.known_figures()
 
 
+def test_quantiles_without_a_common_denominator():
+    """Shares of 1/10**18 of a record, beside their neighbours of 1/10**9."""
+    records, half = [1, 2, 3] * 4, Fraction(1, 2)
+    unlike = Fraction(1, 999_999_937), Fraction(1, 999_999_929), half
+    alike = Fraction(1, 10**9), Fraction(2, 10**9), half
+    errors = [
+        fx.Quantiles(q, epsilon=1.0, bounds=(0, 10), step=1).law(records).expected_error()
+        for q in (unlike, alike)
+    ]
+    assert errors[0] == pytest.approx(errors[1], rel=1e-6)
+
+
 def test_sums_that_no_double_holds():
     checks.sums_beyond_doubles()
 

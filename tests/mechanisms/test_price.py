@@ -211,7 +211,8 @@ class TestRevenue:
         ) / (prices.unit)
         for k, start in enumerate(found.start):
             for i in range(found.size[k]):
-                loss = found.loss[k] + (0 if found.slope is None else i * found.slope[k])
+                back = 0 if found.slope is None else (i + 1 - found.size[k]) * found.slope[k]
+                loss = found.loss[k] + back
                 true = float((max(exact) - exact[start + i]) / found.unit)
                 assert loss == pytest.approx(true, rel=1e-12, abs=1e-13 * float(max(exact)))
 

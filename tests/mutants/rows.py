@@ -555,7 +555,7 @@ ROWS = {
         "no total of 0": "laws:Chain._logs:edge",
         "totals given up early": "laws:Chain._floor:left:2",
         "ranks of joint quantiles given up early": "laws:Chain._windows:left:12",
-        "more than all records wanted": "laws:Chain._windows:left:19",
+        "more than all records wanted": "laws:Chain._windows:left:18",
         "two answers in a site are few": "kernels/figures:BIT/counts:false:5",
         "a factor from either side": "kernels/figures:join:left:19",
         "masses relative to the first total": "laws:Chain._add:skip:8",
