@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import base64
 import json
-import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -13,14 +12,10 @@ from typing import Any
 from urllib.parse import quote
 
 from ..._parameters.text import printable, readable
-from ...pictures.cards import text
-from ..design.code import written_codes
 from .study_table import StudyTable
 from .words import Part, distinct
 
 PAGE = Path(__file__).with_name("page.html")
-KEYS = 4  # columns of the tidy table that say what a row is about
-OF_CODE = ", where the modules that they name take all randomness from their generator"
 NO_FIGURES = (
     "<p>Figures need matplotlib: <code>pip install matplotlib</code>, then write the report "
     "again, as with <code>fastexp study report DIR</code>.</p>"
@@ -35,21 +30,13 @@ def html(
 ) -> str:
     """The whole page.
 
-    `table`: of `StudyResults.to_dict`, with the key "machine"; `figures`: rows and their SVG, none
-    where matplotlib is not installed; `files`: what is beside the page.
+    `table`: of `StudyResults.to_dict`; `figures`: rows and their SVG, none where matplotlib is not
+    installed; `files`: what is beside the page.
     """
-    study, versions, rows = table["study"], table["versions"], table["rows"]
-    used = {column for row in rows for column, value in row.items() if value is not None}
-    about = {column: words for column, words in table["columns"].items() if column in used}
-    cells = [["" if row[column] is None else text(row[column]) for column in about] for row in rows]
-    file, has_code = f"{study['name']}.json", bool(written_codes(study))
-    allowed = " --allow-import" if has_code else ""
+    study, versions = table["study"], table["versions"]
     values = {
         "name": study["name"],
         "question": study.get("question", ""),
-        "file": file,
-        "command": f"fastexp study run {shlex.quote(file)}{allowed} --out results",
-        "condition": OF_CODE if has_code else "",
         "settings": json.dumps(study, indent=1, ensure_ascii=False),
         **versions,
     }
@@ -59,9 +46,7 @@ def html(
         figures="\n".join(_figure(i, *pair) for i, pair in enumerate(figures, 1)) or NO_FIGURES,
         tables="\n".join(map(_table, tables)),
         files=", ".join(f'<a href="{quote(name)}">{_text(name)}</a>' for name in files),
-        numbers=_table(StudyTable("", [*about], cells, keys=KEYS)),
-        meanings=_list(about),
-        where=_list({**versions, **table["machine"], "key of the study": table["key"]}),
+        where=_list({**versions, "key of the study": table["key"]}),
     )
 
 
@@ -79,17 +64,14 @@ def _warnings(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _figure(number: int, part: Part, svg: bytes) -> str:
-    """A figure as part of the page: its names are kept apart from those of others."""
+    """A figure as part of the page."""
     what = f"{part.words[0].upper()}{part.words[1:]}"
     names = ", ".join(distinct(part.rows, "mechanism"))
     label = _text(f"{what}; mechanisms: {names}. The numbers are in the tables below.")
-    drawing = svg[svg.index(b"<svg") :].decode().strip()
-    view = re.findall('viewBox="[^"]*"', drawing)[0]
-    opening = f'<svg {view} role="img" aria-label="{label}">'
-    drawing = re.sub("<svg[^>]*>", lambda _: opening, drawing, count=1)
-    drawing = re.sub(r'( id="|url\(#|href="#)', rf"\g<1>figure{number}-", drawing)
+    drawing = base64.b64encode(svg).decode()
+    image = f'<img src="data:image/svg+xml;base64,{drawing}" alt="{label}">'
     caption = f"<figcaption>Figure {number}. {_text(what)}.</figcaption>"
-    return f'<figure tabindex="0">\n{drawing}\n{caption}\n</figure>'
+    return f'<figure tabindex="0">\n{image}\n{caption}\n</figure>'
 
 
 def _table(table: StudyTable) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,6 @@ from ...errors import ParameterError, StudyError
 from ...pictures.canvas import label
 from ..design import mechanism_specs
 from ..ready.ready import source_of
-from ..store.folder import STUDY
 from ..store.writing import publish
 from . import figure, page
 from .pivot import pivots
@@ -31,9 +29,8 @@ def write_report(
 ) -> list[Path]:
     """Write report.html, and the figures in these formats; returns their paths, the page first.
 
-    `table` is of `StudyResults.to_dict`. The folder is made if it is not there;
-    of a results folder the page names the CPU, too. Without matplotlib there are no figures, and
-    the page says so.
+    `table` is of `StudyResults.to_dict`. The folder is made if it is not there. Without matplotlib
+    there are no figures, and the page says so.
     """
     path = Path(folder)
     unknown = [kind for kind in formats if kind not in figure.FORMATS]
@@ -58,8 +55,7 @@ def write_report(
         f"{stem}.csv": csv_text(table["rows"]).encode(),
         f"{stem}.json": json_text(table).encode(),
     }
-    content = {**table, "machine": _machine(path, table["key"])}
-    files = {PAGE: page.html(content, tables_of(table), svgs, list(files)).encode(), **files}
+    files = {PAGE: page.html(table, tables_of(table), svgs, list(files)).encode(), **files}
     for name, data in files.items():
         publish(path / name, data)
     return [path / name for name in files]
@@ -112,12 +108,3 @@ def _beside(printed: dict[str, Any], rows: Rows) -> StudyTable:
     )
     note = f"{near} {printed['note']} Ours: {OURS}"
     return StudyTable(printed["title"], columns, lines, note, keys=2)
-
-
-def _machine(folder: Path, key: str) -> dict[str, Any]:
-    """On what a results folder was begun, if it is of the same study."""
-    try:
-        description = json.loads((folder / STUDY).read_bytes())
-        return dict(description["machine"]) if description["key"] == key else {}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
