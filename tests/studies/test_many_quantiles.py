@@ -35,7 +35,7 @@ def subject_of(step: float = 1.0) -> ManyQuantiles:
 
 
 def block_of(rows: np.ndarray) -> Block:
-    return Block(rows, 0, BOUNDS, [])
+    return Block(rows, 0, BOUNDS)
 
 
 def by_definition(records: list[int], answers: list[int]) -> dict[str, float]:

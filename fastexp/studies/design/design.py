@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -14,7 +13,7 @@ from ..._compiler.rounding import check_rounding
 from ..._version import __version__
 from ...pictures.cards import Card, HtmlRepr, text
 from . import settings
-from .code import Code, leaves, replaced
+from .code import Code, leaves
 from .study_cells import Cell, Scenario, cells_of, scenarios_of
 from .study_file import settings_in
 
@@ -110,14 +109,6 @@ class Design(HtmlRepr):
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self._reduced
-
-    @cached_property
-    def _reduced(self) -> tuple[Any, ...]:
-        """How it is sent to workers, with each task."""
-        return _restored, (type(self), json.dumps(self.to_dict()), self.codes)
-
     def to_dict(self) -> dict[str, Any]:
         """The study as plain data: `Study(**study.to_dict()) == study`.
 
@@ -164,12 +155,6 @@ class Design(HtmlRepr):
 
 for method in vars(Design)["load"].__func__, Design.to_dict:
     method.__qualname__ = f"Study.{method.__name__}"  # what a TypeError of a call says
-
-
-@lru_cache(maxsize=4)  # of a worker, which is sent the same study with each task
-def _restored(kind: type[Design], text: str, codes: tuple[Code, ...]) -> Design:
-    by_name = {(code.reference, code.digest): code for code in codes}
-    return kind(**replaced(json.loads(text), lambda name, digest: by_name[name, digest]))
 
 
 def setting_names() -> list[str]:

@@ -25,7 +25,6 @@ SUBJECTS: dict[str, Any] = {  # by `Row.study`
     "price": by_law.PriceSubject,
     "statistic": by_law.LaplaceSubject,
     "noise": noisy.Noisy,
-    "smooth": noisy.Smooth,
     "quantiles": many_quantiles.ManyQuantiles,
     "selection": selections.Selection,
     "bit": selections.Response,

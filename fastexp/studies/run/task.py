@@ -30,8 +30,7 @@ def run_task(design: Design, number: int) -> TaskResult:
     rows = min(design.block_size, design.datasets - first)
     scenario = design.scenarios[index]
     cells = [cell for cell in design.cells if cell.scenario == index]
-    subjects = [cell.subject for cell in cells]
-    block = Block(data_sets(scenario, place, first, rows), first, scenario.bounds, subjects)
+    block = Block(data_sets(scenario, place, first, rows), first, scenario.bounds)
     sums = [_sums(cell, block, design.draws) for cell in cells]
     return {"task": number, "rows": rows, "cells": sums}
 

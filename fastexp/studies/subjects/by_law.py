@@ -113,10 +113,10 @@ class LaplaceSubject(ByLaw):
         self, mechanism: Laplace, bounds: tuple[float, float], statistic: str = "value"
     ) -> None:
         super().__init__(mechanism, bounds)
-        self.statistic = STATISTICS[validate.choice("statistic", statistic, tuple(STATISTICS))]
+        self.statistic = validate.choice("statistic", statistic, tuple(STATISTICS))
 
     def truths(self, block: Block) -> FloatArray:
-        return np.asarray(self.statistic(block), dtype=np.float64)
+        return np.asarray(STATISTICS[self.statistic](block), dtype=np.float64)
 
     def law(self, block: Block, row: int) -> GridLaw:
         return self.mechanism.law(float(self.truths(block)[row]))

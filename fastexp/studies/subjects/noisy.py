@@ -7,13 +7,11 @@ from typing import cast
 
 import numpy as np
 
-from ..._numbers import smooth
 from ..._numbers.noise import medians, simulate
 from ..._typing import AnyArray, FloatArray
 from ...laws.figures import Figures
 from ...laws.noises import ClampedNoise, Noise
 from ...mechanisms._noisy import NoisyMedian
-from ...mechanisms.smooth_sensitivity_median import SmoothSensitivityMedian
 from .subject import Block, TrueNumber
 
 
@@ -39,12 +37,10 @@ class Noisy(TrueNumber):
     def _placed(self, block: Block) -> tuple[FloatArray, FloatArray]:
         """Centres and scales, computed once a block."""
         if self not in block.shared:
-            self._place(block, np.asarray(block.ordered, dtype=np.float64))
+            ordered = np.asarray(block.ordered, dtype=np.float64)
+            block.shared[self] = self.mechanism._centres_and_scales(ordered)
         pairs: tuple[FloatArray, FloatArray] = block.shared[self]
         return pairs
-
-    def _place(self, block: Block, ordered: FloatArray) -> None:
-        block.shared[self] = self.mechanism._centres_and_scales(ordered)
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
         return self._outputs(block).figures(self.truths(block), names)
@@ -64,25 +60,3 @@ class Noisy(TrueNumber):
         outputs = ClampedNoise(self._noise, centres, scales, (self.low, self.high))
         truths = self.truths(block)[:, None]
         return 1.0 - outputs.tails(truths + edges)[1] - outputs.before(truths - edges)[0]
-
-
-class Smooth(Noisy):
-    """Noise on smooth sensitivity: its kernel takes the betas of all such cells at once."""
-
-    mechanism: SmoothSensitivityMedian
-
-    def _place(self, block: Block, ordered: FloatArray) -> None:
-        mechanism = self.mechanism
-        neighbors, midpoint = mechanism.neighbors, mechanism.midpoint
-        alike = [
-            subject
-            for subject in block.subjects
-            if isinstance(subject, Smooth)
-            and (subject.mechanism.neighbors, subject.mechanism.midpoint) == (neighbors, midpoint)
-        ]
-        low, high = mechanism._limits
-        centres = medians(ordered, low, high, midpoint)
-        betas = [subject.mechanism.beta for subject in alike]
-        sensitivities = smooth.rows(ordered, betas, low, high, None, neighbors, midpoint)
-        for subject, sensitivity in zip(alike, sensitivities.T, strict=True):
-            block.shared[subject] = centres, sensitivity / subject.mechanism.alpha

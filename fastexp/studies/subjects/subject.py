@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -43,14 +43,7 @@ class Block:
     first: AnyArray
     streams: WordArray
 
-    def __init__(
-        self,
-        rows: AnyArray,
-        first: int,
-        bounds: tuple[float, float] | None,
-        subjects: Sequence[StudySubject],
-    ) -> None:
-        self.subjects = subjects
+    def __init__(self, rows: AnyArray, first: int, bounds: tuple[float, float] | None) -> None:
         self.rows = rows if bounds is None else _clamped(rows, *bounds)
         self.first = self.rows[:, 0].copy()
         self.streams = np.arange(first, first + rows.shape[0], dtype=np.uint64)
