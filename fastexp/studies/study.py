@@ -13,8 +13,7 @@ from ..errors import ParameterTypeError
 from .design.design import Design
 from .ready.ready import settings_of
 from .report.results import StudyResults
-from .run.executors import workers_of
-from .run.runner import Report, carried_out
+from .run.executors import Report, carried_out, workers_of
 from .store import folder as folders
 
 
