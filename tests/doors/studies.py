@@ -9,7 +9,7 @@ from fastexp.studies.design.generators import SHARES, SOURCES, UTILITIES, check
 from fastexp.studies.design.registry import MECHANISMS, build
 from fastexp.studies.design.study_cells import Scenario, key_of
 from fastexp.studies.ready.ready import COUNTS, FOLDER, READY, source_of
-from fastexp.studies.report import figure, page, report
+from fastexp.studies.report import figure, report
 from fastexp.studies.report.pivot import pivots
 from fastexp.studies.report.report import tables_of
 from fastexp.studies.report.results import table_of

@@ -1,25 +1,38 @@
-"""A study's report: one page that needs nothing else, and its figures as files."""
+"""A study's report: one page that needs nothing else, and its figures as files.
+
+The page has no script and loads nothing; all text is escaped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from html import escape
 from pathlib import Path
+from string import Template
 from typing import Any
+from urllib.parse import quote
 
-from ..._parameters.text import readable
+from ..._parameters.text import printable, readable
 from ...errors import ParameterError, StudyError
 from ...pictures.canvas import label
 from ..design import mechanism_specs
 from ..ready.ready import source_of
 from ..store.writing import publish
-from . import figure, page
+from . import figure
 from .pivot import pivots
 from .study_table import StudyTable
 from .table_rows import csv_text, json_text
-from .words import Rows, parts
+from .words import Part, Rows, distinct, parts
 
 PAGE = "report.html"
+TEMPLATE = Path(__file__).with_name("page.html")
+NO_FIGURES = (
+    "<p>Figures need matplotlib: <code>pip install matplotlib</code>, then write the report "
+    "again, as with <code>fastexp study report DIR</code>.</p>"
+)
 SIGNS = "lines: exact; points: draws, with 95 % intervals"
 OURS = "exact means; deviations of the mean of as many draws as the study has."
 
@@ -55,10 +68,57 @@ def write_report(
         f"{stem}.csv": csv_text(table["rows"]).encode(),
         f"{stem}.json": json_text(table).encode(),
     }
-    files = {PAGE: page.html(table, tables_of(table), svgs, list(files)).encode(), **files}
+    files = {PAGE: _page(table, svgs, list(files)).encode(), **files}
     for name, data in files.items():
         publish(path / name, data)
     return [path / name for name in files]
+
+
+def _page(table: dict[str, Any], figures: Sequence[tuple[Part, bytes]], files: list[str]) -> str:
+    """The page: tables as notebooks show them, figures from their SVG; `files` are beside it."""
+    study = table["study"]
+    values = {
+        "name": study["name"],
+        "question": study.get("question", ""),
+        "settings": json.dumps(study, indent=1, ensure_ascii=False),
+        "key": table["key"],
+        "versions": ", ".join(f"{name} {value}" for name, value in table["versions"].items()),
+    }
+    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        {name: _text(value) for name, value in values.items()},
+        warnings="\n".join(f'<p class="warning">{line}</p>' for line in _warnings(table)),
+        figures="\n".join(_figure(i, *pair) for i, pair in enumerate(figures, 1)) or NO_FIGURES,
+        tables="\n".join(each._repr_html_() for each in tables_of(table)),
+        files=", ".join(f'<a href="{quote(name)}">{_text(name)}</a>' for name in files),
+    )
+
+
+def _warnings(table: dict[str, Any]) -> Iterator[str]:
+    rows, tasks, finished = table["rows"], table.get("tasks", 0), table.get("finished", 0)
+    if finished != tasks:
+        done = f"{readable(finished)} of {readable(tasks)}"
+        yield f"This run is unfinished: the figures are of {done} tasks."
+    bad = sum(row["agree"] is False for row in rows)
+    if bad:
+        yield (
+            f"Exact figures and Monte Carlo disagree in {bad} of {len(rows)} rows, by more than 5 "
+            "standard errors: one of them is wrong. Tables mark them by !."
+        )
+
+
+def _figure(number: int, part: Part, svg: bytes) -> str:
+    """A figure as part of the page."""
+    what = f"{part.words[0].upper()}{part.words[1:]}"
+    names = ", ".join(distinct(part.rows, "mechanism"))
+    label = _text(f"{what}; mechanisms: {names}. The numbers are in the tables below.")
+    drawing = base64.b64encode(svg).decode()
+    image = f'<img src="data:image/svg+xml;base64,{drawing}" alt="{label}">'
+    caption = f"<figcaption>Figure {number}. {_text(what)}.</figcaption>"
+    return f'<figure tabindex="0">\n{image}\n{caption}\n</figure>'
+
+
+def _text(value: object) -> str:
+    return escape(printable(str(value), keep="\n"))
 
 
 def takes(study: dict[str, Any]) -> dict[str, str]:
