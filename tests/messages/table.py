@@ -678,7 +678,6 @@ MESSAGES = (
     Message("results that cannot be written", StudyError, "{path} cannot be written: {reason}; finished tasks are kept...", "Study.resume"),
     Message("setting that changed", StudyError, "...{setting}: {there} there, {here} here...", "Study.resume"),
     Message("setting with a value twice", ParameterError, "...must not hold a value twice...", "a study, in test_own_subjects"),
-    Message("settings by name", ParameterTypeError, "Study takes its settings by name...: {fault}", "Study"),
     Message("settings of a study", ParameterError, "{path} must hold the settings of a study", "Study.load"),
     Message("study that is not valid", ParameterError, "{path} is not valid: {error}", "Study.load"),
     Message("study without figures", StudyError, "no task is finished: there are no figures yet", "StudyResults.table"),

@@ -153,7 +153,7 @@ class Design(HtmlRepr):
         return cast("int", self.block)
 
 
-for method in vars(Design)["load"].__func__, Design.to_dict:
+for method in Design.__init__, vars(Design)["load"].__func__, Design.to_dict:
     method.__qualname__ = f"Study.{method.__name__}"  # what a TypeError of a call says
 
 
