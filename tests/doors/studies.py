@@ -18,11 +18,9 @@ from fastexp.studies.run import executors, task
 from fastexp.studies.run.task import data_sets, run_task
 from fastexp.studies.store import folder, machine, writing
 from fastexp.studies.store.writing import line_of, parsed
-from fastexp.studies.subjects import ranked
-from fastexp.studies.subjects.laplace_max import noisy_max_losses
 from fastexp.studies.subjects.many_quantiles import Independent, ManyQuantiles
-from fastexp.studies.subjects.ranked import Ranked
-from fastexp.studies.subjects.selections import Selection
+from fastexp.studies.subjects.selections import Selection, noisy_max_losses
+from fastexp.studies.subjects.single_numbers import Ranked
 from fastexp.studies.subjects.subject import EXPECTED, MANY, Block
 from fastexp.studies.sums import sketch
 from fastexp.studies.sums.totals import ExactMoments, Figure, Totals, root

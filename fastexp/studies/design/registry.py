@@ -11,8 +11,7 @@ from ..._parameters import validate
 from ..._parameters.digits import of_table
 from ...errors import ParameterError
 from ...mechanisms.table import CHOICE, MANY, TABLE, Row
-from ..subjects import by_law, many_quantiles, noisy, selections, top_selections
-from ..subjects.ranked import Ranked
+from ..subjects import many_quantiles, selections, single_numbers
 from ..subjects.subject import StudySubject, TrueNumber
 from ..subjects.users import user_subject
 from .generators import RECORDS, Spec
@@ -20,15 +19,15 @@ from .generators import RECORDS, Spec
 Bounds = tuple[Any, Any] | None
 FAR = 1024.0  # widths of the bounds that records which are not clamped may be beyond them
 SUBJECTS: dict[str, Any] = {  # by `Row.study`
-    "ranks": Ranked,
-    "mode": by_law.ModeSubject,
-    "price": by_law.PriceSubject,
-    "statistic": by_law.LaplaceSubject,
-    "noise": noisy.Noisy,
+    "ranks": single_numbers.Ranked,
+    "mode": single_numbers.ModeSubject,
+    "price": single_numbers.PriceSubject,
+    "statistic": single_numbers.LaplaceSubject,
+    "noise": single_numbers.Noisy,
     "quantiles": many_quantiles.ManyQuantiles,
     "selection": selections.Selection,
     "bit": selections.Response,
-    "top": top_selections.TopSelection,
+    "top": selections.TopSelection,
 }
 TOP = "top_k.TopK", "Simulate a rival of top-k.", ("k", *CHOICE), "top"
 RIVALS = {  # behind the mechanism with which they are compared
