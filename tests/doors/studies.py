@@ -10,10 +10,9 @@ from fastexp.studies.design.registry import MECHANISMS, build
 from fastexp.studies.design.study_cells import Scenario, key_of
 from fastexp.studies.ready.ready import COUNTS, FOLDER, READY, source_of
 from fastexp.studies.report import figure, report
-from fastexp.studies.report.pivot import pivots
 from fastexp.studies.report.report import tables_of
 from fastexp.studies.report.results import table_of
-from fastexp.studies.report.words import parts
+from fastexp.studies.report.study_table import parts, pivots
 from fastexp.studies.run import executors, task
 from fastexp.studies.run.task import data_sets, run_task
 from fastexp.studies.store import folder, machine, writing

@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from ...pictures.canvas import LIGHT, grid, labelled, legend_below, numbered, paper
+from .study_table import RECORDS, Part, Rows, distinct, several, text_of
 from .table_rows import Row
-from .words import RECORDS, Part, Rows, distinct, several, text_of
 
 FORMATS = ("svg", "png", "pdf")
 COLUMNS, TICKS = 3, 7  # at most: panels beside each other; values of x that have a tick each

@@ -22,10 +22,8 @@ from ..design import mechanism_specs
 from ..ready.ready import source_of
 from ..store.writing import publish
 from . import figure
-from .pivot import pivots
-from .study_table import StudyTable
+from .study_table import Part, Rows, StudyTable, distinct, parts, pivots
 from .table_rows import csv_text, json_text
-from .words import Part, Rows, distinct, parts
 
 PAGE = "report.html"
 TEMPLATE = Path(__file__).with_name("page.html")

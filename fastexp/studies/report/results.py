@@ -17,11 +17,9 @@ from ..store import folder, machine
 from ..store.writing import publish
 from ..sums.totals import Totals
 from .figure import drawn
-from .pivot import pivots
 from .report import heading, takes, write_report
-from .study_table import StudyTable
+from .study_table import Rows, StudyTable, distinct, parts, pivots
 from .table_rows import COLUMNS, csv_text, json_text, rows_of
-from .words import Rows, distinct, parts
 
 
 class StudyResults(HtmlRepr):
