@@ -8,7 +8,7 @@ import re
 import fastexp as fx
 from tests.docs.page_code import DOCS
 from tests.doors.cli import publication
-from tests.doors.studies import data_sources, design, generators, record_files, registry
+from tests.doors.studies import data_sources, design, generators, registry
 from tests.support.each import each
 
 PAGE = (DOCS / "reference" / "toml.md").read_text()
@@ -55,7 +55,7 @@ def test_the_settings_of_a_study():
 def test_the_sources_of_data():
     names = keys(PAGE, "`[[data]]`")
     shared = {*data_sources.OF_SCENARIOS, *data_sources.OF_FUNCTIONS}
-    settings = {"name", "file", "digest", *shared, *record_files.SETTINGS}
+    settings = {"name", "file", "digest", *shared, *data_sources.OF_RECORDS}
     assert sorted(names) == sorted([*settings, *generators.SOURCES])
     cells = {row[0].strip("`"): row[1] for row in rows(PAGE, "`[[data]]`")}
     for name, source in generators.SOURCES.items():

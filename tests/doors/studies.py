@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastexp.studies.design import data_sources, design, generators, record_files, registry
+from fastexp.studies.design import data_sources, design, generators, registry
 from fastexp.studies.design.code import Code, code_of
 from fastexp.studies.design.data_sources import data_source
 from fastexp.studies.design.generators import SHARES, SOURCES, UTILITIES, check

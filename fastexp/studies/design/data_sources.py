@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TypeAlias
 
 import numpy as np
@@ -16,14 +17,28 @@ from ..._intake import arrays
 from ..._parameters import validate
 from ..._typing import AnyArray
 from ...errors import ParameterError, StudyError
+from ...query.engines.frame import Frame, Use
+from ...query.engines.types import NUMERIC, check_column, check_records
+from ...query.files.paths import files_of, format_of, stamp_of
+from ...query.frames.find import frame_of
 from ..subjects.subject import finite
-from . import record_files
 from .code import code_of
-from .generators import RECORDS, SOURCES, UTILITIES, Random, Spec, check, check_values
+from .generators import (
+    RECORDS,
+    SOURCES,
+    UTILITIES,
+    Random,
+    Spec,
+    check,
+    check_parameters,
+    check_values,
+)
 
 Randoms: TypeAlias = Iterable[Random]
 OF_FUNCTIONS = ("function", "label", "takes")
 OF_SCENARIOS = ("n", "bounds")  # in place of the study's
+OF_RECORDS = ("column", "label", *OF_SCENARIOS)
+MOST_ROWS = 100_000  # of a frame, which is written down whole
 
 
 @dataclass(frozen=True)
@@ -62,9 +77,9 @@ def described(data: object, version: str = "") -> list[Spec]:
     """
     table = _table(data)
     if "frame" in table:
-        table = record_files.of_frame(table)
+        table = _of_frame(table)
     elif "file" in table:
-        return [record_files.described(table)]
+        return [_of_file(table)]
     is_given = "name" in table and table["name"] in SOURCES and SOURCES[table["name"]].given
     lists = {} if is_given else {k: v for k, v in table.items() if isinstance(v, (list, tuple))}
     tables = []
@@ -80,8 +95,8 @@ def source_of(data: Spec) -> DataSource:
     """The source of a described setting."""
     label = label_of(data)
     if "file" in data:
-        whole = record_files.whole(data)
-        make = partial(record_files.resampled, data)
+        whole = _records(data)[0].dtype.kind == "i"
+        make = partial(_resampled, data)
         return DataSource(label, RECORDS, False, whole, None, False, make)
     if "function" in data:
         call = partial(_called, data)
@@ -122,7 +137,7 @@ def _table(data: object) -> Spec:
     if isinstance(data, dict):
         paths = {k: os.fspath(v) for k, v in data.items() if isinstance(v, os.PathLike)}
         return {**data, **paths}
-    if isinstance(data, os.PathLike) or (isinstance(data, str) and record_files.is_file(data)):
+    if isinstance(data, os.PathLike) or (isinstance(data, str) and is_file(data)):
         return {"file": os.fspath(data)}
     if isinstance(data, str):
         return {"name": data}
@@ -190,3 +205,86 @@ def _called(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
     if values is None or values.shape != (n,):
         raise StudyError(f"{function.name} must give n = {n} finite numbers for each data set")
     return arrays.canonical(values).reshape(rows, n)
+
+
+def is_file(name: str) -> bool:
+    """Whether text is the path of a file of records rather than a name."""
+    return _is_npy(name) or format_of(name) is not None
+
+
+def _of_file(table: Spec) -> Spec:
+    """The settings of a file, with a digest of what it holds: another content is another study."""
+    check_parameters(set(table) - {"file", "digest"}, OF_RECORDS)
+    _, digest = _records(table)
+    return {**table, "file": str(Path(table["file"]).resolve()), "digest": digest}
+
+
+def _of_frame(table: Spec) -> Spec:
+    """The settings of a column of a frame: the numbers in it."""
+    check_parameters(set(table) - {"frame"}, OF_RECORDS)
+    column = table.get("column", "")
+    records = _column(frame_of(table["frame"]), column)
+    if records.size > MOST_ROWS:
+        raise ParameterError(
+            f"a frame must have at most {MOST_ROWS:,} rows: write more of them to a file"
+        )
+    label = table.get("label", column or "frame")
+    return {"label": label, "name": "sample", "values": records.tolist()}
+
+
+def _resampled(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
+    """Data sets of n records, drawn from the file's with replacement."""
+    records, _ = _records(data)
+    return np.asarray(records[random.integers(0, records.size, (rows, n))])
+
+
+def _records(data: Spec) -> tuple[AnyArray, str]:
+    """The records of a file and their digest, which is as before. What is written anew is read."""
+    file: str = data["file"]
+    stamps = [stamp_of(file, file)] if _is_npy(file) else [one.stamp for one in files_of(file)]
+    records, digest = _read(file, data.get("column", ""), tuple(stamps))
+    if data.get("digest", digest) != digest:
+        raise StudyError("a file of data is not the one that the study was made with")
+    return records, digest
+
+
+@lru_cache(maxsize=8)  # once a process: workers read it themselves
+def _read(file: str, column: str, _stamps: object) -> tuple[AnyArray, str]:
+    records = (
+        _int_or_float(arrays.from_file(file)) if _is_npy(file) else _column(frame_of(file), column)
+    )
+    return records, hashlib.blake2b(records.tobytes(), digest_size=8).hexdigest()
+
+
+def _is_npy(file: str) -> bool:
+    return file.lower().endswith(".npy")
+
+
+def _column(frame: Frame, column: str) -> AnyArray:
+    """A column of any frame; the only one, where none is named."""
+    names = frame.names()
+    if names is not None:
+        if not column and len(names) == 1 and names[0][:1] not in NUMERIC:  # which may be a record
+            column = names[0]
+        check_column(column, names)
+    use = Use(column, "numbers")
+    empty = frame.empty([use])
+    if empty is not None:
+        check_records("data", use, empty[0])
+    parts = []
+    for (part,) in frame.parts([use]):
+        numbers, missing = arrays.apart(part, "raise")
+        if missing is not None and missing.any():
+            raise ParameterError(f"column {column!r} must hold finite numbers: some are missing")
+        parts.append(numbers.copy())
+    return _int_or_float(np.concatenate(parts) if parts else np.zeros(0))
+
+
+def _int_or_float(column: AnyArray) -> AnyArray:
+    """Records as int64 where all are integers, else as float64."""
+    numbers = column.astype(np.float64)
+    if column.ndim != 1 or not column.size or not bool(np.isfinite(numbers).all()):
+        raise ParameterError("data must be finite numbers in one dimension, at least one")
+    if bool((np.abs(numbers) < 2.0**53).all()) and bool((np.rint(numbers) == numbers).all()):
+        return numbers.astype(np.int64)
+    return numbers

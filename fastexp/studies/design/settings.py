@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
-from . import data_sources, mechanism_specs
+from . import data_sources, registry
 from .code import Code, code_of, mapped
 from .data_sources import OF_SCENARIOS, text
 from .generators import Spec, is_finite
@@ -96,7 +96,7 @@ def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, A
         "levels": _level,
         "figures": partial(_figures, version),
         "data": partial(_data, version),
-        "mechanisms": lambda item: mechanism_specs.described(item, version),
+        "mechanisms": lambda item: registry.described(item, version),
     }
     settings: dict[str, Any] = {}
     for key, check in ones.items():

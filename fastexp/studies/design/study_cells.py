@@ -11,7 +11,7 @@ from typing import Any
 
 from ..subjects.selections import Response
 from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, StudySubject
-from . import mechanism_specs, registry
+from . import registry
 from .code import Code
 from .data_sources import DataSource, label_of, source_of
 from .generators import UTILITIES, Spec
@@ -81,13 +81,13 @@ def cells_of(
 ) -> list[Cell]:
     """All cells, scenario by scenario; whatever cannot be built is a fault."""
     mechanisms = settings["mechanisms"]
-    _distinct("mechanisms", [mechanism_specs.label_of(spec) for spec in mechanisms], errors)
+    _distinct("mechanisms", [registry.label_of(spec) for spec in mechanisms], errors)
     _distinct("data", [label_of(data) for data in settings["data"]], errors)
     there = {scenario.source.takes for scenario in scenarios}
     places = []
     for i, spec in enumerate(mechanisms):
         places.append(f"mechanisms[{i}] ({spec['name']})")
-        takes = mechanism_specs.takes_of(spec)
+        takes = registry.takes_of(spec)
         if takes not in there:
             errors.add(places[i], f"takes {takes}, and no data of the study are that")
 
@@ -98,7 +98,7 @@ def cells_of(
     cells: list[Cell] = []
     for number, scenario in enumerate(scenarios):
         for (i, spec), epsilon in product(enumerate(mechanisms), settings["epsilon"]):
-            if mechanism_specs.takes_of(spec) != scenario.source.takes:
+            if registry.takes_of(spec) != scenario.source.takes:
                 continue
             subject = built(i, epsilon, scenario.bounds)
             if subject is not None:
@@ -121,7 +121,7 @@ def _cell(
         number,
         scenario.source.label,
         scenario.n,
-        mechanism_specs.label_of(spec),
+        registry.label_of(spec),
         epsilon,
         subject,
         key_of(scenario.key, _unlabelled(spec), epsilon, scenario.bounds),

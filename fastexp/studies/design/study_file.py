@@ -10,7 +10,7 @@ from typing import Any
 from ..._parameters import toml_text
 from ...errors import ParameterError
 from .code import imported, replaced
-from .record_files import is_file
+from .data_sources import is_file
 from .settings import SettingErrors, several
 
 

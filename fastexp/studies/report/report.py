@@ -18,7 +18,7 @@ from urllib.parse import quote
 from ..._parameters.text import printable, readable
 from ...errors import ParameterError, StudyError
 from ...pictures.canvas import label
-from ..design import mechanism_specs
+from ..design import registry
 from ..ready.ready import source_of
 from ..store.writing import publish
 from . import figure
@@ -121,10 +121,7 @@ def _text(value: object) -> str:
 
 def takes(study: dict[str, Any]) -> dict[str, str]:
     """For each mechanism's label whether it takes "records" or "utilities"."""
-    return {
-        mechanism_specs.label_of(spec): mechanism_specs.takes_of(spec)
-        for spec in study["mechanisms"]
-    }
+    return {registry.label_of(spec): registry.takes_of(spec) for spec in study["mechanisms"]}
 
 
 def heading(study: dict[str, Any]) -> tuple[str, list[str]]:
