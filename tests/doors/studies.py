@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastexp.studies.design import data_sources, design, generators, registry
 from fastexp.studies.design.code import Code, code_of
 from fastexp.studies.design.data_sources import data_source
+from fastexp.studies.design.design import Scenario, key_of
 from fastexp.studies.design.generators import SHARES, SOURCES, UTILITIES, check
 from fastexp.studies.design.registry import MECHANISMS, build
-from fastexp.studies.design.study_cells import Scenario, key_of
 from fastexp.studies.ready.ready import COUNTS, FOLDER, READY, source_of
 from fastexp.studies.report import figure, report
 from fastexp.studies.report.report import tables_of
@@ -15,8 +15,8 @@ from fastexp.studies.report.results import table_of
 from fastexp.studies.report.study_table import parts, pivots
 from fastexp.studies.run import executors, task
 from fastexp.studies.run.task import data_sets, run_task
-from fastexp.studies.store import folder, machine, writing
-from fastexp.studies.store.writing import line_of, parsed
+from fastexp.studies.store import folder, machine
+from fastexp.studies.store.folder import line_of, parsed
 from fastexp.studies.subjects.many_quantiles import Independent, ManyQuantiles
 from fastexp.studies.subjects.selections import Selection, noisy_max_losses
 from fastexp.studies.subjects.single_numbers import Ranked

@@ -9,7 +9,7 @@ from typing import Any
 from ..._parameters import toml_text
 from ...errors import ParameterError
 from ..design.design import Design, setting_names
-from ..design.study_file import settings_in
+from ..design.settings import settings_in
 
 READY = (
     *("table1", "price-tradeoff", "randomized-response", "laplace", "nice-and-nasty", "selection"),

@@ -20,7 +20,7 @@ from ...errors import ParameterError, StudyError
 from ...pictures.canvas import label
 from ..design import registry
 from ..ready.ready import source_of
-from ..store.writing import publish
+from ..store.folder import publish
 from . import figure
 from .study_table import Part, Rows, StudyTable, distinct, parts, pivots
 from .table_rows import csv_text, json_text

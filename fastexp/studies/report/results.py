@@ -14,7 +14,6 @@ from ...errors import ParameterError, StudyError
 from ...pictures.cards import Card, HtmlRepr
 from ..design.design import Design
 from ..store import folder, machine
-from ..store.writing import publish
 from ..sums.totals import Totals
 from .figure import drawn
 from .report import heading, takes, write_report
@@ -300,8 +299,8 @@ class StudyResults(HtmlRepr):
         path : Path
             The folder.
         """
-        publish(path / "table.csv", self.to_csv().encode())
-        publish(path / "table.json", self.to_json().encode())
+        folder.publish(path / "table.csv", self.to_csv().encode())
+        folder.publish(path / "table.json", self.to_json().encode())
 
 
 def table_of(path: Path) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..design.design import Design
-from ..design.study_cells import Cell
+from ..design.design import Cell, Design
 from ..sums import sketch
 from ..sums.totals import Figure, Totals, root
 

@@ -11,8 +11,7 @@ from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
 from ...laws.figures import SQUARES
 from ..design.code import Code
-from ..design.design import Design
-from ..design.study_cells import Cell, Scenario
+from ..design.design import Cell, Design, Scenario
 from ..subjects.subject import Block, random_of
 from ..sums import sketch
 from ..sums.totals import FigureSums, TaskResult

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..._typing import FloatArray, IntArray
-from ..design.study_cells import Cell
+from ..design.design import Cell
 
 PER_OCTAVE, OCTAVES = 16, 40
 BINS = PER_OCTAVE * OCTAVES + 3  # with those of 0 and of all that is beyond the last edge
