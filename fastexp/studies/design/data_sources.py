@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path, PurePath
-from typing import TypeAlias
 
 import numpy as np
 
@@ -34,7 +33,6 @@ from .generators import (
     check_values,
 )
 
-Randoms: TypeAlias = Iterable[Random]
 OF_FUNCTIONS = ("function", "label", "takes")
 OF_SCENARIOS = ("n", "bounds")  # in place of the study's
 OF_RECORDS = ("column", "label", *OF_SCENARIOS)
@@ -57,7 +55,7 @@ class DataSource:
         """`rows` data sets of n records (or candidates)."""
         return self.of_each(rng.spawn(rows), n) if self.apart else self._make(rng, rows, n)
 
-    def of_each(self, randoms: Randoms, n: int) -> AnyArray:
+    def of_each(self, randoms: Iterable[Random], n: int) -> AnyArray:
         """A data set of each generator."""
         return np.concatenate([self._make(random, 1, n) for random in randoms])
 
@@ -180,20 +178,9 @@ def check_name(table: Spec, known: Iterable[str], what: str) -> None:
     check_label(table)
 
 
-def text(value: object) -> str:
-    """Text that a file can hold: no halves of a character."""
-    try:
-        if isinstance(value, str):
-            value.encode()
-            return str(value)
-    except UnicodeError:
-        pass
-    raise ParameterError("must be text")
-
-
 def check_label(table: Spec) -> None:
     """Check the label that a table of settings may have."""
-    if not text(table.get("label", "x")).strip():
+    if not validate.text("label", table.get("label", "x")).strip():
         raise ParameterError("label must not be empty")
 
 

@@ -19,7 +19,7 @@ from ..subjects import many_quantiles, selections, single_numbers
 from ..subjects.subject import StudySubject, TrueNumber
 from ..subjects.users import OPTIONAL, user_subject
 from .code import code_of
-from .data_sources import check_label, check_name, text
+from .data_sources import check_label, check_name
 from .generators import RECORDS, UTILITIES, Spec, check_parameters, check_values
 
 Bounds = tuple[Any, Any] | None
@@ -180,7 +180,7 @@ def _of_subject(table: Spec, version: str) -> Spec:
     if code.value is not None:
         if not callable(getattr(code.value, "sample", None)):
             raise ParameterError("subject must have sample(data, epsilon, size, rng)")
-        spec["name"] = text(table.get("name", getattr(code.value, "name", None)))
+        spec["name"] = validate.text("name", table.get("name", getattr(code.value, "name", None)))
         spec["parts"] = [part for part in OPTIONAL if getattr(code.value, part, None) is not None]
         spec["takes"] = getattr(code.value, "takes", RECORDS)
     validate.choice("takes", spec["takes"], (RECORDS, UTILITIES))

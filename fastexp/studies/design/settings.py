@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..._parameters import toml_text
+from ..._parameters import toml_text, validate
 from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
 from . import data_sources, registry
 from .code import Code, code_of, imported, mapped, replaced
-from .data_sources import OF_SCENARIOS, is_file, text
+from .data_sources import OF_SCENARIOS, is_file
 from .generators import Spec, is_finite
 
 T = TypeVar("T")
@@ -44,7 +44,8 @@ class SettingErrors:
         try:
             return make()
         except FastexpError as error:
-            self.add(where, str(error).replace(" (pass any_epsilon=True if it is meant)", ""))
+            text = str(error).removeprefix(f"{where} ")
+            self.add(where, text.replace(" (pass any_epsilon=True if it is meant)", ""))
         except TypeError:
             self.add(where, "a value has the wrong type")
         return None
@@ -73,44 +74,42 @@ def written(value: object) -> Any:
 
 def placeless(settings: dict[str, Any]) -> dict[str, Any]:
     """A study's settings without the places of files: their digests tell what they hold."""
-
-    def without(data: dict[str, Any]) -> dict[str, Any]:
-        known = "digest" in data
-        return {key: value for key, value in data.items() if key != "file" or not known}
-
-    return {**settings, "data": [without(data) for data in settings.get("data", [])]}
+    data = settings.get("data", [])
+    return {**settings, "data": [{k: v for k, v in one.items() if k != "file"} for one in data]}
 
 
 def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, Any]:
     """All settings in the form that runs, with defaults; faults are added to `errors`."""
     version = given["version"] if isinstance(given["version"], str) else ""
-    ones: dict[str, Callable[[Any], object]] = {
+    ones: dict[str, Callable[[str, Any], object]] = {
         "name": _name,
-        "question": text,
-        "version": text,
-        "bounds": lambda ends: None if ends is None else _interval(ends),
-        "datasets": _counting(1, MOST_DATASETS),
-        "draws": _counting(0, MOST_DRAWS),
-        "seed": _counting(0, 2**64 - 1),
-        "block": lambda size: None if size is None else _counting(1, 10**6)(size),
+        "question": validate.text,
+        "version": validate.text,
+        "bounds": lambda _, ends: None if ends is None else _interval(ends),
+        "datasets": partial(validate.counting, most=MOST_DATASETS),
+        "draws": partial(validate.counting, least=0, most=MOST_DRAWS),
+        "seed": partial(validate.counting, least=0, most=2**64 - 1),
+        "block": lambda key, size: (
+            None if size is None else validate.counting(key, size, most=10**6)
+        ),
     }
-    lists: dict[str, Callable[[Any], object]] = {
-        "epsilon": _positive,
-        "n": _counting(1, MOST_N),
+    lists: dict[str, Callable[[str, Any], object]] = {
+        "epsilon": validate.positive,
+        "n": partial(validate.counting, most=MOST_N),
         "levels": _level,
-        "figures": partial(_figures, version),
-        "data": partial(_data, version),
-        "mechanisms": lambda item: registry.described(item, version),
+        "figures": lambda _, item: _figures(version, item),
+        "data": lambda _, item: _data(version, item),
+        "mechanisms": lambda _, item: registry.described(item, version),
     }
     settings: dict[str, Any] = {}
     for key, check in ones.items():
-        settings[key] = errors.attempt(key, partial(check, plain(given[key])))
+        settings[key] = errors.attempt(key, partial(check, key, plain(given[key])))
     for key, check in lists.items():
         items = _sources(given[key]) if key == "data" else several(plain(given[key]))
         if not items:
             errors.add(key, "must not be empty")
         places = [(_where(key, i, item), item) for i, item in enumerate(items)]
-        values = [errors.attempt(where, partial(check, item)) for where, item in places]
+        values = [errors.attempt(where, partial(check, key, item)) for where, item in places]
         settings[key] = tuple(x for value in values if value is not None for x in several(value))
     for key in ("epsilon", "n", "levels", "figures"):
         if len({*map(figure_name, settings[key])}) < len(settings[key]):
@@ -141,7 +140,7 @@ def sizes_of(settings: dict[str, Any], data: Spec) -> tuple[int, ...]:
     return tuple(data.get("n", settings["n"])) if size is None else (size,)
 
 
-def _name(value: object) -> str:
+def _name(_: str, value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(NAME, value):
         raise ParameterError("must consist of letters, digits, - and _")
     return value
@@ -182,25 +181,10 @@ def figure_name(figure: Any) -> str:
     return str(figure["name"] if isinstance(figure, dict) else figure)
 
 
-def _positive(value: object) -> float:
-    if not is_finite(value) or value <= 0:
-        raise ParameterError(f"must be numbers > 0 (nats), got {value!r}")
-    return float(value)
-
-
-def _level(value: object) -> float:
+def _level(_: str, value: object) -> float:
     if not is_finite(value) or not LEAST_LEVEL <= value <= 1 - LEAST_LEVEL:
         raise ParameterError(f"must be numbers between 1e-9 and 1 - 1e-9, got {value!r}")
     return float(value)
-
-
-def _counting(least: int, most: int) -> Callable[[object], int]:
-    def one(value: object) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise ParameterError(f"must be an integer between {least} and {most}, got {value!r}")
-        return value
-
-    return one
 
 
 def _sources(value: object) -> list[Any]:
@@ -218,7 +202,7 @@ def _data(version: str, data: object) -> list[Spec]:
         table = {key: value for key, value in data.items() if key not in OF_SCENARIOS}
         places = {key: value for key, value in data.items() if key in OF_SCENARIOS}
     if "n" in places:
-        places["n"] = [_counting(1, MOST_N)(size) for size in several(places["n"])]
+        places["n"] = [validate.counting("n", size, most=MOST_N) for size in several(places["n"])]
     if "bounds" in places:
         places["bounds"] = _interval(places["bounds"])
     return [{**spec, **places} for spec in data_sources.described(table, version)]

@@ -20,11 +20,7 @@ DEEPEST, MARGIN = 1e-6, 0.06  # of the greatest value, where such an axis ends; 
 PANEL, LINE = 2.1, 0.2  # inches: heights of a panel, and of a line
 MARKERS, DASHES = ("o", "s", "^", "D", "v"), ("-", "--", ":", "-.")
 CHARACTERS = 34  # of a line above a panel
-UNDATED: dict[str, dict[str, None]] = {
-    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
-    "pdf": {"CreationDate": None},
-    "png": {},
-}
+UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 
 
 def available() -> bool:

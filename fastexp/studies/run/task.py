@@ -49,12 +49,11 @@ def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
     exact = subject.exact(block, names) if cell.averages and subject.closed else {}
     needed = {*cell.averages, *(figure.removesuffix("_quantile") for figure in cell.quantiles)}
     values: dict[str, FloatArray] = {}
-    user_values: dict[str, FloatArray] = {}
     if size and (needed or cell.callables):
         outputs = subject.draw(block, size, cell.key)
         values = subject.values(block, outputs, tuple(needed)) if needed else {}
         for name, code in cell.callables:
-            user_values[name] = _of_user(code, outputs, subject.truths(block))
+            values[name] = _of_user(code, outputs, subject.truths(block))
     sums: dict[str, FigureSums] = {}
     for figure in cell.averages:
         drawn_values, square = values.get(figure), exact.get(SQUARES.get(figure, ""))
@@ -69,7 +68,7 @@ def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
         for level in cell.levels:
             bound = subject.bound(block, figure, 1.0 - level)
             sums[f"{figure} {level!r}"] = _average(bound, None)
-    return sums | {name: _average(None, numbers) for name, numbers in user_values.items()}
+    return sums | {name: _average(None, values[name]) for name, _ in cell.callables}
 
 
 def _of_user(code: Code, outputs: AnyArray, truths: AnyArray) -> FloatArray:

@@ -44,7 +44,7 @@ class Block:
     streams: WordArray
 
     def __init__(self, rows: AnyArray, first: int, bounds: tuple[float, float] | None) -> None:
-        self.rows = rows if bounds is None else _clamped(rows, *bounds)
+        self.rows = rows if bounds is None else np.clip(rows, *bounds)
         self.first = self.rows[:, 0].copy()
         self.streams = np.arange(first, first + rows.shape[0], dtype=np.uint64)
         self.shared: dict[Any, Any] = {}  # what several figures of a subject need
@@ -62,13 +62,6 @@ class Block:
     def n(self) -> int:
         """Records of a data set, or candidates."""
         return int(self.rows.shape[1])
-
-
-def _clamped(rows: AnyArray, low: float, high: float) -> AnyArray:
-    if rows.dtype.kind == "i" and not (float(low).is_integer() and float(high).is_integer()):
-        rows = rows.astype(np.float64)
-    least, most = (int(low), int(high)) if rows.dtype.kind == "i" else (low, high)
-    return np.clip(rows, least, most)
 
 
 def finite(values: object, what: str) -> AnyArray | None:
