@@ -229,7 +229,7 @@ def test_results_are_drawn_below_a_heading_or_on_ones_own_axes(results: Any) -> 
     assert isinstance(results.plot(ax=inside), Figure)
     with raises("2: number of axes, got 1"):
         results.plot(ax=Figure().subplots())
-    with raises("error, bias...: figure of a study"):
+    with raises("figure: one of several words, got 'nothing'"):
         results.plot("nothing")
 
 

@@ -173,7 +173,7 @@ def test_without_matplotlib_there_is_a_page(
 
 
 def test_faults_are_told(results: Any, tmp_path: Path) -> None:
-    with raises("svg, png, pdf: formats of a report"):
+    with raises("formats: one of several words, got 'gif'"):
         report.write_report(results.to_dict(), tmp_path, ("gif",))
     (tmp_path / "file").write_text("")
     with raises("report that cannot be written"):

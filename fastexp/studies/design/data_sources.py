@@ -171,10 +171,7 @@ def _of_function(table: Spec, version: str) -> Spec:
 
 def check_name(table: Spec, known: Iterable[str], what: str) -> None:
     """Check the name and the label of a table of settings."""
-    if not isinstance(table.get("name"), str):
-        raise ParameterError(f"name must be text: one of {', '.join(known)}")
-    if table["name"] not in known:
-        raise ParameterError(f"unknown {what} {table['name']!r}; there are {', '.join(known)}")
+    validate.choice(what, table.get("name"), tuple(known))
     check_label(table)
 
 

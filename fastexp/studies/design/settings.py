@@ -159,9 +159,7 @@ def _figures(version: str, item: Any) -> list[Any]:
     if callable(item):
         item = {code_of(item).name: item}
     if not isinstance(item, dict):
-        if item not in FIGURES:
-            raise ParameterError(f"must be of {', '.join(FIGURES)}, got {item!r}")
-        return [item]
+        return [validate.choice("figures", item, FIGURES)]
     if set(item) == {"name", "figure"}:
         item = {item["name"]: item["figure"]}
     codes = {name: code_of(value, version) for name, value in item.items()}

@@ -15,8 +15,9 @@ from string import Template
 from typing import Any
 from urllib.parse import quote
 
+from ..._parameters import validate
 from ..._parameters.text import printable, readable
-from ...errors import ParameterError, StudyError
+from ...errors import StudyError
 from ...pictures.canvas import label
 from ..design import registry
 from ..ready.ready import source_of
@@ -44,9 +45,8 @@ def write_report(
     there are no figures, and the page says so.
     """
     path = Path(folder)
-    unknown = [kind for kind in formats if kind not in figure.FORMATS]
-    if unknown:
-        raise ParameterError(f"formats must be of {', '.join(figure.FORMATS)}, got {unknown}")
+    for kind in formats:
+        validate.choice("formats", kind, figure.FORMATS)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

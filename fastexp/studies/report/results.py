@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._compiler.rounding import check_rounding
+from ..._parameters import validate
 from ..._parameters.text import readable
 from ...errors import ParameterError, StudyError
 from ...pictures.cards import Card, HtmlRepr
@@ -181,9 +182,8 @@ class StudyResults(HtmlRepr):
         names = distinct(self.rows, "figure")
         if not names:
             raise StudyError("no task is finished: there are no figures yet")
-        if figure not in (None, *names):
-            raise ParameterError(f"figure must be one of {', '.join(names)}, got {figure!r}")
-        return [row for row in self.rows if row["figure"] == (figure or names[0])]
+        name = names[0] if figure is None else validate.choice("figure", figure, tuple(names))
+        return [row for row in self.rows if row["figure"] == name]
 
     def report(self, path: str | Path, formats: Sequence[str] = ("svg",)) -> list[Path]:
         """Write a page of HTML with tables and figures, and the figures as files.
