@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from functools import cache, partial
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Self, cast
@@ -103,17 +103,13 @@ def cells_of(
         takes = registry.takes_of(spec)
         if takes not in there:
             errors.add(places[i], f"takes {takes}, and no data of the study are that")
-
-    @cache
-    def built(i: int, epsilon: float, ends: tuple[float, float] | None) -> StudySubject | None:
-        return errors.attempt(places[i], partial(registry.build, mechanisms[i], epsilon, ends))
-
     cells: list[Cell] = []
     for number, scenario in enumerate(scenarios):
         for (i, spec), epsilon in product(enumerate(mechanisms), settings["epsilon"]):
             if registry.takes_of(spec) != scenario.source.takes:
                 continue
-            subject = built(i, epsilon, scenario.bounds)
+            build = partial(registry.build, spec, epsilon, scenario.bounds)
+            subject = errors.attempt(places[i], build)
             if subject is not None:
                 cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
                 _check(cells[-1], settings["draws"], places[i], errors)

@@ -116,7 +116,7 @@ class ManyQuantiles(StudySubject):
         if "wrong" in figures:
             low, high = (self._on_grid(ends)[:, None, :] for ends in self._ends(block))
             values["wrong"] = ((drawn < low) | (drawn > high)).mean(axis=2)
-        return {figure: values[figure] for figure in figures}
+        return values
 
     def _on_grid(self, records: AnyArray) -> AnyArray:
         return np.asarray(self.grid.values(self.grid.index(records)))

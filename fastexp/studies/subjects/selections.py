@@ -140,10 +140,7 @@ class Selection(Utilities):
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
     ) -> dict[str, FloatArray]:
         losses = block.rows.max(axis=1)[:, None] - np.take_along_axis(block.rows, drawn, axis=1)
-        values = {"loss": losses} if "loss" in figures else {}
-        if "error" in figures:
-            values["error"] = (losses > 0).astype(np.float64)
-        return values
+        return {"loss": losses, "error": (losses > 0).astype(np.float64)}
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         below = []
@@ -269,13 +266,12 @@ class TopSelection(Utilities):
         tied = (chosen == last[..., None]).sum(axis=2)  # as many of them are right as have a place
         places = (best == last[..., None]).sum(axis=2)
         right = (chosen > last[..., None]).sum(axis=2) + np.minimum(tied, places)
-        every = {
+        return {
             "error": 1.0 - right / self.k,
             "loss": gaps.max(axis=2),
             "total_loss": np.abs(gaps).sum(axis=2),
             "last_loss": last - chosen.min(axis=2),
         }
-        return {figure: every[figure].astype(np.float64) for figure in figures}
 
     def reach(self, block: Block, figure: str) -> float:
         return super().reach(block, figure) * (self.k if figure == "total_loss" else 1)

@@ -82,8 +82,6 @@ class PriceSubject(RecordsByLaw):
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
     ) -> dict[str, FloatArray]:
-        if "loss" not in figures:
-            return {}
         losses, best = np.empty(drawn.shape), self._best(block)
         for i, (bids, prices) in enumerate(zip(block.ordered, drawn, strict=True)):
             buyers = bids.size - np.searchsorted(bids, prices, "left")

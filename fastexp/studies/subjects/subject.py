@@ -109,7 +109,7 @@ class StudySubject(ABC):
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
     ) -> dict[str, FloatArray]:
-        """The same figures of each draw: shape (rows, size)."""
+        """The same figures of each draw, shape (rows, size), and perhaps others."""
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         """P(error or loss <= edge) given each data set: shape (rows, edges)."""
@@ -162,10 +162,7 @@ class TrueNumber(StudySubject):
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
     ) -> dict[str, FloatArray]:
         off = drawn - self.truths(block)[:, None]
-        values = {"bias": off} if "bias" in figures else {}
-        if "error" in figures:
-            values["error"] = np.abs(off)
-        return values
+        return {"bias": off, "error": np.abs(off)}
 
     def rounding(self, figure: str) -> float:
         ends = max(abs(self.low), abs(self.high))
