@@ -9,16 +9,15 @@ from fastexp.studies.design.design import Scenario, key_of
 from fastexp.studies.design.generators import SHARES, SOURCES, UTILITIES, check
 from fastexp.studies.design.registry import MECHANISMS, build
 from fastexp.studies.ready.ready import COUNTS, FOLDER, READY, source_of
-from fastexp.studies.report import figure, report
+from fastexp.studies.report import report
 from fastexp.studies.report.report import tables_of
 from fastexp.studies.report.study_table import parts, pivots
 from fastexp.studies.run import executors, task
 from fastexp.studies.run.task import data_sets, run_task
 from fastexp.studies.store import folder, machine
 from fastexp.studies.store.folder import line_of, parsed
-from fastexp.studies.subjects.many_quantiles import Independent, ManyQuantiles
+from fastexp.studies.subjects.records import Independent, ManyQuantiles, Ranked
 from fastexp.studies.subjects.selections import Selection, noisy_max_losses
-from fastexp.studies.subjects.single_numbers import Ranked
 from fastexp.studies.subjects.subject import EXPECTED, MANY, Block
 from fastexp.studies.sums import sketch
 from fastexp.studies.sums.totals import ExactMoments, Figure, Totals, root

@@ -14,7 +14,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.parameters import readable
-from tests.doors.studies import figure, parts, report
+from tests.doors.studies import parts, report
 from tests.messages import raises
 
 DATA = ("table.csv", "table.json")
@@ -151,7 +151,7 @@ def test_same_results_give_the_same_bytes(
         assert one.read_bytes() == other.read_bytes(), one.name
     (part,) = parts([row()], {})
     kinds = ("png", "pdf")
-    assert figure.files_of(part, "a", [], kinds) == figure.files_of(part, "a", [], kinds)
+    assert report.files_of(part, "a", [], kinds) == report.files_of(part, "a", [], kinds)
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_a_results_folder_gives_the_same_page(
 def test_without_matplotlib_there_is_a_page(
     results: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figure, "available", lambda: False)
+    monkeypatch.setattr(report, "find_spec", lambda _: None)
     made = report.write_report(results.to_dict(), tmp_path)
     assert [p.name for p in made] == ["report.html", *DATA]
     assert "pip install matplotlib" in made[0].read_text()

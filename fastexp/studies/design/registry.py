@@ -15,7 +15,7 @@ from ..._parameters.grid import Grid
 from ...errors import ParameterError
 from ...mechanisms.base import Mechanism
 from ...mechanisms.table import CHOICE, MANY, TABLE, Row
-from ..subjects import many_quantiles, selections, single_numbers
+from ..subjects import records, selections
 from ..subjects.subject import StudySubject, TrueNumber
 from ..subjects.users import OPTIONAL, user_subject
 from .code import code_of
@@ -27,12 +27,12 @@ FAR = 1024.0  # widths of the bounds that records which are not clamped may be b
 OF_SUBJECTS = ("name", "label", "takes", "parts", "subject")
 NOT_OF_STUDIES = ("epsilon", "any_epsilon")  # of a template
 SUBJECTS: dict[str, Any] = {  # by `Row.study`
-    "ranks": single_numbers.Ranked,
-    "mode": single_numbers.ModeSubject,
-    "price": single_numbers.PriceSubject,
-    "statistic": single_numbers.LaplaceSubject,
-    "noise": single_numbers.Noisy,
-    "quantiles": many_quantiles.ManyQuantiles,
+    "ranks": records.Ranked,
+    "mode": records.ModeSubject,
+    "price": records.PriceSubject,
+    "statistic": records.LaplaceSubject,
+    "noise": records.Noisy,
+    "quantiles": records.ManyQuantiles,
     "selection": selections.Selection,
     "bit": selections.Response,
     "top": selections.TopSelection,

@@ -15,8 +15,7 @@ from ...pictures.cards import Card, HtmlRepr
 from ..design.design import Design
 from ..store import folder, machine
 from ..sums.totals import Totals
-from .figure import drawn
-from .report import heading, takes, write_report
+from .report import drawn, heading, takes, write_report
 from .study_table import Rows, StudyTable, distinct, parts, pivots
 from .table_rows import COLUMNS, csv_text, json_text, rows_of
 

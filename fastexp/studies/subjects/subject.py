@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -70,16 +70,6 @@ def finite(values: object, what: str) -> AnyArray | None:
     if numbers is None or numbers.missing is not None or not np.isfinite(numbers.values).all():
         return None
     return numbers.values
-
-
-def drawn_from_records(
-    sample: Callable[..., AnyArray], block: Block, size: int, key: int
-) -> AnyArray:
-    """Draws from the sorted records of each data set, by the stream of its number."""
-    rows = zip(block.ordered, block.streams, strict=True)
-    return np.array(
-        [sample(row, size, rng=key, streams=[int(i)], assume_sorted=True) for row, i in rows]
-    )
 
 
 class StudySubject(ABC):

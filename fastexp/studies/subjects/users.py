@@ -11,8 +11,8 @@ from ..._intake import arrays
 from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
 from ...privacy import Guarantee
+from .records import ByLaw
 from .selections import Selection
-from .single_numbers import ByLaw
 from .subject import Block, finite, random_of
 
 OPTIONAL = ("law", "truth", "promise")
