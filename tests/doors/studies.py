@@ -19,5 +19,5 @@ from fastexp.studies.store.folder import line_of, parsed
 from fastexp.studies.subjects.records import Independent, ManyQuantiles, Ranked
 from fastexp.studies.subjects.selections import Selection, noisy_max_losses
 from fastexp.studies.subjects.subject import EXPECTED, MANY, Block
-from fastexp.studies.sums import sketch
+from fastexp.studies.sums import totals as sketch
 from fastexp.studies.sums.totals import ExactMoments, Figure, Totals, root

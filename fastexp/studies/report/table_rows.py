@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..design.design import Cell, Design
-from ..sums import sketch
-from ..sums.totals import Figure, Totals, root
+from ..sums.totals import Figure, Totals, edges_of, quantile, root
 
 COLUMNS: dict[str, str] = {
     "data": "which data sets",
@@ -115,24 +114,24 @@ def _verdict(difference: float, error: float, step: float, least: float) -> Row:
 
 
 def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
-    edges = sketch.edges_of(cell, kind)
+    edges = edges_of(cell, kind)
     row: Row = {}
     resolution = cell.subject.resolution(kind, cell.n, cell.whole)
     sums = {name: np.cumsum(bins).astype(np.float64) for name, bins in figure.bins.items()}
     if "exact" in sums:
-        row["exact"] = sketch.quantile(sums["exact"], edges, p, resolution)
+        row["exact"] = quantile(sums["exact"], edges, p, resolution)
     if "drawn" not in sums:
         return row
     total = float(sums["drawn"][-1])
     share = sums["drawn"] / total
-    row["monte_carlo"] = sketch.quantile(share, edges, p, resolution)
+    row["monte_carlo"] = quantile(share, edges, p, resolution)
     if "exact" in sums:
         law = sums["exact"] / sums["exact"][-1]
         at = min(int(np.searchsorted(law, p, "left")), edges.size - 1)
         # At most the variance of draws that know nothing of their data set.
         error = math.sqrt(float(law[at] * (1.0 - law[at])) / total)
         for name, level in (("low", p - Z95 * error), ("high", p + Z95 * error)):
-            row[name] = sketch.quantile(share, edges, min(1.0, max(0.0, level)), resolution)
+            row[name] = quantile(share, edges, min(1.0, max(0.0, level)), resolution)
         known = edges[at] > cell.subject.rounding(kind)
         difference = float(share[at] - law[at]) if known else 0.0
         row |= _verdict(difference, error, 0.0 if error > 0 else 1.0 / total, 1e-8)

@@ -13,8 +13,7 @@ from ...laws.figures import SQUARES
 from ..design.code import Code
 from ..design.design import Cell, Design, Scenario
 from ..subjects.subject import Block, random_of
-from ..sums import sketch
-from ..sums.totals import FigureSums, TaskResult
+from ..sums.totals import FigureSums, TaskResult, counts, edges_of, packed, quanta
 
 # Of an average figure a task gives moments (sum, and squares about the mean) of x, the exact
 # figure of each data set, and of m, the mean of its draws; and sums of m - x and of the draws'
@@ -108,12 +107,12 @@ def _moments(x: FloatArray) -> list[float]:
 
 
 def _sketched(cell: Cell, block: Block, figure: str, values: FloatArray | None) -> FigureSums:
-    edges = sketch.edges_of(cell, figure)
+    edges = edges_of(cell, figure)
     bins: dict[str, Any] = {}
     if cell.subject.closed:
         below = np.clip(cell.subject.within(block, figure, edges), 0.0, 1.0)
         sums = np.append(np.add.reduce(below, axis=0), float(below.shape[0]))
-        bins["exact"] = sketch.packed(np.diff(sketch.quanta(sums), prepend=0))
+        bins["exact"] = packed(np.diff(quanta(sums), prepend=0))
     if values is not None:
-        bins["drawn"] = sketch.packed(sketch.counts(values, edges))
+        bins["drawn"] = packed(counts(values, edges))
     return {"bins": bins}
