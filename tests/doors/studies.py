@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from fastexp.studies.design import data_sources, design, generators, registry
+from fastexp.studies.design import data_sources, design, registry
 from fastexp.studies.design.code import Code, code_of
-from fastexp.studies.design.data_sources import data_source
+from fastexp.studies.design.data_sources import SHARES, SOURCES, UTILITIES, check, data_source
 from fastexp.studies.design.design import Scenario, key_of
-from fastexp.studies.design.generators import SHARES, SOURCES, UTILITIES, check
 from fastexp.studies.design.registry import MECHANISMS, build
 from fastexp.studies.ready.ready import COUNTS, FOLDER, READY, source_of
 from fastexp.studies.report import report

@@ -53,7 +53,7 @@ def study_list(options: Namespace) -> None:
 
 
 def _parts() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    from ...studies.design.generators import SOURCES
+    from ...studies.design.data_sources import SOURCES
     from ...studies.design.registry import MECHANISMS
 
     data = [

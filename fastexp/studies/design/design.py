@@ -18,8 +18,7 @@ from ..subjects.selections import Response
 from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, StudySubject
 from . import registry
 from .code import Code, leaves
-from .data_sources import DataSource, label_of, source_of
-from .generators import UTILITIES, Spec
+from .data_sources import UTILITIES, DataSource, Spec, label_of, source_of
 from .settings import (
     SettingErrors,
     figure_name,

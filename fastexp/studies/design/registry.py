@@ -19,8 +19,15 @@ from ..subjects import records, selections
 from ..subjects.subject import StudySubject, TrueNumber
 from ..subjects.users import OPTIONAL, user_subject
 from .code import code_of
-from .data_sources import check_label, check_name
-from .generators import RECORDS, UTILITIES, Spec, check_parameters, check_values
+from .data_sources import (
+    RECORDS,
+    UTILITIES,
+    Spec,
+    check_label,
+    check_name,
+    check_parameters,
+    check_values,
+)
 
 Bounds = tuple[Any, Any] | None
 FAR = 1024.0  # widths of the bounds that records which are not clamped may be beyond them

@@ -17,8 +17,7 @@ from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
 from . import data_sources, registry
 from .code import Code, code_of, imported, mapped, replaced
-from .data_sources import OF_SCENARIOS, is_file
-from .generators import Spec, is_finite
+from .data_sources import OF_SCENARIOS, Spec, is_file, is_finite
 
 T = TypeVar("T")
 NAME = "[A-Za-z0-9_-]{1,100}"
