@@ -63,7 +63,7 @@ class TestFaults:
             ({"n": 1.5}, "n: must be an integer"),
             ({"mechanisms": []}, "mechanisms: must not be empty"),
             ({"mechanisms": ["median", "median"]}, "mechanisms: two have the same label"),
-            ({"mechanisms": [{"name": "quantile"}]}, "mechanisms[0] (quantile): q is missing"),
+            ({"mechanisms": [{"name": "quantile"}]}, "required positional argument: 'q'"),
             ({"mechanisms": [{"name": "quantile", "q": 2}]}, "mechanisms[0] (quantile): q must"),
             ({"mechanisms": [{"name": "median", "step": object()}]}, "(median): step must be a"),
             ({"mechanisms": [{"name": "median", "truth": 1j}]}, "(median): truth must be a number"),

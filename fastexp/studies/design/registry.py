@@ -98,11 +98,8 @@ def build(spec: Spec, epsilon: float, bounds: Bounds) -> StudySubject:
         values["bounds"] = tuple(ends)
     if "q" in values:
         values["q"] = _exact(values["q"])
-    parameters = signature(kind).parameters
-    for name, parameter in parameters.items():
-        if name not in values and parameter.default is parameter.empty:
-            raise ParameterError(f"{name} is missing")
-    mechanism = kind(**{name: values.pop(name) for name in parameters if name in values})
+    options = {name: values.pop(name) for name in signature(kind).parameters if name in values}
+    mechanism = kind(**options)
     limits = [_plain(ends)] if subject.takes == RECORDS else []
     built: StudySubject = subject(mechanism, *limits, **values)
     if isinstance(built, TrueNumber) and ends is not bounds:

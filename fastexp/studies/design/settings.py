@@ -42,11 +42,9 @@ class SettingErrors:
         """What `make` returns; None and a fault if it raises."""
         try:
             return make()
-        except FastexpError as error:
+        except (FastexpError, TypeError) as error:
             text = str(error).removeprefix(f"{where} ")
             self.add(where, text.replace(" (pass any_epsilon=True if it is meant)", ""))
-        except TypeError:
-            self.add(where, "a value has the wrong type")
         return None
 
     def raise_any(self, name: object) -> None:
