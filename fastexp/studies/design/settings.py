@@ -50,9 +50,8 @@ class SettingErrors:
     def raise_any(self, name: object) -> None:
         """Raise one error that lists them all."""
         if self.lines:
-            count = "1 fault" if len(self.lines) == 1 else f"{len(self.lines)} faults"
             text = "".join(f"\n  {line}" for line in self.lines)
-            raise ParameterError(f"study {name!r} has {count}:{text}")
+            raise ParameterError(f"study {name!r} has faults:{text}")
 
 
 def plain(value: object) -> Any:
