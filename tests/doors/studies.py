@@ -15,7 +15,7 @@ from fastexp.studies.run import executors, task
 from fastexp.studies.run.task import data_sets, run_task
 from fastexp.studies.store import folder, machine
 from fastexp.studies.store.folder import line_of, parsed
-from fastexp.studies.subjects.records import Independent, ManyQuantiles, Ranked
+from fastexp.studies.subjects.record_subjects import Independent, ManyQuantiles, Ranked
 from fastexp.studies.subjects.selections import Selection, noisy_max_losses
 from fastexp.studies.subjects.subject import EXPECTED, MANY, Block
 from fastexp.studies.sums import totals as sketch

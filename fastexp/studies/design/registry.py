@@ -15,7 +15,7 @@ from ..._parameters.grid import Grid
 from ...errors import ParameterError
 from ...mechanisms.base import Mechanism
 from ...mechanisms.table import CHOICE, MANY, TABLE, Row
-from ..subjects import records, selections
+from ..subjects import record_subjects, selections
 from ..subjects.subject import StudySubject, TrueNumber
 from ..subjects.users import OPTIONAL, user_subject
 from .code import code_of
@@ -34,12 +34,12 @@ FAR = 1024.0  # widths of the bounds that records which are not clamped may be b
 OF_SUBJECTS = ("name", "label", "takes", "parts", "subject")
 NOT_OF_STUDIES = ("epsilon", "any_epsilon")  # of a template
 SUBJECTS: dict[str, Any] = {  # by `Row.study`
-    "ranks": records.Ranked,
-    "mode": records.ModeSubject,
-    "price": records.PriceSubject,
-    "statistic": records.LaplaceSubject,
-    "noise": records.Noisy,
-    "quantiles": records.ManyQuantiles,
+    "ranks": record_subjects.Ranked,
+    "mode": record_subjects.ModeSubject,
+    "price": record_subjects.PriceSubject,
+    "statistic": record_subjects.LaplaceSubject,
+    "noise": record_subjects.Noisy,
+    "quantiles": record_subjects.ManyQuantiles,
     "selection": selections.Selection,
     "bit": selections.Response,
     "top": selections.TopSelection,
