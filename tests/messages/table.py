@@ -663,7 +663,6 @@ MESSAGES = (
     Message("numbers of a study", ParameterError, "...data must be finite numbers in one dimension, at least one...", "a study, in test_sources"),
     Message("numbers of an own figure", StudyError, "...{name} must give size = {size} finite numbers...", "a study, in test_own_subjects"),
     Message("one source of data", ParameterError, "data must be one source: no parameter is a list", "a study, in test_own_data"),
-    Message("report that cannot be written", StudyError, "the report cannot be written to {path}: {reason}", "a study, in test_report"),
     Message("result of another study", StudyError, "a task's result is not one of this study", "Study.resume"),
     Message("results folder in use", StudyError, "{parent} is in use: another run writes to it", "Study.resume"),
     Message("results folder in use before", ParameterError, "out must be a new or an empty folder...", "run of a study, in test_folder"),

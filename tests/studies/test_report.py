@@ -176,7 +176,7 @@ def test_faults_are_told(results: Any, tmp_path: Path) -> None:
     with raises("formats: one of several words, got 'gif'"):
         report.write_report(results.to_dict(), tmp_path, ("gif",))
     (tmp_path / "file").write_text("")
-    with raises("report that cannot be written"):
+    with raises("results that cannot be written"):
         report.write_report(results.to_dict(), tmp_path / "file")
     with raises("folder of no study"):
         fx.StudyResults.open(tmp_path)

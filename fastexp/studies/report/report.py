@@ -21,11 +21,10 @@ from urllib.parse import quote
 
 from ..._parameters import validate
 from ..._parameters.text import printable, readable
-from ...errors import StudyError
 from ...pictures.canvas import LIGHT, grid, label, labelled, legend_below, numbered, paper
 from ..design import registry
 from ..ready.ready import source_of
-from ..store.folder import publish
+from ..store.folder import publish, unwritten
 from .study_table import RECORDS, Part, Rows, StudyTable, distinct, parts, pivots, several, text_of
 from .table_rows import Row, csv_text, json_text
 
@@ -182,8 +181,7 @@ def write_report(
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = error.strerror or "system error"
-        raise StudyError(f"the report cannot be written to {path}: {reason}") from None
+        raise unwritten(path, error) from None
     figures = parts(table["rows"], takes(table["study"])) if find_spec("matplotlib") else []
     files: dict[str, bytes] = {}
     svgs = []

@@ -258,7 +258,7 @@ class StudyResults(HtmlRepr):
         ParameterError
             If Polars is not installed.
         """
-        return _module("polars", "Polars").DataFrame(self.rows, infer_schema_length=None)
+        return _module("polars").DataFrame(self.rows, infer_schema_length=None)
 
     def to_pandas(self) -> Any:
         """The table as a pandas frame.
@@ -272,7 +272,7 @@ class StudyResults(HtmlRepr):
         ParameterError
             If pandas is not installed.
         """
-        return _module("pandas", "pandas").DataFrame(self.rows, columns=list(COLUMNS))
+        return _module("pandas").DataFrame(self.rows, columns=list(COLUMNS))
 
     def to_arrow(self) -> Any:
         """The table as an Arrow table.
@@ -286,8 +286,7 @@ class StudyResults(HtmlRepr):
         ParameterError
             If pyarrow is not installed.
         """
-        arrow = _module("pyarrow", "pyarrow")
-        return arrow.table({column: [row[column] for row in self.rows] for column in COLUMNS})
+        return _module("pyarrow").Table.from_pylist(self.rows)
 
     def publish(self, path: Path) -> None:
         """Write table.csv and table.json into a results folder, whole or not at all.
@@ -307,10 +306,9 @@ def _written(text: str, path: str | Path | None) -> str:
     return text
 
 
-def _module(name: str, title: str) -> Any:
+def _module(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise ParameterError(
-            f"to_{name.removeprefix('py')} needs {title}: pip install {name}"
-        ) from None
+        form = name.removeprefix("py")
+        raise ParameterError(f"to_{form} needs {name}: pip install {name}") from None

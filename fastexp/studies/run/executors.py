@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
-    Executor,
     Future,
     ProcessPoolExecutor,
     ThreadPoolExecutor,
@@ -38,7 +37,6 @@ from .task import run_task
 Report: TypeAlias = Callable[[int, int], object]  # called with (tasks done, tasks in all)
 BLINK = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
 AHEAD, UNKNOWN = 3, 64  # tasks that wait for each worker; in flight where workers are unknown
-SUBMITS = "submit(function, *arguments) gives a Future"
 MOST_WINDOWS = 61  # processes: Windows waits for no more handles at once
 
 
@@ -101,7 +99,10 @@ def workers_of(executor: object, workers: int) -> Iterator[Workers]:
         if executor in (None, "threads"):
             yield Workers(stack.enter_context(ThreadPoolExecutor(count)), count)
         elif executor == "processes":
-            yield Workers(stack.enter_context(processes(count)), count, spawned=True)
+            context = multiprocessing.get_context("spawn")  # forks of threads or locks can hang
+            most = min(count, MOST_WINDOWS) if os.name == "nt" else count
+            pool = ProcessPoolExecutor(most, mp_context=context, initializer=belong)
+            yield Workers(stack.enter_context(pool), count, spawned=True)
         else:
             client: Any = stack.enter_context(_dask(count)) if executor == "dask" else executor
             if hasattr(client, "get_executor"):  # a Client of dask.distributed
@@ -113,15 +114,8 @@ def workers_of(executor: object, workers: int) -> Iterator[Workers]:
                 got = repr(executor) if isinstance(executor, str) else type(executor).__name__
                 raise ParameterTypeError(
                     "executor must be None, 'threads', 'processes', 'dask' or an executor "
-                    f"({SUBMITS}), got {got}"
+                    f"(submit(function, *arguments) gives a Future), got {got}"
                 )
-
-
-def processes(workers: int) -> Executor:
-    """Fresh processes that leave Ctrl-C to the one that started them, and end with it."""
-    context = multiprocessing.get_context("spawn")  # forks of threads or locks can hang
-    count = min(workers, MOST_WINDOWS) if os.name == "nt" else workers
-    return ProcessPoolExecutor(count, mp_context=context, initializer=belong)
 
 
 @contextlib.contextmanager

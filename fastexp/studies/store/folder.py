@@ -201,7 +201,7 @@ def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
     lines = [
         f"\n  {key}: {old.get(key)!r} there, {new.get(key)!r} here"
         for key in sorted({*old, *new})
-        if json.dumps(old.get(key), sort_keys=True) != json.dumps(new.get(key), sort_keys=True)
+        if repr(old.get(key)) != repr(new.get(key))
     ]
     if lines:
         raise StudyError(f"{path} holds another study:{''.join(lines)}")
