@@ -25,8 +25,20 @@ from ...pictures.canvas import LIGHT, grid, label, labelled, legend_below, numbe
 from ..design import registry
 from ..ready.ready import source_of
 from ..store.folder import publish, unwritten
-from .study_table import RECORDS, Part, Rows, StudyTable, distinct, parts, pivots, several, text_of
-from .table_rows import Row, csv_text, json_text
+from .study_table import (
+    RECORDS,
+    Part,
+    Row,
+    Rows,
+    StudyTable,
+    csv_text,
+    distinct,
+    json_text,
+    parts,
+    pivots,
+    several,
+    text_of,
+)
 
 FORMATS = ("svg", "png", "pdf")
 COLUMNS, TICKS = 3, 7  # at most: panels beside each other; values of x that have a tick each

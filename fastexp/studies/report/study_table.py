@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from shutil import get_terminal_size
@@ -10,9 +13,38 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ..._parameters.text import fitting, printable, readable, table_lines
 from ...pictures.cards import Card, HtmlRepr
-from .table_rows import Row
 
+Row: TypeAlias = dict[str, Any]  # column to value
 Rows: TypeAlias = list[Row]
+COLUMNS: dict[str, str] = {
+    "data": "which data sets",
+    "n": "records in a data set (or candidates)",
+    "mechanism": "which mechanism",
+    "epsilon": "the mechanism's parameter, nats",
+    "promised_epsilon": "of the guarantee, nats; empty: only rho is promised",
+    "delta": "of the guarantee, with promised_epsilon; 0: pure",
+    "rho": "of the guarantee, nats; empty: not promised",
+    "neighbors": "the relation of the guarantee; empty: that of the stated sensitivity",
+    "figure": "error: |output - truth| (selections: 1 where not the best); bias: output - truth; "
+    "loss: best utility minus the output's; quantiles of error and loss over data sets and draws "
+    "together; theorems: their bounds, averaged over data sets; of m quantiles the mean over them, "
+    "rank_error: records between output and truth, wrong: the share that are not the true "
+    "quantile, worst_error, worst_rank_error: of the worst one of each draw",
+    "level": "of a quantile; for theorems one minus the failure probability",
+    "datasets": "how many data sets",
+    "draws": "draws for each data set",
+    "exact": "mean over data sets of the expectation over the noise; units of records or utility",
+    "exact_sd": "its standard deviation across data sets; same units",
+    "exact_se": "standard error of `exact` as an average over all data sets of this kind",
+    "monte_carlo": "the same from draws, on the same data sets",
+    "monte_carlo_sd": "standard deviation across data sets of the mean of the draws",
+    "low": "lower end of the 95 % interval of `monte_carlo` around what it estimates: the noise's "
+    "part alone, as the data sets are the same",
+    "high": "its upper end",
+    "z": "(monte_carlo - exact) / its standard error; of quantiles, of the share of draws up to "
+    "the exact one",
+    "agree": "whether exact and drawn figures agree: |z| <= 5",
+}
 DIGITS = 3
 RECORDS, UTILITIES = "records", "utilities"
 FIGURES: dict[object, str] = {
@@ -232,3 +264,17 @@ def _notes(rows: Rows, *, all_drawn: bool) -> list[str]:
         texts = [f"{kind} ({'; '.join(names)})" for kind, names in kinds.items()]
         notes.append(f"Guarantees differ: {', '.join(texts)}.")
     return notes
+
+
+def csv_text(rows: list[Row]) -> str:
+    """Rows as CSV, with nothing for None; numbers read back the same."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def json_text(table: dict[str, Any]) -> str:
+    """What `StudyResults.to_dict` gives as JSON."""
+    return json.dumps(table, indent=1) + "\n"
