@@ -240,8 +240,7 @@ def epsilon_for(
             f"{type(mechanism).__name__}"
         )
     # Without data, nothing of studies is imported.
-    from .studies.design.data_sources import data_source
-    from .studies.design.generators import RECORDS
+    from .studies.design.data_sources import RECORDS, data_source
 
     if column is not None:
         kind = "file" if isinstance(like, (str, PathLike)) else "frame"

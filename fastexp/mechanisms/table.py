@@ -181,7 +181,7 @@ TABLE: dict[str, Row] = {
         "smooth_sensitivity_median.SmoothSensitivityMedian",
         "Simulate the median plus noise by its smooth sensitivity.",
         ("bounds", "delta", "noise", "calibration", "neighbors", "midpoint"),
-        "smooth",
+        "noise",
         preset={"delta": 0},
         compared=True,
     ),

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from functools import wraps
-from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .._compiler.rounding import check_rounding
 from .._parameters import validate
-from ..errors import ParameterTypeError
 from .design.design import Design
 from .ready.ready import settings_of
 from .report.results import StudyResults
-from .run.executors import workers_of
-from .run.runner import Report, carried_out
+from .run.executors import Report, carried_out, workers_of
 from .store import folder as folders
 
 
@@ -115,19 +111,6 @@ class Study(Design):
     >>> results.agree
     True
     """
-
-    if not TYPE_CHECKING:  # type checkers read the settings of `Design`
-
-        @wraps(Design.__init__)
-        def __init__(self, *unnamed: object, **given: Any) -> None:
-            try:
-                signature(Design).bind(*unnamed, **given)
-            except TypeError as error:
-                raise ParameterTypeError(
-                    "Study takes its settings by name, and needs name, mechanisms and epsilon; a "
-                    f"study that comes with fastexp is Study.ready(name): {error}"
-                ) from None
-            super().__init__(**given)
 
     @staticmethod
     def ready(name: str, **changes: Any) -> Study:

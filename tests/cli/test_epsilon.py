@@ -83,7 +83,7 @@ def test_where_none_is_enough_there_is_no_number(run: Run, tmp_path: Path) -> No
         (["medain"], "no 'medain': did you mean 'median'?"),
         (["median:stpe=1"], "NAME: median has no parameter 'stpe'"),
         (["quantile"], "NAME: quantile needs q, as quantile:q=..."),
-        (["median", "--like", "agse"], "unknown data 'agse'"),
+        (["median", "--like", "agse"], "got 'agse'"),
         (["median", "--like", "normal:mena=3"], "unknown parameters mena"),
         (["median", "--like", "votes"], "like must be data that Median takes"),
         (["median", "--loss", "2"], "exactly one of error"),

@@ -8,7 +8,7 @@ import re
 import fastexp as fx
 from tests.docs.page_code import DOCS
 from tests.doors.cli import publication
-from tests.doors.studies import data_sources, design, generators, record_files, registry
+from tests.doors.studies import data_sources, design, registry
 from tests.support.each import each
 
 PAGE = (DOCS / "reference" / "toml.md").read_text()
@@ -55,10 +55,10 @@ def test_the_settings_of_a_study():
 def test_the_sources_of_data():
     names = keys(PAGE, "`[[data]]`")
     shared = {*data_sources.OF_SCENARIOS, *data_sources.OF_FUNCTIONS}
-    settings = {"name", "file", "digest", *shared, *record_files.SETTINGS}
-    assert sorted(names) == sorted([*settings, *generators.SOURCES])
+    settings = {"name", "file", "digest", *shared, *data_sources.OF_RECORDS}
+    assert sorted(names) == sorted([*settings, *data_sources.SOURCES])
     cells = {row[0].strip("`"): row[1] for row in rows(PAGE, "`[[data]]`")}
-    for name, source in generators.SOURCES.items():
+    for name, source in data_sources.SOURCES.items():
         known = [k if value is None else f"{k} = {value}" for k, value in source.defaults.items()]
         assert cells[name] == ", ".join(f"`{text}`" for text in known)
 

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from fastexp.studies.design import data_sources, design, generators, record_files, registry
+from fastexp.studies.design import data_sources, design, registry
 from fastexp.studies.design.code import Code, code_of
-from fastexp.studies.design.data_sources import data_source
-from fastexp.studies.design.generators import SHARES, SOURCES, UTILITIES, check
+from fastexp.studies.design.data_sources import SHARES, SOURCES, UTILITIES, check, data_source
+from fastexp.studies.design.design import Scenario, key_of
 from fastexp.studies.design.registry import MECHANISMS, build
-from fastexp.studies.design.study_cells import Scenario, key_of
 from fastexp.studies.ready.ready import COUNTS, FOLDER, READY, source_of
-from fastexp.studies.report import figure, page, report
-from fastexp.studies.report.pivot import pivots
+from fastexp.studies.report import report
 from fastexp.studies.report.report import tables_of
-from fastexp.studies.report.results import table_of
-from fastexp.studies.report.words import parts
+from fastexp.studies.report.study_table import parts, pivots
 from fastexp.studies.run import executors, task
 from fastexp.studies.run.task import data_sets, run_task
-from fastexp.studies.store import folder, machine, writing
-from fastexp.studies.store.writing import line_of, parsed
-from fastexp.studies.subjects import ranked
-from fastexp.studies.subjects.laplace_max import noisy_max_losses
-from fastexp.studies.subjects.many_quantiles import Independent, ManyQuantiles
-from fastexp.studies.subjects.ranked import Ranked
-from fastexp.studies.subjects.selections import Selection
+from fastexp.studies.store import folder, machine
+from fastexp.studies.store.folder import line_of, parsed
+from fastexp.studies.subjects.record_subjects import Independent, ManyQuantiles, Ranked
+from fastexp.studies.subjects.selections import Selection, noisy_max_losses
 from fastexp.studies.subjects.subject import EXPECTED, MANY, Block
-from fastexp.studies.sums import sketch
+from fastexp.studies.sums import totals as sketch
 from fastexp.studies.sums.totals import ExactMoments, Figure, Totals, root

@@ -344,7 +344,7 @@ ROWS = {
         "losses of bounds": "kernels/figures:distances_fill:true:4",
         "every block the same data": "studies/run:data_sets:value=0:29",
         "the last block is full": "studies/run:run_task:argument:3",
-        "the wrong data agree": "studies/report:Row/_verdict:value=0:42,turn:3",
+        "the wrong data agree": "studies/report:_verdict:value=0:42,turn:3",
         "a damaged line counts": "studies/store:parsed:true",
         "bins to the left": "studies/sums:counts:twin",
         "bins forgotten": "studies/sums:packed:value=0",

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.studies import executors, ranked, run_task
+from tests.doors.studies import Ranked, executors, run_task
 from tests.messages import raises, says
 from tests.support.each import each
 from tests.support.small_study import TASKS, small
@@ -303,21 +303,21 @@ class TestAgreement:
 
     def test_wrong_draws_are_seen(self, monkeypatch):
         """The power of the same check: draws at another epsilon."""
-        true = ranked.Ranked.draw
+        true = Ranked.draw
 
         def wrong(self, block, size, key):
             other = fx.Median(self.mechanism.epsilon * 1.5, (-3, 3))
-            return true(ranked.Ranked(other, (-3, 3)), block, size, key)
+            return true(Ranked(other, (-3, 3)), block, size, key)
 
-        monkeypatch.setattr(ranked.Ranked, "draw", wrong)
+        monkeypatch.setattr(Ranked, "draw", wrong)
         results = small(**self.HOW, mechanisms=["median"]).run(workers=1)
         assert not results.agree
         seen = {row["figure"] for row in results.rows if row["agree"] is False}
         assert seen == {"error", "error_quantile"}
 
     def test_shifted_draws_are_seen(self, monkeypatch):
-        true = ranked.Ranked.draw
+        true = Ranked.draw
         shift = lambda *args: np.minimum(true(*args) + 0.1, 3.0)  # noqa: E731
-        monkeypatch.setattr(ranked.Ranked, "draw", shift)
+        monkeypatch.setattr(Ranked, "draw", shift)
         results = small(**self.HOW, mechanisms=["median"]).run(workers=1)
         assert "bias" in {row["figure"] for row in results.rows if row["agree"] is False}

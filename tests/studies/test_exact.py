@@ -166,7 +166,7 @@ class TestAgainstLaws:
         made = fx.Study(name="t", n=30, bounds=(-1, 1), mechanisms=specs, epsilon=1.0, datasets=5)
         rows = np.array(data_sets(made))
         for cell in made.cells:
-            block = Block(rows.copy(), 3, (-1.0, 1.0), [c.subject for c in made.cells])
+            block = Block(rows.copy(), 3, (-1.0, 1.0))
             drawn = cell.subject.draw(block, 7, cell.key)
             sample = cell.subject.mechanism.sample
             alone = [sample(row, 7, rng=cell.key, streams=[3 + i]) for i, row in enumerate(rows)]
@@ -190,7 +190,7 @@ class TestQuantiles:
             )
             (row,) = data_sets(made)
             cell = made.cells[0]
-            block = Block(row[None, :].copy(), 0, (-4.0, 4.0), [cell.subject])
+            block = Block(row[None, :].copy(), 0, (-4.0, 4.0))
             truth = float(cell.subject.truths(block)[0])
             law = cell.subject.mechanism.law(row)
             for line in made.run(workers=1).rows:

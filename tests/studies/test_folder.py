@@ -16,7 +16,7 @@ import pytest
 
 import fastexp as fx
 from fastexp.errors import StudyError
-from tests.doors.studies import folder, machine, run_task, writing
+from tests.doors.studies import folder, machine, run_task
 from tests.messages import heard, raises, says
 from tests.support import processes
 from tests.support.small_study import TASKS, small, tables, undisturbed
@@ -52,7 +52,7 @@ def run_again(path: Path, whole: Path) -> int:
     fx.Study.resume(path, workers=1, progress=lambda done, _: counts.append(done))
     assert tables(path) == tables(whole)
     assert {p.name for p in path.iterdir()} == FILES
-    numbers = [result["task"] for line in lines_of(path) if (result := writing.parsed(line))]
+    numbers = [result["task"] for line in lines_of(path) if (result := folder.parsed(line))]
     assert sorted(set(numbers)) == list(range(TASKS))
     return len(counts) - 1 if counts else 0
 
@@ -140,7 +140,7 @@ class TestDamage:
     )
     def test_whole_lines_of_something_else(self, broken, change):
         result = {**run_task(small(), 0), **change}
-        lines = [writing.line_of(result), *lines_of(broken)[1:]]
+        lines = [folder.line_of(result), *lines_of(broken)[1:]]
         (broken / "tasks.jsonl").write_bytes(b"".join(lines))
         with raises("result of another study"):
             fx.Study.resume(broken)
@@ -268,12 +268,12 @@ class TestDisk:
     @pytest.mark.parametrize("workers", [1, 2])
     def test_a_full_disk(self, workers, tmp_path, whole, monkeypatch):
         room = len(b"".join(lines_of(whole)[:6])) + 30
-        monkeypatch.setattr(writing.io, "FileIO", Full)
+        monkeypatch.setattr(folder.io, "FileIO", Full)
         monkeypatch.setattr(Full, "room", room)
         with raises("...tasks.jsonl: results that cannot be written, got No space left..."):
             small().run(workers=workers, out=tmp_path / "out")
         monkeypatch.undo()
-        assert all(writing.parsed(line) for line in lines_of(tmp_path / "out"))
+        assert all(folder.parsed(line) for line in lines_of(tmp_path / "out"))
         kept = len(lines_of(tmp_path / "out"))
         assert kept >= 4
         assert run_again(tmp_path / "out", whole) == TASKS - kept
@@ -281,7 +281,7 @@ class TestDisk:
     @pytest.mark.slow
     def test_room_again_after_a_failure(self, tmp_path, whole, monkeypatch):
         """What is written after a part of a line was taken back stands where it must."""
-        monkeypatch.setattr(writing.io, "FileIO", Full)
+        monkeypatch.setattr(folder.io, "FileIO", Full)
         monkeypatch.setattr(Full, "room", 100)
         store = folder.create(tmp_path / "out", small())
         with pytest.raises(StudyError):
@@ -344,7 +344,7 @@ class TestDisk:
         def refuse(*_: Any) -> int:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-        monkeypatch.setattr(writing.os, "open", refuse)
+        monkeypatch.setattr(folder.os, "open", refuse)
         with raises("results that cannot be written, got Permission denied"):
             fx.Study.resume(broken)
 

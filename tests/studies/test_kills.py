@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import fastexp as fx
-from tests.doors.studies import executors, run_task, writing
+from tests.doors.studies import executors, folder, run_task
 from tests.support import processes
 from tests.support.processes import started
 from tests.support.small_study import TASKS, small, tables, undisturbed
@@ -87,7 +87,7 @@ def alive(pid: int) -> bool:
 
 def whole_lines(out: Path) -> int:
     file = out / "tasks.jsonl"
-    return sum(map(bool, map(writing.parsed, file.read_bytes().splitlines(keepends=True))))
+    return sum(map(bool, map(folder.parsed, file.read_bytes().splitlines(keepends=True))))
 
 
 class TestWorkers:

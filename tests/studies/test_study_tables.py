@@ -143,5 +143,5 @@ def test_an_unfinished_folder_tells_what_there_is(tmp_path: Path) -> None:
     tasks.write_bytes(b"")
     with raises("study without figures"):
         fx.StudyResults.open(tmp_path / "out").table()
-    with raises("error: figure of a study, got 'loss'"):
+    with raises("figure: one of several words, got 'loss'"):
         whole.table("loss")

@@ -21,7 +21,7 @@ PAIRS = list(permutations(range(4), 2))
 
 def drawn(name, utilities=UTILITIES, size=20_000, epsilon=1.0, key=5, **parameters):
     subject = build({"name": name, "k": 2, **parameters}, epsilon, None)
-    block = Block(np.array([utilities], dtype=np.float64), 0, None, [subject])
+    block = Block(np.array([utilities], dtype=np.float64), 0, None)
     return subject, block, subject.draw(block, size, key)
 
 
@@ -115,10 +115,10 @@ def test_noise_keeps_its_promise_and_half_the_scale_would_not(monotonic):
 def test_a_data_sets_draws_depend_on_its_number_alone():
     subject = build({"name": "permute-and-flip-top-k", "k": 2}, 1.0, None)
     rows = np.array([UTILITIES, (1, 1, 9, 1), (4, 4, 4, 4)], dtype=np.float64)
-    whole = subject.draw(Block(rows, 0, None, [subject]), 50, 3)
-    part = subject.draw(Block(rows[1:], 1, None, [subject]), 50, 3)
+    whole = subject.draw(Block(rows, 0, None), 50, 3)
+    part = subject.draw(Block(rows[1:], 1, None), 50, 3)
     np.testing.assert_array_equal(whole[1:], part)
-    assert (whole[2] != subject.draw(Block(rows[2:], 0, None, [subject]), 50, 3)[0]).any()
+    assert (whole[2] != subject.draw(Block(rows[2:], 0, None), 50, 3)[0]).any()
 
 
 def test_figures():

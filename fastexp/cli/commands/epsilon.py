@@ -59,7 +59,7 @@ def epsilon(options: Namespace) -> None:
 
 
 def _like(text: str) -> object:
-    from ...studies.design.generators import SOURCES
+    from ...studies.design.data_sources import SOURCES
 
     name, *parts = text.split(":")
     return {"name": name, **assigned(parts)} if name in SOURCES else text

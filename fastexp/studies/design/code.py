@@ -69,7 +69,7 @@ def code_of(value: object, version: str = "", reference: str = "") -> Code:
     return Code(name, digest, value)
 
 
-def imported(reference: str, digest: str = "", version: str = "") -> Code:
+def imported(reference: str, digest: str, version: str) -> Code:
     """The code that ``module:name`` means, of that digest; a class is called, without arguments."""
     module, _, path = reference.partition(":")
     try:

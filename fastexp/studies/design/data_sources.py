@@ -1,29 +1,251 @@
-"""Where data sets come from, whatever says so: a name, numbers, a file, a frame or a function."""
+"""Where data sets come from: a named generator, numbers, a file, a frame or a function.
+
+A source makes a matrix, a data set a row, from a generator of NumPy's; it knows no mechanism.
+Its parameters are public settings of the study.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import os
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, lru_cache, partial
+from inspect import signature
 from itertools import product
-from pathlib import PurePath
-from typing import TypeAlias
+from pathlib import Path, PurePath
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
 from ..._intake import arrays
 from ..._parameters import validate
-from ..._typing import AnyArray
+from ..._parameters.digits import of_table
+from ..._typing import AnyArray, FloatArray
 from ...errors import ParameterError, StudyError
-from ..subjects.subject import finite
-from . import record_files
+from ...query.engines.frame import ColumnRead, Frame
+from ...query.engines.types import NUMERIC, check_column, check_records
+from ...query.files.paths import files_of, format_of, stamp_of
+from ...query.frames.find import frame_of
+from ..subjects.subject import Random, finite
 from .code import code_of
-from .generators import RECORDS, SOURCES, UTILITIES, Random, Spec, check, check_values
 
-Randoms: TypeAlias = Iterable[Random]
+Spec: TypeAlias = dict[str, Any]  # a name with parameters, as JSON has it
+RECORDS, UTILITIES = "records", "utilities"
 OF_FUNCTIONS = ("function", "label", "takes")
 OF_SCENARIOS = ("n", "bounds")  # in place of the study's
+OF_RECORDS = ("column", "label", *OF_SCENARIOS)
+MOST_ROWS = 100_000  # of a frame, which is written down whole
+WIDEST = 1e150  # of a parameter: squares of data are then finite
+LIMITS = {  # of parameters; without a line here they have WIDEST
+    **dict.fromkeys(("sd", "sigma", "median", "lead"), (1 / WIDEST, WIDEST)),
+    **dict.fromkeys(("exponent", "heaping"), (0, 100)),
+    **dict.fromkeys(("votes", "most"), (1, 10**15)),
+    "values": (1, 10**8),
+    "share": (0, 1),
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One generator: how it draws, what a row is, whether records are integers."""
+
+    make: Callable[..., AnyArray]  # of a generator, rows and n; by name the parameters
+    about: str
+    rows: str = RECORDS
+    whole: bool = False
+    fixed: bool = False  # every data set is the same
+
+    @cached_property
+    def defaults(self) -> Spec:
+        """Its parameters; None: it must be given."""
+        parameters = list(signature(self.make).parameters.values())[3:]
+        return {p.name: None if p.default is p.empty else p.default for p in parameters}
+
+    @property
+    def given(self) -> bool:
+        """Whether its one parameter is a list of numbers."""
+        return self.defaults == {"values": None}
+
+
+def _normal(random: Random, rows: int, n: int, mean: float = 0.0, sd: float = 1.0) -> AnyArray:
+    records = random.standard_normal((rows, n))
+    if sd != 1.0:
+        records *= sd
+    if mean != 0.0:
+        records += mean
+    return records
+
+
+def _lognormal(
+    random: Random, rows: int, n: int, median: float = 1.0, sigma: float = 1.0
+) -> AnyArray:
+    return random.lognormal(math.log(median), sigma, (rows, n))
+
+
+def _uniform(random: Random, rows: int, n: int, low: float = 0.0, high: float = 1.0) -> AnyArray:
+    return random.uniform(low, high, (rows, n))
+
+
+def _bimodal(
+    random: Random,
+    rows: int,
+    n: int,
+    low: float = -2.0,
+    high: float = 2.0,
+    sd: float = 0.5,
+    share: float = 0.5,
+) -> AnyArray:
+    centres = np.where(random.random((rows, n)) < share, low, high)
+    return np.asarray(centres + sd * random.standard_normal((rows, n)))
+
+
+def _zipf(random: Random, rows: int, n: int, values: int = 1000, exponent: float = 1.1) -> AnyArray:
+    weights = np.arange(1.0, values + 1) ** -float(exponent)
+    return 1 + _weighted(random, rows, n, weights)
+
+
+def _weighted(random: Random, rows: int, n: int, weights: FloatArray) -> AnyArray:
+    """Places from 0, each as often as its weight says."""
+    totals = np.cumsum(weights)
+    places = np.searchsorted(totals, random.random((rows, n)) * totals[-1], "right")
+    return np.asarray(np.minimum(places, weights.size - 1), dtype=np.int64)
+
+
+# Shares of a population by age, in steps of ten years from 0: about those of a country in
+# Europe. Within a step ages are equally likely; every tenth age is given twice as often, as
+# people do round their ages.
+SHARES = (0.10, 0.10, 0.12, 0.13, 0.13, 0.14, 0.12, 0.10, 0.05, 0.01)
+
+
+def _ages(random: Random, rows: int, n: int, heaping: float = 1.0) -> AnyArray:
+    weights = np.repeat(np.array(SHARES) / 10, 10)
+    weights[::10] *= 1.0 + heaping
+    return _weighted(random, rows, n, weights)
+
+
+# How many persons of the Adult data are so old, from 17 years on; the last are 90 or more. An
+# extract of the census of the United States of 1994 (Becker and Kohavi, UCI Machine Learning
+# Repository, 1996; CC BY 4.0).
+ADULTS = """
+    395 550 712 753 720 765 877 798 841 785 835 867 813 861 888 828 875 886 876 898 858 827 816
+    794 808 780 770 724 734 737 708 543 577 602 595 478 464 415 419 366 358 366 355 312 300 258
+    230 208 178 150 151 120 108 89 72 67 64 51 45 46 29 23 22 22 20 12 6 10 3 1 1 3 0 43
+"""
+
+
+def _adult_ages(random: Random, rows: int, n: int) -> AnyArray:
+    totals = np.cumsum([int(count) for count in ADULTS.split()])
+    return 17 + np.searchsorted(totals, random.integers(0, totals[-1], (rows, n)), "right")
+
+
+def _adversarial(
+    random: Random, rows: int, n: int, low: float = 0.0, high: float = 1.0
+) -> AnyArray:
+    row = np.array([low, high])[(np.arange(n) > n // 2).astype(np.int64)]
+    return np.repeat(row[None, :], rows, axis=0)
+
+
+def _values(random: Random, rows: int, n: int, values: list[float]) -> AnyArray:
+    return np.repeat(np.asarray(values)[None, :], rows, axis=0)
+
+
+def _sample(random: Random, rows: int, n: int, values: list[float]) -> AnyArray:
+    return np.asarray(values)[random.integers(0, len(values), (rows, n))]
+
+
+def _leader(random: Random, rows: int, n: int, lead: float = 10.0) -> AnyArray:
+    utilities = np.zeros((rows, n))
+    utilities[np.arange(rows), random.integers(0, n, rows)] = lead
+    return utilities
+
+
+def _scores(random: Random, rows: int, n: int, most: int = 20) -> AnyArray:
+    return random.integers(0, most + 1, (rows, n)).astype(np.float64)
+
+
+def _votes(random: Random, rows: int, n: int, votes: int = 1000, exponent: float = 1.0) -> AnyArray:
+    weights = np.arange(1, n + 1) ** -float(exponent)
+    return random.multinomial(votes, weights / weights.sum(), rows).astype(np.float64)
+
+
+SOURCES: dict[str, Source] = {
+    "normal": Source(_normal, "normal numbers"),
+    "lognormal": Source(_lognormal, "skewed to the right: incomes"),
+    "uniform": Source(_uniform, "uniform numbers"),
+    "bimodal": Source(_bimodal, "two normal groups: the median lies where records are few"),
+    "zipf": Source(_zipf, "integers, small ones often", whole=True),
+    "ages": Source(_ages, "ages of a census, with ties and heaps", whole=True),
+    "adult-ages": Source(
+        _adult_ages, "drawn from the ages of 32,561 adults in a census", whole=True
+    ),
+    "adversarial": Source(
+        _adversarial, "one record more than half at `low`, the others at `high`", fixed=True
+    ),
+    "values": Source(_values, "the given records, in every data set", fixed=True),
+    "sample": Source(_sample, "drawn from the given records with replacement"),
+    "utilities": Source(_values, "the given utilities, in every data set", UTILITIES, fixed=True),
+    "leader": Source(_leader, "utilities: one candidate leads, others tie", UTILITIES),
+    "scores": Source(_scores, "utilities: uniform integers up to `most`", UTILITIES, whole=True),
+    "votes": Source(_votes, "utilities: counts of votes, Zipf's law", UTILITIES, whole=True),
+}
+
+
+def check_parameters(names: Iterable[str], known: Collection[str]) -> None:
+    """Refuse parameters that a generator or a mechanism does not have."""
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        listing = ", ".join(known) or "none"
+        raise ParameterError(f"unknown parameters {', '.join(unknown)}; there are: {listing}")
+
+
+def check_values(table: Spec) -> None:
+    """Refuse parameters that a file could not hold."""
+    for key, value in table.items():
+        if key == "grid" and isinstance(value, dict):
+            of_table(value)
+            continue
+        each = value if isinstance(value, list) else [value]
+        if not all(isinstance(one, (str, bool)) or is_finite(one) for one in each):
+            raise ParameterError(f"{key} must be a number, a word, true or false, or a list")
+
+
+def check(name: str, p: Spec) -> Spec:
+    """The parameters of a generator with its defaults, each checked."""
+    source = SOURCES[name]
+    check_parameters(p, source.defaults)
+    full = {**source.defaults, **p}
+    if source.given:
+        full["values"] = _numbers(full["values"])
+        return full
+    for key, value in full.items():
+        least, most = LIMITS.get(key, (-WIDEST, WIDEST))
+        if not is_finite(value) or not least <= value <= most:
+            raise ParameterError(f"{key} must be between {least:g} and {most:g}, got {value!r}")
+        if isinstance(source.defaults[key], int) and value != int(value):
+            raise ParameterError(f"{key} must be an integer, got {value!r}")
+    if name in ("uniform", "bimodal") and not full["low"] < full["high"]:
+        raise ParameterError("low must be less than high")
+    return full
+
+
+def _numbers(values: object) -> list[float | int]:
+    """A list of finite numbers, as it will be written down."""
+    numbers = values.tolist() if isinstance(values, np.ndarray) else values
+    if not isinstance(numbers, (list, tuple)) or not numbers or not all(map(is_finite, numbers)):
+        raise ParameterError("values must be a list of finite numbers, at least one")
+    if not all(abs(value) <= 2**53 for value in numbers if isinstance(value, int)):
+        raise ParameterError("values must be numbers that float64 holds exactly")
+    return list(numbers)
+
+
+def is_finite(value: object) -> TypeGuard[float]:
+    """Whether this is one finite number."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -42,7 +264,7 @@ class DataSource:
         """`rows` data sets of n records (or candidates)."""
         return self.of_each(rng.spawn(rows), n) if self.apart else self._make(rng, rows, n)
 
-    def of_each(self, randoms: Randoms, n: int) -> AnyArray:
+    def of_each(self, randoms: Iterable[Random], n: int) -> AnyArray:
         """A data set of each generator."""
         return np.concatenate([self._make(random, 1, n) for random in randoms])
 
@@ -62,9 +284,9 @@ def described(data: object, version: str = "") -> list[Spec]:
     """
     table = _table(data)
     if "frame" in table:
-        table = record_files.of_frame(table)
+        table = _of_frame(table)
     elif "file" in table:
-        return [record_files.described(table)]
+        return [_of_file(table)]
     is_given = "name" in table and table["name"] in SOURCES and SOURCES[table["name"]].given
     lists = {} if is_given else {k: v for k, v in table.items() if isinstance(v, (list, tuple))}
     tables = []
@@ -80,8 +302,8 @@ def source_of(data: Spec) -> DataSource:
     """The source of a described setting."""
     label = label_of(data)
     if "file" in data:
-        whole = record_files.whole(data)
-        make = partial(record_files.resampled, data)
+        whole = _records(data)[0].dtype.kind == "i"
+        make = partial(_resampled, data)
         return DataSource(label, RECORDS, False, whole, None, False, make)
     if "function" in data:
         call = partial(_called, data)
@@ -122,7 +344,7 @@ def _table(data: object) -> Spec:
     if isinstance(data, dict):
         paths = {k: os.fspath(v) for k, v in data.items() if isinstance(v, os.PathLike)}
         return {**data, **paths}
-    if isinstance(data, os.PathLike) or (isinstance(data, str) and record_files.is_file(data)):
+    if isinstance(data, os.PathLike) or (isinstance(data, str) and is_file(data)):
         return {"file": os.fspath(data)}
     if isinstance(data, str):
         return {"name": data}
@@ -158,27 +380,13 @@ def _of_function(table: Spec, version: str) -> Spec:
 
 def check_name(table: Spec, known: Iterable[str], what: str) -> None:
     """Check the name and the label of a table of settings."""
-    if not isinstance(table.get("name"), str):
-        raise ParameterError(f"name must be text: one of {', '.join(known)}")
-    if table["name"] not in known:
-        raise ParameterError(f"unknown {what} {table['name']!r}; there are {', '.join(known)}")
+    validate.choice(what, table.get("name"), tuple(known))
     check_label(table)
-
-
-def text(value: object) -> str:
-    """Text that a file can hold: no halves of a character."""
-    try:
-        if isinstance(value, str):
-            value.encode()
-            return str(value)
-    except UnicodeError:
-        pass
-    raise ParameterError("must be text")
 
 
 def check_label(table: Spec) -> None:
     """Check the label that a table of settings may have."""
-    if not text(table.get("label", "x")).strip():
+    if not validate.text("label", table.get("label", "x")).strip():
         raise ParameterError("label must not be empty")
 
 
@@ -190,3 +398,86 @@ def _called(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
     if values is None or values.shape != (n,):
         raise StudyError(f"{function.name} must give n = {n} finite numbers for each data set")
     return arrays.canonical(values).reshape(rows, n)
+
+
+def is_file(name: str) -> bool:
+    """Whether text is the path of a file of records rather than a name."""
+    return _is_npy(name) or format_of(name) is not None
+
+
+def _of_file(table: Spec) -> Spec:
+    """The settings of a file, with a digest of what it holds: another content is another study."""
+    check_parameters(set(table) - {"file", "digest"}, OF_RECORDS)
+    _, digest = _records(table)
+    return {**table, "file": str(Path(table["file"]).resolve()), "digest": digest}
+
+
+def _of_frame(table: Spec) -> Spec:
+    """The settings of a column of a frame: the numbers in it."""
+    check_parameters(set(table) - {"frame"}, OF_RECORDS)
+    column = table.get("column", "")
+    records = _column(frame_of(table["frame"]), column)
+    if records.size > MOST_ROWS:
+        raise ParameterError(
+            f"a frame must have at most {MOST_ROWS:,} rows: write more of them to a file"
+        )
+    label = table.get("label", column or "frame")
+    return {"label": label, "name": "sample", "values": records.tolist()}
+
+
+def _resampled(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
+    """Data sets of n records, drawn from the file's with replacement."""
+    records, _ = _records(data)
+    return np.asarray(records[random.integers(0, records.size, (rows, n))])
+
+
+def _records(data: Spec) -> tuple[AnyArray, str]:
+    """The records of a file and their digest, which is as before. What is written anew is read."""
+    file: str = data["file"]
+    stamps = [stamp_of(file, file)] if _is_npy(file) else [one.stamp for one in files_of(file)]
+    records, digest = _read(file, data.get("column", ""), tuple(stamps))
+    if data.get("digest", digest) != digest:
+        raise StudyError("a file of data is not the one that the study was made with")
+    return records, digest
+
+
+@lru_cache(maxsize=8)  # once a process: workers read it themselves
+def _read(file: str, column: str, _stamps: object) -> tuple[AnyArray, str]:
+    records = (
+        _int_or_float(arrays.from_file(file)) if _is_npy(file) else _column(frame_of(file), column)
+    )
+    return records, hashlib.blake2b(records.tobytes(), digest_size=8).hexdigest()
+
+
+def _is_npy(file: str) -> bool:
+    return file.lower().endswith(".npy")
+
+
+def _column(frame: Frame, column: str) -> AnyArray:
+    """A column of any frame; the only one, where none is named."""
+    names = frame.names()
+    if names is not None:
+        if not column and len(names) == 1 and names[0][:1] not in NUMERIC:  # which may be a record
+            column = names[0]
+        check_column(column, names)
+    use = ColumnRead(column, "numbers")
+    empty = frame.empty([use])
+    if empty is not None:
+        check_records("data", use, empty[0])
+    parts = []
+    for (part,) in frame.parts([use]):
+        numbers, missing = arrays.apart(part, "raise")
+        if missing is not None and missing.any():
+            raise ParameterError(f"column {column!r} must hold finite numbers: some are missing")
+        parts.append(numbers.copy())
+    return _int_or_float(np.concatenate(parts) if parts else np.zeros(0))
+
+
+def _int_or_float(column: AnyArray) -> AnyArray:
+    """Records as int64 where all are integers, else as float64."""
+    numbers = column.astype(np.float64)
+    if column.ndim != 1 or not column.size or not bool(np.isfinite(numbers).all()):
+        raise ParameterError("data must be finite numbers in one dimension, at least one")
+    if bool((np.abs(numbers) < 2.0**53).all()) and bool((np.rint(numbers) == numbers).all()):
+        return numbers.astype(np.int64)
+    return numbers

@@ -6,17 +6,166 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, lru_cache
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Self, cast
 
 from ..._compiler.rounding import check_rounding
 from ..._version import __version__
 from ...pictures.cards import Card, HtmlRepr, text
-from . import settings
-from .code import Code, leaves, replaced
-from .study_cells import Cell, Scenario, cells_of, scenarios_of
-from .study_file import settings_in
+from ..subjects.selections import Response
+from ..subjects.subject import EXPECTED, LEVELLED, THEOREMS, StudySubject
+from . import registry
+from .code import Code, leaves
+from .data_sources import UTILITIES, DataSource, Spec, label_of, source_of
+from .settings import (
+    SettingErrors,
+    figure_name,
+    normalise,
+    placeless,
+    settings_in,
+    sizes_of,
+    written,
+)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Data sets of one kind and size, the same for all mechanisms.
+
+    Records and answers are clamped to `bounds`; None: they are not.
+    """
+
+    source: DataSource
+    n: int
+    key: int
+    bounds: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One mechanism at one epsilon in one scenario, which is given by its number.
+
+    `key` seeds its draws. It depends on what is drawn, not on the place in the study: another
+    mechanism or epsilon beside it changes nothing. `averages`, `quantiles` and `theorems` are its
+    figures, `callables` those of the user's, by name; `levels` those of quantiles; `whole` says
+    that all records are integers.
+    """
+
+    scenario: int
+    data: str
+    n: int
+    mechanism: str
+    epsilon: float
+    subject: StudySubject
+    key: int
+    averages: tuple[str, ...]
+    quantiles: tuple[str, ...]
+    theorems: tuple[str, ...]
+    callables: tuple[tuple[str, Code], ...]
+    levels: tuple[float, ...]
+    whole: bool
+
+
+def key_of(*parts: object) -> int:
+    """128 bits that name what is drawn: BLAKE2b of its description."""
+    text = json.dumps(written(parts), sort_keys=True)
+    person = b"fastexp.study"
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16, person=person).digest())
+
+
+def scenarios_of(settings: dict[str, Any]) -> list[Scenario]:
+    """Each source with each n; sources of given values have an n of their own."""
+    scenarios = []
+    for data in settings["data"]:
+        source = source_of(data)
+        bounds = None if source.takes == UTILITIES else data.get("bounds", settings["bounds"])
+        for n in sizes_of(settings, data):
+            table = {key: value for key, value in data.items() if key != "bounds"}
+            key = key_of(settings["seed"], _unlabelled(table), n)
+            scenarios.append(Scenario(source, n, key, bounds))
+    return scenarios
+
+
+def cells_of(
+    settings: dict[str, Any], scenarios: list[Scenario], errors: SettingErrors
+) -> list[Cell]:
+    """All cells, scenario by scenario; whatever cannot be built is a fault."""
+    mechanisms = settings["mechanisms"]
+    _distinct("mechanisms", [registry.label_of(spec) for spec in mechanisms], errors)
+    _distinct("data", [label_of(data) for data in settings["data"]], errors)
+    there = {scenario.source.takes for scenario in scenarios}
+    places = []
+    for i, spec in enumerate(mechanisms):
+        places.append(f"mechanisms[{i}] ({spec['name']})")
+        takes = registry.takes_of(spec)
+        if takes not in there:
+            errors.add(places[i], f"takes {takes}, and no data of the study are that")
+    cells: list[Cell] = []
+    for number, scenario in enumerate(scenarios):
+        for (i, spec), epsilon in product(enumerate(mechanisms), settings["epsilon"]):
+            if registry.takes_of(spec) != scenario.source.takes:
+                continue
+            build = partial(registry.build, spec, epsilon, scenario.bounds)
+            subject = errors.attempt(places[i], build)
+            if subject is not None:
+                cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
+                _check(cells[-1], settings["draws"], places[i], errors)
+    return cells
+
+
+def _cell(
+    settings: dict[str, Any],
+    number: int,
+    scenario: Scenario,
+    spec: Spec,
+    epsilon: float,
+    subject: StudySubject,
+) -> Cell:
+    figures = [figure for figure in settings["figures"] if figure in subject.figures]
+    callables = [figure for figure in settings["figures"] if isinstance(figure, dict)]
+    return Cell(
+        number,
+        scenario.source.label,
+        scenario.n,
+        registry.label_of(spec),
+        epsilon,
+        subject,
+        key_of(scenario.key, _unlabelled(spec), epsilon, scenario.bounds),
+        tuple(figure for figure in figures if figure in EXPECTED),
+        tuple(figure for figure in figures if figure in LEVELLED),
+        tuple(figure for figure in figures if figure in THEOREMS),
+        tuple((figure["name"], figure["figure"]) for figure in callables),
+        settings["levels"],
+        scenario.source.whole,
+    )
+
+
+def _check(cell: Cell, draws: int, where: str, errors: SettingErrors) -> None:
+    """Refuse what a mechanism cannot do."""
+    if not (cell.averages or cell.quantiles or cell.theorems or cell.callables):
+        there = ", ".join(cell.subject.figures) or "none without truth(data) or a law"
+        errors.add(where, f"has none of the figures; it has {there}")
+    if isinstance(cell.subject, Response) and cell.n != 2:
+        errors.add(where, "takes two utilities: n must be 2")
+    least = int(getattr(cell.subject.mechanism, "k", 1))
+    if cell.n < least:
+        errors.add(where, f"n must be at least k = {least}")
+    if draws == 0 and (cell.callables or not cell.subject.closed):
+        errors.add(where, "has no exact figures: draws must be > 0")
+
+
+def _unlabelled(spec: Spec) -> Spec:
+    """What draws depend on: of code its last name, so that they stay when it is mended or moved."""
+    left_out = ("label", "file", "n", "takes", "parts")
+    parts = {key: value for key, value in spec.items() if key not in left_out}
+    return {key: v.name if isinstance(v, Code) else v for key, v in parts.items()}
+
+
+def _distinct(key: str, labels: list[str], errors: SettingErrors) -> None:
+    if len(set(labels)) < len(labels):
+        errors.add(key, "two have the same label in tables; give them labels that differ")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -51,9 +200,9 @@ class Design(HtmlRepr):
     def __post_init__(self) -> None:
         """Validate everything and list all faults; the study is immutable afterwards."""
         check_rounding()
-        errors = settings.SettingErrors()
+        errors = SettingErrors()
         given = {name: getattr(self, name) for name in setting_names()}
-        checked = settings.normalise(given, errors)
+        checked = normalise(given, errors)
         errors.raise_any(self.name)
         scenarios = scenarios_of(checked)
         cells = cells_of(checked, scenarios, errors)
@@ -110,20 +259,12 @@ class Design(HtmlRepr):
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self._reduced
-
-    @cached_property
-    def _reduced(self) -> tuple[Any, ...]:
-        """How it is sent to workers, with each task."""
-        return _restored, (type(self), json.dumps(self.to_dict()), self.codes)
-
     def to_dict(self) -> dict[str, Any]:
         """The study as plain data: `Study(**study.to_dict()) == study`.
 
         Of code there are names and digests: such a study is described, but cannot run.
         """
-        return {name: settings.written(getattr(self, name)) for name in setting_names()}
+        return {name: written(getattr(self, name)) for name in setting_names()}
 
     @property
     def key(self) -> str:
@@ -132,13 +273,13 @@ class Design(HtmlRepr):
         Files of data count by what they hold, not by where they are. 1 and 1.0 are two keys.
         """
         check_rounding()
-        text = json.dumps([__version__, settings.placeless(self.to_dict())], sort_keys=True)
+        text = json.dumps([__version__, placeless(self.to_dict())], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     @property
     def figure_names(self) -> tuple[str, ...]:
         """The figures, the user's by their names."""
-        return tuple(settings.figure_name(figure) for figure in self.figures)
+        return tuple(figure_name(figure) for figure in self.figures)
 
     @property
     def codes(self) -> tuple[Code, ...]:
@@ -162,14 +303,8 @@ class Design(HtmlRepr):
         return cast("int", self.block)
 
 
-for method in vars(Design)["load"].__func__, Design.to_dict:
+for method in Design.__init__, vars(Design)["load"].__func__, Design.to_dict:
     method.__qualname__ = f"Study.{method.__name__}"  # what a TypeError of a call says
-
-
-@lru_cache(maxsize=4)  # of a worker, which is sent the same study with each task
-def _restored(kind: type[Design], text: str, codes: tuple[Code, ...]) -> Design:
-    by_name = {(code.reference, code.digest): code for code in codes}
-    return kind(**replaced(json.loads(text), lambda name, digest: by_name[name, digest]))
 
 
 def setting_names() -> list[str]:

@@ -1,35 +1,48 @@
-"""The mechanisms that a study can name, and how each is built."""
+"""The mechanisms that a study compares: what a setting means, and how each is built."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import MISSING, fields
 from fractions import Fraction
 from inspect import signature
 from typing import Any
 
 from ..._parameters import validate
-from ..._parameters.digits import of_table
+from ..._parameters.descriptions import name_of, plain
+from ..._parameters.digits import DigitGrid, of_table
+from ..._parameters.grid import Grid
 from ...errors import ParameterError
+from ...mechanisms.base import Mechanism
 from ...mechanisms.table import CHOICE, MANY, TABLE, Row
-from ..subjects import by_law, many_quantiles, noisy, selections, top_selections
-from ..subjects.ranked import Ranked
+from ..subjects import record_subjects, selections
 from ..subjects.subject import StudySubject, TrueNumber
-from ..subjects.users import user_subject
-from .generators import RECORDS, Spec
+from ..subjects.users import OPTIONAL, user_subject
+from .code import code_of
+from .data_sources import (
+    RECORDS,
+    UTILITIES,
+    Spec,
+    check_label,
+    check_name,
+    check_parameters,
+    check_values,
+)
 
 Bounds = tuple[Any, Any] | None
 FAR = 1024.0  # widths of the bounds that records which are not clamped may be beyond them
+OF_SUBJECTS = ("name", "label", "takes", "parts", "subject")
+NOT_OF_STUDIES = ("epsilon", "any_epsilon")  # of a template
 SUBJECTS: dict[str, Any] = {  # by `Row.study`
-    "ranks": Ranked,
-    "mode": by_law.ModeSubject,
-    "price": by_law.PriceSubject,
-    "statistic": by_law.LaplaceSubject,
-    "noise": noisy.Noisy,
-    "smooth": noisy.Smooth,
-    "quantiles": many_quantiles.ManyQuantiles,
+    "ranks": record_subjects.Ranked,
+    "mode": record_subjects.ModeSubject,
+    "price": record_subjects.PriceSubject,
+    "statistic": record_subjects.LaplaceSubject,
+    "noise": record_subjects.Noisy,
+    "quantiles": record_subjects.ManyQuantiles,
     "selection": selections.Selection,
     "bit": selections.Response,
-    "top": top_selections.TopSelection,
+    "top": selections.TopSelection,
 }
 TOP = "top_k.TopK", "Simulate a rival of top-k.", ("k", *CHOICE), "top"
 RIVALS = {  # behind the mechanism with which they are compared
@@ -85,11 +98,8 @@ def build(spec: Spec, epsilon: float, bounds: Bounds) -> StudySubject:
         values["bounds"] = tuple(ends)
     if "q" in values:
         values["q"] = _exact(values["q"])
-    parameters = signature(kind).parameters
-    for name, parameter in parameters.items():
-        if name not in values and parameter.default is parameter.empty:
-            raise ParameterError(f"{name} is missing")
-    mechanism = kind(**{name: values.pop(name) for name in parameters if name in values})
+    options = {name: values.pop(name) for name in signature(kind).parameters if name in values}
+    mechanism = kind(**options)
     limits = [_plain(ends)] if subject.takes == RECORDS else []
     built: StudySubject = subject(mechanism, *limits, **values)
     if isinstance(built, TrueNumber) and ends is not bounds:
@@ -112,3 +122,95 @@ def _exact(q: Any) -> Any:
         return [_exact(one) for one in q]
     fraction = isinstance(q, str) and re.fullmatch("[0-9]{1,10}/[1-9][0-9]{0,9}", q)
     return Fraction(q) if fraction else q
+
+
+def described(item: Any, version: str = "") -> Spec:
+    """A setting in the form that runs; `version` is that of the user's code."""
+    table = item if isinstance(item, dict) else _table(item)
+    if isinstance(table.get("mechanism"), Mechanism):
+        rest = {key: value for key, value in table.items() if key != "mechanism"}
+        table = of_template(table["mechanism"]) | rest
+    if "subject" in table:
+        return _of_subject(table, version)
+    check_name(table, MECHANISMS, "mechanism")
+    parameters = MECHANISMS[table["name"]].parameters
+    check_parameters(set(table) - {"name", "label"}, parameters)
+    check_values(table)
+    # one order, whatever order they are given in: labels are made of it
+    return {key: table[key] for key in ("name", "label", *parameters) if key in table}
+
+
+def of_template(mechanism: Mechanism) -> Spec:
+    """The table that means a mechanism, without its epsilon."""
+    name, table = name_of(mechanism), dict[str, Any]()
+    if name not in MECHANISMS:
+        raise ParameterError(
+            f"a study knows no {type(mechanism).__name__}; it knows {', '.join(MECHANISMS)}"
+        )
+    for item in fields(mechanism):  # type: ignore[arg-type]  # mechanisms are dataclasses
+        value = getattr(mechanism, item.name)
+        if isinstance(value, DigitGrid):
+            table[item.name] = value.table
+            continue
+        if isinstance(value, Grid):
+            value = None if value.listing is None else tuple(value.listing.tolist())
+        changed = item.default is MISSING or value != item.default
+        if item.init and item.name not in NOT_OF_STUDIES and changed and value is not None:
+            table[item.name] = plain(value)
+    if "bounded" in MECHANISMS[name].parameters and "bounds" in table:
+        table["bounded"] = True
+    return {"name": name, **table}
+
+
+def _table(item: Any) -> Spec:
+    if isinstance(item, str):
+        return {"name": item}
+    if isinstance(item, Mechanism):
+        return {"mechanism": item}
+    if callable(getattr(item, "sample", None)):
+        return {"subject": item}
+    raise ParameterError(
+        "must be a name, a dict of settings (in TOML a table), a mechanism, or an object with name "
+        "and sample(data, epsilon, size, rng)"
+    )
+
+
+def _of_subject(table: Spec, version: str) -> Spec:
+    check_parameters(set(table) - {"name"}, OF_SUBJECTS)
+    code = code_of(table["subject"], version)
+    if isinstance(code.value, str) or (code.value is None and "parts" not in table):
+        raise ParameterError("subject must be an object; a file names it as 'module:object'")
+    spec = dict(table, subject=code)
+    if code.value is not None:
+        if not callable(getattr(code.value, "sample", None)):
+            raise ParameterError("subject must have sample(data, epsilon, size, rng)")
+        spec["name"] = validate.text("name", table.get("name", getattr(code.value, "name", None)))
+        spec["parts"] = [part for part in OPTIONAL if getattr(code.value, part, None) is not None]
+        spec["takes"] = getattr(code.value, "takes", RECORDS)
+    validate.choice("takes", spec["takes"], (RECORDS, UTILITIES))
+    if spec["name"] in MECHANISMS:
+        raise ParameterError(
+            f"name must not be that of a mechanism of fastexp, got {spec['name']!r}"
+        )
+    check_label({"label": spec["name"]})
+    check_label(spec)
+    return {key: spec[key] for key in OF_SUBJECTS if key in spec}
+
+
+def label_of(spec: Spec) -> str:
+    """What a mechanism is called in tables: its label, or its name and its parameters."""
+    if "label" in spec or "subject" in spec:
+        return str(spec.get("label", spec["name"]))
+    words = [
+        f"{key}={of_table(value).call if isinstance(value, dict) else value}"
+        for key, value in spec.items()
+        if key != "name" and not isinstance(value, list)
+    ]
+    return " ".join([spec["name"], *words])
+
+
+def takes_of(spec: Spec) -> str:
+    """What data a mechanism takes; one that is not known any more, records."""
+    if spec["name"] in MECHANISMS:
+        return str(SUBJECTS[MECHANISMS[spec["name"]].study].takes)
+    return str(spec.get("takes", RECORDS))

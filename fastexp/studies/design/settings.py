@@ -1,20 +1,23 @@
-"""Checks of a study's settings: one error lists every fault."""
+"""A study's settings, from a caller or a file of TOML or JSON: one error lists every fault."""
 
 from __future__ import annotations
 
+import json
 import re
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from ..._parameters import toml_text, validate
 from ...errors import FastexpError, ParameterError
 from ..subjects.subject import FIGURES
-from . import data_sources, mechanism_specs
-from .code import Code, code_of, mapped
-from .data_sources import OF_SCENARIOS, text
-from .generators import Spec, is_finite
+from . import data_sources, registry
+from .code import Code, code_of, imported, mapped, replaced
+from .data_sources import OF_SCENARIOS, Spec, is_file, is_finite
 
 T = TypeVar("T")
 NAME = "[A-Za-z0-9_-]{1,100}"
@@ -39,18 +42,16 @@ class SettingErrors:
         """What `make` returns; None and a fault if it raises."""
         try:
             return make()
-        except FastexpError as error:
-            self.add(where, str(error).replace(" (pass any_epsilon=True if it is meant)", ""))
-        except TypeError:
-            self.add(where, "a value has the wrong type")
+        except (FastexpError, TypeError) as error:
+            text = str(error).removeprefix(f"{where} ")
+            self.add(where, text.replace(" (pass any_epsilon=True if it is meant)", ""))
         return None
 
     def raise_any(self, name: object) -> None:
         """Raise one error that lists them all."""
         if self.lines:
-            count = "1 fault" if len(self.lines) == 1 else f"{len(self.lines)} faults"
             text = "".join(f"\n  {line}" for line in self.lines)
-            raise ParameterError(f"study {name!r} has {count}:{text}")
+            raise ParameterError(f"study {name!r} has faults:{text}")
 
 
 def plain(value: object) -> Any:
@@ -69,44 +70,42 @@ def written(value: object) -> Any:
 
 def placeless(settings: dict[str, Any]) -> dict[str, Any]:
     """A study's settings without the places of files: their digests tell what they hold."""
-
-    def without(data: dict[str, Any]) -> dict[str, Any]:
-        known = "digest" in data
-        return {key: value for key, value in data.items() if key != "file" or not known}
-
-    return {**settings, "data": [without(data) for data in settings.get("data", [])]}
+    data = settings.get("data", [])
+    return {**settings, "data": [{k: v for k, v in one.items() if k != "file"} for one in data]}
 
 
 def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, Any]:
     """All settings in the form that runs, with defaults; faults are added to `errors`."""
     version = given["version"] if isinstance(given["version"], str) else ""
-    ones: dict[str, Callable[[Any], object]] = {
+    ones: dict[str, Callable[[str, Any], object]] = {
         "name": _name,
-        "question": text,
-        "version": text,
-        "bounds": lambda ends: None if ends is None else _interval(ends),
-        "datasets": _counting(1, MOST_DATASETS),
-        "draws": _counting(0, MOST_DRAWS),
-        "seed": _counting(0, 2**64 - 1),
-        "block": lambda size: None if size is None else _counting(1, 10**6)(size),
+        "question": validate.text,
+        "version": validate.text,
+        "bounds": lambda _, ends: None if ends is None else _interval(ends),
+        "datasets": partial(validate.counting, most=MOST_DATASETS),
+        "draws": partial(validate.counting, least=0, most=MOST_DRAWS),
+        "seed": partial(validate.counting, least=0, most=2**64 - 1),
+        "block": lambda key, size: (
+            None if size is None else validate.counting(key, size, most=10**6)
+        ),
     }
-    lists: dict[str, Callable[[Any], object]] = {
-        "epsilon": _positive,
-        "n": _counting(1, MOST_N),
+    lists: dict[str, Callable[[str, Any], object]] = {
+        "epsilon": validate.positive,
+        "n": partial(validate.counting, most=MOST_N),
         "levels": _level,
-        "figures": partial(_figures, version),
-        "data": partial(_data, version),
-        "mechanisms": lambda item: mechanism_specs.described(item, version),
+        "figures": lambda _, item: _figures(version, item),
+        "data": lambda _, item: _data(version, item),
+        "mechanisms": lambda _, item: registry.described(item, version),
     }
     settings: dict[str, Any] = {}
     for key, check in ones.items():
-        settings[key] = errors.attempt(key, partial(check, plain(given[key])))
+        settings[key] = errors.attempt(key, partial(check, key, plain(given[key])))
     for key, check in lists.items():
         items = _sources(given[key]) if key == "data" else several(plain(given[key]))
         if not items:
             errors.add(key, "must not be empty")
         places = [(_where(key, i, item), item) for i, item in enumerate(items)]
-        values = [errors.attempt(where, partial(check, item)) for where, item in places]
+        values = [errors.attempt(where, partial(check, key, item)) for where, item in places]
         settings[key] = tuple(x for value in values if value is not None for x in several(value))
     for key in ("epsilon", "n", "levels", "figures"):
         if len({*map(figure_name, settings[key])}) < len(settings[key]):
@@ -137,7 +136,7 @@ def sizes_of(settings: dict[str, Any], data: Spec) -> tuple[int, ...]:
     return tuple(data.get("n", settings["n"])) if size is None else (size,)
 
 
-def _name(value: object) -> str:
+def _name(_: str, value: object) -> str:
     if not isinstance(value, str) or not re.fullmatch(NAME, value):
         raise ParameterError("must consist of letters, digits, - and _")
     return value
@@ -156,9 +155,7 @@ def _figures(version: str, item: Any) -> list[Any]:
     if callable(item):
         item = {code_of(item).name: item}
     if not isinstance(item, dict):
-        if item not in FIGURES:
-            raise ParameterError(f"must be of {', '.join(FIGURES)}, got {item!r}")
-        return [item]
+        return [validate.choice("figures", item, FIGURES)]
     if set(item) == {"name", "figure"}:
         item = {item["name"]: item["figure"]}
     codes = {name: code_of(value, version) for name, value in item.items()}
@@ -178,25 +175,10 @@ def figure_name(figure: Any) -> str:
     return str(figure["name"] if isinstance(figure, dict) else figure)
 
 
-def _positive(value: object) -> float:
-    if not is_finite(value) or value <= 0:
-        raise ParameterError(f"must be numbers > 0 (nats), got {value!r}")
-    return float(value)
-
-
-def _level(value: object) -> float:
+def _level(_: str, value: object) -> float:
     if not is_finite(value) or not LEAST_LEVEL <= value <= 1 - LEAST_LEVEL:
         raise ParameterError(f"must be numbers between 1e-9 and 1 - 1e-9, got {value!r}")
     return float(value)
-
-
-def _counting(least: int, most: int) -> Callable[[object], int]:
-    def one(value: object) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-            raise ParameterError(f"must be an integer between {least} and {most}, got {value!r}")
-        return value
-
-    return one
 
 
 def _sources(value: object) -> list[Any]:
@@ -214,7 +196,7 @@ def _data(version: str, data: object) -> list[Spec]:
         table = {key: value for key, value in data.items() if key not in OF_SCENARIOS}
         places = {key: value for key, value in data.items() if key in OF_SCENARIOS}
     if "n" in places:
-        places["n"] = [_counting(1, MOST_N)(size) for size in several(places["n"])]
+        places["n"] = [validate.counting("n", size, most=MOST_N) for size in several(places["n"])]
     if "bounds" in places:
         places["bounds"] = _interval(places["bounds"])
     return [{**spec, **places} for spec in data_sources.described(table, version)]
@@ -223,3 +205,66 @@ def _data(version: str, data: object) -> list[Spec]:
 def several(value: object) -> list[Any]:
     """A value as a list of one, if it is none."""
     return value if isinstance(value, list) else [value]
+
+
+def settings_in(path: Path, known: list[str], allow_import: bool) -> dict[str, Any]:
+    """The settings in a TOML or JSON file; a results folder's file holds them as "study".
+
+    Code that it names is imported if that is allowed, also from the folder of the file.
+    """
+    try:
+        raw = path.read_bytes()
+        content = json.loads(raw.decode()) if path.suffix == ".json" else toml_text.parsed(raw)
+    except OSError as error:
+        raise ParameterError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # names the line
+        raise ParameterError(f"{path} is not valid: {error}") from None
+    settings = content.get("study", content) if isinstance(content, dict) else None
+    if not isinstance(settings, dict):
+        raise ParameterError(f"{path} must hold the settings of a study")
+    unknown, missing = sorted(set(settings) - set(known)), {"mechanisms", "epsilon"} - set(settings)
+    errors = SettingErrors()
+    for key in unknown:
+        errors.add(key, f"unknown; a study has {', '.join(known)}")
+    for key in sorted(missing):
+        errors.add(key, "missing")
+    errors.raise_any(settings.get("name", path.stem))
+    settings.setdefault("name", path.stem)
+    if settings is content:  # a results folder's file has the paths that the run was given
+        settings["data"] = _relative_to(path.parent, settings.get("data", "normal"))
+    version = settings.get("version", "")
+
+    def find(reference: str, digest: str) -> object:
+        if not allow_import:
+            raise ParameterError(
+                f"{path} names code, {reference!r}, and a file is data: it is imported only where "
+                "the caller allows it, by allow_import=True or --allow-import"
+            )
+        if str(path.parent.resolve()) not in sys.path:
+            sys.path.append(str(path.parent.resolve()))
+        return imported(reference, digest, version)
+
+    return dict(replaced(_with_names(settings), find))
+
+
+def _with_names(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a file, with the code that it names in the form of a results folder."""
+    for key, word in (("data", "function"), ("mechanisms", "subject")):
+        for table in several(settings.get(key)):
+            if isinstance(table, dict) and isinstance(table.get(word), str):
+                table[word] = {"code": table[word], "digest": ""}
+    figures = several(settings.get("figures", "error"))
+    for i, name in enumerate(figures):
+        if isinstance(name, str) and ":" in name:
+            code = {"code": name, "digest": ""}
+            figures[i] = {"name": name.rpartition(":")[2], "figure": code}
+    return {**settings, "figures": figures}
+
+
+def _relative_to(folder: Path, data: object) -> list[Any]:
+    """The data, with relative files looked for in the study's folder."""
+    items = [{"file": x} if isinstance(x, str) and is_file(x) else x for x in several(data)]
+    for item in items:
+        if isinstance(item, dict) and isinstance(item.get("file"), str):
+            item["file"] = str(folder / item["file"])
+    return items

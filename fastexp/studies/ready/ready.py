@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..._parameters import toml_text
-from ...errors import ParameterError
+from ..._parameters import toml_text, validate
 from ..design.design import Design, setting_names
-from ..design.study_file import settings_in
+from ..design.settings import settings_in
 
 READY = (
     *("table1", "price-tradeoff", "randomized-response", "laplace", "nice-and-nasty", "selection"),
@@ -26,8 +25,7 @@ COUNTS = {  # which a file names: thousands of numbers, by formulas
 
 def settings_of(name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a ready-made study, some of them changed; refuses unknown names."""
-    if name not in READY:
-        raise ParameterError(f"study must be one of {', '.join(READY)}, got {name!r}")
+    validate.choice("study", name, READY)
     settings = settings_in(FOLDER / f"{name}.toml", setting_names(), allow_import=False)
     for data in settings["data"] if name == "top-k" else ():
         data["values"] = COUNTS.get(data["label"], data["values"])

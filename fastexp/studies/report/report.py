@@ -1,29 +1,182 @@
-"""A study's report: one page that needs nothing else, and its figures as files."""
+"""A study's report: one page that needs nothing else, and its figures as files.
+
+The page has no script and loads nothing; all text is escaped.
+"""
 
 from __future__ import annotations
 
+import base64
+import io
 import json
-from collections.abc import Sequence
+import textwrap
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from html import escape
+from importlib.util import find_spec
 from pathlib import Path
+from string import Template
 from typing import Any
+from urllib.parse import quote
 
-from ..._parameters.text import readable
-from ...errors import ParameterError, StudyError
-from ...pictures.canvas import label
-from ..design import mechanism_specs
+from ..._parameters import validate
+from ..._parameters.text import printable, readable
+from ...pictures.canvas import LIGHT, grid, label, labelled, legend_below, numbered, paper
+from ..design import registry
 from ..ready.ready import source_of
-from ..store.folder import STUDY
-from ..store.writing import publish
-from . import figure, page
-from .pivot import pivots
-from .study_table import StudyTable
-from .table_rows import csv_text, json_text
-from .words import Rows, parts
+from ..store.folder import publish, unwritten
+from .study_table import (
+    RECORDS,
+    Part,
+    Row,
+    Rows,
+    StudyTable,
+    csv_text,
+    distinct,
+    json_text,
+    parts,
+    pivots,
+    several,
+    text_of,
+)
 
+FORMATS = ("svg", "png", "pdf")
+COLUMNS, TICKS = 3, 7  # at most: panels beside each other; values of x that have a tick each
+LOG_X, LOG_Y = 4.0, 20.0  # greatest over least value, from which on an axis is logarithmic
+DEEPEST, MARGIN = 1e-6, 0.06  # of the greatest value, where such an axis ends; of an axis
+PANEL, LINE = 2.1, 0.2  # inches: heights of a panel, and of a line
+MARKERS, DASHES = ("o", "s", "^", "D", "v"), ("-", "--", ":", "-.")
+CHARACTERS = 34  # of a line above a panel
+UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 PAGE = "report.html"
+TEMPLATE = Path(__file__).with_name("page.html")
+NO_FIGURES = (
+    "<p>Figures need matplotlib: <code>pip install matplotlib</code>, then write the report "
+    "again, as with <code>fastexp study report DIR</code>.</p>"
+)
 SIGNS = "lines: exact; points: draws, with 95 % intervals"
 OURS = "exact means; deviations of the mean of as many draws as the study has."
+
+
+def files_of(part: Part, title: str, notes: list[str], formats: Iterable[str]) -> dict[str, bytes]:
+    """A figure as files of these formats hold it: the same bytes for one version of matplotlib."""
+    import matplotlib.style
+
+    files: dict[str, bytes] = {}
+    with warnings.catch_warnings(), matplotlib.style.context(["default", LIGHT]):
+        warnings.simplefilter("ignore")  # glyphs that the font does not have
+        figure = drawn(part, title, notes)
+        for kind in formats:
+            file = io.BytesIO()
+            figure.savefig(file, format=kind, dpi=200, metadata=UNDATED[kind])
+            files[kind] = file.getvalue()
+    return files
+
+
+def drawn(part: Part, title: str, notes: list[str], ax: Any = None) -> Any:
+    """A figure on the caller's axes, one a panel, or on new ones below a heading."""
+    x = next(iter(several(part.rows, "epsilon", "n")), "mechanism")  # beside each other, if none
+    of_n = "records in a data set" if part.takes == RECORDS else "candidates"
+    x_label = {"epsilon": "epsilon (nats)", "n": f"n ({of_n})"}.get(x, "")
+    apart = [c for c in several(part.rows, "data", "n", "level") if c != x]
+    panels: dict[str, Rows] = {}
+    for row in part.rows:
+        panels.setdefault(", ".join(text_of(c, row[c]) for c in apart), []).append(row)
+    count, fastest = len(panels), len(distinct(part.rows, apart[-1])) if apart else 1
+    columns = count if ax is not None else min(fastest, COLUMNS)
+    rows_of_panels = -(-count // columns)
+    height = PANEL * max(1.4, rows_of_panels)
+    height += LINE * (2 + len(distinct(part.rows, "mechanism")) / 2)
+    with paper(ax, title, notes, height, count, columns) as axes:
+        for panel_axes, (name, rows) in zip(axes, panels.items(), strict=True):
+            _panel(panel_axes, part, x, rows)
+            if name:
+                lines = textwrap.fill(name.replace(" = ", "\xa0=\xa0"), CHARACTERS)
+                panel_axes.set_title(lines, loc="left", parse_math=False)
+        labelled(axes, columns, x_label, part.words.replace(" (", "\n("))
+        _legend(axes[0], part, outside=ax is None)
+    return axes[0].get_figure(root=True)
+
+
+def _panel(axes: Any, part: Part, x: str, rows: Rows) -> None:
+    """Exact figures as lines, those of draws as points with their intervals."""
+    for name in distinct(rows, "mechanism"):
+        look = _look(part, name)
+        line = [row for row in rows if row["mechanism"] == name]
+        places = [part.places[name] if x == "mechanism" else row[x] for row in line]
+        order = sorted(zip(places, line, strict=True), key=lambda pair: pair[0])
+        exact = [(at, row["exact"]) for at, row in order if row["exact"] is not None]
+        draws = [(at, *_bar(row)) for at, row in order if row["monte_carlo"] is not None]
+        if exact:
+            flat = {"marker": "_", "markersize": 12} if x == "mechanism" else {"marker": "none"}
+            axes.plot(*zip(*exact, strict=True), **{**look, **(flat if draws else {})})
+        if draws:
+            at, middle, below, above = zip(*draws, strict=True)
+            joined = {"linestyle": "none"} if len(exact) == len(line) else {}
+            axes.errorbar(at, middle, yerr=(below, above), **{**look, **joined})
+    _scales(axes, part, x)
+    grid(axes, "both")
+
+
+def _bar(row: Row) -> tuple[float, float, float]:
+    """The mean of draws, and how far its interval reaches below and above it."""
+    middle = row["monte_carlo"]
+    low, high = (middle if row[end] is None else row[end] for end in ("low", "high"))
+    return middle, max(0.0, middle - low), max(0.0, high - middle)
+
+
+def _look(part: Part, name: str) -> dict[str, Any]:
+    """Colour, marker and dashes of a mechanism: 140 differ, the first 4 in grey too."""
+    from matplotlib import rcParams
+
+    colors = rcParams["axes.prop_cycle"].by_key()["color"]
+    kinds = {"color": colors, "marker": MARKERS, "linestyle": DASHES}
+    return {key: kind[part.places[name] % len(kind)] for key, kind in kinds.items()}
+
+
+def _scales(axes: Any, part: Part, x: str) -> None:
+    """The same for all panels: logarithmic where the range asks for it, else from 0 on."""
+    from matplotlib import ticker
+
+    pairs = ((row["exact"], row["monte_carlo"]) for row in part.rows)
+    values = [value for pair in pairs for value in pair if value is not None]
+    sizes = [value for value in values if value]  # a logarithmic axis shows none of 0
+    low, top = min(values), max(*values, *(row["high"] or 0.0 for row in part.rows))
+    if low >= 0 and sizes and max(sizes) > LOG_Y * min(sizes):
+        low = max(DEEPEST * top, min(sizes))
+        axes.set_yscale("log")
+        few = (1.0, 3.0) if top < 100 * low else (1.0,)
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=few))
+        margin = (top / low) ** MARGIN
+        axes.set_ylim(low / margin, top * margin)
+    else:
+        low, top = min(low, 0.0), max(top, 0.0)
+        margin = MARGIN * (top - low) or 1.0
+        axes.set_ylim(low - margin, top + margin)
+    if "probability" in part.words:
+        axes.set_ylim(top=min(1.0, axes.get_ylim()[1]))
+    places = [0.0] if x == "mechanism" else sorted(distinct(part.rows, x))
+    if x != "mechanism" and places[-1] > LOG_X * places[0]:
+        axes.set_xscale("log")
+    if len(places) <= TICKS:
+        axes.set_xticks([] if x == "mechanism" else places)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(ticker.NullLocator())
+    numbered(axes)
+
+
+def _legend(axes: Any, part: Part, *, outside: bool) -> None:
+    """The mechanisms: below the panels, or in the first one."""
+    from matplotlib.lines import Line2D
+
+    names = distinct(part.rows, "mechanism")
+    handles = [Line2D([], [], **_look(part, name)) for name in names]
+    texts = [text_of("", name) for name in names]
+    texts = [f" {text}" if text.startswith("_") else text for text in texts]  # else left out
+    if outside:
+        legend_below(axes.figure, handles, texts)
+    else:
+        axes.legend(handles, texts, facecolor=axes.get_facecolor())
 
 
 def write_report(
@@ -31,52 +184,92 @@ def write_report(
 ) -> list[Path]:
     """Write report.html, and the figures in these formats; returns their paths, the page first.
 
-    `table` is of `StudyResults.to_dict`. The folder is made if it is not there;
-    of a results folder the page names the CPU, too. Without matplotlib there are no figures, and
-    the page says so.
+    `table` is of `StudyResults.to_dict`. The folder is made if it is not there. Without matplotlib
+    there are no figures, and the page says so.
     """
     path = Path(folder)
-    unknown = [kind for kind in formats if kind not in figure.FORMATS]
-    if unknown:
-        raise ParameterError(f"formats must be of {', '.join(figure.FORMATS)}, got {unknown}")
+    for kind in formats:
+        validate.choice("formats", kind, FORMATS)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = error.strerror or "system error"
-        raise StudyError(f"the report cannot be written to {path}: {reason}") from None
-    figures = parts(table["rows"], takes(table["study"])) if figure.available() else []
+        raise unwritten(path, error) from None
+    figures = parts(table["rows"], takes(table["study"])) if find_spec("matplotlib") else []
     files: dict[str, bytes] = {}
     svgs = []
     for number, part in enumerate(figures, 1):
-        by_kind = figure.files_of(part, *heading(table["study"]), {"svg", *formats})
+        by_kind = files_of(part, *heading(table["study"]), {"svg", *formats})
         svgs.append((part, by_kind["svg"]))
         stem = f"figure-{number}-{part.figure}"
         files |= {f"{stem}.{kind}": by_kind[kind] for kind in formats}
-    complete = table.get("finished") == table.get("tasks")
+    complete = table["finished"] == table["tasks"]
     stem = "table" if complete else "unfinished"  # table.* are of all tasks
     files |= {
         f"{stem}.csv": csv_text(table["rows"]).encode(),
         f"{stem}.json": json_text(table).encode(),
     }
-    content = {**table, "machine": _machine(path, table["key"])}
-    files = {PAGE: page.html(content, tables_of(table), svgs, list(files)).encode(), **files}
+    files = {PAGE: _page(table, svgs, list(files)).encode(), **files}
     for name, data in files.items():
         publish(path / name, data)
     return [path / name for name in files]
 
 
+def _page(table: dict[str, Any], figures: Sequence[tuple[Part, bytes]], files: list[str]) -> str:
+    """The page: tables as notebooks show them, figures from their SVG; `files` are beside it."""
+    study = table["study"]
+    values = {
+        "name": study["name"],
+        "question": study["question"],
+        "settings": json.dumps(study, indent=1, ensure_ascii=False),
+        "key": table["key"],
+        "versions": ", ".join(f"{name} {value}" for name, value in table["versions"].items()),
+    }
+    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        {name: _text(value) for name, value in values.items()},
+        warnings="\n".join(f'<p class="warning">{line}</p>' for line in _warnings(table)),
+        figures="\n".join(_figure(i, *pair) for i, pair in enumerate(figures, 1)) or NO_FIGURES,
+        tables="\n".join(each._repr_html_() for each in tables_of(table)),
+        files=", ".join(f'<a href="{quote(name)}">{_text(name)}</a>' for name in files),
+    )
+
+
+def _warnings(table: dict[str, Any]) -> Iterator[str]:
+    rows, tasks, finished = table["rows"], table["tasks"], table["finished"]
+    if finished != tasks:
+        done = f"{readable(finished)} of {readable(tasks)}"
+        yield f"This run is unfinished: the figures are of {done} tasks."
+    bad = sum(row["agree"] is False for row in rows)
+    if bad:
+        yield (
+            f"Exact figures and Monte Carlo disagree in {bad} of {len(rows)} rows, by more than 5 "
+            "standard errors: one of them is wrong. Tables mark them by !."
+        )
+
+
+def _figure(number: int, part: Part, svg: bytes) -> str:
+    """A figure as part of the page."""
+    what = f"{part.words[0].upper()}{part.words[1:]}"
+    names = ", ".join(distinct(part.rows, "mechanism"))
+    label = _text(f"{what}; mechanisms: {names}. The numbers are in the tables below.")
+    drawing = base64.b64encode(svg).decode()
+    image = f'<img src="data:image/svg+xml;base64,{drawing}" alt="{label}">'
+    caption = f"<figcaption>Figure {number}. {_text(what)}.</figcaption>"
+    return f'<figure tabindex="0">\n{image}\n{caption}\n</figure>'
+
+
+def _text(value: object) -> str:
+    return escape(printable(str(value), keep="\n"))
+
+
 def takes(study: dict[str, Any]) -> dict[str, str]:
     """For each mechanism's label whether it takes "records" or "utilities"."""
-    return {
-        mechanism_specs.label_of(spec): mechanism_specs.takes_of(spec)
-        for spec in study["mechanisms"]
-    }
+    return {registry.label_of(spec): registry.takes_of(spec) for spec in study["mechanisms"]}
 
 
 def heading(study: dict[str, Any]) -> tuple[str, list[str]]:
     """What stands above a figure of a study: its name, its question, and how to read it."""
     sizes = f"{readable(study['datasets'])} data sets, {readable(study['draws'])} draws each"
-    notes = [study.get("question", ""), sizes, SIGNS]
+    notes = [study["question"], sizes, SIGNS]
     return label(study["name"], 60), [note for note in notes if note]
 
 
@@ -112,12 +305,3 @@ def _beside(printed: dict[str, Any], rows: Rows) -> StudyTable:
     )
     note = f"{near} {printed['note']} Ours: {OURS}"
     return StudyTable(printed["title"], columns, lines, note, keys=2)
-
-
-def _machine(folder: Path, key: str) -> dict[str, Any]:
-    """On what a results folder was begun, if it is of the same study."""
-    try:
-        description = json.loads((folder / STUDY).read_bytes())
-        return dict(description["machine"]) if description["key"] == key else {}
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}

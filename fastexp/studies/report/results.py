@@ -2,26 +2,128 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..._compiler.rounding import check_rounding
+from ..._parameters import validate
 from ..._parameters.text import readable
 from ...errors import ParameterError, StudyError
 from ...pictures.cards import Card, HtmlRepr
-from ..design.design import Design
+from ..design.design import Cell, Design
 from ..store import folder, machine
-from ..store.writing import publish
-from ..sums.totals import Totals
-from .figure import drawn
-from .pivot import pivots
-from .report import heading, takes, write_report
-from .study_table import StudyTable
-from .table_rows import COLUMNS, csv_text, json_text, rows_of
-from .words import Rows, distinct, parts
+from ..sums.totals import Figure, Totals, edges_of, quantile, root
+from .report import drawn, heading, takes, write_report
+from .study_table import (
+    COLUMNS,
+    Row,
+    Rows,
+    StudyTable,
+    csv_text,
+    distinct,
+    json_text,
+    parts,
+    pivots,
+)
+
+Z95, LIMIT = 1.959963984540054, 5.0
+
+
+def rows_of(study: Design, totals: Totals) -> list[Row]:
+    """The table: a row a cell and figure (and level), in the study's order."""
+    rows = []
+    for cell, figures in zip(study.cells, totals.figures, strict=True):
+        count = totals.rows[cell.scenario]
+        for name, figure in figures.items():
+            kind, _, level = name.partition(" ")
+            by_level: list[tuple[float | None, Row]]
+            if figure.bins:
+                by_level = [(p, _quantile(cell, kind, figure, p)) for p in cell.levels]
+            else:
+                p = float(level) if level else None
+                rounding = cell.subject.rounding(kind)
+                by_level = [(p, _average(figure, count, study.draws, rounding))]
+            rows += [_row(cell, kind, p, count, study.draws, values) for p, values in by_level]
+    return rows
+
+
+def _row(cell: Cell, figure: str, level: float | None, count: int, draws: int, values: Row) -> Row:
+    row: Row = {name: getattr(cell, name) for name in ("data", "n", "mechanism", "epsilon")}
+    promise = cell.subject.mechanism.guarantee
+    if promise is not None:
+        row |= {"promised_epsilon": promise.epsilon, "delta": float(promise.delta)}
+        row |= {"rho": promise.rho, "neighbors": promise.neighbors}
+    row |= {"figure": figure, "level": level, "datasets": count, "draws": draws, **values}
+    return {column: row.get(column) for column in COLUMNS}
+
+
+def _average(figure: Figure, count: int, draws: int, rounding: float) -> Row:
+    row: Row = {}
+    if "exact" in figure.moments:
+        exact = figure.moments["exact"]
+        row = {"exact": exact.mean, "exact_sd": exact.deviation}
+        if exact.deviation is not None:
+            row["exact_se"] = exact.deviation / math.sqrt(count)
+    if "drawn" in figure.moments:
+        means = figure.moments["drawn"]
+        row |= {"monte_carlo": means.mean, "monte_carlo_sd": means.deviation}
+        if draws > 1 or "law" in figure.sums:
+            row |= _noise(figure, means.mean, count, draws, rounding)
+    return row
+
+
+def _noise(figure: Figure, drawn: float, count: int, draws: int, rounding: float) -> Row:
+    variances = [figure.sums[name] for name in ("sample", "law") if name in figure.sums]
+    error = root(max(variances) / draws) / count
+    row: Row = {"low": drawn - Z95 * error, "high": drawn + Z95 * error}
+    if "difference" in figure.sums:
+        difference = float(figure.sums["difference"] / count)
+        step, least = figure.most / (count * draws), 1e-12 * abs(drawn) + rounding
+        row |= _verdict(difference, error, step, least)
+    return row
+
+
+def _verdict(difference: float, error: float, step: float, least: float) -> Row:
+    """z and whether it is small. Rounding alone may leave `least`.
+
+    Where the law's variance is not known, one draw can move the mean by up to `step`, and
+    |difference| / step draws that are missing have a variance of as many.
+    """
+    if abs(difference) <= least:
+        return {"z": 0.0, "agree": True}
+    variance = error * error + abs(difference) * step
+    z = difference / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, difference)
+    return {"z": z, "agree": abs(z) <= LIMIT}
+
+
+def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
+    edges = edges_of(cell, kind)
+    row: Row = {}
+    resolution = cell.subject.resolution(kind, cell.n, cell.whole)
+    sums = {name: np.cumsum(bins).astype(np.float64) for name, bins in figure.bins.items()}
+    if "exact" in sums:
+        row["exact"] = quantile(sums["exact"], edges, p, resolution)
+    if "drawn" not in sums:
+        return row
+    total = float(sums["drawn"][-1])
+    share = sums["drawn"] / total
+    row["monte_carlo"] = quantile(share, edges, p, resolution)
+    if "exact" in sums:
+        law = sums["exact"] / sums["exact"][-1]
+        at = min(int(np.searchsorted(law, p, "left")), edges.size - 1)
+        # At most the variance of draws that know nothing of their data set.
+        error = math.sqrt(float(law[at] * (1.0 - law[at])) / total)
+        for name, level in (("low", p - Z95 * error), ("high", p + Z95 * error)):
+            row[name] = quantile(share, edges, min(1.0, max(0.0, level)), resolution)
+        known = edges[at] > cell.subject.rounding(kind)
+        difference = float(share[at] - law[at]) if known else 0.0
+        row |= _verdict(difference, error, 0.0 if error > 0 else 1.0 / total, 1e-8)
+    return row
 
 
 class StudyResults(HtmlRepr):
@@ -183,9 +285,8 @@ class StudyResults(HtmlRepr):
         names = distinct(self.rows, "figure")
         if not names:
             raise StudyError("no task is finished: there are no figures yet")
-        if figure not in (None, *names):
-            raise ParameterError(f"figure must be one of {', '.join(names)}, got {figure!r}")
-        return [row for row in self.rows if row["figure"] == (figure or names[0])]
+        name = names[0] if figure is None else validate.choice("figure", figure, tuple(names))
+        return [row for row in self.rows if row["figure"] == name]
 
     def report(self, path: str | Path, formats: Sequence[str] = ("svg",)) -> list[Path]:
         """Write an HTML page with tables and figures, and the figures as files.
@@ -261,7 +362,7 @@ class StudyResults(HtmlRepr):
         ParameterError
             If Polars is not installed.
         """
-        return _module("polars", "Polars").DataFrame(self.rows, infer_schema_length=None)
+        return _module("polars").DataFrame(self.rows, infer_schema_length=None)
 
     def to_pandas(self) -> Any:
         """Return the table as a pandas frame.
@@ -275,7 +376,7 @@ class StudyResults(HtmlRepr):
         ParameterError
             If pandas is not installed.
         """
-        return _module("pandas", "pandas").DataFrame(self.rows, columns=list(COLUMNS))
+        return _module("pandas").DataFrame(self.rows, columns=list(COLUMNS))
 
     def to_arrow(self) -> Any:
         """Return the table as an Arrow table.
@@ -289,8 +390,7 @@ class StudyResults(HtmlRepr):
         ParameterError
             If pyarrow is not installed.
         """
-        arrow = _module("pyarrow", "pyarrow")
-        return arrow.table({column: [row[column] for row in self.rows] for column in COLUMNS})
+        return _module("pyarrow").Table.from_pylist(self.rows)
 
     def publish(self, path: Path) -> None:
         """Write table.csv and table.json into a results folder, each completely or not at all.
@@ -300,27 +400,8 @@ class StudyResults(HtmlRepr):
         path : Path
             The folder.
         """
-        publish(path / "table.csv", self.to_csv().encode())
-        publish(path / "table.json", self.to_json().encode())
-
-
-def table_of(path: Path) -> dict[str, Any]:
-    """Return the content of `StudyResults.to_dict` for a results folder.
-
-    For a finished folder nothing is computed: the data files of the study need not exist, and its
-    version of fastexp may be another one.
-    """
-    if not (path / folder.STUDY).is_file():
-        raise StudyError(f"{path} is not the results folder of a study")
-    try:
-        content = dict(json.loads((path / "table.json").read_bytes()))
-        if {"rows", "study"} <= set(content) and "name" in content["study"]:
-            return content
-    except FileNotFoundError:
-        return StudyResults.open(path).to_dict()
-    except (OSError, ValueError, TypeError):
-        pass
-    raise StudyError(f"{path / 'table.json'} cannot be read, or is damaged")
+        folder.publish(path / "table.csv", self.to_csv().encode())
+        folder.publish(path / "table.json", self.to_json().encode())
 
 
 def _written(text: str, path: str | Path | None) -> str:
@@ -329,10 +410,9 @@ def _written(text: str, path: str | Path | None) -> str:
     return text
 
 
-def _module(name: str, title: str) -> Any:
+def _module(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise ParameterError(
-            f"to_{name.removeprefix('py')} needs {title}: pip install {name}"
-        ) from None
+        form = name.removeprefix("py")
+        raise ParameterError(f"to_{form} needs {name}: pip install {name}") from None

@@ -1,14 +1,118 @@
-"""A table of a study for its readers: as text, in a notebook, and on a page."""
+"""Tables of a study for its readers: by figure and meaning, as text, in a notebook, on a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from shutil import get_terminal_size
 from textwrap import fill
+from typing import Any, NamedTuple, TypeAlias
 
-from ..._parameters.text import fitting, printable, table_lines
+from ..._parameters.text import fitting, printable, readable, table_lines
 from ...pictures.cards import Card, HtmlRepr
+
+Row: TypeAlias = dict[str, Any]  # column to value
+Rows: TypeAlias = list[Row]
+COLUMNS: dict[str, str] = {
+    "data": "which data sets",
+    "n": "records in a data set (or candidates)",
+    "mechanism": "which mechanism",
+    "epsilon": "the mechanism's parameter, nats",
+    "promised_epsilon": "of the guarantee, nats; empty: only rho is promised",
+    "delta": "of the guarantee, with promised_epsilon; 0: pure",
+    "rho": "of the guarantee, nats; empty: not promised",
+    "neighbors": "the relation of the guarantee; empty: that of the stated sensitivity",
+    "figure": "error: |output - truth| (selections: 1 where not the best); bias: output - truth; "
+    "loss: best utility minus the output's; quantiles of error and loss over data sets and draws "
+    "together; theorems: their bounds, averaged over data sets; of m quantiles the mean over them, "
+    "rank_error: records between output and truth, wrong: the share that are not the true "
+    "quantile, worst_error, worst_rank_error: of the worst one of each draw",
+    "level": "of a quantile; for theorems one minus the failure probability",
+    "datasets": "how many data sets",
+    "draws": "draws for each data set",
+    "exact": "mean over data sets of the expectation over the noise; units of records or utility",
+    "exact_sd": "its standard deviation across data sets; same units",
+    "exact_se": "standard error of `exact` as an average over all data sets of this kind",
+    "monte_carlo": "the same from draws, on the same data sets",
+    "monte_carlo_sd": "standard deviation across data sets of the mean of the draws",
+    "low": "lower end of the 95 % interval of `monte_carlo` around what it estimates: the noise's "
+    "part alone, as the data sets are the same",
+    "high": "its upper end",
+    "z": "(monte_carlo - exact) / its standard error; of quantiles, of the share of draws up to "
+    "the exact one",
+    "agree": "whether exact and drawn figures agree: |z| <= 5",
+}
+DIGITS = 3
+RECORDS, UTILITIES = "records", "utilities"
+FIGURES: dict[object, str] = {
+    "error": "expected error (units of the records)",
+    "bias": "bias, output minus truth (units of the records)",
+    "loss": "expected loss (units of the utility)",
+    "total_loss": "total loss of all places (units of the utility)",
+    "last_loss": "loss of the last place (units of the utility)",
+    "rank_error": "expected rank error (records)",
+    "worst_error": "error of the worst quantile (units of the records)",
+    "worst_rank_error": "rank error of the worst quantile (records)",
+    "wrong": "wrong answers (probability)",
+    "error_quantile": "quantile of the error (units of the records)",
+    "loss_quantile": "quantile of the loss (units of the utility)",
+    "theorem_1": "error bound, Theorem 1 (units of the records)",
+    "theorem_6": "loss bound, Theorem 6 (units of the utility)",
+    "corollary_7": "loss bound, Corollary 7 (units of the utility)",
+}
+
+
+class Part(NamedTuple):
+    """Rows whose numbers have one meaning: of one figure, of mechanisms that take the same."""
+
+    figure: str
+    takes: str
+    words: str
+    rows: Rows
+    places: dict[str, int]  # of mechanisms in the whole table, which decide their looks
+
+
+def parts(rows: Rows, takes: Mapping[str, str]) -> list[Part]:
+    """The rows that have a figure, by their meaning, in the table's order.
+
+    `takes` says for each mechanism's label whether it takes "records" or "utilities".
+    """
+    places = {name: place for place, name in enumerate(distinct(rows, "mechanism"))}
+    groups: dict[tuple[str, str], Rows] = {}
+    for row in rows:
+        if value_of(row) is not None:
+            kind = takes.get(row["mechanism"], RECORDS)
+            groups.setdefault((row["figure"], kind), []).append(row)
+    words = FIGURES | {("error", UTILITIES): "wrong selections (probability)"}
+    return [
+        Part(*key, words.get(key, words.get(key[0], key[0])), part, places)
+        for key, part in groups.items()
+    ]
+
+
+def value_of(row: Row) -> float | None:
+    """What a reader takes from a row: the exact figure, else that of draws."""
+    exact: float | None = row["exact"]
+    return row["monte_carlo"] if exact is None else exact
+
+
+def distinct(rows: Rows, column: str) -> list[Any]:
+    """The values of a column, in the order in which they come."""
+    return list(dict.fromkeys(row[column] for row in rows))
+
+
+def several(rows: Rows, *columns: str) -> list[str]:
+    """Those of the columns that have more than one value."""
+    return [column for column in columns if len(distinct(rows, column)) > 1]
+
+
+def text_of(column: str, value: float | str) -> str:
+    """A value with its column: "n = 1,000"; of data and mechanisms the name alone."""
+    return printable(value) if isinstance(value, str) else f"{column} = {readable(value)}"
+
 
 LINE = 80  # characters of a line of prose
 
@@ -90,3 +194,87 @@ def _numeric(cell: str) -> bool:
     except ValueError:
         return cell in ("", "-")
     return True
+
+
+PLACE = ("data", "n", "epsilon", "level")
+DRAWN, DOUBTFUL = "~", " !"  # before a figure of draws alone, after one where both disagree
+
+
+def pivots(rows: Rows, takes: Mapping[str, str]) -> list[StudyTable]:
+    """A table for each figure, in the study's order; `takes` as for `parts`."""
+    by_figure: dict[str, list[Part]] = {}
+    for part in parts(rows, takes):
+        by_figure.setdefault(part.figure, []).append(part)
+    return [_pivot(meanings) for meanings in by_figure.values()]
+
+
+def _pivot(meanings: list[Part]) -> StudyTable:
+    rows = [row for part in meanings for row in part.rows]
+    words = "; ".join(part.words for part in meanings)
+    apart = several(rows, *PLACE, "mechanism")
+    one = "mechanism" not in apart and "epsilon" in apart
+    across, least = ("epsilon", "mechanism") if one else ("mechanism", "epsilon")
+    down = [c for c in apart if c != across] or [least]
+    lines: dict[tuple[Any, ...], dict[Any, Row]] = {}
+    for row in rows:
+        lines.setdefault(tuple(row[c] for c in down), {})[row[across]] = row
+    heads = distinct(rows, across)
+    all_drawn = all(row["exact"] is None for row in rows)
+    fixed = [c for c in ("mechanism", *PLACE) if c not in (*down, across)]
+    title = ", ".join(text_of(c, rows[0][c]) for c in fixed if rows[0][c] is not None)
+    return StudyTable(
+        title=f"{words[0].upper()}{words[1:]}{': ' if title else ''}{title}",
+        columns=[*down, *(text_of(across, head) for head in heads)],
+        rows=[
+            [
+                *(text if isinstance(text, str) else readable(text) for text in place),
+                *(_cell(line.get(head), all_drawn=all_drawn) for head in heads),
+            ]
+            for place, line in lines.items()
+        ],
+        note=" ".join(_notes(rows, all_drawn=all_drawn)),
+        keys=len(down),
+    )
+
+
+def _cell(row: Row | None, *, all_drawn: bool) -> str:
+    if row is None:
+        return ""
+    mark = DRAWN if row["exact"] is None and not all_drawn else ""
+    return f"{mark}{readable(value_of(row), DIGITS)}{DOUBTFUL if row['agree'] is False else ''}"
+
+
+def _notes(rows: Rows, *, all_drawn: bool) -> list[str]:
+    """What marks mean, and that guarantees differ, which numbers beside each other hide."""
+    notes = []
+    if all_drawn:
+        notes.append("Means of draws: there are no exact figures.")
+    elif any(row["exact"] is None for row in rows):
+        notes.append(f"{DRAWN}: by draws, as there is no exact figure.")
+    if any(row["agree"] is False for row in rows):
+        notes.append(f"{DOUBTFUL.strip()}: exact figures and draws disagree.")
+    kinds: dict[str, dict[str, None]] = {}
+    for row in rows:
+        terms = [f"neighbors {row['neighbors'] or 'of the stated sensitivity'}"]
+        terms += [f"delta = {readable(row['delta'])}"] if row["delta"] else []
+        terms += ["rho only"] if row["promised_epsilon"] is None else []
+        terms = ["not stated"] if row["delta"] is None else terms
+        kinds.setdefault(", ".join(terms), {})[row["mechanism"]] = None
+    if len(kinds) > 1:
+        texts = [f"{kind} ({'; '.join(names)})" for kind, names in kinds.items()]
+        notes.append(f"Guarantees differ: {', '.join(texts)}.")
+    return notes
+
+
+def csv_text(rows: list[Row]) -> str:
+    """Rows as CSV, with nothing for None; numbers read back the same."""
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def json_text(table: dict[str, Any]) -> str:
+    """What `StudyResults.to_dict` gives as JSON."""
+    return json.dumps(table, indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""Where tasks run: threads, processes, Dask on this machine, or an executor of any make."""
+"""Tasks out, results in: on threads, processes, Dask on this machine, or any executor."""
 
 from __future__ import annotations
 
@@ -10,22 +10,33 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..._parameters import validate
 from ...errors import ParameterError, ParameterTypeError, StudyError
 from ..design.design import Design
+from ..report.results import StudyResults
+from ..store.folder import Folder, Progress
 from ..sums.totals import TaskResult
 from .task import run_task
 
+Report: TypeAlias = Callable[[int, int], object]  # called with (tasks done, tasks in all)
+BLINK = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
 AHEAD, UNKNOWN = 3, 64  # tasks that wait for each worker; in flight where workers are unknown
-SUBMITS = "submit(function, *arguments) gives a Future"
 MOST_WINDOWS = 61  # processes: Windows waits for no more handles at once
 
 
@@ -88,7 +99,10 @@ def workers_of(executor: object, workers: int) -> Iterator[Workers]:
         if executor in (None, "threads"):
             yield Workers(stack.enter_context(ThreadPoolExecutor(count)), count)
         elif executor == "processes":
-            yield Workers(stack.enter_context(processes(count)), count, spawned=True)
+            context = multiprocessing.get_context("spawn")  # forks of threads or locks can hang
+            most = min(count, MOST_WINDOWS) if os.name == "nt" else count
+            pool = ProcessPoolExecutor(most, mp_context=context, initializer=belong)
+            yield Workers(stack.enter_context(pool), count, spawned=True)
         else:
             client: Any = stack.enter_context(_dask(count)) if executor == "dask" else executor
             if hasattr(client, "get_executor"):  # a Client of dask.distributed
@@ -100,15 +114,8 @@ def workers_of(executor: object, workers: int) -> Iterator[Workers]:
                 got = repr(executor) if isinstance(executor, str) else type(executor).__name__
                 raise ParameterTypeError(
                     "executor must be None, 'threads', 'processes', 'dask' or an executor "
-                    f"({SUBMITS}), got {got}"
+                    f"(submit(function, *arguments) gives a Future), got {got}"
                 )
-
-
-def processes(workers: int) -> Executor:
-    """Fresh processes that leave Ctrl-C to the one that started them, and end with it."""
-    context = multiprocessing.get_context("spawn")  # forks of threads or locks can hang
-    count = min(workers, MOST_WINDOWS) if os.name == "nt" else workers
-    return ProcessPoolExecutor(count, mp_context=context, initializer=belong)
 
 
 @contextlib.contextmanager
@@ -160,3 +167,68 @@ def belong() -> None:
 def _end_with(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
+
+
+def carried_out(store: Progress, workers: Workers, progress: Report | None) -> StudyResults:
+    """Do what is missing, and give the results; their study is the store's."""
+    try:
+        if store.finished < store.study.tasks:
+            workers.check(store.study)
+            _finish(store, workers, progress or (lambda *_: None))
+        results = StudyResults(store.study, store.totals)
+        if isinstance(store, Folder):
+            results.publish(store.path)
+        return results
+    except (KeyboardInterrupt, StudyError) as error:
+        note = f"{store.finished:,} of {store.study.tasks:,} tasks are finished"
+        if isinstance(store, Folder):
+            study = ", study=study" if store.study.codes else ""  # a folder holds no code
+            note += f" and kept; go on with fastexp.Study.resume({str(store.path)!r}{study})"
+        else:
+            note += "; nothing was saved (with out= a folder keeps them)"
+        error.add_note(note)
+        raise
+    finally:
+        store.close()
+
+
+def _finish(store: Progress, workers: Workers, report: Report) -> None:
+    """Do the tasks that are missing, of which the workers have a bounded number at a time."""
+    study = store.study
+    missing = (number for number, done in enumerate(store.done) if not done)
+    waiting: dict[Future[TaskResult], int] = {}
+
+    def keep(future: Future[TaskResult]) -> None:
+        store.add(_result_of(waiting.pop(future), future))
+        report(store.finished, study.tasks)
+
+    report(store.finished, study.tasks)
+    try:
+        while True:
+            for number in islice(missing, workers.ahead - len(waiting)):
+                waiting[workers.submit(study, number)] = number
+            if not waiting:
+                return
+            for future in sorted(
+                wait(waiting, BLINK, FIRST_COMPLETED).done, key=waiting.__getitem__
+            ):
+                keep(future)
+    except BaseException:  # what runs ends, and is kept
+        for future in wait([future for future in waiting if not future.cancel()]).done:
+            if not future.cancelled() and future.exception() is None:
+                keep(future)
+        raise
+
+
+def _result_of(number: int, future: Future[TaskResult]) -> TaskResult:
+    """The result of the task of that number, or why there is none."""
+    try:
+        return future.result()
+    except BrokenExecutor as error:
+        raise StudyError(
+            f"task {number} or one beside it was lost with its worker ({described(error)}): is "
+            "memory too small, or does a script start processes outside of "
+            "if __name__ == '__main__'?"
+        ) from error
+    except Exception as error:
+        raise StudyError(f"task {number} failed: {described(error)}") from error

@@ -11,11 +11,9 @@ from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
 from ...laws.figures import SQUARES
 from ..design.code import Code
-from ..design.design import Design
-from ..design.study_cells import Cell, Scenario
+from ..design.design import Cell, Design, Scenario
 from ..subjects.subject import Block, random_of
-from ..sums import sketch
-from ..sums.totals import FigureSums, TaskResult
+from ..sums.totals import FigureSums, TaskResult, counts, edges_of, packed, quanta
 
 # Of an average figure a task gives moments (sum, and squares about the mean) of x, the exact
 # figure of each data set, and of m, the mean of its draws; and sums of m - x and of the draws'
@@ -30,8 +28,7 @@ def run_task(design: Design, number: int) -> TaskResult:
     rows = min(design.block_size, design.datasets - first)
     scenario = design.scenarios[index]
     cells = [cell for cell in design.cells if cell.scenario == index]
-    subjects = [cell.subject for cell in cells]
-    block = Block(data_sets(scenario, place, first, rows), first, scenario.bounds, subjects)
+    block = Block(data_sets(scenario, place, first, rows), first, scenario.bounds)
     sums = [_sums(cell, block, design.draws) for cell in cells]
     return {"task": number, "rows": rows, "cells": sums}
 
@@ -51,12 +48,11 @@ def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
     exact = subject.exact(block, names) if cell.averages and subject.closed else {}
     needed = {*cell.averages, *(figure.removesuffix("_quantile") for figure in cell.quantiles)}
     values: dict[str, FloatArray] = {}
-    user_values: dict[str, FloatArray] = {}
     if size and (needed or cell.callables):
         outputs = subject.draw(block, size, cell.key)
         values = subject.values(block, outputs, tuple(needed)) if needed else {}
         for name, code in cell.callables:
-            user_values[name] = _of_user(code, outputs, subject.truths(block))
+            values[name] = _of_user(code, outputs, subject.truths(block))
     sums: dict[str, FigureSums] = {}
     for figure in cell.averages:
         drawn_values, square = values.get(figure), exact.get(SQUARES.get(figure, ""))
@@ -71,7 +67,7 @@ def _sums(cell: Cell, block: Block, size: int) -> dict[str, FigureSums]:
         for level in cell.levels:
             bound = subject.bound(block, figure, 1.0 - level)
             sums[f"{figure} {level!r}"] = _average(bound, None)
-    return sums | {name: _average(None, numbers) for name, numbers in user_values.items()}
+    return sums | {name: _average(None, values[name]) for name, _ in cell.callables}
 
 
 def _of_user(code: Code, outputs: AnyArray, truths: AnyArray) -> FloatArray:
@@ -111,12 +107,12 @@ def _moments(x: FloatArray) -> list[float]:
 
 
 def _sketched(cell: Cell, block: Block, figure: str, values: FloatArray | None) -> FigureSums:
-    edges = sketch.edges_of(cell, figure)
+    edges = edges_of(cell, figure)
     bins: dict[str, Any] = {}
     if cell.subject.closed:
         below = np.clip(cell.subject.within(block, figure, edges), 0.0, 1.0)
         sums = np.append(np.add.reduce(below, axis=0), float(below.shape[0]))
-        bins["exact"] = sketch.packed(np.diff(sketch.quanta(sums), prepend=0))
+        bins["exact"] = packed(np.diff(quanta(sums), prepend=0))
     if values is not None:
-        bins["drawn"] = sketch.packed(sketch.counts(values, edges))
+        bins["drawn"] = packed(counts(values, edges))
     return {"bins": bins}

@@ -14,17 +14,19 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ...budget.atomic_files import lock_until_closed
 from ...errors import ParameterError, StudyError
 from ..design.code import OTHER, imported, replaced, written_codes
 from ..design.design import Design
 from ..design.settings import placeless
-from ..sums.totals import NOT_OF_IT, TaskResult, Totals
+from ..sums.totals import NOT_FINITE, NOT_OF_IT, TaskResult, Totals
 from . import machine
-from .writing import draft_of, line_of, locked, parsed, publish, unwritten
 
 D = TypeVar("D", bound=Design)
 STUDY, TASKS = "study.json", "tasks.jsonl"
@@ -199,10 +201,65 @@ def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
     lines = [
         f"\n  {key}: {old.get(key)!r} there, {new.get(key)!r} here"
         for key in sorted({*old, *new})
-        if json.dumps(old.get(key), sort_keys=True) != json.dumps(new.get(key), sort_keys=True)
+        if repr(old.get(key)) != repr(new.get(key))
     ]
     if lines:
         raise StudyError(f"{path} holds another study:{''.join(lines)}")
     codes = {code["code"] for code in written_codes(here) if code not in written_codes(there)}
     if codes:
         raise StudyError(OTHER.format(", ".join(sorted(codes))))
+
+
+FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
+
+
+def line_of(result: TaskResult) -> bytes:
+    """A result as a line of the file. Floats are written so that they read back the same."""
+    try:
+        text = json.dumps(result, separators=(",", ":"), allow_nan=False).encode()
+    except ValueError:
+        raise StudyError(NOT_FINITE) from None
+    return text + b"\t%08x\n" % zlib.crc32(text)
+
+
+def parsed(line: bytes) -> TaskResult | None:
+    """The result in a line; None if it is damaged."""
+    text, _, check = line.rstrip(b"\n").rpartition(b"\t")
+    try:
+        return dict(json.loads(text)) if int(check, 16) == zlib.crc32(text) else None
+    except (ValueError, TypeError):
+        return None
+
+
+def publish(path: Path, content: bytes) -> None:
+    """Write a whole file or nothing. Only who holds the folder's lock does so."""
+    draft = draft_of(path)
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    except OSError as error:
+        raise unwritten(path, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def draft_of(path: Path) -> Path:
+    """Where a file is written before it takes its place; the next draft goes over it."""
+    return path.with_name(f".{path.name}.draft")
+
+
+def unwritten(path: Path, error: OSError) -> StudyError:
+    """The error of a disk that is full, or a folder that must not be written."""
+    reason = error.strerror or "system error"
+    return StudyError(f"{path} cannot be written: {reason}; finished tasks are kept")
+
+
+def locked(path: Path) -> io.FileIO:
+    """The file of tasks, for this process alone; the system unlocks it when it ends."""
+    file = io.FileIO(os.open(path, FLAGS, 0o666), "r+")
+    if not lock_until_closed(file):
+        file.close()
+        raise StudyError(f"{path.parent} is in use: another run writes to it")
+    file.seek(0)
+    return file

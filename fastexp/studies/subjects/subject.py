@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -43,15 +43,8 @@ class Block:
     first: AnyArray
     streams: WordArray
 
-    def __init__(
-        self,
-        rows: AnyArray,
-        first: int,
-        bounds: tuple[float, float] | None,
-        subjects: Sequence[StudySubject],
-    ) -> None:
-        self.subjects = subjects
-        self.rows = rows if bounds is None else _clamped(rows, *bounds)
+    def __init__(self, rows: AnyArray, first: int, bounds: tuple[float, float] | None) -> None:
+        self.rows = rows if bounds is None else np.clip(rows, *bounds)
         self.first = self.rows[:, 0].copy()
         self.streams = np.arange(first, first + rows.shape[0], dtype=np.uint64)
         self.shared: dict[Any, Any] = {}  # what several figures of a subject need
@@ -71,29 +64,12 @@ class Block:
         return int(self.rows.shape[1])
 
 
-def _clamped(rows: AnyArray, low: float, high: float) -> AnyArray:
-    if rows.dtype.kind == "i" and not (float(low).is_integer() and float(high).is_integer()):
-        rows = rows.astype(np.float64)
-    least, most = (int(low), int(high)) if rows.dtype.kind == "i" else (low, high)
-    return np.clip(rows, least, most)
-
-
 def finite(values: object, what: str) -> AnyArray | None:
     """Finite numbers of any kind; None if they are none."""
     numbers = number_columns.read(values, what)
     if numbers is None or numbers.missing is not None or not np.isfinite(numbers.values).all():
         return None
     return numbers.values
-
-
-def drawn_from_records(
-    sample: Callable[..., AnyArray], block: Block, size: int, key: int
-) -> AnyArray:
-    """Draws from the sorted records of each data set, by the stream of its number."""
-    rows = zip(block.ordered, block.streams, strict=True)
-    return np.array(
-        [sample(row, size, rng=key, streams=[int(i)], assume_sorted=True) for row, i in rows]
-    )
 
 
 class StudySubject(ABC):
@@ -123,7 +99,7 @@ class StudySubject(ABC):
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
     ) -> dict[str, FloatArray]:
-        """The same figures of each draw: shape (rows, size)."""
+        """The same figures of each draw, shape (rows, size), and perhaps others."""
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
         """P(error or loss <= edge) given each data set: shape (rows, edges)."""
@@ -176,10 +152,7 @@ class TrueNumber(StudySubject):
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
     ) -> dict[str, FloatArray]:
         off = drawn - self.truths(block)[:, None]
-        values = {"bias": off} if "bias" in figures else {}
-        if "error" in figures:
-            values["error"] = np.abs(off)
-        return values
+        return {"bias": off, "error": np.abs(off)}
 
     def rounding(self, figure: str) -> float:
         ends = max(abs(self.low), abs(self.high))

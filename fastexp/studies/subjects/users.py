@@ -11,7 +11,7 @@ from ..._intake import arrays
 from ..._typing import AnyArray, FloatArray
 from ...errors import StudyError
 from ...privacy import Guarantee
-from .by_law import ByLaw
+from .record_subjects import ByLaw
 from .selections import Selection
 from .subject import Block, finite, random_of
 
