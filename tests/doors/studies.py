@@ -10,6 +10,7 @@ from fastexp.studies.design.registry import MECHANISMS, build
 from fastexp.studies.ready.ready import COUNTS, FOLDER, READY, source_of
 from fastexp.studies.report import report
 from fastexp.studies.report.report import tables_of
+from fastexp.studies.report.results import table_of
 from fastexp.studies.report.study_table import parts, pivots
 from fastexp.studies.run import executors, task
 from fastexp.studies.run.task import data_sets, run_task

@@ -644,6 +644,7 @@ MESSAGES = (
     Message("code that is not given", StudyError, "the study needs {reference}, of which a file holds only the name: give the study itself (study=), or allow...", "run of a study, in test_own_code"),
     Message("code that stays here", ParameterError, "{reference} cannot be sent to processes: define it by def or class at the top level of a module (not of a notebook)...", "Study.run"),
     Message("counts of a study", StudyError, "...takes counts: the utilities of its data must be integers...", "Study.run"),
+    Message("damaged results", StudyError, "{folder} cannot be read, or is damaged", "a study, in test_report"),
     Message("data that changed", ParameterError, "...not the one that the study was made with...", "Study"),
     Message("draws for figures", ParameterError, "...has no exact figures: draws must be > 0...", "a study, in test_many_quantiles"),
     Message("executor of Dask", ParameterError, "executor \'dask\' needs distributed: pip install distributed", "run of a study, in test_engine"),

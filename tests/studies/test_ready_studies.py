@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.studies import FOLDER, READY, source_of, tables_of
+from tests.doors.studies import FOLDER, READY, source_of, table_of, tables_of
 
 # Exact expectations x 100 over 2,000 data sets with these settings, found independently of this
 # package (a simulation in NumPy), and their standard deviations across data sets.
@@ -193,7 +193,7 @@ def test_each_has_a_question_and_tables(name, tmp_path):
         for row in table.rows:
             assert len(row) == len(table.columns)
             assert all(isinstance(cell, str) for cell in row)
-    assert tables_of(fx.StudyResults.open(tmp_path).to_dict()) == found
+    assert tables_of(table_of(tmp_path)) == found
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ import pytest
 
 import fastexp as fx
 from tests.doors.parameters import readable
-from tests.doors.studies import parts, report
+from tests.doors.studies import parts, report, table_of
 from tests.messages import raises
 
 DATA = ("table.csv", "table.json")
@@ -159,7 +159,7 @@ def test_a_results_folder_gives_the_same_page(
     results: Any, written: list[Path], tmp_path: Path
 ) -> None:
     results.study.run(workers=1, out=tmp_path / "out")
-    (there, *_) = fx.StudyResults.open(tmp_path / "out").report(tmp_path / "out")
+    (there, *_) = report.write_report(table_of(tmp_path / "out"), tmp_path / "out")
     assert there.read_bytes() == written[0].read_bytes()
 
 
@@ -179,7 +179,13 @@ def test_faults_are_told(results: Any, tmp_path: Path) -> None:
     with raises("results that cannot be written"):
         report.write_report(results.to_dict(), tmp_path / "file")
     with raises("folder of no study"):
-        fx.StudyResults.open(tmp_path)
+        table_of(tmp_path)
+    (tmp_path / "study.json").write_text("{}")
+    with raises("folder of no study"):
+        table_of(tmp_path)
+    (tmp_path / "table.json").write_text('{"rows": ')
+    with raises("damaged results"):
+        table_of(tmp_path)
 
 
 @pytest.mark.process

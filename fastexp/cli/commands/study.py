@@ -101,23 +101,26 @@ def study_resume(options: Namespace) -> None:
 
 def study_report(options: Namespace) -> None:
     """Write a report of a results folder."""
-    from ...studies.report.results import StudyResults
+    from ...studies.design.code import written_codes
+    from ...studies.report.report import write_report
+    from ...studies.report.results import table_of
 
     if options.format is not None:
         needed("matplotlib", "--format")
     folder = Path(options.folder)
     target = folder if options.output is None else Path(options.output)
     formats = tuple(dict.fromkeys(options.format or ("svg",)))
-    results = StudyResults.open(folder)
-    written = [str(path) for path in results.report(target, formats)]
+    table = table_of(folder)
+    written = [str(path) for path in write_report(table, target, formats)]
     if options.json:
         printing.as_json({"kind": "report", "files": written})
         return
     for path in written:
         printing.line(path)
-    tasks, finished = results.study.tasks, results.finished
+    tasks, finished = table.get("tasks", 0), table.get("finished", 0)
     if finished < tasks:
-        kept_tasks = _interrupted(finished, tasks, str(folder), bool(results.study.codes))
+        has_code = bool(written_codes(table["study"]))
+        kept_tasks = _interrupted(finished, tasks, str(folder), has_code)
         printing.note(f"the report is of an unfinished run: {kept_tasks}")
     if not any(Path(path).name.startswith("figure-") for path in written):
         printing.note("without figures: they need matplotlib, pip install matplotlib")

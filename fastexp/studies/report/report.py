@@ -202,7 +202,7 @@ def write_report(
         svgs.append((part, by_kind["svg"]))
         stem = f"figure-{number}-{part.figure}"
         files |= {f"{stem}.{kind}": by_kind[kind] for kind in formats}
-    complete = table["finished"] == table["tasks"]
+    complete = table.get("finished") == table.get("tasks")
     stem = "table" if complete else "unfinished"  # table.* are of all tasks
     files |= {
         f"{stem}.csv": csv_text(table["rows"]).encode(),
@@ -219,7 +219,7 @@ def _page(table: dict[str, Any], figures: Sequence[tuple[Part, bytes]], files: l
     study = table["study"]
     values = {
         "name": study["name"],
-        "question": study["question"],
+        "question": study.get("question", ""),
         "settings": json.dumps(study, indent=1, ensure_ascii=False),
         "key": table["key"],
         "versions": ", ".join(f"{name} {value}" for name, value in table["versions"].items()),
@@ -234,7 +234,7 @@ def _page(table: dict[str, Any], figures: Sequence[tuple[Part, bytes]], files: l
 
 
 def _warnings(table: dict[str, Any]) -> Iterator[str]:
-    rows, tasks, finished = table["rows"], table["tasks"], table["finished"]
+    rows, tasks, finished = table["rows"], table.get("tasks", 0), table.get("finished", 0)
     if finished != tasks:
         done = f"{readable(finished)} of {readable(tasks)}"
         yield f"This run is unfinished: the figures are of {done} tasks."
@@ -269,7 +269,7 @@ def takes(study: dict[str, Any]) -> dict[str, str]:
 def heading(study: dict[str, Any]) -> tuple[str, list[str]]:
     """What stands above a figure of a study: its name, its question, and how to read it."""
     sizes = f"{readable(study['datasets'])} data sets, {readable(study['draws'])} draws each"
-    notes = [study["question"], sizes, SIGNS]
+    notes = [study.get("question", ""), sizes, SIGNS]
     return label(study["name"], 60), [note for note in notes if note]
 
 

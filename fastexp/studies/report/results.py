@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from importlib import import_module
@@ -402,6 +403,25 @@ class StudyResults(HtmlRepr):
         """
         folder.publish(path / "table.csv", self.to_csv().encode())
         folder.publish(path / "table.json", self.to_json().encode())
+
+
+def table_of(path: Path) -> dict[str, Any]:
+    """What `StudyResults.to_dict` gave, or gives, for a results folder.
+
+    Of a finished one nothing is computed: the study's files of data need not be there, and its
+    version of fastexp need not be this one.
+    """
+    if not (path / folder.STUDY).is_file():
+        raise StudyError(f"{path} is not the results folder of a study")
+    try:
+        content = dict(json.loads((path / "table.json").read_bytes()))
+        if {"rows", "study"} <= set(content) and "name" in content["study"]:
+            return content
+    except FileNotFoundError:
+        return StudyResults.open(path).to_dict()
+    except (OSError, ValueError, TypeError):
+        pass
+    raise StudyError(f"{path / 'table.json'} cannot be read, or is damaged")
 
 
 def _written(text: str, path: str | Path | None) -> str:
