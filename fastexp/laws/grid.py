@@ -60,7 +60,8 @@ def grid_cells(
     from one point to the next; None: none. `best` is the best utility.
     """
     if not grid.even and start.size < grid.size:  # the points of a given grid are not evenly spaced
-        start, loss, count = np.arange(grid.size), np.repeat(loss, count), np.ones_like(grid.points)
+        single = np.ones_like(grid.points)  # which too many points refuse
+        start, loss, count = np.arange(grid.size), np.repeat(loss, count), single
     if slope is not None and bool((count == 1).all()):
         slope = None
     gap = size = count.astype(np.float64)

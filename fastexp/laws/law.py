@@ -451,6 +451,7 @@ class LossLaw(Law[One_co, Many_co]):
         ------
         ParameterError, ParameterTypeError
         """
+        check_rounding()  # before losses are made
         return elementwise(self._losses.quantile, probability_levels(p))
 
     def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> Self:

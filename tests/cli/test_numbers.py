@@ -101,6 +101,7 @@ def test_numbers_count_at_the_nearest_point(run: Run, tmp_path: Path) -> None:
 def test_parameters_are_in_json(run: Run, ages, bids) -> None:
     ranked = {"bounds": [0, 120], "step": 1, "points": 121, "nan": "raise", "epsilon": 50.0}
     ranked |= {"neighbors": "add-remove", "convention": "weak", "widen": 0, "column": "age"}
+    ranked |= {"with_total": False}
     answer = shown(run, "median", *ages, *CERTAIN)
     assert answer["answers"] == {"age": {"mechanism": "median", **ranked}}
     assert answer["rows"] == [{"age": 37}]

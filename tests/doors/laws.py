@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastexp.laws import elementary, finite, pieces, targets
+from fastexp.laws import quantile_chain as law_chain
 from fastexp.laws.bounds import _least as least_bound
 from fastexp.laws.bounds import lambert_w, length
 from fastexp.laws.densities import laplace_density, median_density, price_density

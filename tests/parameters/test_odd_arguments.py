@@ -290,6 +290,7 @@ NAMES = {
     "alpha": ("epsilon",),
     "sensitivity": ("epsilon",),
     "by": ("groups",),
+    "groups": ("the public list",),
     "bits": ("reports",),
     "expected_loss": ("either", "limits so far apart"),
     "loss": ("either",),

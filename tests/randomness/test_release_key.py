@@ -337,7 +337,7 @@ class TestQueryDigests:
             query_digest(scored)
 
 
-PINNED = "649b61326543b3ebc3e5a343ae94d73f89022a56d6b5b872d7a5e2af48f0f503"
+PINNED = "97135bc2e83f2db45af1705e087fcb67d87061c98fc8e23d02e52a623fd8511d"
 
 
 def test_encodings_of_sequences_can_be_read_one_way_only():

@@ -22,6 +22,7 @@ from tests.doors.kernels import (
     ragged,
     select_rank,
 )
+from tests.doors.laws import law_chain
 from tests.doors.numbers import QuantilesStatistic, quantile_few, quantile_sites
 from tests.doors.parameters import make_grid
 from tests.doors.randomness import seeds_of, stream_of
@@ -118,7 +119,7 @@ def laws(digest: Any) -> None:
         joint = quantile_laws.law_of([0, 3, 3, 3, 7, 9], 11, quantile_laws.QUARTILES, 1, 1, ties)
         digest.update(np.array([joint.log_normalizer, *joint.expected_rank_error()]).tobytes())
     twelve = tuple(Fraction(i, 13) for i in range(1, 13))
-    # Numbers with exponents, upwards and downwards; more sums than there is room for at first.
+    # Numbers with exponents, upwards and downwards.
     for records, size, q, rate in (
         ([], 1 << 50, twelve, 1),
         ([0, 0, 0, 2, 2, 2], 5, quantile_laws.QUARTILES, 200),
@@ -126,6 +127,12 @@ def laws(digest: Any) -> None:
     ):
         joint = quantile_laws.law_of(records, size, q, rate, None, "spread")
         digest.update(np.array(joint.log_normalizer).tobytes())
+    with changed((law_chain, "SUMS", 4)):
+        joint = quantile_laws.law_of([0, 3, 3, 7], 11, quantile_laws.QUARTILES, 1, 1, "spread")
+        try:
+            digest.update(np.array(joint.log_normalizer).tobytes())
+        except fx.InvalidRecords as error:
+            digest.update(str(error).encode())
     for kernel in (density.expm1_fill, density.log1p_fill):
         out = np.empty(5)
         kernel(np.array([-0.9, -1e-9, 0.0, 0.2, 9.0]), out)

@@ -118,6 +118,19 @@ def lists_and_columns_that_do_not_fit_are_refused() -> None:
     refused(ParameterError, codes_of, [[1], ["a"], [2]], names_of_tuples([(1, "a")], 2))
 
 
+def private_keys_depend_on_their_rows_alone() -> None:
+    """An instant of nanoseconds, or text that is no name, moves no other key."""
+    far, fine = dt.datetime(9999, 1, 1), np.datetime64("2020-01-01T00:00:00.000000001")
+    keys = key_columns.read_private([far, fine])
+    assert keys.unit == "us"
+    assert (np.ones(2, bool) if keys.valid is None else keys.valid).tolist() == [True, False]
+    names = key_columns.read_private(["\ud800", "b", "a", "b"])
+    assert names.valid is not None
+    assert names.valid.tolist() == [False, True, True, True]
+    assert len(names.texts) == names.values.max() + 1
+    assert [names.texts[i] for i in names.values[1:].tolist()] == ["b", "a", "b"]
+
+
 CHECKS = [
     tuples_are_placed_as_by_a_dict,
     tuples_are_numbered_in_order,
@@ -125,6 +138,7 @@ CHECKS = [
     instants_are_equal_in_all_units,
     names_have_words_of_their_own,
     lists_and_columns_that_do_not_fit_are_refused,
+    private_keys_depend_on_their_rows_alone,
 ]
 
 
