@@ -19,6 +19,7 @@ from .._numbers.rank import RankStatistic
 from .._numbers.revenue import Demand, Prices
 from .._parameters import validate
 from .._parameters.grid import Grid
+from .._parameters.validate import MAX_EXACT
 from .._randomness.sampling import Sampling
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, Scalar, Values
 from ..errors import ParameterError
@@ -116,11 +117,13 @@ LawCells: TypeAlias = Pieces | DistanceCells
 
 def multiples(numbers: AnyArray, unit: Fraction) -> AnyArray:
     """Integers times a unit: int64 where all products are integers of 64 bits, else float64."""
-    over, under = unit.as_integer_ratio()
-    exact = [number * over for number in numbers.tolist()]
-    if under == 1 and max(map(abs, exact), default=0) < LARGE:
-        return np.array(exact, np.int64)
-    return np.array([number / under for number in exact], np.float64)
+    over, under = unit.numerator, unit.denominator
+    most = int(np.abs(numbers).max(initial=0)) * over
+    if under == 1 and most < LARGE:
+        return np.asarray(numbers * over, np.int64)
+    if max(most, under) <= MAX_EXACT:
+        return np.asarray(numbers * over, np.float64) / under
+    return np.array([number * over / under for number in numbers.tolist()], np.float64)
 
 
 def revenues(prices: Prices, runs: Demand, t: IntArray) -> AnyArray:
@@ -128,15 +131,20 @@ def revenues(prices: Prices, runs: Demand, t: IntArray) -> AnyArray:
     bids = runs.bids[np.searchsorted(runs.last, t)]
     if not prices.grid.even and not prices.grid.whole:
         return np.asarray(bids * prices.grid.points[t])
+    if prices.fits(runs.total()):
+        return multiples(bids * prices.ticks(t), prices.tick)
     pairs = zip(bids.tolist(), t.tolist(), strict=True)
-    ticks = [paying * int(prices.grid.exact(i) / prices.tick) for paying, i in pairs]
-    return multiples(np.array(ticks, object), prices.tick)
+    exact = [paying * prices.grid.exact(i) / prices.tick for paying, i in pairs]
+    return multiples(np.array([ticks.numerator for ticks in exact], object), prices.tick)
 
 
 def minus_distances(truth: Truth, first: int, t: IntArray) -> AnyArray:
     """Minus the distance from a statistic; point 0 is `first` steps above the one below it."""
     _, step, under = truth.grid.unit
-    numbers = -np.abs((t + first).astype(object) * truth.under - truth.rest)
+    steps = t + first
+    if (int(np.abs(steps).max(initial=0)) + 1) * truth.under >= LARGE:
+        steps = steps.astype(object)
+    numbers = -np.abs(steps * truth.under - truth.rest)
     return multiples(numbers, Fraction(step, under * truth.under))
 
 
