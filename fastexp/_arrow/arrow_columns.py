@@ -33,7 +33,7 @@ TEXTS, VIEWS = ("u", "U", "vu"), ("+vl", "+vL")
 FIXED, DECIMAL = "+w:", "d:"  # how formats begin
 SHORT = 12  # bytes of a text in a view: longer ones lie in buffers of their own
 WIDTHS, DIGITS = (32, 64, 128, 256), 76  # bits of decimals, and digits of the widest
-# integers up to here are doubles, and powers of ten up to this one
+# Doubles hold all integers up to the first, and powers of ten up to the second.
 MAX_EXACT, MAX_EXACT_POWER = 1 << 53, 22
 
 

@@ -22,7 +22,7 @@ from ..kernels.numbers.histogram import histogram
 from . import arrays
 from .arrays import CHUNK_RECORDS
 
-# records that are sorted at once: below it no pass over them is worth its calls
+# So many records are sorted at once: passes over fewer are not worth their calls.
 MAX_SORTED_RECORDS = 1 << 14
 MOST_REPEATED = 1 << 27  # records with counts that are written out one by one: 1 GiB
 NOTHING: IntArray = np.zeros(0, np.int64)

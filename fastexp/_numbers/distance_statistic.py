@@ -22,7 +22,7 @@ from .cells import Shape
 from .few_records import MOST_WEIGHTS, Few
 from .weights import size_of, table
 
-# records with a table of weights of their own: of more it may be too large
+# So many records have a table of weights of their own: that of more may be too large.
 MAX_TABLE_RECORDS = 1 << 12
 NONE: IntArray = np.zeros(0, np.int64)
 

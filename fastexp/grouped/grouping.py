@@ -11,7 +11,7 @@ from .._threads import in_parts
 from .._typing import AnyArray, IntArray
 from ..kernels.groups import grouping
 
-# rows of a thread: fewer are not worth one, nor are fewer than its counts
+# Fewer rows are not worth a thread, nor are fewer than the counts that it makes.
 MIN_ROWS_PER_THREAD = 1 << 16
 INT64 = np.dtype(np.int64)
 

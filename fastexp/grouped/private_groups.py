@@ -19,7 +19,12 @@ from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
 from ..errors import ParameterError
 from ..kernels.groups.segment_draws import OPEN
 from ..privacy import Guarantee, amounts
-from ..privacy.rates import joint_rate, lattice_step
+from ..privacy.rates import (
+    LEAST_JOINT_EPSILON,
+    MOST_JOINT_EPSILON,
+    joint_rate,
+    lattice_step,
+)
 from ..reference.exact import exp_bounds
 from .mechanism import GroupedMechanism, Kind, Reading
 from .segments import Draws, Exact, Segments
@@ -186,7 +191,7 @@ class PrivateGroups:
             If an argument is outside its range or of the wrong type.
         """
         max_rows = validate.counting("max_rows", max_rows)
-        amounts.within("epsilon", epsilon, (1e-15, 1024.0))  # as of mechanisms with totals
+        amounts.within("epsilon", epsilon, (LEAST_JOINT_EPSILON, MOST_JOINT_EPSILON))
         rate, step = joint_rate(epsilon, "add-remove"), lattice_step(epsilon)
         most = Fraction(self.delta) * (1 << BITS)
         least = 2 * max_rows - math.log(self.delta) / float(rate)

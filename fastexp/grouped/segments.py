@@ -153,7 +153,7 @@ def draw_together(several: list[Draws], size: int, threads: int) -> list[IntArra
 def chunks(offsets: IntArray, words: int) -> list[int]:
     """The first group of each chunk, and the number of groups: at least one group each.
 
-    A chunk has some CHUNK records and random words, of which each group takes `words`.
+    A chunk has about CHUNK_RECORDS records and random words, of which each group takes `words`.
     """
     groups = offsets.size - 1
     work = offsets[1:] - offsets[0] + np.arange(1, groups + 1) * words

@@ -270,7 +270,7 @@ class ClampedNoise:
 
     @quiet
     def _ratio(self, distance: FloatArray) -> FloatArray:
-        """distance / scale, at most MOST; 0 if the distance is 0."""
+        """distance / scale, at most MAX_ARGUMENT; 0 if the distance is 0."""
         return np.where(distance > 0, np.minimum(distance / self.scale, MAX_ARGUMENT), 0.0)
 
     def _mean_min(self, distance: FloatArray) -> FloatArray:

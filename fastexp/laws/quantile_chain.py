@@ -32,7 +32,7 @@ LOST = 70.0  # nats
 UNIT = BIT * log_of(2.0)  # nats of an exponent
 APART = 300.0  # nats between sums, beyond which masses have another unit
 SUMS = 1 << 22  # of the rows of one total: 64 MB
-# sums of all rows, at some 20 ns; a call takes as long as CALL_COST
+# Of all rows, at about 20 ns a sum; a call takes as long as CALL_COST sums.
 MAX_SUMS, CALL_COST = 3 << 26, 1 << 8
 HELD = 16  # as many for each number that is kept: less than 300 MB in all
 LONG = "the law of so many quantiles of these records takes too long: sample it"

@@ -26,8 +26,9 @@ from .._typing import (
 from ..errors import ParameterError
 from ..grouped.call_options import CallOptions
 from ..privacy import amounts
+from ..privacy.rates import LEAST_JOINT_EPSILON, MOST_JOINT_EPSILON
 from ._number import GridMechanism
-from ._totalled import MAX_EPSILON, MIN_EPSILON, several_answers, simulate_several
+from ._totalled import several_answers, simulate_several
 from .quantile import Quantile
 
 if TYPE_CHECKING:
@@ -199,8 +200,8 @@ class JointMechanism(QuantilesMechanism):
 
     def _check(self) -> None:
         super()._check()
-        least = max(MIN_EPSILON, (len(self.q) - 1) ** 2 / MAX_WORK)
-        amounts.within("epsilon", self.epsilon, (least, MAX_EPSILON))
+        least = max(LEAST_JOINT_EPSILON, (len(self.q) - 1) ** 2 / MAX_WORK)
+        amounts.within("epsilon", self.epsilon, (least, MOST_JOINT_EPSILON))
 
     def _several_draws(self, segments: Segments, words: Words, size: int) -> Draws:
         from ..grouped.quantiles import QuantilesDraws

@@ -1,4 +1,4 @@
-"""What quantiles have that may be released with a private number of records beside them."""
+"""Quantiles that may be released with a private number of records, the total."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from .._typing import AnyArray, FloatArray, IntArray, Neighbors
 from ..errors import ParameterError
 from ..grouped.call_options import CallOptions
 from ..privacy import amounts
-from ..privacy.rates import joint_rate, lattice_step
+from ..privacy.rates import (
+    LEAST_JOINT_EPSILON,
+    MOST_JOINT_EPSILON,
+    joint_rate,
+    lattice_step,
+)
 from ._number import NumberMechanism
 from ._ranked import QuantileMechanism
 
@@ -29,12 +34,9 @@ if TYPE_CHECKING:
     from ..laws.densities import ContinuousLaw
     from ..laws.figures import Figures
 
-MIN_EPSILON = 1e-15  # epsilon: its law fits into 64 bits
-MAX_EPSILON = 1024.0  # epsilon: beyond, weights of neighbouring ranks underflow
-
 
 def checked_total(with_total: object, neighbors: Neighbors) -> bool:
-    """Whether there is a total, which needs a number of records that is not public."""
+    """Return whether there is a total; refuse one if the number of records is public."""
     wanted = validate.flag("with_total", with_total)
     if wanted and neighbors == "replace":
         raise ParameterError(
@@ -47,13 +49,13 @@ def checked_total(with_total: object, neighbors: Neighbors) -> bool:
 def joint_statistic(
     q: tuple[Fraction, ...], epsilon: float, neighbors: Neighbors, grid: Grid
 ) -> QuantilesStatistic:
-    """What draws these quantiles and, under add-remove, the total."""
+    """Return the statistic that draws these quantiles and, under add-remove, the total."""
     lattice = lattice_step(epsilon) if neighbors == "add-remove" else None
     return QuantilesStatistic(q, joint_rate(epsilon, neighbors), lattice, grid, "spread")
 
 
 def simulate_several(statistic: Any, source: Source, sampling: Sampling) -> IntArray:
-    """Grid indices of `sample`, of a statistic with several answers."""
+    """Draw the grid indices of `sample` from a statistic with several answers."""
     _, size, threads, seeds = sampling.checked(("envelope",))
     indices: IntArray = statistic.simulate(source, seeds, 1 if size is None else size, threads)
     return indices[0] if size is None else indices
@@ -62,9 +64,9 @@ def simulate_several(statistic: Any, source: Source, sampling: Sampling) -> IntA
 def several_answers(
     grid: Grid, indices: int | IntArray, points: int, entries: int, released: bool
 ) -> Any:
-    """So many points of the grid in the last axis, after them the other entries as they are.
+    """Return `points` grid points in the last axis, then the other entries unchanged.
 
-    Of one released draw a list.
+    One released draw becomes a list.
     """
     numbers = np.asarray(indices)
     answers = grid.values(numbers[..., :points])
@@ -74,7 +76,7 @@ def several_answers(
 
 
 def without_total(answers: Any, is_one: bool = False) -> Any:
-    """Answers without their last entries, and these; `is_one`: one point each, without its axis."""
+    """Split answers into values and totals; with `is_one`, the single values lose their axis."""
     if isinstance(answers, tuple):  # with the groups of the data
         return answers[0], without_total(answers[1], is_one)
     numbers = np.asarray(answers)
@@ -85,7 +87,7 @@ def without_total(answers: Any, is_one: bool = False) -> Any:
 
 
 class TotalledQuantile(QuantileMechanism, promise="ε-DP and ε-bounded-range under `neighbors`."):
-    """A quantile or, `with_total`, that and the total of `Quantiles` of one, by the same law."""
+    """A quantile. With its total, both have the law of `Quantiles` with this one quantile."""
 
     with_total: bool
 
@@ -96,11 +98,11 @@ class TotalledQuantile(QuantileMechanism, promise="ε-DP and ε-bounded-range un
             return
         if self.convention != "weak" or self.widen:
             raise ParameterError('with_total needs convention="weak", and no widen')
-        amounts.within("epsilon", self.epsilon, (MIN_EPSILON, MAX_EPSILON))
+        amounts.within("epsilon", self.epsilon, (LEAST_JOINT_EPSILON, MOST_JOINT_EPSILON))
 
     @cached_property
     def _joint(self) -> QuantilesStatistic | None:
-        """What draws a quantile and a total; None without one."""
+        """The statistic that draws a quantile and a total; None without a total."""
         if not self.with_total:
             return None
         return joint_statistic((self._q,), self.epsilon, self.neighbors, self.grid)
@@ -159,12 +161,12 @@ class TotalledQuantile(QuantileMechanism, promise="ε-DP and ε-bounded-range un
         return QuantilesLaw(self._joint, source, self.epsilon, self._truths, *draws)
 
     def _truths(self, source: Source) -> Any:
-        """The true quantile, as of several."""
+        """Return the true quantile as an array of one, as for several quantiles."""
         truth = self._truth(source)
         return None if truth is None else np.array([truth])
 
     def _drawn_numbers(self, indices: IntArray) -> Any:
-        """What `sample` makes of rows of grid indices and totals."""
+        """Return the answers of `sample` for rows of grid indices and totals."""
         return self._returned(self._answer(indices, released=False))
 
     def _figures(

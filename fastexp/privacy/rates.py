@@ -14,6 +14,10 @@ from .bounded_laplace import bounded_laplace_rate
 
 Amount = TypeVar("Amount", int, float, Fraction)
 
+# Of `joint_rate`: below, its law does not fit into 64 bits; above, weights of neighbouring ranks
+# underflow.
+LEAST_JOINT_EPSILON, MOST_JOINT_EPSILON = 1e-15, 1024.0
+
 
 def range_sensitivity(sensitivity: Amount, monotonic: bool) -> Amount:
     """Return how far one record can move the utilities of two candidates apart."""

@@ -79,6 +79,8 @@ class Study(Design):
     ------
     ParameterError
         If a setting is wrong. The message lists all errors.
+    TypeError
+        If a setting is missing, or there is none of this name.
 
     Notes
     -----
@@ -131,8 +133,10 @@ class Study(Design):
 
         Raises
         ------
-        ParameterError, ParameterTypeError
+        ParameterError
             If there is no such study, or a setting is wrong.
+        TypeError
+            If there is no setting of a name in `changes`.
         """
         return Study(**settings_of(name, changes))
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 OF_QUERIES = ("by", "groups", "person", "max_groups", "max_rows", "membership", "key", "output")
 OF_COUNTS = ("column", "candidates", "neighbors")
-# of utilities: larger ones would be rounded by more than a sensitivity allows for
+# Larger utilities would be rounded by more than a sensitivity allows for.
 MAX_UTILITY = 2.0**63
 
 

@@ -49,7 +49,10 @@ def fill_sample(records: Any, sample: Any) -> None:
 
 @helper
 def pivots(n: Any, first: Any, last: Any, sample: Any) -> Any:
-    """Two values between which the ranks first..last of n probably lie; -1 and LONGEST for none."""
+    """Two values between which the ranks first..last of n probably lie.
+
+    -1 and LARGEST_KEY stand for none.
+    """
     left, right = first * SAMPLE // n - SPREAD, last * SAMPLE // n + SPREAD + 1
     low = sample[left] if left >= 0 else np.int64(-1)
     high = sample[right] if right < SAMPLE else LARGEST_KEY

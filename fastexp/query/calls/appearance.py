@@ -47,9 +47,9 @@ def deciding_of(query: Scope, answers: tuple[Answer, ...]) -> Deciding | None:
 def appear(query: Scope, answers: tuple[Answer, ...], values: list[Any]) -> AnyArray:
     """Whether each group appears, by its answers."""
     decider = deciding_of(query, answers)
-    heads: AnyArray = np.asarray(values[-1]) == 1
     if decider is None:
-        return heads
+        coins: AnyArray = np.asarray(values[-1]) == 1
+        return coins
     totals: AnyArray = np.asarray(values[decider.which])[:, -1]
     return totals >= decider.threshold
 
