@@ -6,10 +6,10 @@ from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
 from itertools import pairwise
 
-Part = Callable[[int, int], int]
+RangeTask = Callable[[int, int], int]
 
 
-def in_parts(part: Part, count: int, threads: int) -> list[int]:
+def in_parts(part: RangeTask, count: int, threads: int) -> list[int]:
     """Call part(first, last) on `threads` even ranges of `count` items, at the same time.
 
     The thread of the caller has the first range. An error of a part (if there are several, that of
@@ -36,7 +36,7 @@ class _Other:
     then reports that it has ended.
     """
 
-    def __init__(self, part: Part, first: int, last: int) -> None:
+    def __init__(self, part: RangeTask, first: int, last: int) -> None:
         self._range, self._answer = (part, first, last), 0
         self._problem: BaseException | None = None
         self._runs = allocate_lock()

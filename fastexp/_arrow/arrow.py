@@ -13,7 +13,7 @@ from dataclasses import replace
 from ..errors import ParameterError, ParameterTypeError
 from . import c_interface
 from .arrow_columns import Column, checked, empty, kind_of, nulls, plain, read
-from .c_interface import Field, Part, opened
+from .c_interface import ArrowPart, Field, opened
 
 __all__ = ["Column", "Opened", "column", "is_arrow", "table"]
 
@@ -89,7 +89,7 @@ def table(
 
 
 def _batches(
-    fields: list[Field], where: list[int], parts: Iterator[Part]
+    fields: list[Field], where: list[int], parts: Iterator[ArrowPart]
 ) -> Generator[list[Column], None, None]:
     some = False
     for part in parts:

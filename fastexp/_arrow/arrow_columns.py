@@ -13,18 +13,18 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import ParameterTypeError
-from .c_interface import FAR, Field, Part, malformed
+from .c_interface import FAR, ArrowPart, Field, malformed
 
-Kind = Literal[
+ArrowKind = Literal[
     "integers", "floats", "booleans", "dates", "timestamps", "text", "list", "dictionary", "other"
 ]
-NUMBERS: dict[str, tuple[Kind, str]] = {
+NUMBERS: dict[str, tuple[ArrowKind, str]] = {
     "c": ("integers", "i1"), "C": ("integers", "u1"), "s": ("integers", "i2"),
     "S": ("integers", "u2"), "i": ("integers", "i4"), "I": ("integers", "u4"),
     "l": ("integers", "i8"), "L": ("integers", "u8"),
     "e": ("floats", "f2"), "f": ("floats", "f4"), "g": ("floats", "f8"),
 }  # fmt: skip
-FIXED_WIDTH: dict[str, tuple[Kind, str]] = {
+FIXED_WIDTH: dict[str, tuple[ArrowKind, str]] = {
     **NUMBERS, "b": ("booleans", "?"), "tdD": ("dates", "i4"), "tdm": ("dates", "i8"),
     **dict.fromkeys(("tss:", "tsm:", "tsu:", "tsn:"), ("timestamps", "i8")),
 }  # fmt: skip
@@ -56,7 +56,7 @@ class Column:
     * other: a type that is not read; `format` tells which.
     """
 
-    kind: Kind
+    kind: ArrowKind
     length: int
     format: str
     values: AnyArray | None = None
@@ -95,7 +95,7 @@ def empty(field: Field) -> Column:
     return Column(kind, 0, form, np.zeros(0, FIXED_WIDTH.get(form, ("", "f8"))[1]), child=child)
 
 
-def read(field: Field, part: Part, first: int, count: int) -> Column:
+def read(field: Field, part: ArrowPart, first: int, count: int) -> Column:
     """Some rows of an array; `first` counts from its own first row."""
     kind, form = kind_of(field), field.format
     if first + count > part.length:
@@ -123,7 +123,7 @@ def read(field: Field, part: Part, first: int, count: int) -> Column:
     return Column(kind, count, form, _codes(values, valid, child.length, part), None, valid, child)
 
 
-def nulls(part: Part, first: int, count: int) -> AnyArray | None:
+def nulls(part: ArrowPart, first: int, count: int) -> AnyArray | None:
     """Which rows are not null; None if all are not."""
     if part.nulls == 0 or count == 0:
         return None
@@ -135,7 +135,7 @@ def nulls(part: Part, first: int, count: int) -> AnyArray | None:
     return None if known.all() else known
 
 
-def kind_of(field: Field) -> Kind:
+def kind_of(field: Field) -> ArrowKind:
     """What a type is read as."""
     form, words = field.format, field.dictionary
     if field.extension:
@@ -163,14 +163,14 @@ def _other(field: Field, length: int) -> Column:
     return Column("other", length, form, valid=gaps)
 
 
-def _bits(part: Part, buffer: int, start: int, count: int) -> AnyArray:
+def _bits(part: ArrowPart, buffer: int, start: int, count: int) -> AnyArray:
     """A bit a row of a buffer, as booleans."""
     byte, bit = divmod(start, 8)
     packed = part.buffer(buffer, np.uint8, byte, (bit + count + 7) // 8)
     return np.unpackbits(packed, count=bit + count, bitorder="little")[bit:].view(np.bool_)
 
 
-def _offsets(form: str, part: Part, start: int, count: int) -> IntArray:
+def _offsets(form: str, part: ArrowPart, start: int, count: int) -> IntArray:
     """Offsets of rows, which never fall."""
     offsets = part.buffer(1, OFFSETS[form], start, count + 1).astype(np.int64, copy=False)
     if bool((offsets[1:] < offsets[:-1]).any()) or int(offsets[0]) < 0:
@@ -179,7 +179,7 @@ def _offsets(form: str, part: Part, start: int, count: int) -> IntArray:
 
 
 def _texts(
-    form: str, part: Part, start: int, count: int, valid: AnyArray | None
+    form: str, part: ArrowPart, start: int, count: int, valid: AnyArray | None
 ) -> tuple[AnyArray, IntArray, IntArray]:
     """(bytes, begins, ends) of texts.
 
@@ -217,7 +217,7 @@ def _texts(
     return values, begins, begins + lengths
 
 
-def _codes(codes: AnyArray, valid: AnyArray | None, size: int, part: Part) -> AnyArray:
+def _codes(codes: AnyArray, valid: AnyArray | None, size: int, part: ArrowPart) -> AnyArray:
     """Codes that are rows of the dictionary; those of null rows may be anything, and become 0."""
     if int(codes.min()) >= 0 and int(codes.max()) < size:
         return codes
@@ -228,7 +228,7 @@ def _codes(codes: AnyArray, valid: AnyArray | None, size: int, part: Part) -> An
 
 
 def _list(
-    field: Field, part: Part, first: int, count: int, valid: AnyArray | None
+    field: Field, part: ArrowPart, first: int, count: int, valid: AnyArray | None
 ) -> tuple[IntArray, Column]:
     """Offsets from 0 on, and the items: copied where lists do not follow each other."""
     form, inner, items, start = field.format, field.children[0], part.child(0), part.offset + first
@@ -282,7 +282,7 @@ def _layout(form: str) -> tuple[int, int] | None:
     return (scale, width) if abs(scale) <= DIGITS and width in WIDTHS else None
 
 
-def _decimals(form: str, part: Part, start: int, count: int) -> FloatArray:
+def _decimals(form: str, part: ArrowPart, start: int, count: int) -> FloatArray:
     """Whole numbers over a power of ten as the nearest doubles; those of null rows are any."""
     scale, width = _layout(form) or (0, 0)
     words = max(1, width // 64)

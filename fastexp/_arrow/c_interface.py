@@ -113,7 +113,7 @@ class Field(NamedTuple):
     dictionary: Field | None
 
 
-class Part:
+class ArrowPart:
     """An array, or a child of one; it keeps the owner of its memory."""
 
     __slots__ = ("_owner", "_struct", "buffers", "length", "nulls", "offset")
@@ -154,19 +154,19 @@ class Part:
         items = np.asarray(loan)
         return items if items.flags.aligned else items.copy()
 
-    def child(self, i: int) -> Part:
+    def child(self, i: int) -> ArrowPart:
         """The child of this number."""
         children, count = self._struct.children, self._struct.n_children
         address = _pointer(children, i) if children and i < count else None
         if not address:
             self.malformed("an array without its child")
-        return Part(self._owner, address)
+        return ArrowPart(self._owner, address)
 
-    def dictionary(self) -> Part:
+    def dictionary(self) -> ArrowPart:
         """The values that codes stand for."""
         if not self._struct.dictionary:
             self.malformed("an array without its dictionary")
-        return Part(self._owner, self._struct.dictionary)
+        return ArrowPart(self._owner, self._struct.dictionary)
 
     def _buffer(self, i: int) -> int | None:
         if i >= self.buffers:
@@ -195,7 +195,7 @@ def _is_pandas_2(data: object) -> bool:
     return lacks_method and has(attribute(data, "dtype"), "pyarrow_dtype")
 
 
-def opened(data: Any, argument: str) -> tuple[Field, Iterator[Part]]:
+def opened(data: Any, argument: str) -> tuple[Field, Iterator[ArrowPart]]:
     """The type of an object that `is_arrow`, and its arrays."""
     if _is_pandas_2(data):
         data = _returned(attribute(data, "array", data), "__arrow_array__", argument)
@@ -212,7 +212,7 @@ def opened(data: Any, argument: str) -> tuple[Field, Iterator[Part]]:
     if not schema.struct.release:
         malformed(argument, "a stream without a schema")
     field = _field(schema.struct, argument, DEPTH)
-    return field, (Part(owner, owner.address) for owner in arrays)
+    return field, (ArrowPart(owner, owner.address) for owner in arrays)
 
 
 def _arrays(stream: Owner) -> Iterator[Owner]:

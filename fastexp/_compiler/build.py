@@ -47,7 +47,7 @@ FLAGS: dict[str, Any] = {
 }
 NO_CFUNC: dict[str, Any] = {"no_cfunc_wrapper": True}  # no kernel is called from C
 NO_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True}
-Source = Callable[[], Callable[..., Any]]
+FunctionLoader = Callable[[], Callable[..., Any]]
 During = Callable[[], contextlib.AbstractContextManager[None]]
 _TARGET: Any = registry.cpu_target
 LOCK: Any = global_compiler_lock  # whoever compiles holds it
@@ -56,10 +56,10 @@ INTERPRETED = bool(vars(config)["DISABLE_JIT"])  # NUMBA_DISABLE_JIT=1: coverage
 
 def compiled(
     function: Callable[..., Any],
-    source: Source,
+    source: FunctionLoader,
     signature: Any,
     name: str,
-    place: cache.Place | None,
+    place: cache.CacheFolder | None,
     during: During,
 ) -> Any:
     """The dispatcher of a kernel, whose cache calls it `name`: from the cache, or compiled.
@@ -79,7 +79,7 @@ def compiled(
     return dispatcher
 
 
-def inlined(function: Callable[..., Any], source: Source) -> Any:
+def inlined(function: Callable[..., Any], source: FunctionLoader) -> Any:
     """The dispatcher of a helper that kernels call: always inlined, as a call stops vectorisation.
 
     Wrappers for calls from Python took two thirds of its time, and numba would compile it for each
@@ -122,7 +122,7 @@ class _Compiler:
     of its time. Here it does so once.
     """
 
-    def __init__(self, compiler: Any, source: Source, during: During) -> None:
+    def __init__(self, compiler: Any, source: FunctionLoader, during: During) -> None:
         self._compiler, self._during = compiler, during
         compiler._get_implementation = lambda _args, _kws: source()
 
@@ -177,7 +177,7 @@ class _Cache:
     kernel is compiled from (`kernel_sources`).
     """
 
-    def __init__(self, name: str, module: str, place: cache.Place | None = None) -> None:
+    def __init__(self, name: str, module: str, place: cache.CacheFolder | None = None) -> None:
         sources = kernel_sources.source_hash(module)
         self._file = f"{name}-{sources}" if sources else None
         self._is_for_others = place is not None

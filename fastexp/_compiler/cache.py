@@ -37,7 +37,7 @@ OFF = ("0", "off", "no", "false")
 LARGEST = 1 << 26  # bytes of an entry that is read; kernels have less than 1 MB
 
 
-class Place(NamedTuple):
+class CacheFolder(NamedTuple):
     """A folder of the cache: what it is called, where it is, whether kernels are saved there."""
 
     name: str
@@ -53,24 +53,24 @@ class State(NamedTuple):
     are. `is_writable` says whether further ones may be saved there.
     """
 
-    place: Place
+    place: CacheFolder
     folder: Path
     kernels: frozenset[str] = frozenset()
     refusal: str | None = None
     is_writable: bool = False
 
 
-def places() -> list[Place]:
+def places() -> list[CacheFolder]:
     """The folders of the cache, in the order in which they are looked into; none if it is off."""
     if os.environ.get("FASTEXP_CACHE", "1").lower() in OFF:
         return []
     chosen = os.environ.get("FASTEXP_CACHE_DIR")
     base = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_CACHE_HOME")
-    shared = [Place("FASTEXP_CACHE_DIR", Path(chosen), is_saved_to=True)] if chosen else []
+    shared = [CacheFolder("FASTEXP_CACHE_DIR", Path(chosen), is_saved_to=True)] if chosen else []
     shared.append(image()._replace(is_saved_to=False))
     try:
         cache = Path(base) if base else Path.home() / ".cache"
-        users = [Place("own", cache / "fastexp", is_saved_to=True)]
+        users = [CacheFolder("own", cache / "fastexp", is_saved_to=True)]
     except RuntimeError:  # no home directory
         users = []
     if POSIX and not base and os.environ.get("HOME") == "":  # it would be "/"
@@ -78,18 +78,18 @@ def places() -> list[Place]:
     return [*shared, *users] if POSIX else users
 
 
-def image() -> Place:
+def image() -> CacheFolder:
     """The folder that an image carries, to be filled: everybody may read what is saved there."""
     return public(Path(sys.prefix, "share", "fastexp"))
 
 
-def public(folder: Path) -> Place:
+def public(folder: Path) -> CacheFolder:
     """A folder that is to be filled for others, which everybody may read."""
-    return Place("image", folder.absolute(), is_saved_to=True, mode=PUBLIC)
+    return CacheFolder("image", folder.absolute(), is_saved_to=True, mode=PUBLIC)
 
 
 def load(
-    where: Sequence[Place], targets: Sequence[str], name: str, features: frozenset[str]
+    where: Sequence[CacheFolder], targets: Sequence[str], name: str, features: frozenset[str]
 ) -> Iterator[tuple[Path, bytes]]:
     """Every entry `name` that a CPU with `features` can run, those of the first target first.
 
@@ -107,7 +107,7 @@ def load(
 
 
 def save(
-    where: Sequence[Place], target: str, name: str, body: bytes, features: frozenset[str]
+    where: Sequence[CacheFolder], target: str, name: str, body: bytes, features: frozenset[str]
 ) -> Path | None:
     """Keep an entry in the first place that takes it; return the folder, None if none does."""
     for place in where:
@@ -117,7 +117,9 @@ def save(
     return None
 
 
-def save_in(place: Place, target: str, name: str, body: bytes, features: frozenset[str]) -> Path:
+def save_in(
+    place: CacheFolder, target: str, name: str, body: bytes, features: frozenset[str]
+) -> Path:
     """Keep an entry in this place; return the folder, or raise OSError."""
     folder = place.path / _folder_name(target)
     with _opened(folder, create=place.mode) as opened:
@@ -142,7 +144,7 @@ def unpacked(entry: bytes, features: frozenset[str]) -> bytes:
     return body
 
 
-def state(place: Place, target: str, features: frozenset[str]) -> State:
+def state(place: CacheFolder, target: str, features: frozenset[str]) -> State:
     """What a place has for a target and a CPU; nothing is made or changed."""
     folder, kernels, refusal = place.path / _folder_name(target), set(), None
     try:

@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from .cache import Place
+    from .cache import CacheFolder
 
 F = TypeVar("F", bound=Callable[..., Any])
 Watcher = Callable[[], AbstractContextManager[None]]
@@ -56,7 +56,7 @@ KERNELS: dict[str, Kernel] = {}
 
 _BUILDING = threading.RLock()  # whoever imports the compiler, or builds a kernel, holds it
 _imported: ModuleType | None = None
-_place: Place | None = None  # the only one that kernels are kept in, if there is one
+_place: CacheFolder | None = None  # the only one that kernels are kept in, if there is one
 _watcher: Watcher | None = None
 
 
@@ -192,7 +192,7 @@ def warmup() -> int:
 
 
 @contextmanager
-def kept_in(place: Place) -> Iterator[None]:
+def kept_in(place: CacheFolder) -> Iterator[None]:
     """Have kernels loaded from this place alone for a while, and kept there, or OSError."""
     global _place
     _place = place

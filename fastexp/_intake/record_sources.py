@@ -37,7 +37,7 @@ class Window(NamedTuple):
     total: int
 
 
-class Source(ABC):
+class RecordSource(ABC):
     """Records as numbers, missing ones treated."""
 
     @abstractmethod
@@ -74,7 +74,7 @@ class Source(ABC):
         return out
 
     @abstractmethod
-    def held(self, grid: Grid) -> Source:
+    def held(self, grid: Grid) -> RecordSource:
         """The same records in memory that nobody else has, for this grid only."""
 
     def raw_parts(self) -> Iterator[AnyArray]:
@@ -93,7 +93,7 @@ class Source(ABC):
         return below
 
 
-class Sorted(Source):
+class Sorted(RecordSource):
     """A sorted array, perhaps mapped from a file: only binary searches look at it."""
 
     def __init__(self, values: AnyArray) -> None:
@@ -145,7 +145,7 @@ class Sorted(Source):
         return Window(points, records, below, n)
 
 
-class Counted(Source):
+class Counted(RecordSource):
     """Numbers and how often each occurs; with a grid distinct points of it, as laws hold them."""
 
     def __init__(self, numbers: AnyArray, often: IntArray, grid: Grid | None = None) -> None:

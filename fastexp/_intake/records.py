@@ -16,7 +16,7 @@ from .._typing import AnyArray, IntArray
 from ..errors import ParameterTypeError
 from . import arrays, number_columns
 from .arrays import CHUNK_RECORDS
-from .record_sources import MAX_SORTED_RECORDS, Counted, Sorted, Source
+from .record_sources import MAX_SORTED_RECORDS, Counted, RecordSource, Sorted
 from .unsorted import Unsorted
 
 FLOAT64 = np.dtype(np.float64)
@@ -64,7 +64,7 @@ class Records:
         check_sorted: bool = False,
         threads: int = 1,
         sort_few: bool = True,
-    ) -> Source:
+    ) -> RecordSource:
         """One data set of any form, see `arrays.NUMBERS`; of the grid that it will be mapped to.
 
         `assume_sorted` is taken at its word, unless `check_sorted`: then only if it is true. A

@@ -27,7 +27,7 @@ from ..kernels.numbers.histogram import is_fast
 from ..kernels.numbers.select_ranges import CODES, TABLES
 from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers
 from . import arrays
-from .record_sources import Counted, Sorted, Source, Window, cut, merged, runs
+from .record_sources import Counted, RecordSource, Sorted, Window, cut, merged, runs
 
 SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
 SPARE = 8  # places that a gathering kernel may leave free
@@ -75,7 +75,7 @@ class Pieces(NamedTuple):
     share: float
 
 
-class Unsorted(Source):
+class Unsorted(RecordSource):
     """Arrays in any order, from a callable that gives them anew for each pass."""
 
     def __init__(
@@ -110,7 +110,7 @@ class Unsorted(Source):
             self._sampled()
         return self._total or 0
 
-    def held(self, grid: Grid) -> Source:
+    def held(self, grid: Grid) -> RecordSource:
         """Counts, where the grid has few points for so many records; else a copy."""
         if grid.size <= MOST_COUNTED and self.total() >= grid.size:
             records = self.histogram(grid)
@@ -369,7 +369,7 @@ def pieces_of(grid: Grid, sample: AnyArray, total: int, ranges: Ranges) -> Piece
 
 
 def windows_from(
-    pieces: Pieces, counts: IntArray, inner: Source, grid: Grid, ranges: Ranges
+    pieces: Pieces, counts: IntArray, inner: RecordSource, grid: Grid, ranges: Ranges
 ) -> list[Window | None]:
     """The window of each range, where pieces hold it whole; `inner` are the gathered records."""
     keep, ends = pieces.keep, np.cumsum(counts)

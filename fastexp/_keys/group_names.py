@@ -14,7 +14,7 @@ from .._randomness.streams import GROUP, TEXT_BIT, UINT64, text_name
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups.blake2b import WORK, digest_segments
 from .key_tables import Table, TextTable
-from .keys import TICKS, Kind, Unit, in_unit
+from .keys import TICKS, KeyKind, Unit, in_unit
 
 LARGEST = 1 << 62  # of numbers that several columns' places are put together to
 PERSON = b"fastexp.name"
@@ -32,7 +32,7 @@ class KeyColumn(NamedTuple):
     values: a list of str, or an array of int64, bool, datetime64[D] or datetime64 of a unit.
     """
 
-    kind: Kind
+    kind: KeyKind
     values: AnyArray | list[str]
 
 
@@ -45,11 +45,11 @@ class KeyNames:
 
     def __init__(
         self,
-        kind: Kind | Literal["rows", "whole"],
+        kind: KeyKind | Literal["rows", "whole"],
         keys: IntArray | Iterable[str],
         unit: Unit = "",
     ) -> None:
-        self.kind: Kind | Literal["rows", "whole"] = kind
+        self.kind: KeyKind | Literal["rows", "whole"] = kind
         self.unit: Unit = unit
         self.texts: tuple[str, ...] = ()
         self.numbers: IntArray = np.zeros(0, np.int64)
@@ -97,7 +97,7 @@ class KeyNames:
 
     def columns(self) -> list[KeyColumn]:
         """The keys as the one column of a frame."""
-        return [KeyColumn(cast("Kind", self.kind), self._values())]
+        return [KeyColumn(cast("KeyKind", self.kind), self._values())]
 
     def _values(self) -> AnyArray | list[str]:
         if self.kind == "text":

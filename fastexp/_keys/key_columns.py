@@ -22,7 +22,7 @@ from .._typing import AnyArray, IntArray
 from ..errors import FastexpError, ParameterError, ParameterTypeError
 from .group_names import KeyNames
 from .key_tables import TextTable
-from .keys import HIGHEST, LOWEST, NAT, TICKS, Keys, Kind, Unit, finest, in_unit
+from .keys import HIGHEST, LOWEST, NAT, TICKS, KeyKind, Keys, Unit, finest, in_unit
 
 KEYS = (
     "{} must be one column of integers, text, booleans, dates or timestamps without a zone, in s, "
@@ -39,7 +39,7 @@ MILLISECONDS, DAY = "tdm", 86_400_000  # a format of dates, and how many of them
 FLOATS, INTEGERS = (float, np.floating), (int, np.integer)
 MISSING = frozenset({("pandas", "NAType"), ("pandas", "NaTType"), ("numpy.ma", "MaskedConstant")})
 
-Type: TypeAlias = Kind | Literal["moments", "null", "float", "other"]
+Type: TypeAlias = KeyKind | Literal["moments", "null", "float", "other"]
 
 
 def read(

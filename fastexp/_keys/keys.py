@@ -18,7 +18,7 @@ from .._parameters.validate import is_utf8
 from .._typing import AnyArray, IntArray
 from ..errors import FastexpError
 
-Kind: TypeAlias = Literal["integers", "text", "booleans", "dates", "timestamps"]
+KeyKind: TypeAlias = Literal["integers", "text", "booleans", "dates", "timestamps"]
 Unit: TypeAlias = Literal["", "s", "ms", "us", "ns"]  # of timestamps only
 
 TICKS: dict[Unit, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a second
@@ -38,7 +38,7 @@ class Keys:
     `texts[values[i]]`, and -1 is none of these; texts are distinct, and no row need have them.
     """
 
-    kind: Kind | None  # None: there is no key
+    kind: KeyKind | None  # None: there is no key
     values: AnyArray
     valid: AnyArray | None = None  # which rows have a key; None: all of them
     unit: Unit = ""

@@ -37,8 +37,8 @@ from ..kernels.bits.words import substream_words
 from ..kernels.numbers import places
 from ..kernels.select.alias import DRAWS
 from ..reference import exact
+from ..reference.exact import NextWord
 
-Words = Callable[[], int]
 NONE: IntArray = np.zeros(0, np.int64)
 
 
@@ -67,12 +67,12 @@ class Shape(Protocol):
         """-ln P(a point of a loose cell passes), within a relative 2**-40 or absolute 2**-45."""
         ...
 
-    def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words, /) -> bool:
+    def accepts(self, cell: int, index: int, lead: int, bits: int, words: NextWord, /) -> bool:
         """Whether V is below that probability, exactly; V begins with the `bits` of `lead`."""
         ...
 
 
-def coin(exponent: Fraction, lead: int, bits: int, words: Words) -> bool:
+def coin(exponent: Fraction, lead: int, bits: int, words: NextWord) -> bool:
     """Whether V < exp(-exponent), for a uniform V in [0, 1) whose first digits are known."""
     while True:
         lo, hi = exact.exp_bounds(exponent, bits + 8)
@@ -94,7 +94,7 @@ class ExactCoins:
         pairs = zip(cell.tolist(), index.tolist(), strict=True)
         return np.array([float(self.exponent(c, i)) for c, i in pairs], np.float64)
 
-    def accepts(self, cell: int, index: int, lead: int, bits: int, words: Words) -> bool:
+    def accepts(self, cell: int, index: int, lead: int, bits: int, words: NextWord) -> bool:
         return coin(self.exponent(cell, index), lead, bits, words)
 
 
@@ -138,7 +138,7 @@ class WordDraw:
         self._scan = Scan(cells.bits, cells.kind, weighting, plan.PRECISION)
         self._scan.fill(1)
 
-    def __call__(self, words: Words) -> int:
+    def __call__(self, words: NextWord) -> int:
         """A round is two words for the cell, as many as it takes for the place, then a coin."""
         start, count, _, _, loose = self._shape.cells
         while True:

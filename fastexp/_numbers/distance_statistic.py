@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._intake.record_sources import MAX_SORTED_RECORDS, Source
+from .._intake.record_sources import MAX_SORTED_RECORDS, RecordSource
 from .._parameters.grid import Grid
 from .._randomness.sampling import Sampling
 from .._selection import plan
@@ -58,7 +58,7 @@ class DistanceStatistic(ABC):
         self._few: dict[int, Few | None] = {}  # by the most records of a data set
 
     @abstractmethod
-    def shape(self, source: Source) -> DistanceShape:
+    def shape(self, source: RecordSource) -> DistanceShape:
         """Cells for draws."""
 
     def header(self, n: int) -> IntArray:  # noqa: ARG002  # of ranks
@@ -85,12 +85,12 @@ class DistanceStatistic(ABC):
             self._few[most] = self.of_few(table(rate, farthest)) if fits else None
         return self._few[most]
 
-    def release(self, source: Source) -> int:
+    def release(self, source: RecordSource) -> int:
         few = self.few(source.total(), None)
         return _cells.release(self.shape(source)) if few is None else few.release(source)
 
     def draws(
-        self, source: Source, seeds: WordArray, size: int | None, threads: int, way: str
+        self, source: RecordSource, seeds: WordArray, size: int | None, threads: int, way: str
     ) -> IntArray:
         """`size` grid indices from the stream that `seeds` name; one for None."""
         few = None if way == "gumbel" else self.few(source.total(), size)
@@ -98,11 +98,11 @@ class DistanceStatistic(ABC):
             return _cells.Simulation(self.shape(source), seeds, threads, way).draw(size)
         return few.simulate(source, seeds, 1 if size is None else size)
 
-    def simulate(self, source: Source, sampling: Sampling) -> int | IntArray:
+    def simulate(self, source: RecordSource, sampling: Sampling) -> int | IntArray:
         return _cells.reproducible(partial(self.draws, source), sampling)
 
     @abstractmethod
-    def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
+    def cells(self, source: RecordSource) -> tuple[IntArray, IntArray, IntArray]:
         """Starts, counts and distances of all cells."""
 
     @abstractmethod
@@ -123,7 +123,7 @@ class DistanceStatistic(ABC):
 class StatisticSampler:
     """Draws of a law: the bytes of the mechanism's own."""
 
-    def __init__(self, statistic: DistanceStatistic, source: Source) -> None:
+    def __init__(self, statistic: DistanceStatistic, source: RecordSource) -> None:
         self._statistic, self._source = statistic, source
 
     def sample(self, sampling: Sampling) -> Any:

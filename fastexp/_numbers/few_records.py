@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .._intake.record_sources import Sorted, Source, Window, cut, runs
+from .._intake.record_sources import RecordSource, Sorted, Window, cut, runs
 from .._parameters.grid import Grid
 from .._randomness.streams import HEADER, Spare, os_word, os_words
 from .._typing import AnyArray, IntArray, WordArray
@@ -34,14 +34,14 @@ class Few(ABC):
 
     _grid: Grid
 
-    def release(self, source: Source) -> int:
+    def release(self, source: RecordSource) -> int:
         words, out = os_words(WORDS), np.empty(1, INT64)
         values, indices = self._row(source)
         if self._fill(values, values.size, indices, words, out):
             return self._exactly(values, indices, words, os_word)
         return int(out.item())
 
-    def simulate(self, source: Source, seeds: WordArray, size: int) -> IntArray:
+    def simulate(self, source: RecordSource, seeds: WordArray, size: int) -> IntArray:
         """`size` grid indices from the stream that `seeds` name."""
         values, indices = self._row(source)
         return self._drawn(values, values.size, indices, seeds, size)
@@ -52,7 +52,7 @@ class Few(ABC):
         values = self._grid.index(rows) if indices else rows
         return self._drawn(values.reshape(-1), rows.shape[1], indices, seeds, size)
 
-    def _row(self, source: Source) -> tuple[AnyArray, bool]:
+    def _row(self, source: RecordSource) -> tuple[AnyArray, bool]:
         """Sorted records, or their grid indices; which of the two."""
         if type(source) is not Sorted:
             return np.repeat(*source.counts(self._grid)), True

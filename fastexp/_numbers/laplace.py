@@ -23,7 +23,7 @@ from ..errors import InvalidRecords, ParameterTypeError
 from ..kernels.bits.words import substream_words
 from ..kernels.numbers.laplace import OPEN, WORDS, laplace_fill
 from ..kernels.select.alias import DRAWS
-from ..reference.exact import Words
+from ..reference.exact import NextWord
 from ..reference.exact_laplace import Sides, laplace_index
 
 FINEST = 1 << 42  # multiples of a step to an e-fold; beyond, doubles would not tell them apart
@@ -165,7 +165,7 @@ class LaplaceSampler:
         rate, (left, right) = self.weighting.rate_nats, self.truth.points
         return int(laplace_fill(words, rate, rate * self.truth.lean, left, right, self.block, out))
 
-    def _exactly(self, words: WordArray, more: Words) -> int:
+    def _exactly(self, words: WordArray, more: NextWord) -> int:
         left, right = (None if n < 0 else n for n in self.truth.points)
         sides = Sides(self.weighting.rate, self.truth.phase, left, right, self.block)
         return laplace_index(sides, words.tolist(), more)

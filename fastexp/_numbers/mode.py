@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._selection.weighting import Weighting
 from .._typing import IntArray, WordArray
 from ..errors import FastexpError
@@ -37,7 +37,7 @@ class ModeShape:
 class ModeStatistic(DistanceStatistic):
     """A statistic by the mode's distance."""
 
-    def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
+    def cells(self, source: RecordSource) -> tuple[IntArray, IntArray, IntArray]:
         points, records = source.counts(self.grid)
         gap = int(_distance.mode_distance(records, -1))
         starts = np.concatenate([[0], points + 1])
@@ -51,7 +51,7 @@ class ModeStatistic(DistanceStatistic):
         start, count, key = widened(start[order], count[order], key[order], self.width)
         return self.near_cells(start, count, key >> 1)
 
-    def shape(self, source: Source) -> ModeShape:
+    def shape(self, source: RecordSource) -> ModeShape:
         start, count, distance = self.cells(source)
         cells = Cells(start, count, utilities(distance), SIGNED, None)
         return ModeShape(cells, self.weighting)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._intake import arrays
-from .._intake.record_sources import Sorted, Source
+from .._intake.record_sources import RecordSource, Sorted
 from .._randomness.streams import seeds_of, some_seeds
 from .._threads import in_parts
 from .._typing import AnyArray, FloatArray
@@ -32,7 +32,7 @@ PART = 1 << 20  # records sorted at a time
 Pairs = tuple[FloatArray, FloatArray]
 
 
-def small(source: Source) -> FloatArray | None:
+def small(source: RecordSource) -> FloatArray | None:
     """A small data set in order, as a matrix of one row; None if it is none."""
     if source.total() == 0:
         raise InvalidRecords(EMPTY)
@@ -41,7 +41,7 @@ def small(source: Source) -> FloatArray | None:
     return np.ascontiguousarray(source.values, np.float64).reshape(1, -1)
 
 
-def median_of(source: Source, lower: float, upper: float, midpoint: bool = False) -> float:
+def median_of(source: RecordSource, lower: float, upper: float, midpoint: bool = False) -> float:
     """`medians` of one data set of any form."""
     n = source.total()
     middle = source.ranked((n - 1) // 2, n // 2).astype(np.float64)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._intake.record_sources import NOTHING, Source, Window
+from .._intake.record_sources import NOTHING, RecordSource, Window
 from .._parameters.grid import Grid
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import LN2
@@ -87,7 +87,7 @@ class Node(NamedTuple):
     totals: range
 
 
-class Rows(NamedTuple):
+class ChainTables(NamedTuple):
     """What a chain consists of: see `kernels/numbers/chain.py`."""
 
     bound: float  # of its sum, in units of 2**exponent
@@ -102,7 +102,7 @@ class Sums:
     """Cells, chains of totals, and their masses, of one data set."""
 
     n: int
-    source: Source
+    source: RecordSource
     weights: Weights
     rate: float
     step: int
@@ -122,7 +122,7 @@ class Sums:
 
     log_unit = Fraction(0)  # masses are in units of 2**unit * exp(log_unit)
 
-    def __init__(self, weights: Weights, source: Source) -> None:
+    def __init__(self, weights: Weights, source: RecordSource) -> None:
         self.weights, self.source, self.n = weights, source, few_enough(source.total())
         n, m, rate, step = self.n, len(weights.q), float(weights.rate), weights.lattice or 0
         self.rate, self.step = rate, step
@@ -245,12 +245,12 @@ class Sums:
         )  # fmt: skip
         return bounds, arrived, phases, sums
 
-    def rows(self, k: int) -> Rows:
+    def rows(self, k: int) -> ChainTables:
         ints, floats = self.ints[k], self.floats[k]
         if k != self.whose:
             self.whose, self.last = k, list[FloatArray]()  # their memory serves again
             _, *self.last = self._filled(ints[None], floats[None], True)
-        return Rows(float(self.bounds[k]), ints, floats, *self.last)
+        return ChainTables(float(self.bounds[k]), ints, floats, *self.last)
 
     def _weigh(self) -> None:
         """Masses in units of 2**unit: at least the sums of nodes' totals, and the rest."""

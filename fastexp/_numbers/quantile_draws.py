@@ -19,9 +19,9 @@ import numpy as np
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.numbers import chain as _kernels
 from ..reference import exact, exact_chain
-from .quantile_chains import MIN_MASS, Rows, Sums
+from ..reference.exact import NextWord
+from .quantile_chains import MIN_MASS, ChainTables, Sums
 
-Words = Callable[[], int]
 CROWDED = 2.0  # twice the nats of coins, at least, where atoms are few
 PILOT = 32  # draws, of which one passes if these are not that many
 
@@ -45,7 +45,9 @@ class Chain(Sums):
         _kernels.chain_words(known, np.arange(PILOT), 0, count, words.reshape(-1))
         return not (self._paths(int(best), words)[2] == _kernels.DONE).any()
 
-    def attempt(self, words: WordArray, more: Callable[[int], Words]) -> tuple[IntArray, AnyArray]:
+    def attempt(
+        self, words: WordArray, more: Callable[[int], NextWord]
+    ) -> tuple[IntArray, AnyArray]:
         """Answers and totals of draws from their words; which of them are refused.
 
         `more(d)` gives draw d further words: one supply, so that no coin has those of another.
@@ -74,7 +76,7 @@ class Chain(Sums):
         return out, refused.nonzero()[0]
 
     def _from_node(
-        self, k: int, words: WordArray, which: IntArray, more: Callable[[int], Words]
+        self, k: int, words: WordArray, which: IntArray, more: Callable[[int], NextWord]
     ) -> tuple[IntArray, AnyArray]:
         """The same of draws from one node."""
         node, size, m = self.nodes[k], which.size, len(self.weights.q)
@@ -103,7 +105,7 @@ class Chain(Sums):
                 answers[d, m] = t
         return answers, states != _kernels.DONE
 
-    def _paths(self, k: int, words: WordArray) -> tuple[IntArray, IntArray, IntArray, Rows]:
+    def _paths(self, k: int, words: WordArray) -> tuple[IntArray, IntArray, IntArray, ChainTables]:
         """Grid indices, ranks and states of draws from one node, and its chain."""
         rows, size, m = self.rows(k), len(words), len(self.weights.q)
         out, ranks = np.zeros((size, m), np.int64), np.zeros((size, m), np.int64)
@@ -122,7 +124,7 @@ class Chain(Sums):
         shares = self.weights.shares
         return sum((abs(c - total * d) for c, d in zip(counts, shares, strict=True)), Fraction(0))
 
-    def _from_rest(self, more: Words) -> list[int] | None:
+    def _from_rest(self, more: NextWord) -> list[int] | None:
         """Answers and a total that no chain covers; None: refused."""
         statistic, m = self.weights, len(self.weights.q)
         size, grid = statistic.grid.size, statistic.grid
@@ -155,7 +157,7 @@ class Chain(Sums):
         way = [(self.atoms_coin, statistic.rate * self._distance(ranks, total) + self.log_unit)]
         return None if exact_chain.pick(more(), more, bound, way) is None else [*answers, total]
 
-    def uniform(self, m: int, size: int, more: Words) -> list[int]:
+    def uniform(self, m: int, size: int, more: NextWord) -> list[int]:
         """m ordered answers, as all are likely without a weight."""
         if self.weights.left:
             return multiset(m, size, more)
@@ -186,7 +188,7 @@ class Chain(Sums):
             start=Fraction(1),
         )
 
-    def exact_rows(self, total: int, rows: Rows) -> exact_chain.Rows:
+    def exact_rows(self, total: int, rows: ChainTables) -> exact_chain.ExactChain:
         lo, hi, base, at = (row.tolist() for row in rows.ints[:4])
         parts = self.most + 2
 
@@ -201,14 +203,14 @@ class Chain(Sums):
         statistic, m = self.weights, len(self.weights.q)
         tau = [total * share for share in statistic.shares]
         shift = [Fraction(x) for x in rows.floats[_kernels.SHIFT].tolist()]
-        return exact_chain.Rows(
+        return exact_chain.ExactChain(
             statistic.rate, self.n, statistic.left, self.most, tau, lo[:m], hi[:m], cell,
             shift, lambda j, i: Fraction(float(rows.arrived[at[j] + i - lo[j]])), phases,
             lambda j, i: Fraction(float(rows.sums[at[j] + i - lo[j]])), self._usual, self._atoms,
         )  # fmt: skip
 
 
-def multiset(k: int, size: int, more: Words) -> list[int]:
+def multiset(k: int, size: int, more: NextWord) -> list[int]:
     """k of `size` numbers in order, each multiset as likely (k unequal ones of size + k - 1)."""
     chosen = list[int]()
     for top in range(size, size + k):

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._typing import FloatArray, IntArray
 from ..kernels.numbers import few_chains as kernel
-from .quantile_chains import Node, Rows, Weights
+from .quantile_chains import ChainTables, Node, Weights
 from .quantile_draws import Chain
 
 MAX_RECORDS = 127  # records: a chain takes the square of their number
@@ -68,7 +68,7 @@ def _reach(weights: Weights, most: int) -> int:
 class FewChain(Chain):
     """Draws of one data set of few records; where weights underflow it does not fit."""
 
-    def __init__(self, weights: Weights, source: Source, known: Tables) -> None:
+    def __init__(self, weights: Weights, source: RecordSource, known: Tables) -> None:
         points = np.repeat(*source.counts(weights.grid))
         self.weights, self.source, self.n, self._tables = weights, source, points.size, known
         n, m, rate, step = self.n, len(weights.q), float(weights.rate), weights.lattice or 0
@@ -94,7 +94,7 @@ class FewChain(Chain):
         self.ints[:, 1, :m] = n
         self._add(masses[: some + 1].tolist())
 
-    def rows(self, k: int) -> Rows:
+    def rows(self, k: int) -> ChainTables:
         m, n, known = len(self.weights.q), self.n, self._tables
         length = m * (n + 1)
         ints, floats = np.empty((5, m + 1), np.int64), np.empty((7, m + 1))
@@ -103,4 +103,4 @@ class FewChain(Chain):
             k, n, known.line, known.wholes, known.weights, self._state, self._work,
             ints.reshape(-1), floats.reshape(-1), arrived, phases, sums,
         )  # fmt: skip
-        return Rows(bound, ints, floats, arrived, phases, sums)
+        return ChainTables(bound, ints, floats, arrived, phases, sums)

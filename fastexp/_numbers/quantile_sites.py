@@ -32,12 +32,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._typing import AnyArray, FloatArray, IntArray, WordArray
 from ..kernels.figures.quantile_chain import step
 from ..reference import exact, exact_chain
+from ..reference.exact import NextWord
 from .quantile_chains import MIN_MASS, REST_NATS, Node, Weights
-from .quantile_draws import Chain, Words
+from .quantile_draws import Chain
 from .quantile_line import line_of, log_sum
 from .rank import few_enough
 
@@ -66,7 +67,9 @@ class SiteChain(Chain):
 
     atoms_coin, together, crowded = Fraction(1), 1, True
 
-    def __init__(self, weights: Weights, source: Source, tried: int = 0, most: int = 0) -> None:
+    def __init__(
+        self, weights: Weights, source: RecordSource, tried: int = 0, most: int = 0
+    ) -> None:
         self.weights, self.source, self.tried = weights, source, tried
         self.n = few_enough(source.total())
         self.rate, self.step = float(weights.rate), weights.lattice or 0
@@ -289,7 +292,7 @@ class SiteChain(Chain):
         k: int,
         words: WordArray,  # noqa: ARG002  # a path takes as many words as it has sites
         which: IntArray,
-        more: Callable[[int], Words],
+        more: Callable[[int], NextWord],
     ) -> tuple[IntArray, AnyArray]:
         node, m = self.nodes[k], len(self.weights.q)
         if k not in self.filled:
@@ -301,7 +304,7 @@ class SiteChain(Chain):
                 out[d], refused[d] = answer, False
         return out, refused
 
-    def _answer(self, k: int, more: Words) -> list[int] | None:
+    def _answer(self, k: int, more: NextWord) -> list[int] | None:
         node, bound = self.nodes[k], Fraction(self.masses[k]) / len(self.nodes[k].totals)
         total = node.totals[exact.draw_below(len(node.totals), more)]
         path = self._path(node.total, self.filled[k], more)
@@ -337,7 +340,7 @@ class SiteChain(Chain):
             return Fraction(1, records + k)
         return Fraction(points + (k - 1) * self.weights.left, k)
 
-    def _path(self, total: int, rows: list[Row], more: Words) -> Path | None:
+    def _path(self, total: int, rows: list[Row], more: NextWord) -> Path | None:
         """The slot and the state of each answer; None: refused."""
         rank, m, path = self.line.rank, len(rows), Path()
         tau = [total * share for share in self.weights.shares]
@@ -381,7 +384,7 @@ class SiteChain(Chain):
 
     def _pick(
         self, bound: float, logs: FloatArray, gaps: IntArray | None, tau: Fraction,
-        factor: Fraction, slack: float, more: Words,
+        factor: Fraction, slack: float, more: NextWord,
     ) -> int | None:  # fmt: skip
         """The first of the ways factor * exp(logs - rate * |gaps - tau|) whose sum passes R."""
         nats = np.zeros(logs.size) if gaps is None else np.abs(gaps - float(tau)) * self.rate

@@ -14,7 +14,7 @@ from itertools import chain, count
 
 import numpy as np
 
-from .._intake.record_sources import Sorted, Source
+from .._intake.record_sources import RecordSource, Sorted
 from .._parameters.grid import Grid
 from .._randomness.streams import os_words, stream_of
 from .._typing import IntArray, WordArray
@@ -57,12 +57,12 @@ class QuantileTree:
 
         add(0, self.m, Fraction(0), Fraction(1))
 
-    def release(self, source: Source) -> IntArray:
+    def release(self, source: RecordSource) -> IntArray:
         return self.draw(self._points(source), os_words)
 
     def simulate(
         self,
-        source: Source,
+        source: RecordSource,
         seeds: WordArray,
         size: int,
         threads: int = 1,  # noqa: ARG002  # draws go through Python
@@ -72,7 +72,7 @@ class QuantileTree:
         rows = [self.draw(points, _substream(stream, j)) for j in range(size)]
         return np.array(rows, np.int64).reshape(size, self.m)
 
-    def _points(self, source: Source) -> IntArray:
+    def _points(self, source: RecordSource) -> IntArray:
         few_enough(source.total())
         return np.repeat(*source.counts(self.grid))
 

@@ -13,13 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._randomness.streams import Spare, os_word, os_words, stream_of
 from .._typing import IntArray, WordArray
 from ..kernels.numbers import chain as _kernels
+from ..reference.exact import NextWord
 from . import quantile_few
 from .quantile_chains import Underflow, Weights
-from .quantile_draws import Chain, Words
+from .quantile_draws import Chain
 from .quantile_few import FewChain, Tables
 from .quantile_sites import MAX_REFUSALS as MAX_SITE_REFUSALS
 from .quantile_sites import SiteChain
@@ -44,7 +45,7 @@ class QuantilesStatistic(Weights):
     def words(self) -> int:
         return 2 * (5 * len(self.q) // 2) + 4
 
-    def release(self, source: Source) -> IntArray:
+    def release(self, source: RecordSource) -> IntArray:
         chain, tried = self.chain(source), 0
         while True:
             attempts = chain.together  # of which the first one that passes
@@ -56,7 +57,7 @@ class QuantilesStatistic(Weights):
             tried += attempts
             chain = self.after(chain, tried)
 
-    def chain(self, source: Source) -> Chain:
+    def chain(self, source: RecordSource) -> Chain:
         n, m = source.total(), len(self.q)
         if quantile_few.fewest(m) <= n <= quantile_few.MAX_RECORDS:
             few = FewChain(self, source, self.tables(n))
@@ -87,7 +88,7 @@ class QuantilesStatistic(Weights):
 
     def simulate(
         self,
-        source: Source,
+        source: RecordSource,
         seeds: WordArray,
         size: int,
         threads: int = 1,  # noqa: ARG002  # draws of one chain take microseconds
@@ -103,7 +104,7 @@ class QuantilesStatistic(Weights):
             first = np.uint64(attempt * self.words)
             _kernels.chain_words(stream, waiting, first, self.words, words.reshape(-1))
 
-            def more(d: int, left: IntArray = waiting, number: int = attempt) -> Words:
+            def more(d: int, left: IntArray = waiting, number: int = attempt) -> NextWord:
                 return Spare(stream, int(left[d]) + (1 << 31), number << 20)
 
             out[waiting], refused = chain.attempt(words, more)

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from .._intake.arrays import CHUNK_RECORDS
-from .._intake.record_sources import Source, Window, runs
+from .._intake.record_sources import RecordSource, Window, runs
 from .._intake.unsorted import Unsorted
 from .._parameters.grid import Grid
 from .._randomness.streams import os_word, os_words
@@ -74,7 +74,7 @@ class RankStatistic(DistanceStatistic):
     def farthest(self, n: int) -> int:
         return _distance.farthest(self.form_of(n), n)
 
-    def release(self, source: Source) -> int:
+    def release(self, source: RecordSource) -> int:
         if type(source) is Unsorted and self.width == 0 and self.near is None:
             n = source.total()
             ranks, rate = self.ranks_that_matter(n), self.weighting.rate
@@ -105,7 +105,7 @@ class RankStatistic(DistanceStatistic):
         high = max(min(max(left + 1, right) + self.reach, n) - 1, low)
         return RanksThatMatter(form, low, high)
 
-    def shape(self, source: Source) -> RankShape:
+    def shape(self, source: RecordSource) -> RankShape:
         """Cells for draws, from the window of ranks that matter."""
         n = source.total()
         if self.near is not None:  # a cell for each point
@@ -131,7 +131,7 @@ class RankStatistic(DistanceStatistic):
         weighting = self.weighting.with_base(base, logs)
         return RankShape(self, source, n, form, cells, weighting)
 
-    def cells(self, source: Source) -> tuple[IntArray, IntArray, IntArray]:
+    def cells(self, source: RecordSource) -> tuple[IntArray, IntArray, IntArray]:
         points, records = source.counts(self.grid)
         n = int(records.sum())
         window = Window(points, records, 0, n)
@@ -228,7 +228,7 @@ def few_enough(n: int) -> int:
 class RankShape(ExactCoins):
     """Cells of one data set; see `cells.Shape`."""
 
-    source: Source
+    source: RecordSource
     statistic: RankStatistic
     total: int
     cells: Cells
@@ -238,7 +238,7 @@ class RankShape(ExactCoins):
     def __init__(
         self,
         statistic: RankStatistic,
-        source: Source,
+        source: RecordSource,
         total: int,
         form: IntArray,
         cells: Cells,

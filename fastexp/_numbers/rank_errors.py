@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._intake.record_sources import Sorted, Source
+from .._intake.record_sources import RecordSource, Sorted
 from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.figures import rank_errors, rank_figures
 from .distance import RanksThatMatter
@@ -141,7 +141,7 @@ def errors_by_cells(
     return errors
 
 
-def cells_that_matter(statistic: RankStatistic, source: Source, bits: int) -> RowCells:
+def cells_that_matter(statistic: RankStatistic, source: RecordSource, bits: int) -> RowCells:
     """The cells of one data set, in any form, for so many bits; on an evenly spaced grid."""
     grid, ranks = statistic.grid, _ranks(statistic, source.total(), bits)
     if statistic.width:  # points near loose cells would be loose, too

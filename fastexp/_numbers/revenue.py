@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._parameters.grid import Grid, make_grid
 from .._selection.weighting import Weighting
 from .._typing import AnyArray, FloatArray, IntArray
@@ -135,7 +135,7 @@ class Demand(NamedTuple):
         return np.repeat(self.bids, np.diff(self.last, prepend=self.start - 1))
 
 
-def demand(source: Source, grid: Grid) -> Demand:
+def demand(source: RecordSource, grid: Grid) -> Demand:
     some = (NONE, source.histogram(grid)) if grid.size <= TABLE else source.counts(grid)
     return runs_of(*some, grid.size)
 

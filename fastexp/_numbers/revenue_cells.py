@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._intake.record_sources import NOTHING, Source
+from .._intake.record_sources import NOTHING, RecordSource
 from .._parameters.validate import MAX_EXACT
 from .._randomness.sampling import Sampling
 from .._selection.weighting import Weighting
@@ -219,7 +219,7 @@ def shape_of(
     return _loose(prices, section_of_runs(prices, runs, weighting), weighting)
 
 
-def shape_of_bids(prices: Prices, source: Source) -> RevenueShape:
+def shape_of_bids(prices: Prices, source: RecordSource) -> RevenueShape:
     """The cells of `shape_of`, of bids: of many, most are only counted."""
     grid = prices.grid
     few_points = not grid.even or grid.size <= TABLE
@@ -274,7 +274,7 @@ def section_of_runs(prices: Prices, runs: Demand, weighting: Weighting) -> Secti
     return Section(some, limits.below, limits.above, every.paying)
 
 
-def section_of(prices: Prices, source: Source, weighting: Weighting) -> Section:
+def section_of(prices: Prices, source: RecordSource, weighting: Weighting) -> Section:
     grid, total = prices.grid, source.total()
     if not _many(prices, total):
         return section_of_runs(prices, demand(source, grid), weighting)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._intake.record_sources import Sorted, Source
+from .._intake.record_sources import RecordSource, Sorted
 from .._typing import AnyArray, FloatArray, IntArray, Neighbors
 from ..errors import InvalidRecords
 from ..kernels.bits.logexp import EXP_LOWEST, exp_fill
@@ -72,7 +72,7 @@ def rows(
 
 
 def one(
-    source: Source,
+    source: RecordSource,
     beta: float,
     limits: tuple[float, float],
     m: int | None = None,
@@ -153,7 +153,7 @@ def tables(betas: FloatArray, most: int) -> tuple[FloatArray, IntArray]:
     return table, ends
 
 
-def middle(source: Source, first: int, last: int) -> int | float:
+def middle(source: RecordSource, first: int, last: int) -> int | float:
     """The mean of the records of two ranks; of equal ones the record as it is."""
     ordered = source.ranked(first - 1, last - 1)
     low: int | float = ordered[0].item()

@@ -30,7 +30,7 @@ class Flips:
         self.top, self.low = np.uint64(self.cut >> width), np.uint64(self.cut & ((1 << width) - 1))
         self.unused = np.uint64(64 - width)
 
-    def settle(self, coins: AnyArray, word: exact.Words) -> None:
+    def settle(self, coins: AnyArray, word: exact.NextWord) -> None:
         """Decide the coins that are open still, in their order, by as many words as needed."""
         for place in np.flatnonzero(coins == kernels.OPEN):
             coins[place] = exact.flip(self.epsilon, self.cut, 8 + self.width, word)

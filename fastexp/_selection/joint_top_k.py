@@ -162,7 +162,7 @@ class Slices:
         reach: list[int] = reached(self._gaps, self._gaps[: self._places], most).tolist()
         return reach
 
-    def _slice(self, words: exact.Words) -> list[int]:
+    def _slice(self, words: exact.NextWord) -> list[int]:
         (shift, cells, halving, scale), (sums, lift) = self._plan, self._bounds
         while True:
             value = _below(int(sums[-1]), words)
@@ -186,7 +186,7 @@ class Slices:
             if exact.accept(self._weighting.rate, Fraction(v), weight, rho, words):
                 return reach
 
-    def ranks(self, words: exact.Words) -> list[int]:
+    def ranks(self, words: exact.NextWord) -> list[int]:
         """Ranks of a draw, exactly: places swapped as Fisher and Yates do."""
         ranks: list[int] = []
         swapped: dict[int, int] = {}
@@ -213,7 +213,7 @@ class Slices:
     def _words(self) -> WordArray:
         return np.empty(self._places + SPARE + self._places % 2, np.uint64)
 
-    def draw(self, words: WordArray, more: exact.Words) -> IntArray:
+    def draw(self, words: WordArray, more: exact.NextWord) -> IntArray:
         """The items of one draw from words, one a place and one at the least, and from more."""
         out = np.empty(self._places, np.int64)
         out[0] = kernels.OPEN
@@ -238,7 +238,7 @@ def reached(gaps: WordArray, some: WordArray, more: np.uint64) -> IntArray:
     return np.asarray(gaps.searchsorted(limits, "right"))
 
 
-def _below(bound: int, words: exact.Words) -> int:
+def _below(bound: int, words: exact.NextWord) -> int:
     """An even integer below `bound` < 2**63; no word for a bound of 1."""
     if bound == 1:
         return 0
@@ -247,7 +247,7 @@ def _below(bound: int, words: exact.Words) -> int:
     return value
 
 
-def _bits(count: int, words: exact.Words) -> int:
+def _bits(count: int, words: exact.NextWord) -> int:
     value = 0
     for first in range(0, count, 64):
         some = min(count - first, 64)

@@ -54,7 +54,7 @@ def _run(rows: Rows, seeds: WordArray, given: WordArray, out: IntArray, work: In
     return status
 
 
-def _accepts(rows: Rows, work: IntArray, word: exact.Words) -> bool:
+def _accepts(rows: Rows, work: IntArray, word: exact.NextWord) -> bool:
     index, rho, s, _, best = (int(x) for x in work[kernels.TEST : kernels.CONTROL])
     gap = key_value(best & MASK_64, rows.kind) - bits_value(int(rows.bits[index]), rows.kind)
     return exact.accept(rows.weighting.rate, gap, Fraction(2**s), rho, word)
@@ -108,7 +108,7 @@ def _release_whole(row: Rows, given: WordArray) -> int:
     return int(out[0])
 
 
-def _answer(rows: Rows, work: IntArray, answers: int, word: exact.Words) -> int:
+def _answer(rows: Rows, work: IntArray, answers: int, word: exact.NextWord) -> int:
     if answers == kernels.MOST_ANSWERS:
         raise FastexpError("nine exact tests in one draw: please report this")
     work[kernels.ANSWERS + 1 + answers] = _accepts(rows, work, word)

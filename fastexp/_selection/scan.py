@@ -81,21 +81,21 @@ class Scan:
         """2**lift, by which weights are scaled."""
         return Fraction(2) ** int(self.blocks.view(np.float64)[self.blocks.size - TAIL + 3])
 
-    def accepts(self, index: int, scale: float, rho: int, word: exact.Words) -> bool:
+    def accepts(self, index: int, scale: float, rho: int, word: exact.NextWord) -> bool:
         """The exact test of `exact.accept` for candidate `index` at `scale`."""
         exact_scale = Fraction(scale) * self.lift() * self.weighting.base_of(index)
         return exact.accept(self.weighting.rate, self.gap(index), exact_scale, rho, word)
 
-    def accepts_last(self, word: exact.Words) -> bool:
+    def accepts_last(self, word: exact.NextWord) -> bool:
         """The same for the candidate that a round left open."""
         return self.accepts(self.tail(4), self.scale, self.tail(5), word)
 
-    def first(self, two: WordArray, word: exact.Words) -> int:
+    def first(self, two: WordArray, word: exact.NextWord) -> int:
         """The index of a first round from two words, and of rounds from further ones."""
         status = self._round(np.ascontiguousarray(two))
         return self.resolve(status, lambda: np.array([word(), word()], np.uint64), word)
 
-    def resolve(self, status: int, words: Callable[[], WordArray], word: exact.Words) -> int:
+    def resolve(self, status: int, words: Callable[[], WordArray], word: exact.NextWord) -> int:
         """The index that `status` of a first round leads to, with further rounds if need be."""
         while status < 0:
             if status == envelope.UNSURE and self.accepts_last(word):

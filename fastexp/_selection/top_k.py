@@ -38,7 +38,7 @@ class Peeling:
             self._scan.fill(threads)
             self._last = SETTLED
 
-    def take(self, words: Callable[[int], WordArray], word: exact.Words, out: IntArray) -> None:
+    def take(self, words: Callable[[int], WordArray], word: exact.NextWord, out: IntArray) -> None:
         """out = selections, each among those that are left; `words(n)` gives n of them."""
         scan, w, settled = self._scan, self._scan.weighting, 0
         many = words(2 * out.size).copy()

@@ -42,7 +42,7 @@ class Limits(NamedTuple):
     rows: int
 
 
-class Rows(NamedTuple):
+class RowKeys(NamedTuple):
     """The group and the person of each record, by number: -1 for none."""
 
     codes: IntArray
@@ -88,7 +88,7 @@ def present(
 
 
 def bounded(
-    rows: Rows,
+    rows: RowKeys,
     codes: IntArray,
     values: AnyArray,
     limits: Limits,

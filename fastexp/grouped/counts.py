@@ -14,13 +14,15 @@ from .._typing import IntArray, WordArray
 from ..kernels.groups import segment_counts
 from ..reference.exact_groups import coin_bits, flip_draw, flip_words, group_draw
 from .segments import Draws, Exact, Segments
-from .words import WORDS, Words
+from .words import WORDS, WordSource
 
 
 class ExponentialCountDraws(Draws):
     """Draws by the exponential mechanism from candidates' numbers: no records are anything else."""
 
-    def __init__(self, k: int, rate: Fraction, segments: Segments, words: Words, size: int) -> None:
+    def __init__(
+        self, k: int, rate: Fraction, segments: Segments, words: WordSource, size: int
+    ) -> None:
         super().__init__(segments, words, size)
         self._k, self._rate = k, rate
         self._table = table(rate, int(np.diff(segments.offsets).max(initial=0)))
@@ -46,7 +48,9 @@ class ExponentialCountDraws(Draws):
 class FlipCountDraws(ExponentialCountDraws):
     """Draws by permute-and-flip."""
 
-    def __init__(self, k: int, rate: Fraction, segments: Segments, words: Words, size: int) -> None:
+    def __init__(
+        self, k: int, rate: Fraction, segments: Segments, words: WordSource, size: int
+    ) -> None:
         super().__init__(k, rate, segments, words, size)
         self.words: int = flip_words(k)
 
@@ -65,7 +69,7 @@ class JointCountDraws(Draws):
     """Ordered selections of several candidates: a segment's counts are read once for all draws."""
 
     def __init__(
-        self, k: int, places: int, rate: Fraction, segments: Segments, words: Words, size: int
+        self, k: int, places: int, rate: Fraction, segments: Segments, words: WordSource, size: int
     ) -> None:
         super().__init__(segments, words, size)
         self._k, self._places, self._weighting = k, places, Weighting(rate, None)

@@ -15,7 +15,7 @@ from .._numbers.rank import RankStatistic
 from .._typing import AnyArray, IntArray, WordArray
 from ..errors import ParameterError
 from .call_options import CallOptions
-from .contribution import Limits, Rows, bounded, persons_of, present
+from .contribution import Limits, RowKeys, bounded, persons_of, present
 from .grouping import gather
 from .mechanism import GroupedMechanism
 from .pivots import windowed
@@ -50,7 +50,10 @@ def segments_of(
     if options.person is not None or missing is not None:
         persons = () if options.person is None else _persons(options.person, values.size)
         counts, values = present(codes.codes(threads), values, missing, nan)
-        rows, limits = Rows(counts, names, *persons), Limits(options.max_groups, options.max_rows)
+        rows, limits = (
+            RowKeys(counts, names, *persons),
+            Limits(options.max_groups, options.max_rows),
+        )
         codes = Codes(bounded(rows, counts, values, limits, mechanism, choice))
     ranks = None if whole else mechanism._ranks
     return grouped(ranks, values, codes, names.size, threads), names

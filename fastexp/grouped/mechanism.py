@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from .._intake.record_sources import Source
+    from .._intake.record_sources import RecordSource
     from .._numbers.rank import RankStatistic
     from .._typing import AnyArray, IntArray
     from ..privacy import Guarantee
     from .segments import Draws, Segments
-    from .words import Words
+    from .words import WordSource
 
-Kind: TypeAlias = Literal["integers", "floats", "text", "booleans"]
-Reading: TypeAlias = Literal["doubles", "numbers", "integers", "booleans", "text"]
+AnswerKind: TypeAlias = Literal["integers", "floats", "text", "booleans"]
+RecordReading: TypeAlias = Literal["doubles", "numbers", "integers", "booleans", "text"]
 
 
 class GroupedMechanism(Protocol):
@@ -48,7 +48,7 @@ class GroupedMechanism(Protocol):
         """What is done with missing records, checked."""
         ...
 
-    def _reading(self) -> Reading:
+    def _reading(self) -> RecordReading:
         """What a file without types is read as; see `ColumnRead` of queries."""
         ...
 
@@ -74,7 +74,7 @@ class GroupedMechanism(Protocol):
         """The grid point or candidate of each of them."""
         ...
 
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         """Draws of each segment."""
         ...
 
@@ -82,7 +82,7 @@ class GroupedMechanism(Protocol):
         """The exact law of a draw for records that `_read` gave."""
         ...
 
-    def _streamed(self, records: AnyArray | Source, threads: int) -> Any:
+    def _streamed(self, records: AnyArray | RecordSource, threads: int) -> Any:
         """Draw once for all records that `_read` gave: an array, parts in passes, or counts.
 
         What is counted is what `_place` gave.
@@ -98,6 +98,6 @@ class GroupedMechanism(Protocol):
         """
         ...
 
-    def _kind(self, released: bool) -> Kind:
+    def _kind(self, released: bool) -> AnswerKind:
         """What all answers are."""
         ...

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._intake.records import Records
 from .._numbers.cells import Shape, WordDraw, coin
 from .._numbers.revenue import TABLE, Prices
@@ -20,7 +20,7 @@ from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_prices
 from .segments import Draws, Exact, Segments
-from .words import More, Words
+from .words import More, WordSource
 
 
 def regular(prices: Prices) -> bool:
@@ -38,7 +38,7 @@ class PriceDraws(Draws):
 
     grid: Grid | None
 
-    def __init__(self, prices: Prices, segments: Segments, words: Words, size: int) -> None:
+    def __init__(self, prices: Prices, segments: Segments, words: WordSource, size: int) -> None:
         super().__init__(segments, words, size)
         self._prices, self.grid, t = prices, prices.grid, np.arange(prices.grid.size)
         if in_ticks(prices):
@@ -93,10 +93,10 @@ class ShapeDraws(Draws):
 
     def __init__(
         self,
-        shape: Callable[[Source], Shape],
+        shape: Callable[[RecordSource], Shape],
         grid: Grid,
         segments: Segments,
-        words: Words,
+        words: WordSource,
         size: int,
     ) -> None:
         super().__init__(segments, words, size)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._parameters import validate
 from .._randomness.streams import os_word
 from .._typing import AnyArray, ArrayLike, FloatArray, IntArray, WordArray
@@ -26,9 +26,9 @@ from ..privacy.rates import (
     lattice_step,
 )
 from ..reference.exact import exp_bounds
-from .mechanism import GroupedMechanism, Kind, Reading
+from .mechanism import AnswerKind, GroupedMechanism, RecordReading
 from .segments import Draws, Exact, Segments
-from .words import WORDS, More, Words
+from .words import WORDS, More, WordSource
 
 WORD = 64  # bits
 BITS = 256  # of bounds that words are compared with
@@ -274,7 +274,7 @@ class Appearance(GroupedMechanism):
     def _places(self) -> int:
         return 1
 
-    def _reading(self) -> Reading:
+    def _reading(self) -> RecordReading:
         return self.like._reading()
 
     def _read_as(self, nan: str) -> Hashable:  # noqa: ARG002  # all rows are there
@@ -283,8 +283,8 @@ class Appearance(GroupedMechanism):
     def _policy(self, nan: object) -> str:  # noqa: ARG002  # all rows are there
         return "drop"
 
-    def _streamed(self, records: AnyArray | Source, threads: int) -> int:  # noqa: ARG002  # a count
-        rows = records.total() if isinstance(records, Source) else records.size
+    def _streamed(self, records: AnyArray | RecordSource, threads: int) -> int:  # noqa: ARG002  # a count
+        rows = records.total() if isinstance(records, RecordSource) else records.size
         return int(appears(self.groups, -(-rows // self.max_rows), os_word(), os_word))
 
     def _read(
@@ -299,7 +299,7 @@ class Appearance(GroupedMechanism):
     def _place(self, values: AnyArray) -> IntArray:
         return np.zeros(values.size, np.int64)
 
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         return AppearanceDraws(self, segments, words, size)
 
     def _exact(self, values: AnyArray) -> float:
@@ -309,7 +309,7 @@ class Appearance(GroupedMechanism):
     def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002  # either way
         return index
 
-    def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of the Protocol
+    def _kind(self, released: bool) -> AnswerKind:  # noqa: ARG002  # of the Protocol
         return "integers"
 
 
@@ -350,7 +350,7 @@ def deciding(
 class AppearanceDraws(Draws):
     """Coins of groups: one random word each, and further ones if it lies between the bounds."""
 
-    def __init__(self, coin: Appearance, segments: Segments, words: Words, size: int) -> None:
+    def __init__(self, coin: Appearance, segments: Segments, words: WordSource, size: int) -> None:
         super().__init__(segments, words, size)
         self._coin = coin
 

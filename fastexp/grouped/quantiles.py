@@ -15,7 +15,7 @@ from .._parameters.grid import Grid
 from .._typing import IntArray, WordArray
 from ..kernels.groups import few_quantiles as kernel
 from .segments import Draws, Exact, Given, Segments
-from .words import WORDS, More, Words
+from .words import WORDS, More, WordSource
 
 ATTEMPTS = 2  # of a draw, whose words come together
 
@@ -32,7 +32,7 @@ class QuantilesDraws(Draws):
         self,
         statistic: QuantilesStatistic,
         segments: Segments,
-        words: Words,
+        words: WordSource,
         size: int,
         entries: int,
     ) -> None:
@@ -87,7 +87,9 @@ class TreeDraws(Draws):
 
     order = "sorted"
 
-    def __init__(self, tree: QuantileTree, segments: Segments, words: Words, size: int) -> None:
+    def __init__(
+        self, tree: QuantileTree, segments: Segments, words: WordSource, size: int
+    ) -> None:
         super().__init__(segments, words, size)
         self._tree, self.grid, self.shape = tree, tree.grid, (tree.m,)
 

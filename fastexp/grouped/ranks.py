@@ -23,7 +23,7 @@ from ..kernels.groups import segment_ranks as kernel
 from ..kernels.groups import segment_sort, segment_window
 from ..kernels.numbers import histogram
 from .segments import Draws, Exact, Forms, Segments, Windows, kind_of, placed
-from .words import Words
+from .words import WordSource
 
 SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number of records
 A_RECORD = 1 << 4  # weights that each one may add to a table, however many that are in all
@@ -39,7 +39,7 @@ class PartDraws(Draws):
         self,
         statistic: DistanceStatistic,
         segments: Segments,
-        words: Words,
+        words: WordSource,
         size: int,
         forms: IntArray,
         columns: Sequence[IntArray],
@@ -81,7 +81,7 @@ class RankDraws(PartDraws):
     """Draws of a rank statistic without `widen`."""
 
     def __init__(
-        self, statistic: RankStatistic, segments: Segments, words: Words, size: int
+        self, statistic: RankStatistic, segments: Segments, words: WordSource, size: int
     ) -> None:
         windows = segments.windows
         if windows is None:
@@ -111,7 +111,7 @@ class DistanceDraws(PartDraws):
     """Draws of modes, and of ranks with a width."""
 
     def __init__(
-        self, statistic: DistanceStatistic, segments: Segments, words: Words, size: int
+        self, statistic: DistanceStatistic, segments: Segments, words: WordSource, size: int
     ) -> None:
         lengths = np.diff(segments.offsets)
         distinct, which = distinct_lengths(lengths)

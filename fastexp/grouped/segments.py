@@ -22,7 +22,7 @@ from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_sort
 from ..kernels.groups.segment_draws import OPEN
 from ..kernels.numbers import histogram
-from .words import WORDS, More, Words
+from .words import WORDS, More, WordSource
 
 CHUNK_RECORDS = 1 << 16  # records that go together: 512 KiB
 FEWEST = 1 << 14  # records for which a second thread pays
@@ -78,7 +78,7 @@ class Draws:
     shape: tuple[int, ...] = ()  # of a draw: (entries,) where it is a list
     segments: Segments
 
-    def __init__(self, segments: Segments, words: Words, size: int) -> None:
+    def __init__(self, segments: Segments, words: WordSource, size: int) -> None:
         self.segments, self._words, self._size = segments, words, size
 
     def chunk(self, first: int, last: int, points: IntArray | None) -> IntArray:

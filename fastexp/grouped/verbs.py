@@ -28,7 +28,7 @@ from .mechanism import GroupedMechanism
 from .private_groups import PrivateGroups, coin_of, deciding
 from .request import FROM_DATA, checked_groups, is_from_data, question_of, rule_of
 from .segments import Segments, draw_all
-from .words import FreshWords, KeyedWords, SimulatedWords, Words
+from .words import FreshWords, KeyedWords, SimulatedWords, WordSource
 
 TELLS = (
     'groups="from-data" tells which groups exist, whoever may be the only one in theirs: give the '
@@ -93,7 +93,7 @@ def _released(
     key, label = options.key, options.label or ""  # a key goes with a label
     choice = partial(release_choice, key, mechanism, label)
     segments, names = segments_of(mechanism, records, options, choice, whole=key is not None)
-    words: Words = FreshWords()
+    words: WordSource = FreshWords()
     if key is not None:
         question = query_digest(mechanism, label, rule_of(options))
         words = KeyedWords(question_key(key, question), names)

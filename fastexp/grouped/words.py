@@ -89,4 +89,4 @@ class KeyedWords:
         return words.reshape(-1, per)[:, : WORDS * size].reshape(-1), more
 
 
-Words: TypeAlias = FreshWords | SimulatedWords | KeyedWords
+WordSource: TypeAlias = FreshWords | SimulatedWords | KeyedWords

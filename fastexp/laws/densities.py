@@ -14,7 +14,7 @@ from .._randomness.streams import row_stream
 from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..kernels.bits.words import substream_words
 from .elementary import Tails, elementwise, exp, expm1, log, log1p, quiet
-from .pieces import STRETCH, TINY, Distances, Pieces, Place, times
+from .pieces import STRETCH, TINY, Distances, PiecePosition, Pieces, times
 from .piecewise import PiecewiseLaw
 
 
@@ -162,17 +162,17 @@ class ContinuousLaw(PiecewiseLaw):
         return np.array([self._left[0], self._right[-1]])
 
     @quiet
-    def _place(self, x: FloatArray) -> Place:
+    def _place(self, x: FloatArray) -> PiecePosition:
         k = np.maximum(np.searchsorted(self._left, x, "right") - 1, 0)
         left, right, width = self._left[k], self._right[k], self._pieces.size[k]
         low = np.where(x >= right, width, np.clip(x - left, 0.0, width))
         high = np.where(x <= left, width, np.clip(right - x, 0.0, width))
-        return Place(k, low, high)
+        return PiecePosition(k, low, high)
 
     def _split(self, x: FloatArray) -> Tails:
         return self._weights.split(self._place(x))
 
-    def _around(self, x: FloatArray) -> tuple[Place, Distances]:
+    def _around(self, x: FloatArray) -> tuple[PiecePosition, Distances]:
         at = self._place(x)
         left, right = self._left[at.piece], self._right[at.piece]
         over, under = np.maximum(x - right, 0.0), np.maximum(left - x, 0.0)

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, TypeAlias, overload
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.record_sources import Counted, Source
+from .._intake.record_sources import Counted, RecordSource
 from .._numbers import rank_errors
 from .._numbers.distance_statistic import DistanceStatistic, StatisticSampler
 from .._numbers.laplace import Truth
@@ -35,7 +35,7 @@ from .elementary import (
     quiet,
     reached,
 )
-from .pieces import POINTS, Distances, Pieces, Place
+from .pieces import POINTS, Distances, PiecePosition, Pieces
 from .piecewise import PiecewiseLaw
 from .privacy_loss import LossPieces, Steps
 from .targets import Target
@@ -77,7 +77,7 @@ class DistanceCells:
     `unit`: one integer of the distance in units of the utility.
     """
 
-    def __init__(self, statistic: DistanceStatistic, source: Source, unit: Fraction) -> None:
+    def __init__(self, statistic: DistanceStatistic, source: RecordSource, unit: Fraction) -> None:
         self._statistic, self._source, self._unit = statistic, source, unit
 
     @cached_property
@@ -418,7 +418,7 @@ class GridLaw(PiecewiseLaw):
         """P(output is one of the first `places` points) and the rest."""
         cell = self._cells(np.maximum(places - 1, 0))
         low = (places - self._pieces.start[cell]).astype(np.float64)
-        return self._weights.split(Place(cell, low, self._pieces.size[cell] - low))
+        return self._weights.split(PiecePosition(cell, low, self._pieces.size[cell] - low))
 
     def _invert(self, p: FloatArray) -> AnyArray:
         cell = self._weights.find(p)
@@ -438,7 +438,7 @@ class GridLaw(PiecewiseLaw):
         return super()._expected_errors(truth)
 
     @quiet
-    def _around(self, x: AnyArray) -> tuple[Place, Distances]:
+    def _around(self, x: AnyArray) -> tuple[PiecePosition, Distances]:
         places = self._grid.places(x)
         points = np.maximum(places - 1, 0)
         cell = self._cells(points)
@@ -446,7 +446,7 @@ class GridLaw(PiecewiseLaw):
         beyond = differences(x, self._grid.values(points)) / self._scale
         some = places > 0
         low = np.where(some, from_first + 1, 0.0)
-        at = Place(cell, low, self._pieces.size[cell] - low)
+        at = PiecePosition(cell, low, self._pieces.size[cell] - low)
         if self._grid.even:
             after = (self._pieces.gap[cell] - from_first) - beyond
         else:
@@ -558,10 +558,10 @@ def gains_at(losses: FloatArray, gains: FloatArray) -> Callable[[float], bool]:
 def distance_law(
     grid: Grid,
     statistic: DistanceStatistic,
-    source: Source,
+    source: RecordSource,
     unit: Fraction | int,
     epsilon: float,
-    truth: Callable[[Source], Any],
+    truth: Callable[[RecordSource], Any],
 ) -> GridLaw:
     """The law of a statistic by distance, which holds the records.
 

@@ -176,7 +176,7 @@ def mirrored(z: Fall) -> Fall:
     return None if z is None else -z
 
 
-class Place(NamedTuple):
+class PiecePosition(NamedTuple):
     """Where numbers x lie: the piece, and its sizes up to x (included) and beyond x."""
 
     piece: IntArray
@@ -260,7 +260,7 @@ class Weights:
         return out
 
     @quiet
-    def split(self, at: Place) -> Tails:
+    def split(self, at: PiecePosition) -> Tails:
         """P(X <= x) and P(X > x)."""
         p = self.pieces.some(at.piece)
         fall = None if self.fall is None else self.fall[at.piece]
@@ -274,7 +274,7 @@ class Weights:
         return below, above
 
     @quiet
-    def error(self, at: Place, x: Distances) -> FloatArray:
+    def error(self, at: PiecePosition, x: Distances) -> FloatArray:
         """E|X - x|: a piece that holds x is cut there."""
         k, p = at.piece, self.pieces.some(at.piece)
         fall = None if self.fall is None else self.fall[k]

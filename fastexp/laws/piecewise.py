@@ -16,7 +16,7 @@ from ..kernels.numbers.density import sum_products, sum_squares
 from ..pictures.law_painters import Laws
 from .elementary import differences, quiet
 from .law import LossLaw, NumberLaw
-from .pieces import Distances, Losses, LossSums, Pieces, Place, Weights
+from .pieces import Distances, Losses, LossSums, PiecePosition, Pieces, Weights
 
 
 class Held(Protocol):
@@ -108,5 +108,5 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
         """One of them as an output."""
 
     @abstractmethod
-    def _around(self, x: AnyArray) -> tuple[Place, Distances]:
+    def _around(self, x: AnyArray) -> tuple[PiecePosition, Distances]:
         """The places of finite numbers, and their distances in sizes."""

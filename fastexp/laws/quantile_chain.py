@@ -58,7 +58,7 @@ class Windows(NamedTuple):
         return np.asarray(ends - self.high)
 
 
-class Rows:
+class ChainSums:
     """The sums of all answers with one total, in one direction, as `forward` fills them."""
 
     def __init__(self, line: Line, windows: Windows) -> None:
@@ -187,8 +187,8 @@ class Chain:
         reach = int(self._slack / self.rate)
         totals = [n] if h is None else [*range(max(-((reach - n) // h), 0) * h, n + reach + 1, h)]
         windows = self._windows(totals, self._slack)
-        rows = Rows(self.line, windows)
-        back = Rows(self.line.mirrored(n), windows.mirrored(self.line.start.size))
+        rows = ChainSums(self.line, windows)
+        back = ChainSums(self.line.mirrored(n), windows.mirrored(self.line.start.size))
         nearest = min(range(len(totals)), key=lambda i: abs(totals[i] - n))
         for way in (1, -1):
             i = nearest if way == 1 else nearest - 1
@@ -205,7 +205,7 @@ class Chain:
         h, nats = self.lattice, 64.0
         total = self.n if h is None else (self.n + h // 2) // h * h
         while True:
-            rows = Rows(self.line, self._windows([total], nats))
+            rows = ChainSums(self.line, self._windows([total], nats))
             self._fill(rows, 0, self._faded(nats))
             if rows.log_whole > -inf:
                 return rows.log_whole
@@ -229,7 +229,7 @@ class Chain:
         """ln of the sum of a total that does not count, at most."""
         return self._least - self._lost - self._log_totals
 
-    def _add(self, rows: Rows, back: Rows, i: int) -> float:
+    def _add(self, rows: ChainSums, back: ChainSums, i: int) -> float:
         """ln of the sum of a total's weights; if it counts, its answers' masses are added."""
         line, masses = self.line, self._masses
         self._fill(rows, i, self._fade)
@@ -251,7 +251,7 @@ class Chain:
         )  # fmt: skip
         return logarithm
 
-    def _fill(self, rows: Rows, i: int, fade: AnyArray) -> None:
+    def _fill(self, rows: ChainSums, i: int, fade: AnyArray) -> None:
         self.spend(rows.fill(self.n, i, fade, exp_of(-self._lost)) + len(self.q) * CALL_COST)
 
     def _windows(self, totals: list[int], slack: float) -> Windows:

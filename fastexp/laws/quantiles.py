@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.record_sources import Counted, Source
+from .._intake.record_sources import Counted, RecordSource
 from .._numbers.quantile_line import Line, line_of
 from .._numbers.quantiles import QuantilesStatistic
 from .._parameters import validate
@@ -71,10 +71,10 @@ class QuantilesLaw(Law[Any, Any]):
     def __init__(
         self,
         statistic: QuantilesStatistic,
-        source: Source,
+        source: RecordSource,
         epsilon: float,
-        truth: Callable[[Source], Any],
-        indices: Callable[[Source, Sampling], IntArray],
+        truth: Callable[[RecordSource], Any],
+        indices: Callable[[RecordSource, Sampling], IntArray],
         answer: Callable[[IntArray], Any],
     ) -> None:
         """Hold the records.

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import utilities
 from .._intake import utilities as _data
-from .._intake.record_sources import Counted, Source
+from .._intake.record_sources import Counted, RecordSource
 from .._intake.records import Records
 from .._parameters import validate
 from .._randomness.release_key import ReleaseKey
@@ -33,10 +33,10 @@ from ..errors import ParameterError, ParameterTypeError
 from ..grouped.call_options import CallOptions
 from ..grouped.counts import ExponentialCountDraws, FlipCountDraws
 from ..grouped.labels import are_numbers, check_type, read_labels
-from ..grouped.mechanism import GroupedMechanism, Kind, Reading
+from ..grouped.mechanism import AnswerKind, GroupedMechanism, RecordReading
 from ..grouped.segments import Draws, Segments
 from ..grouped.verbs import release_groups, sample_groups
-from ..grouped.words import Words
+from ..grouped.words import WordSource
 from ._finite import FiniteMechanism, UtilityMechanism
 from ._options import CountReleaseOptions, CountSampleOptions
 
@@ -324,7 +324,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         self._check_records()
         return "drop"
 
-    def _reading(self) -> Reading:
+    def _reading(self) -> RecordReading:
         """What the candidates are."""
         kinds = {type(label) for label in self.candidates}
         if kinds == {int}:
@@ -337,13 +337,13 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         """The numbers of the same candidates."""
         return "candidates", tuple((type(label), label) for label in self.candidates)
 
-    def _streamed(self, records: AnyArray | Source, threads: int) -> Any:
+    def _streamed(self, records: AnyArray | RecordSource, threads: int) -> Any:
         """Draw once for an array of numbers of candidates, for parts of them, or counted."""
         if isinstance(records, Counted):
             counts = np.zeros(len(self.candidates), np.int64)
             counts[records.numbers] = records.often
             return self._drawn(*_data.utilities(counts, None, "raise"), threads)
-        parts = records.parts() if isinstance(records, Source) else [records]
+        parts = records.parts() if isinstance(records, RecordSource) else [records]
         return self._drawn(*self._counted(parts), threads)
 
     def _exact(self, values: AnyArray) -> FiniteLaw:
@@ -357,7 +357,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
             counts += np.bincount(part, minlength=counts.size)
         return _data.utilities(counts, None, "raise")
 
-    def _kind(self, released: bool) -> Kind:
+    def _kind(self, released: bool) -> AnswerKind:
         """Candidates of one kind, or their numbers."""
         kinds = {type(label) for label in self.candidates}
         if not released:
@@ -398,7 +398,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         """They are numbers already."""
         return values
 
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         """Draws of each segment."""
         draws = ExponentialCountDraws if self._has_bounded_range else FlipCountDraws
         return draws(len(self.candidates), self._weighting.rate, segments, words, size)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack, cast, overload
 import numpy as np
 
 from .._intake.arrays import POLICIES, canonical
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._intake.records import Records
 from .._numbers import noise
 from .._parameters import validate
@@ -62,11 +62,11 @@ class NoisyMedian(Comparator):
         """The clamped statistic and the noise's scale of each row of sorted records."""
 
     @abstractmethod
-    def _centre_and_scale(self, source: Source) -> tuple[float, float]:
+    def _centre_and_scale(self, source: RecordSource) -> tuple[float, float]:
         """The same of one data set of any form, with the same bits."""
 
     @abstractmethod
-    def _scales(self, source: Source) -> Callable[[float], float] | None:
+    def _scales(self, source: RecordSource) -> Callable[[float], float] | None:
         """The noise's scale on these records at any epsilon, if it falls as epsilon grows."""
 
     @property
@@ -210,7 +210,7 @@ class NoisyMedian(Comparator):
         centres, scales = zip(*pairs, strict=True)
         return np.concatenate(centres), np.concatenate(scales)
 
-    def _one(self, source: Source) -> tuple[FloatArray, FloatArray]:
+    def _one(self, source: RecordSource) -> tuple[FloatArray, FloatArray]:
         ordered = noise.small(source)
         if ordered is not None:
             return self._centres_and_scales(ordered)

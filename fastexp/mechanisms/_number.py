@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack, ove
 import numpy as np
 
 from .._intake.arrays import canonical
-from .._intake.record_sources import Counted, Source
+from .._intake.record_sources import Counted, RecordSource
 from .._intake.records import Records
 from .._numbers import cells
 from .._numbers.cells import Shape
@@ -39,14 +39,14 @@ from .._typing import (
 )
 from ..errors import ParameterError
 from ..grouped.call_options import DEFAULTS, CallOptions
-from ..grouped.mechanism import GroupedMechanism, Kind, Reading
+from ..grouped.mechanism import AnswerKind, GroupedMechanism, RecordReading
 from .base import Mechanism, written
 
 if TYPE_CHECKING:
     from .._randomness.release_key import ReleaseKey
     from ..budget.budget import Budget
     from ..grouped.segments import Draws, Segments
-    from ..grouped.words import Words
+    from ..grouped.words import WordSource
     from ..laws.densities import ContinuousLaw
     from ..laws.figures import Figures
     from ..laws.grid import GridLaw
@@ -98,11 +98,11 @@ class GridMechanism(Mechanism, GroupedMechanism):
         return self._answer(indices, released=True)
 
     @abstractmethod
-    def _released(self, source: Source) -> Any:
+    def _released(self, source: RecordSource) -> Any:
         """Grid indices from the operating system's randomness: of most mechanisms one."""
 
     @abstractmethod
-    def _simulated(self, source: Source, sampling: Sampling) -> Any:
+    def _simulated(self, source: RecordSource, sampling: Sampling) -> Any:
         """Grid indices of `sample`."""
 
     def _simulate_rows(self, rows: AnyArray, options: CallOptions, sampling: Sampling) -> Any:
@@ -112,7 +112,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         return sample_groups(self, Records(rows), options, sampling)
 
     @abstractmethod
-    def _law_of(self, source: Source) -> GridLaw:
+    def _law_of(self, source: RecordSource) -> GridLaw:
         """The exact law on the grid."""
 
     @overload
@@ -387,7 +387,9 @@ class GridMechanism(Mechanism, GroupedMechanism):
         options = self._checked(CallOptions(nan=nan, assume_sorted=assume_sorted))
         return self._signed(self._law_of(self._source(Records(records), options)))
 
-    def _source(self, records: Records, options: CallOptions, check_sorted: bool = False) -> Source:
+    def _source(
+        self, records: Records, options: CallOptions, check_sorted: bool = False
+    ) -> RecordSource:
         return records.source(
             options.nan,
             grid=self.grid,
@@ -400,7 +402,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
     def _check_nan(self, nan: object) -> None:
         self._policy(nan)
 
-    def _reading(self) -> Reading:
+    def _reading(self) -> RecordReading:
         """As doubles where records are clamped to numbers that doubles hold exactly."""
         return "doubles" if max(map(abs, self.grid.ends)) <= MAX_EXACT else "numbers"
 
@@ -428,7 +430,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         return self.law(np.sort(values), assume_sorted=True)
 
     @abstractmethod
-    def _truth(self, source: Source) -> Any:
+    def _truth(self, source: RecordSource) -> Any:
         """The true number of the records; None where there are none."""
 
     @property
@@ -436,17 +438,17 @@ class GridMechanism(Mechanism, GroupedMechanism):
         """Whether a draw can go through the records in parts, holding few of them."""
         return False
 
-    def _streamed(self, records: AnyArray | Source, threads: int) -> Any:
+    def _streamed(self, records: AnyArray | RecordSource, threads: int) -> Any:
         """Draw once for an array, or for records in passes or counted; None: by group only."""
         if isinstance(records, Counted):
             records = Counted(records.numbers, records.often, self.grid)
         elif not self._in_passes:
             return None
-        if not isinstance(records, Source):
+        if not isinstance(records, RecordSource):
             records = Records(records).source(grid=self.grid, threads=threads)
         return self._released(records)
 
-    def _kind(self, released: bool) -> Kind:  # noqa: ARG002  # of `GroupedMechanism`
+    def _kind(self, released: bool) -> AnswerKind:  # noqa: ARG002  # of `GroupedMechanism`
         """All points of a grid are of one kind."""
         return "integers" if self.grid.whole else "floats"
 
@@ -480,19 +482,19 @@ class NumberMechanism(GridMechanism):
     """One number a draw. Subclasses say how records become cells."""
 
     @abstractmethod
-    def _shape(self, source: Source) -> Shape:
+    def _shape(self, source: RecordSource) -> Shape:
         """The cells of a data set, for draws."""
 
-    def _released(self, source: Source) -> int:
+    def _released(self, source: RecordSource) -> int:
         """One grid index from the operating system's randomness."""
         return cells.release(self._shape(source))
 
-    def _simulated(self, source: Source, sampling: Sampling) -> int | IntArray:
+    def _simulated(self, source: RecordSource, sampling: Sampling) -> int | IntArray:
         """Grid indices of `sample`."""
         return cells.simulate(self._shape(source), sampling)
 
     @abstractmethod
-    def _continuous_of(self, source: Source) -> ContinuousLaw:
+    def _continuous_of(self, source: RecordSource) -> ContinuousLaw:
         """The density that the papers write down."""
 
     def continuous_law(self, records: object, *, nan: Missing = "raise") -> ContinuousLaw:
@@ -517,7 +519,7 @@ class NumberMechanism(GridMechanism):
         law.truth = self._truth(source)
         return self._signed(law)
 
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         """Draws of each segment; kernels for many of them are in subclasses."""
         from ..grouped.prices import ShapeDraws
 

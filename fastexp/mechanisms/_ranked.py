@@ -31,10 +31,10 @@ from ..privacy import rank_rate
 from ._number import NumberMechanism
 
 if TYPE_CHECKING:
-    from .._intake.record_sources import Source
+    from .._intake.record_sources import RecordSource
     from .._numbers.cells import Shape
     from ..grouped.segments import Draws, Segments
-    from ..grouped.words import Words
+    from ..grouped.words import WordSource
     from ..laws.densities import ContinuousLaw
     from ..laws.figures import Figures
     from ..laws.grid import GridLaw
@@ -55,13 +55,13 @@ class DistanceMechanism(NumberMechanism):
     def _statistic(self) -> DistanceStatistic:
         """What draws and laws need."""
 
-    def _shape(self, source: Source) -> Shape:
+    def _shape(self, source: RecordSource) -> Shape:
         return self._statistic.shape(source)
 
-    def _released(self, source: Source) -> int:
+    def _released(self, source: RecordSource) -> int:
         return self._statistic.release(source)
 
-    def _simulated(self, source: Source, sampling: Sampling) -> int | IntArray:
+    def _simulated(self, source: RecordSource, sampling: Sampling) -> int | IntArray:
         return self._statistic.simulate(source, sampling)
 
     @property
@@ -69,7 +69,7 @@ class DistanceMechanism(NumberMechanism):
         """One integer of the distance, in units of the utility."""
         return Fraction(1)
 
-    def _law_of(self, source: Source) -> GridLaw:
+    def _law_of(self, source: RecordSource) -> GridLaw:
         from ..laws.grid import distance_law
 
         unit = self._unit
@@ -82,7 +82,7 @@ class DistanceMechanism(NumberMechanism):
 
         return has_table(self._statistic)
 
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         if not self._has_table:
             return super()._draws(segments, words, size)
         from ..grouped.ranks import DistanceDraws
@@ -109,7 +109,7 @@ class RankMechanism(DistanceMechanism):
     def _true_ranks(self, n: int) -> tuple[int, int]:
         """The ranks, from 1, of the two of n records whose mean is the statistic."""
 
-    def _truth(self, source: Source) -> Any:
+    def _truth(self, source: RecordSource) -> Any:
         """The statistic of the records as they are, within the bounds or not."""
         n = source.total()
         return middle(source, *self._true_ranks(n)) if n else None
@@ -122,7 +122,7 @@ class RankMechanism(DistanceMechanism):
     def _ranks(self) -> RankStatistic | None:
         return self._statistic if self._in_passes and self._has_table else None
 
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         if self._ranks is None:
             return super()._draws(segments, words, size)
         from ..grouped.ranks import RankDraws
@@ -135,7 +135,7 @@ class RankMechanism(DistanceMechanism):
         is_sorted = options.assume_sorted
         return rank_rows.simulate(self._statistic, rows, sampling, options.nan, is_sorted)
 
-    def _continuous_of(self, source: Source) -> ContinuousLaw:
+    def _continuous_of(self, source: RecordSource) -> ContinuousLaw:
         from ..laws.densities import median_density
 
         low, high = (float(decimal(bound)) for bound in self.bounds)

@@ -32,12 +32,12 @@ from ._totalled import several_answers, simulate_several
 from .quantile import Quantile
 
 if TYPE_CHECKING:
-    from .._intake.record_sources import Source
+    from .._intake.record_sources import RecordSource
     from .._numbers.quantile_tree import QuantileTree
     from .._numbers.quantiles import QuantilesStatistic
     from .._numbers.rank import RankStatistic
     from ..grouped.segments import Draws, Segments
-    from ..grouped.words import Words
+    from ..grouped.words import WordSource
     from ..laws.accuracy import Accuracy
     from ..laws.quantiles import QuantilesLaw
     from ._options import LawReading
@@ -98,12 +98,12 @@ class QuantilesMechanism(GridMechanism):
         """The quantiles in words, and the total."""
         return (*map(str, self.q), *(["total"] if self.with_total else []))
 
-    def _released(self, source: Source) -> Any:
+    def _released(self, source: RecordSource) -> Any:
         if self._alone is not None:
             return np.array([self._alone._released(source)])
         return self._statistic.release(source)
 
-    def _simulated(self, source: Source, sampling: Sampling) -> Any:
+    def _simulated(self, source: RecordSource, sampling: Sampling) -> Any:
         if self._alone is not None:
             return np.asarray(self._alone._simulated(source, sampling))[..., None]
         return simulate_several(self._statistic, source, sampling)
@@ -113,7 +113,7 @@ class QuantilesMechanism(GridMechanism):
             return super()._simulate_rows(rows, options, sampling)
         return self._alone._simulate_rows(rows, options, sampling)[..., None]
 
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         """Draws of each segment."""
         if self._alone is not None:
             draws = self._alone._draws(segments, words, size)
@@ -122,7 +122,7 @@ class QuantilesMechanism(GridMechanism):
         return self._several_draws(segments, words, size)
 
     @abstractmethod
-    def _several_draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _several_draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         """Draws of the grid indices of each segment, likewise in the last axis."""
 
     @property
@@ -180,7 +180,7 @@ class QuantilesMechanism(GridMechanism):
         law, pairs = exact(data, **reading), enumerate(truths)
         return [accuracy_of(law.marginal(j), self, probability, t, curve=True) for j, t in pairs]
 
-    def _truth(self, source: Source) -> Any:
+    def _truth(self, source: RecordSource) -> Any:
         """The true quantiles, each as that of `Quantile`."""
         n = source.total()
         if n == 0:
@@ -203,12 +203,12 @@ class JointMechanism(QuantilesMechanism):
         least = max(LEAST_JOINT_EPSILON, (len(self.q) - 1) ** 2 / MAX_WORK)
         amounts.within("epsilon", self.epsilon, (least, MOST_JOINT_EPSILON))
 
-    def _several_draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _several_draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         from ..grouped.quantiles import QuantilesDraws
 
         return QuantilesDraws(self._statistic, segments, words, size, len(self._entries))
 
-    def _law_of(self, source: Source) -> QuantilesLaw:  # type: ignore[override]  # of all of them
+    def _law_of(self, source: RecordSource) -> QuantilesLaw:  # type: ignore[override]  # of all of them
         from ..laws.quantiles import OneQuantileLaw, QuantilesLaw
 
         draws = self._simulated, self._drawn_numbers

@@ -27,10 +27,10 @@ from ._number import NumberMechanism
 from ._ranked import QuantileMechanism
 
 if TYPE_CHECKING:
-    from .._intake.record_sources import Source
+    from .._intake.record_sources import RecordSource
     from .._numbers.rank import RankStatistic
     from ..grouped.segments import Draws, Segments
-    from ..grouped.words import Words
+    from ..grouped.words import WordSource
     from ..laws.densities import ContinuousLaw
     from ..laws.figures import Figures
 
@@ -54,7 +54,7 @@ def joint_statistic(
     return QuantilesStatistic(q, joint_rate(epsilon, neighbors), lattice, grid, "spread")
 
 
-def simulate_several(statistic: Any, source: Source, sampling: Sampling) -> IntArray:
+def simulate_several(statistic: Any, source: RecordSource, sampling: Sampling) -> IntArray:
     """Draw the grid indices of `sample` from a statistic with several answers."""
     _, size, threads, seeds = sampling.checked(("envelope",))
     indices: IntArray = statistic.simulate(source, seeds, 1 if size is None else size, threads)
@@ -119,10 +119,10 @@ class TotalledQuantile(QuantileMechanism, promise="ε-DP and ε-bounded-range un
     def _ranks(self) -> RankStatistic | None:
         return super()._ranks if self._joint is None else None
 
-    def _released(self, source: Source) -> Any:
+    def _released(self, source: RecordSource) -> Any:
         return super()._released(source) if self._joint is None else self._joint.release(source)
 
-    def _simulated(self, source: Source, sampling: Sampling) -> Any:
+    def _simulated(self, source: RecordSource, sampling: Sampling) -> Any:
         if self._joint is None:
             return super()._simulated(source, sampling)
         return simulate_several(self._joint, source, sampling)
@@ -132,7 +132,7 @@ class TotalledQuantile(QuantileMechanism, promise="ε-DP and ε-bounded-range un
             return super()._simulate_rows(rows, options, sampling)
         return NumberMechanism._simulate_rows(self, rows, options, sampling)
 
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         if self._joint is None:
             return super()._draws(segments, words, size)
         from ..grouped.quantiles import QuantilesDraws
@@ -147,12 +147,12 @@ class TotalledQuantile(QuantileMechanism, promise="ε-DP and ε-bounded-range un
     def _returned(self, answers: Any) -> Any:
         return answers if self._joint is None else without_total(answers, is_one=True)
 
-    def _continuous_of(self, source: Source) -> ContinuousLaw:
+    def _continuous_of(self, source: RecordSource) -> ContinuousLaw:
         if self._joint is not None:
             raise ParameterError("with_total must be False for continuous_law: it has no total")
         return super()._continuous_of(source)
 
-    def _law_of(self, source: Source) -> Any:
+    def _law_of(self, source: RecordSource) -> Any:
         if self._joint is None:
             return super()._law_of(source)
         from ..laws.quantiles import QuantilesLaw
@@ -160,7 +160,7 @@ class TotalledQuantile(QuantileMechanism, promise="ε-DP and ε-bounded-range un
         draws = self._simulated, self._drawn_numbers
         return QuantilesLaw(self._joint, source, self.epsilon, self._truths, *draws)
 
-    def _truths(self, source: Source) -> Any:
+    def _truths(self, source: RecordSource) -> Any:
         """Return the true quantile as an array of one, as for several quantiles."""
         truth = self._truth(source)
         return None if truth is None else np.array([truth])

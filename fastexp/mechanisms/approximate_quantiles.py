@@ -16,9 +16,9 @@ from ._several import QuantilesMechanism, Which
 from .base import frozen
 
 if TYPE_CHECKING:
-    from .._intake.record_sources import Source
+    from .._intake.record_sources import RecordSource
     from ..grouped.segments import Draws, Segments
-    from ..grouped.words import Words
+    from ..grouped.words import WordSource
 
 
 @frozen
@@ -110,10 +110,10 @@ class ApproximateQuantiles(
         part = tree_epsilon(self.epsilon, len(self.q), self.neighbors)
         return QuantileTree(self._q, part, self.grid)
 
-    def _several_draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _several_draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         from ..grouped.quantiles import TreeDraws
 
         return TreeDraws(self._statistic, segments, words, size)
 
-    def _law_of(self, source: Source) -> NoReturn:  # noqa: ARG002  # whatever the records are
+    def _law_of(self, source: RecordSource) -> NoReturn:  # noqa: ARG002  # whatever the records are
         raise ParameterError("ApproximateQuantiles has no law in closed form: sample it")

@@ -12,7 +12,7 @@ from .._typing import ABSENT, Candidates, IntArray, NaN, Neighbors, WordArray
 from ..errors import ParameterError
 from ..grouped.counts import JointCountDraws
 from ..grouped.segments import Draws, Segments
-from ..grouped.words import Words
+from ..grouped.words import WordSource
 from ..privacy.rates import places_rate
 from ._counting import CountsMechanism
 from ._finite import Simulator
@@ -145,7 +145,7 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
     def _entries(self) -> tuple[str, ...]:
         return tuple(str(place) for place in range(1, self.k + 1))
 
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         """Draws of each segment; of one place as `MostCommon` draws."""
         if self.k > 1:
             count, rate = len(self._labels or ()), self._weighting.rate

@@ -9,7 +9,7 @@ from operator import truediv
 import numpy as np
 
 from .._compiler.rounding import check_rounding
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._numbers import noise
 from .._typing import FloatArray, Number
 from ._noisy import NoisyMedian
@@ -85,9 +85,9 @@ class LaplaceMedian(
         low, high = self._limits
         return noise.medians(ordered, low, high), np.full(ordered.shape[0], self.scale)
 
-    def _scales(self, source: Source) -> Callable[[float], float]:  # noqa: ARG002  # of no data
+    def _scales(self, source: RecordSource) -> Callable[[float], float]:  # noqa: ARG002  # of no data
         return partial(truediv, self._limits[1] - self._limits[0])
 
-    def _centre_and_scale(self, source: Source) -> tuple[float, float]:
+    def _centre_and_scale(self, source: RecordSource) -> tuple[float, float]:
         low, high = self._limits
         return noise.median_of(source, low, high), self.scale

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._numbers.mode import ModeStatistic
 from .._typing import ABSENT, Number
 from ..errors import ParameterError
@@ -74,10 +74,10 @@ class Mode(DistanceMechanism, promise="ε-DP and ε-bounded-range under add-remo
     def _statistic(self) -> ModeStatistic:
         return ModeStatistic(rank_rate(self.epsilon, 1), self.grid, *self._within)
 
-    def _truth(self, source: Source) -> Any:
+    def _truth(self, source: RecordSource) -> Any:
         """The lowest of the grid points that hold most records."""
         points, records = source.counts(self.grid)
         return self.grid.value(int(points[records.argmax()])) if points.size else None
 
-    def _continuous_of(self, source: Source) -> ContinuousLaw:  # noqa: ARG002  # of all numbers
+    def _continuous_of(self, source: RecordSource) -> ContinuousLaw:  # noqa: ARG002  # of all numbers
         raise ParameterError("the mode has no density: single points carry it; use law")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._numbers.revenue import Demand, Prices, demand, losses
 from .._numbers.revenue_cells import RevenueSampler, shape_of_bids
 from .._parameters import validate
@@ -17,7 +17,7 @@ from .._typing import ABSENT, Number
 from ..errors import ParameterError
 from ..grouped.prices import PriceDraws, regular
 from ..grouped.segments import Draws, Segments
-from ..grouped.words import Words
+from ..grouped.words import WordSource
 from ..privacy import Guarantee, selection_guarantee
 from ..privacy.rates import price_epsilon
 from ._number import ASSUMES, Bounds, NumberMechanism, Points
@@ -130,10 +130,10 @@ class Price(
     def _promise(self) -> Guarantee:
         return selection_guarantee(price_epsilon(self.epsilon, self.scaling), "both", ASSUMES)
 
-    def _shape(self, source: Source) -> Shape:
+    def _shape(self, source: RecordSource) -> Shape:
         return shape_of_bids(self._prices, source)
 
-    def _truth(self, source: Source) -> Any:
+    def _truth(self, source: RecordSource) -> Any:
         """The lowest of the best prices."""
         return self._best_price(demand(source, self.grid))
 
@@ -146,12 +146,12 @@ class Price(
         prices = [self._prices.revenue(int(runs.last[i]), int(runs.bids[i])) for i in near]
         return self.grid.value(int(runs.last[near[prices.index(max(prices))]]))
 
-    def _draws(self, segments: Segments, words: Words, size: int) -> Draws:
+    def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         if not regular(self._prices):
             return super()._draws(segments, words, size)
         return PriceDraws(self._prices, segments, words, size)
 
-    def _law_of(self, source: Source) -> GridLaw:
+    def _law_of(self, source: RecordSource) -> GridLaw:
         from ..laws.grid import GridLaw, grid_cells, revenues
 
         runs = demand(source, self.grid)
@@ -169,7 +169,7 @@ class Price(
         law._utility = partial(revenues, self._prices, runs)
         return law
 
-    def _continuous_of(self, source: Source) -> ContinuousLaw:
+    def _continuous_of(self, source: RecordSource) -> ContinuousLaw:
         from ..laws.densities import price_density
 
         low, high = float(self.grid.value(0)), float(self.grid.value(self.grid.size - 1))

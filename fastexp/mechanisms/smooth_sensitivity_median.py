@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, field, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
-from .._intake.record_sources import Source
+from .._intake.record_sources import RecordSource
 from .._numbers import noise as _noise
 from .._numbers import smooth as _smooth
 from .._parameters import validate
@@ -164,7 +164,7 @@ class SmoothSensitivityMedian(
     def _kind(self) -> tuple[str, float]:
         return self.noise, self._calibrated.sigma
 
-    def _scales(self, source: Source) -> Callable[[float], float] | None:
+    def _scales(self, source: RecordSource) -> Callable[[float], float] | None:
         """Published pairs: alpha and beta rise with epsilon, and the scale falls with both.
 
         Of beta = epsilon / (2 * (ln(1 + exp(y)) - ln(delta))), y = epsilon / 2, that is so as
@@ -174,7 +174,7 @@ class SmoothSensitivityMedian(
             return None
         return partial(self._scale_at, source.held(FINE))
 
-    def _scale_at(self, source: Source, epsilon: float) -> float:
+    def _scale_at(self, source: RecordSource, epsilon: float) -> float:
         return float(replace(self, epsilon=epsilon)._one(source)[1][0])
 
     def _centres_and_scales(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -184,7 +184,7 @@ class SmoothSensitivityMedian(
         ]
         return _noise.medians(ordered, low, high, self.midpoint), smooth / self.alpha
 
-    def _centre_and_scale(self, source: Source) -> tuple[float, float]:
+    def _centre_and_scale(self, source: RecordSource) -> tuple[float, float]:
         low, high = self._limits
         smooth = _smooth.one(source, self.beta, (low, high), None, self.neighbors, self.midpoint)
         return _noise.median_of(source, low, high, self.midpoint), smooth / self.alpha

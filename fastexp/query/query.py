@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     from .._typing import Membership
-    from .typed import AccuracyOptions, FrameT, ReleaseOptions, Rows, SampleOptions, Stream
+    from .typed import AccuracyOptions, FrameT, ReleaseOptions, SampleOptions, Stream, TableInput
 
 # From the name of each answer to its mechanism and the column of its records.
 Answers: TypeAlias = Mapping[str, tuple[Mechanism | GroupedMechanism, str]]
@@ -150,7 +150,7 @@ class Query(Scope):
 
     @overload
     def release(
-        self, frame: Rows, answers: Answers, **options: Unpack[ReleaseOptions]
+        self, frame: TableInput, answers: Answers, **options: Unpack[ReleaseOptions]
     ) -> pa.Table: ...
     @overload
     def release(
@@ -346,7 +346,7 @@ class Query(Scope):
 
     @overload
     def sample(
-        self, frame: Rows, answers: Answers, **options: Unpack[SampleOptions]
+        self, frame: TableInput, answers: Answers, **options: Unpack[SampleOptions]
     ) -> pa.Table: ...
     @overload
     def sample(
@@ -420,7 +420,7 @@ class Query(Scope):
 
     @overload
     def accuracy(
-        self, frame: Rows, answers: Answers, **options: Unpack[AccuracyOptions]
+        self, frame: TableInput, answers: Answers, **options: Unpack[AccuracyOptions]
     ) -> pa.Table: ...
     @overload
     def accuracy(

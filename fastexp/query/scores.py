@@ -14,7 +14,7 @@ from ..errors import ParameterTypeError
 from ..mechanisms.exponential import Exponential
 from ..mechanisms.most_common import MostCommon
 from .calls.answers import column_name
-from .engines.frame import ColumnRead, Frame, Kind
+from .engines.frame import ColumnKind, ColumnRead, Frame
 
 FORM = (
     "scores must be a dict from names to (score, candidates, sensitivity): score(columns, "
@@ -29,7 +29,7 @@ class Score(NamedTuple):
     candidates: tuple[Any, ...]
     given: Any  # the candidates in the form in which the curator gave them
     sensitivity: float
-    kind: Kind  # of the candidates
+    kind: ColumnKind  # of the candidates
 
     def mechanism(self, epsilon: Any) -> Exponential:
         """What selects one of the candidates."""

@@ -43,11 +43,11 @@ class _Batches(Protocol):
 
 
 FrameT = TypeVar("FrameT", bound=_Columns)
-Rows: TypeAlias = File | Sequence[File] | _Batch  # answers are a table
+TableInput: TypeAlias = File | Sequence[File] | _Batch  # answers are a table
 Stream: TypeAlias = _Stream | _Batches  # these, too, where they are no frames
 
 
-class Reading(TypedDict, total=False):
+class CommonOptions(TypedDict, total=False):
     """Options of every call."""
 
     nan: Missing | Mapping[str, Missing]
@@ -56,7 +56,7 @@ class Reading(TypedDict, total=False):
     temp: File | None
 
 
-class ReleaseOptions(Reading, total=False):
+class ReleaseOptions(CommonOptions, total=False):
     """Options of a release."""
 
     budget: Budget | None
@@ -68,7 +68,7 @@ class ReleaseOptions(Reading, total=False):
     expand: bool
 
 
-class SampleOptions(Reading, total=False):
+class SampleOptions(CommonOptions, total=False):
     """Options of a sample."""
 
     size: int | None
@@ -76,7 +76,7 @@ class SampleOptions(Reading, total=False):
     expand: bool
 
 
-class AccuracyOptions(Reading, total=False):
+class AccuracyOptions(CommonOptions, total=False):
     """Options of figures of accuracy."""
 
     probability: float

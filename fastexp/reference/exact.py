@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 MASK_32, MASK_64 = (1 << 32) - 1, (1 << 64) - 1
-Words = Callable[[], int]  # returns a fresh uniform integer below 2**64
+NextWord = Callable[[], int]  # returns a fresh uniform integer below 2**64
 Claims = Callable[[int, int], bool]  # whether a doubtful cell of a candidate counts
 
 
@@ -48,7 +48,7 @@ def below(bound: int, word: int, bits: int = 128) -> int | None:
     return None if rest < (1 << bits) % bound else value
 
 
-def draw_below(bound: int, words: Words) -> int:
+def draw_below(bound: int, words: NextWord) -> int:
     """A uniform integer below `bound` <= 2**128 from as many words as it takes."""
     while True:
         low, high = words(), words()
@@ -126,7 +126,7 @@ def weight_bounds(
     return scale * lo / (1 << precision), scale * hi / (1 << precision)
 
 
-def accept(rate: Fraction, gap: Fraction, scale: Fraction, rho: int, words: Words) -> bool:
+def accept(rate: Fraction, gap: Fraction, scale: Fraction, rho: int, words: NextWord) -> bool:
     """Whether rho + V < scale * exp(-rate * gap), for a V uniform on [0, 1).
 
     Exact: V is drawn 64 bits at a time, and it and the bounds are refined together until
@@ -149,7 +149,7 @@ def settle_slow(
     doubt_sums: Any,  # a sequence of integers
     cells: int,
     claims: Claims,
-    words: Words,
+    words: NextWord,
 ) -> int | None:
     """The candidate that a draw on the slow outcome stands for; None: void, draw afresh.
 
@@ -185,7 +185,7 @@ def flip_cut(epsilon: Fraction, bits: int) -> int:
         extra *= 2
 
 
-def flip(epsilon: Fraction, lead: int, bits: int, words: Words) -> bool:
+def flip(epsilon: Fraction, lead: int, bits: int, words: NextWord) -> bool:
     """Whether V < 1 / (1 + exp(epsilon)), for a uniform V on [0, 1) whose digits begin so.
 
     Exact: `lead` are V's first `bits` digits, and 64 more are drawn until it is decided.

@@ -14,12 +14,12 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any, NamedTuple
 
-from .exact import Words, draw_below, exp_bounds
+from .exact import NextWord, draw_below, exp_bounds
 
 Way = tuple[Fraction, Fraction]  # a factor and an exponent: factor * exp(-exponent)
 
 
-class Rows(NamedTuple):
+class ExactChain(NamedTuple):
     """The chain of one total, as `kernels/numbers/chain.py` filled it."""
 
     rate: Fraction
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
         return self.rate * abs(records - self.tau[j])
 
 
-def pick(word: int, more: Words, bound: Fraction, ways: Iterable[Way]) -> int | None:
+def pick(word: int, more: NextWord, bound: Fraction, ways: Iterable[Way]) -> int | None:
     """The first way whose sum with those before it passes R, uniform below the bound, or None.
 
     R begins with `word`, and further digits are drawn until bounds of the sums decide.
@@ -80,7 +80,7 @@ def _exp(exponent: Fraction, digits: int) -> tuple[Fraction, Fraction]:
 
 
 def walk(
-    rows: Rows, bound: Fraction, words: list[int], more: Words
+    rows: ExactChain, bound: Fraction, words: list[int], more: NextWord
 ) -> list[tuple[int, int]] | None:
     """The rank and the phase of each output; None: refused."""
     if rows.most == 1:
@@ -135,7 +135,7 @@ def walk(
 
 
 def _walk_plain(
-    rows: Rows, bound: Fraction, words: list[int], more: Words
+    rows: ExactChain, bound: Fraction, words: list[int], more: NextWord
 ) -> list[tuple[int, int]] | None:
     """The same of a plain chain, where a way may lead to any cell of the row before."""
     path, count, zero = list[tuple[int, int]](), rows.n, Fraction(0)
@@ -164,7 +164,9 @@ def _walk_plain(
     return None if pick(words[0], more, bound, ways) is None else path[::-1]
 
 
-def put(rows: Rows, path: list[tuple[int, int]], words: list[int], more: Words) -> list[int] | None:
+def put(
+    rows: ExactChain, path: list[tuple[int, int]], words: list[int], more: NextWord
+) -> list[int] | None:
     """Grid indices of a path's outputs, in order; None: a coin refused."""
     m, k, run, out, coin = len(path), 0, list[int](), list[int](), Fraction(1)
     for j, (rank, f) in enumerate(path):
@@ -193,6 +195,6 @@ def put(rows: Rows, path: list[tuple[int, int]], words: list[int], more: Words) 
     return out
 
 
-def _place(bound: int, low: int, high: int, more: Words) -> int:
+def _place(bound: int, low: int, high: int, more: NextWord) -> int:
     """A uniform integer below a bound from two words; where these are refused, from others."""
     return draw_below(bound, chain([low, high], iter(more, None)).__next__)

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from .exact import Words, accept, below, draw_below, exp_bounds
+from .exact import NextWord, accept, below, draw_below, exp_bounds
 
 PRECISION = 60
 STRIDE = 1 << 12  # distances of the first part of `long_weight`
@@ -60,7 +60,7 @@ def group_draw(
     cells: Sequence[Cell],
     rate: Fraction,
     first: Sequence[int],
-    more: Words,
+    more: NextWord,
     true: Distance,
     weight: Callable[[Fraction, int], int] = upper,
 ) -> int:
@@ -86,7 +86,7 @@ def group_draw(
         words = [more() for _ in range(4)]
 
 
-def _passes(exponent: Fraction, count: int, rho: int, more: Words) -> bool:
+def _passes(exponent: Fraction, count: int, rho: int, more: NextWord) -> bool:
     """Whether rho + V < count * 2**60 * exp(-exponent)."""
     bits = 0
     while True:
@@ -111,7 +111,9 @@ def flip_words(k: int) -> int:
     return -(-(k * coin_bits(k) + 64) // 256) * 4
 
 
-def flip_draw(distances: Sequence[int], rate: Fraction, first: Sequence[int], more: Words) -> int:
+def flip_draw(
+    distances: Sequence[int], rate: Fraction, first: Sequence[int], more: NextWord
+) -> int:
     """The number of a candidate by permute-and-flip, from its `flip_words` and further ones.
 
     The coin of candidate i, with the `bits` digits rho of V, is a success if

@@ -21,7 +21,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from .exact import Words, accept, below, exp_bounds, log_bounds
+from .exact import NextWord, accept, below, exp_bounds, log_bounds
 
 ONE = Fraction(1)
 
@@ -36,7 +36,7 @@ class Sides(NamedTuple):
     block: int
 
 
-def laplace_index(sides: Sides, first: Sequence[int], more: Words) -> int:
+def laplace_index(sides: Sides, first: Sequence[int], more: NextWord) -> int:
     """The point of a draw that begins with the words `first`: of V, of a place, of a coin."""
     rate, phase, left, right, block = sides
     total = None if left is None or right is None else left + right
@@ -60,7 +60,7 @@ def laplace_index(sides: Sides, first: Sequence[int], more: Words) -> int:
     return start
 
 
-def block_number(sides: Sides, lead: int, more: Words) -> int:
+def block_number(sides: Sides, lead: int, more: NextWord) -> int:
     """A block: 0, 1, ... outwards on the right, -1, -2, ... on the left.
 
     `lead` are the first digits of V, which takes more until all that it can be give one block.

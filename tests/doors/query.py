@@ -13,8 +13,7 @@ from fastexp.query.calls.verbs import SampleCall
 from fastexp.query.disk import folders, memory, sorted_runs
 from fastexp.query.disk.folders import LeftOver, left_overs, private_folder
 from fastexp.query.disk.memory import Room
-from fastexp.query.disk.spill import Part as SpillPart
-from fastexp.query.disk.spill import Persons, Spill
+from fastexp.query.disk.spill import Persons, Spill, SpillPart
 from fastexp.query.engines import arrays, arrow
 from fastexp.query.engines.arrays import ArraysFrame
 from fastexp.query.engines.duckdb import DAYS, MOMENTS, DuckDBFrame

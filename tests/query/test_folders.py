@@ -170,7 +170,7 @@ USE = """
 import os, sys, threading, time
 from contextlib import closing
 import numpy as np
-from tests.doors.query import SpillPart as Part, Spill, private_folder
+from tests.doors.query import Spill, SpillPart, private_folder
 
 def sort():
     with private_folder() as folder, closing(Spill(folder, 1 << 16, 1, persons=False)) as spill:
@@ -178,7 +178,7 @@ def sort():
         print(folder, flush=True)
         while True:
             codes = np.random.default_rng(1).integers(0, 99, 10_000)
-            spill.add(Part(codes, np.ones(10_000, np.int64), [codes]))
+            spill.add(SpillPart(codes, np.ones(10_000, np.int64), [codes]))
             if spill._rows._end > 1 << 22:
                 spill._rows._end = 0
 

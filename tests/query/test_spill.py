@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.doors.query import Persons, Spill, sorted_runs
-from tests.doors.query import SpillPart as Part
+from tests.doors.query import Persons, Spill, SpillPart, sorted_runs
 from tests.messages import raises, says
 from tests.support import processes
 
@@ -47,18 +46,18 @@ def words_of(ids: Any) -> np.ndarray[Any, Any]:
 
 def random_part(
     rng: np.random.Generator, n: int, groups: int, persons: int = 0, answers: int = 3
-) -> Part:
+) -> SpillPart:
     """Some rows; some of them count for nothing, are of no group or of nobody."""
     codes = rng.integers(-1, groups, n)
     counts = rng.integers(0, 1 << answers, n)
     values = [rng.random(n), rng.integers(-(2**63), 2**63 - 1, n)]
     if not persons:
-        return Part(codes, counts, values)
+        return SpillPart(codes, counts, values)
     labels = rng.permutation(persons)
-    return Part(codes, counts, values, Persons(rng.integers(-1, persons, n), words_of(labels)))
+    return SpillPart(codes, counts, values, Persons(rng.integers(-1, persons, n), words_of(labels)))
 
 
-def rows_of(part: Part) -> list[tuple[int, ...]]:
+def rows_of(part: SpillPart) -> list[tuple[int, ...]]:
     """Rows that count, as tuples of integers: the person's words, code, counts, values."""
     columns = [part.codes, part.counts, *(column.view(np.int64) for column in part.values)]
     some = (part.codes >= 0) & (part.counts != 0)
@@ -159,7 +158,7 @@ def test_persons_whose_names_are_sorted_alike_stay_apart(spill: Spill) -> None:
     words = np.array([[1, 7, 0, 0], [2, 7, 0, 0], [1, 7, 0, 9], [1, 8, 0, 0]], np.uint64)
     ids = np.tile([0, 1, 2, 3], 30)
     zeros = np.zeros(120, np.int64)
-    spill.add(Part(ids, zeros + 1, [zeros, zeros], Persons(ids, words)))
+    spill.add(SpillPart(ids, zeros + 1, [zeros, zeros], Persons(ids, words)))
     (part,) = spill.by_person(ALL)
     assert part.persons is not None
     assert Counter(map(tuple, part.persons.words.tolist())) == Counter(map(tuple, words.tolist()))
@@ -186,7 +185,7 @@ def test_every_bit_survives(spill: Spill) -> None:
     words = np.array(patterns, np.uint64)
     codes, zeros = np.array([4, 2, 0, 2**63 - 1, 3]), np.zeros(5, np.int64)
     whose = np.column_stack([words, ENDS.view(np.uint64), words, words])
-    part = Part(codes, zeros + 1, [words.view(np.float64), ENDS], Persons(np.arange(5), whose))
+    part = SpillPart(codes, zeros + 1, [words.view(np.float64), ENDS], Persons(np.arange(5), whose))
     spill.add(part)
     (back,) = spill.by_person(ALL)
     assert Counter(rows_of(back)) == Counter(rows_of(part))
@@ -198,7 +197,7 @@ def test_every_bit_survives(spill: Spill) -> None:
 
 def test_the_last_of_all_codes_may_be_a_long_group(spill: Spill) -> None:
     codes = np.repeat([2**63 - 2, 2**63 - 1], 50)
-    spill.add(Part(codes, np.ones(100, np.int64), [np.arange(100), np.arange(100)]))
+    spill.add(SpillPart(codes, np.ones(100, np.int64), [np.arange(100), np.arange(100)]))
     assert list(spill.by_group(20)) == [2**63 - 2, 2**63 - 1]
     words = np.concatenate(list(spill.group(2**63 - 1, 1, 0)))
     assert sorted(words.tolist()) == list(range(50, 100))
@@ -213,7 +212,7 @@ def test_there_may_be_no_row(spill: Spill) -> None:
 
 def test_the_63rd_answer(spill: Spill) -> None:
     counts = np.array([1 << 62, 1, (1 << 62) + 1] * 20)
-    spill.add(Part(np.zeros(60, np.int64), counts, [np.arange(60), np.arange(60)]))
+    spill.add(SpillPart(np.zeros(60, np.int64), counts, [np.arange(60), np.arange(60)]))
     assert list(spill.by_group(30)) == [0]
     words = np.concatenate(list(spill.group(0, 0, 62)))
     assert sorted(words.tolist()) == [i for i in range(60) if i % 3 != 1]
@@ -231,7 +230,7 @@ def test_two_at_once_do_not_mix(tmp_path: Path) -> None:
         back: list[list[tuple[int, ...]]] = [[], []]
         for pair in zip_longest(one.by_group(100), other.by_group(100)):
             for rows, some in zip(back, pair, strict=True):
-                rows += rows_of(some) if isinstance(some, Part) else []
+                rows += rows_of(some) if isinstance(some, SpillPart) else []
         for rows, part in zip(back, parts, strict=True):
             assert Counter(rows) == Counter(rows_of(part))
 
@@ -240,7 +239,7 @@ def test_a_row_takes_few_bytes_on_disk(spill: Spill) -> None:
     n = 40
     ones = np.ones(n, np.int64)
     whose = np.column_stack([ones, np.arange(n), ones, ones]).astype(np.uint64)
-    spill.add(Part(ones, ones, [np.arange(n) * 1000, -ones], Persons(np.arange(n), whose)))
+    spill.add(SpillPart(ones, ones, [np.arange(n) * 1000, -ones], Persons(np.arange(n), whose)))
     assert os.fstat(spill._rows._file.fileno()).st_size == n * (1 + 2)
 
 
@@ -263,14 +262,14 @@ FULL_DISK = """
 import resource, signal, sys
 from contextlib import closing
 import numpy as np
-from tests.doors.query import SpillPart as Part, Spill, private_folder
+from tests.doors.query import Spill, SpillPart, private_folder
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, resource.RLIM_INFINITY))
 secret = np.full(1 << 15, 4711.25)
 secret[::2] = 0.1
 try:
     with private_folder(sys.argv[1]) as at, closing(Spill(at, 1, 1, persons=False)) as spill:
         for _ in range(9):
-            spill.add(Part(np.arange(secret.size), np.ones(secret.size, np.int64), [secret]))
+            spill.add(SpillPart(np.arange(secret.size), np.ones(secret.size, np.int64), [secret]))
 except OSError as error:
     print(error)
 """
@@ -291,7 +290,7 @@ import re, sys
 from contextlib import closing
 import numpy as np
 from tests.doors.grouped import order
-from tests.doors.query import Persons, Spill, SpillPart as Part
+from tests.doors.query import Persons, Spill, SpillPart
 order(np.arange(9), 9)
 
 def highest():  # in kilobytes; what getrusage tells may be the parent's
@@ -304,7 +303,8 @@ with closing(Spill(sys.argv[3], memory // 2, 1, persons=persons)) as spill:
     for _ in range(memory * 10 // (n * (40 if persons else 24))):
         words = rng.integers(0, 1 << 62, (n, 4)).astype(np.uint64) if persons else None
         whose = Persons(np.arange(n), words) if persons else None
-        spill.add(Part(rng.integers(0, 10**6, n), np.ones(n, np.int64), [rng.random(n)], whose))
+        codes, counts = rng.integers(0, 10**6, n), np.ones(n, np.int64)
+        spill.add(SpillPart(codes, counts, [rng.random(n)], whose))
     rows = 0
     for part in spill.by_person(memory // 2 // spill.row_bytes) if persons else ():
         spill.keep(part)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from ..terminal import errors, printing
 
 if TYPE_CHECKING:
-    from ..._compiler.cache import Place
+    from ..._compiler.cache import CacheFolder
 
 SOON = 0.5  # seconds of compiling that are not worth a word
 
 
-def announce_compilation(place: Place | None = None, number: int | None = None) -> None:
+def announce_compilation(place: CacheFolder | None = None, number: int | None = None) -> None:
     """On a terminal, say from now on which kernel is compiled, once that takes its time.
 
     Kernels are kept in `place`, if it is given; else in the folders of the cache. `number`: how
@@ -36,7 +36,7 @@ class CompilerNotes:
     places: the folders that could keep it; number: of all kernels, None: not known.
     """
 
-    def __init__(self, places: list[Place], number: int | None = None) -> None:
+    def __init__(self, places: list[CacheFolder], number: int | None = None) -> None:
         self._places, self._all = places, f" of {number}" * (number is not None)
         self._number, self._length = 0, 0
         self._spent = 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from ..._keys.group_names import Names
 from ..._numbers.rank import RankStatistic
 from ..._typing import AnyArray, IntArray
-from ...grouped.contribution import Limits, Rows, bounded
+from ...grouped.contribution import Limits, RowKeys, bounded
 from ...grouped.segments import Segments, draw_together
 from .appearance import NOBODY, deciding_of, rows_of
 from .reader import Reader
@@ -77,7 +77,9 @@ def together(call: CoreCall, reader: Reader) -> list[tuple[int, list[int]]]:
     ]
 
 
-def counted(call: CoreCall, which: int, rows: Rows, codes: IntArray, values: AnyArray) -> IntArray:
+def counted(
+    call: CoreCall, which: int, rows: RowKeys, codes: IntArray, values: AnyArray
+) -> IntArray:
     """The groups of `codes`, with -1 for what an answer leaves out of a person's rows."""
     answer, query = call.answers[which], call.query
     limits = Limits(query.max_groups, rows_of(query, answer))

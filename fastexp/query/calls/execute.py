@@ -12,7 +12,7 @@ from ..._keys.group_lists import settled
 from ..._keys.group_names import KeyColumn
 from ...errors import OutputError
 from ..disk.folders import check_temp
-from ..engines.frame import Column, Frame, Kind, Workers
+from ..engines.frame import Column, ColumnKind, Frame, Workers
 from ..output.output_file import Output, OutputFile, content, repeated, room_of
 from .answers import Answer
 from .appearance import appearing, visible
@@ -32,7 +32,9 @@ DTYPES: dict[str, Any] = {
 def execute(call: Call, frame: Frame, output: Output | None = None) -> Any:
     """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
     query, answers = call.query, visible(call.answers)
-    kinds: list[Kind] = [answer.mechanism._kind(call.released) for answer in answers]  # or refused
+    kinds: list[ColumnKind] = [
+        answer.mechanism._kind(call.released) for answer in answers
+    ]  # or refused
     types: list[Any] = []  # of the columns `by`
 
     def draw() -> list[Any]:
@@ -100,7 +102,7 @@ def _unpacked(packed: list[Any], by: tuple[str, ...]) -> list[Column]:
     ]
 
 
-def _columns(answer: Answer, kind: Kind, results: Any) -> list[Column]:
+def _columns(answer: Answer, kind: ColumnKind, results: Any) -> list[Column]:
     """The column of an answer; of lists also a column for each of their entries."""
     entries = answer.mechanism._entries
     if not entries:
@@ -109,7 +111,7 @@ def _columns(answer: Answer, kind: Kind, results: Any) -> list[Column]:
     lists = lists if lists.ndim > 1 else lists.reshape(0, len(entries))  # texts of no groups
     if answer.columns == (answer.name,):
         return [Column(answer.name, kind, lists)]
-    kinds: list[Kind] = ["integers" if entry == "total" else kind for entry in entries]
+    kinds: list[ColumnKind] = ["integers" if entry == "total" else kind for entry in entries]
     return [
         Column(name, one, as_column(lists[..., i], one))
         for i, (name, one) in enumerate(zip(answer.columns, kinds, strict=True))

@@ -17,7 +17,7 @@ from ..._keys.keys import Keys
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError
 from ...grouped.contribution import present
-from ..engines.frame import Column, ColumnRead, ColumnReads, Reading, key_columns
+from ..engines.frame import Column, ColumnRead, ColumnReading, ColumnReads, key_columns
 from .answers import Answer, naming
 from .parts import Part
 from .scope import CoreCall, Scope
@@ -49,7 +49,7 @@ def uses_of(query: Scope, answers: tuple[Answer, ...]) -> ColumnReads:
     return uses
 
 
-def _use(column: str, reading: Reading, keys: AnyArray | list[str]) -> ColumnRead:
+def _use(column: str, reading: ColumnReading, keys: AnyArray | list[str]) -> ColumnRead:
     longest = max(map(len, keys), default=0) if reading == "text" else None
     if isinstance(keys, np.ndarray) and keys.dtype == "M8[ns]":
         reading = "nanoseconds"

@@ -19,7 +19,7 @@ from ..._keys.group_keys import Codes
 from ..._keys.group_names import Names
 from ..._typing import AnyArray
 from ...errors import ParameterError
-from ...grouped.contribution import Rows, persons_of
+from ...grouped.contribution import RowKeys, persons_of
 from ...grouped.intake import grouped
 from ..disk import spill
 from ..disk.folders import private_folder
@@ -58,7 +58,7 @@ def read_and_draw(
     codes = part.codes
     if order is not None:  # of groups of the data, which were numbered as they came
         codes = np.append(np.argsort(order), -1)[codes]
-    rows = Rows(codes, names, *(() if part.persons is None else persons_of(part.persons)))
+    rows = RowKeys(codes, names, *(() if part.persons is None else persons_of(part.persons)))
     results = call.results(names.size)
     is_alone = call.released and call.fresh and not call.query.by and part.persons is None
     for reading, which in together(call, reader):
@@ -127,7 +127,7 @@ class _Disk:
         persons = call.query.person is not None
         self._spill = spill.Spill(folder, memory // 3, reader.count, persons=persons)
         self._most = max(1, memory // 3 // self._spill.row_bytes)
-        self._nothing = spill.Part(NONE, NONE, [NONE] * reader.count)
+        self._nothing = spill.SpillPart(NONE, NONE, [NONE] * reader.count)
 
     def close(self) -> None:
         self._spill.close()

@@ -23,7 +23,7 @@ from .groups import groups_of
 if TYPE_CHECKING:
     from ..._numbers.rank import RankStatistic
     from ...grouped.segments import Segments
-    from ...grouped.words import Words
+    from ...grouped.words import WordSource
     from ..engines.frame import ColumnReads
 
 Draw: TypeAlias = Callable[[], list[Any]]  # reads the rows, and draws
@@ -160,7 +160,7 @@ class CoreCall(Protocol):
     released: bool
     fresh: bool  # whether the words of an answer are any that nobody can repeat
 
-    def words(self, answer: Answer, names: Names) -> Words:
+    def words(self, answer: Answer, names: Names) -> WordSource:
         """The random words of groups, for an answer."""
         ...
 

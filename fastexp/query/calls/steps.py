@@ -13,7 +13,7 @@ import numpy as np
 from ..._keys.group_names import Names
 from ..._typing import AnyArray, IntArray
 from ...errors import FastexpError
-from ...grouped.contribution import Rows, persons_of
+from ...grouped.contribution import RowKeys, persons_of
 from ...grouped.segments import Segments
 from ..disk import spill
 from .answers import naming
@@ -33,7 +33,7 @@ class Steps:
     def __init__(self, call: CoreCall, reader: Reader, floats: Sequence[bool] = ()) -> None:
         self._call, self.reader, self._floats = call, reader, list(floats)
 
-    def numbered(self, part: Part) -> spill.Part:
+    def numbered(self, part: Part) -> spill.SpillPart:
         """Rows by the number of their group, and which answers they count for."""
         if not self._floats and part.codes.size:  # an empty part has no type
             self._floats = [values.dtype.kind == "f" for values in part.records]
@@ -49,13 +49,13 @@ class Steps:
         persons = None
         if part.persons is not None:
             persons = spill.Persons(*persons_of(part.persons))
-        return spill.Part(part.codes, counts, records, persons)
+        return spill.SpillPart(part.codes, counts, records, persons)
 
-    def bounded(self, part: spill.Part, names: Names) -> spill.Part:
+    def bounded(self, part: spill.SpillPart, names: Names) -> spill.SpillPart:
         """Whole persons, of whose rows those beyond the limits count for no answer."""
         if part.persons is None:
             raise FastexpError("rows without persons where persons are bounded: please report this")
-        rows = Rows(part.codes, names, part.persons.ids, part.persons.words)
+        rows = RowKeys(part.codes, names, part.persons.ids, part.persons.words)
         counts = np.zeros_like(part.counts)
         for answer, reading in enumerate(self.reader.of):
             codes = np.where(part.counts >> answer & 1 == 1, part.codes, -1)
@@ -64,7 +64,7 @@ class Steps:
             counts |= np.where(codes >= 0, 1 << answer, 0)
         return part._replace(counts=counts)
 
-    def records(self, part: spill.Part, reading: int) -> AnyArray:
+    def records(self, part: spill.SpillPart, reading: int) -> AnyArray:
         """The records of a reading, as mechanisms take them."""
         return self.of_bits(part.values[reading], reading)
 
@@ -72,7 +72,7 @@ class Steps:
         """The same of some values."""
         return values.view(np.float64) if self._floats and self._floats[reading] else values
 
-    def draw(self, results: Results, part: spill.Part, names: Names, groups: range) -> None:
+    def draw(self, results: Results, part: spill.SpillPart, names: Names, groups: range) -> None:
         """Answers for these groups, of which these are all rows, in order."""
         first, last = groups.start, groups.stop
         if first == last:

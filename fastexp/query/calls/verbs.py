@@ -21,7 +21,7 @@ from ...grouped import contribution
 from ...grouped.call_options import CallOptions
 from ...grouped.request import FROM_DATA, check_key, list_digest, rule_of
 from ...grouped.verbs import TELLS
-from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, Words
+from ...grouped.words import FreshWords, KeyedWords, SimulatedWords, WordSource
 from ...mechanisms.base import Comparator
 from ..engines.frame import ColumnReads
 from .answers import Answer, label_of
@@ -86,7 +86,7 @@ class ReleaseCall(DrawingCall, Call):
         """The question, for the budget; made before the charge."""
         return questions_of(self.query, self.answers, self._label, self._origin)
 
-    def words(self, answer: Answer, names: Names) -> Words:
+    def words(self, answer: Answer, names: Names) -> WordSource:
         """Words of the system, or of the key, the query, the group and its records."""
         if self._key is None or self._line is None:
             return FreshWords()
@@ -161,7 +161,7 @@ class SentCall(DrawingCall):
         self.threads = 1
         self._keys, self._choices = keys, choices
 
-    def words(self, answer: Answer, names: Names) -> Words:
+    def words(self, answer: Answer, names: Names) -> WordSource:
         """Words of the question's key, the group and its records."""
         return KeyedWords(self._keys[self.answers.index(answer)], names)
 
@@ -188,7 +188,7 @@ class SampleCall(DrawingCall, Call):
         self.threads = validate.threads(threads)
         self.size, self._seed = validate.size(size), make_key(rng)
 
-    def words(self, answer: Answer, names: Names) -> Words:
+    def words(self, answer: Answer, names: Names) -> WordSource:
         """Words of the answer's seed and the group."""
         return SimulatedWords(self._seed_of(answer), names)
 

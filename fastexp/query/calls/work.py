@@ -120,7 +120,7 @@ class Work:
         rows, person = columns[: -spill.NAME_WORDS], columns[-spill.NAME_WORDS :]
         codes, names, (counts, *values) = self._grouped(rows)
         persons = spill.Persons(*by_words(person))
-        part = self.steps.bounded(spill.Part(codes, counts, values, persons), names)
+        part = self.steps.bounded(spill.SpillPart(codes, counts, values, persons), names)
         groups = rows[: -1 - len(values)]
         yield self._narrow([*groups, part.counts, *values], part.counts != 0)
 
@@ -140,7 +140,7 @@ class Work:
         places[groups] = np.arange(groups.size)
         rows, offsets = order(places[codes], groups.size)
         codes = np.repeat(np.arange(groups.size), np.diff(offsets))
-        part = spill.Part(codes, counts[rows], [column[rows] for column in values])
+        part = spill.SpillPart(codes, counts[rows], [column[rows] for column in values])
         results = self._call.results(groups.size)
         self.steps.draw(results, part, names.taken(groups), range(groups.size))
         drawn = [column.view(np.int64) for column in results.columns()]

@@ -27,7 +27,7 @@ class Persons(NamedTuple):
     words: WordArray  # (persons, 4): names in digests (`Names.name_words`), which alone go to disk
 
 
-class Part(NamedTuple):
+class SpillPart(NamedTuple):
     """Some rows."""
 
     codes: IntArray  # the group of each; -1: of none
@@ -60,7 +60,7 @@ class Spill:
         self._rows.close()
         self._counting.close()
 
-    def add(self, part: Part) -> None:
+    def add(self, part: SpillPart) -> None:
         """Some rows, as they were read; those without persons need no `by_person`."""
         persons = part.persons
         if persons is None:
@@ -70,7 +70,7 @@ class Spill:
             words = persons.words[persons.ids[rows]]
             self._rows.add([*words.T[list(SORTED)], *_columns(part, rows)])
 
-    def by_person(self, most_rows: int) -> Iterator[Part]:
+    def by_person(self, most_rows: int) -> Iterator[SpillPart]:
         """All rows, whole persons together, at most so many in a part; no person has more."""
         self._rows.written()
         for some in self._rows.ranges(most_rows):
@@ -79,7 +79,7 @@ class Spill:
             yield self._of_persons(some)
         self._rows.close()
 
-    def _of_persons(self, some: Range) -> Part:
+    def _of_persons(self, some: Range) -> SpillPart:
         columns = self._rows.read(some)
         new = differing(columns[:NAME_WORDS])
         if not np.array_equal(new, differing(columns[:1])):  # persons of one key, row by row
@@ -90,14 +90,14 @@ class Spill:
         for place in SORTED:
             words[:, place] = columns.pop(0)[new].view(np.uint64)
         codes, counts, *values = columns
-        return Part(codes, counts, values, Persons(np.cumsum(new) - 1, words))
+        return SpillPart(codes, counts, values, Persons(np.cumsum(new) - 1, words))
 
-    def keep(self, part: Part) -> None:
+    def keep(self, part: SpillPart) -> None:
         """Some rows, with what they count for once persons are bounded."""
         for rows in _pieces(part, np.True_):
             self._counting.add(_columns(part, rows))
 
-    def by_group(self, most_rows: int) -> Iterator[Part | int]:
+    def by_group(self, most_rows: int) -> Iterator[SpillPart | int]:
         """All rows that are kept, in the order of groups, whole groups together.
 
         At most so many in a part; of a group that has more only its code, for `group`.
@@ -109,7 +109,7 @@ class Spill:
                 yield some.key
             else:
                 codes, counts, *values = self._counting.read(some)
-                yield Part(codes, counts, values)
+                yield SpillPart(codes, counts, values)
 
     def group(self, code: int, reading: int, answer: int) -> Iterator[IntArray]:
         """The values of a long group's rows that count for an answer; as often as it takes."""
@@ -117,11 +117,11 @@ class Spill:
             yield values[counts >> answer & 1 == 1]
 
 
-def _pieces(part: Part, known: AnyArray | np.bool_) -> Iterator[IntArray]:
+def _pieces(part: SpillPart, known: AnyArray | np.bool_) -> Iterator[IntArray]:
     counting = known & (part.counts != 0) & (part.codes >= 0)
     for first in range(0, counting.size, CHUNK_ROWS):
         yield first + np.flatnonzero(counting[first : first + CHUNK_ROWS])
 
 
-def _columns(part: Part, rows: IntArray) -> list[AnyArray]:
+def _columns(part: SpillPart, rows: IntArray) -> list[AnyArray]:
     return [column[rows] for column in (part.codes, part.counts, *part.values)]

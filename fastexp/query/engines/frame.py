@@ -13,7 +13,7 @@ from ..._typing import AnyArray, IntArray
 from ..disk.memory import Room
 
 T = TypeVar("T")
-Reading: TypeAlias = Literal[
+ColumnReading: TypeAlias = Literal[
     "doubles",
     "numbers",
     "integers",
@@ -25,7 +25,7 @@ Reading: TypeAlias = Literal[
     "keys",
     "names",
 ]
-Kind: TypeAlias = Literal["integers", "floats", "text", "booleans", "dates", "timestamps"]
+ColumnKind: TypeAlias = Literal["integers", "floats", "text", "booleans", "dates", "timestamps"]
 
 
 class ColumnRead(NamedTuple):
@@ -42,7 +42,7 @@ class ColumnRead(NamedTuple):
     """
 
     column: str
-    reading: Reading
+    reading: ColumnReading
     longest: int | None = None
 
 
@@ -68,7 +68,7 @@ class Column(NamedTuple):
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     values: AnyArray | list[str]
 
     @property

@@ -112,7 +112,7 @@ class PathFrame(ArrowAnswers):
         """All rows, file by file; of text after a survey, which tells of what types they are."""
         try:
             surveys = [self._surveyed(source, uses) for source in self._sources]
-            kinds: list[text_cells.Kind] = [
+            kinds: list[text_cells.CellKind] = [
                 text_cells.kind_of(use, [cells[i] for _, cells in surveys])
                 for i, use in enumerate(uses)
             ]
@@ -173,12 +173,12 @@ class PathFrame(ArrowAnswers):
         return rows if plain is None else plain.rows, findings
 
     def _read(
-        self, source: RowFile, uses: Sequence[ColumnRead], kinds: Sequence[text_cells.Kind]
+        self, source: RowFile, uses: Sequence[ColumnRead], kinds: Sequence[text_cells.CellKind]
     ) -> Iterator[tuple[int, list[Any]]]:
         plain = source.plain
         may_misread = plain is None or plain.may_misread or bool(source.file.partitions)
         surveys = [
-            text_cells.Survey(kind, _called(source, use), may_misread)
+            text_cells.ColumnSurvey(kind, _called(source, use), may_misread)
             for use, kind in zip(uses, kinds, strict=True)
         ]
         sql, parameters, widths = _query(source, uses, surveys)
@@ -218,7 +218,7 @@ def _is_typed(source: RowFile, use: ColumnRead) -> bool:
 
 
 def _query(
-    source: RowFile, uses: Sequence[ColumnRead], surveys: Sequence[text_cells.Survey] | None
+    source: RowFile, uses: Sequence[ColumnRead], surveys: Sequence[text_cells.ColumnSurvey] | None
 ) -> tuple[str, dict[str, Any], list[int]]:
     """The survey of a file, or, with what that says, the query for its rows.
 
@@ -247,7 +247,7 @@ def _query(
 
 
 def _column(
-    source: RowFile, use: ColumnRead, survey: text_cells.Survey, read: Sequence[arrow.Column]
+    source: RowFile, use: ColumnRead, survey: text_cells.ColumnSurvey, read: Sequence[arrow.Column]
 ) -> Any:
     if not _is_typed(source, use):
         return text_cells.column(use, survey, read)

@@ -28,7 +28,7 @@ from ..._typing import AnyArray, FloatArray, IntArray
 from ...errors import InvalidRecords
 from ..engines.frame import ColumnRead
 
-Kind: TypeAlias = Literal["floats", "integers", "text"]
+CellKind: TypeAlias = Literal["floats", "integers", "text"]
 
 WRITTEN_INTEGER = re.compile(rb"[+-]?[0-9]+")
 WRITTEN_GAPS = (b"", b"nan", b"na", b"null")  # in any case
@@ -84,7 +84,7 @@ NANOSECONDS = (  # whose first and last number are infinite ones to DuckDB, whic
 KEYS = ("keys", "names")  # readings without a list
 
 
-class Survey(NamedTuple):
+class ColumnSurvey(NamedTuple):
     """What a survey says of a column of cells, for one reading.
 
     Of numbers `kind` is "floats", or "integers" where some are beyond 2**53; of keys what they
@@ -92,13 +92,13 @@ class Survey(NamedTuple):
     only DuckDB takes for numbers.
     """
 
-    kind: Kind
+    kind: CellKind
     called: str
     may_misread: bool
 
 
 def survey(use: ColumnRead, cell: str) -> str:
-    """The expression that tells, over all rows, what `Survey.kind` needs."""
+    """The expression that tells, over all rows, what `ColumnSurvey.kind` needs."""
     if use.reading == "numbers":
         return f"coalesce(bool_or({WIDE.format(cell)}), false)"
     if use.reading == "keys":
@@ -106,7 +106,7 @@ def survey(use: ColumnRead, cell: str) -> str:
     return "false"
 
 
-def kind_of(use: ColumnRead, findings: Sequence[bool]) -> Kind:
+def kind_of(use: ColumnRead, findings: Sequence[bool]) -> CellKind:
     """What the surveys of all files tell together."""
     if use.reading == "numbers":
         return "integers" if any(findings) else "floats"
@@ -117,7 +117,7 @@ def kind_of(use: ColumnRead, findings: Sequence[bool]) -> Kind:
     return "integers" if all(findings) else "text"
 
 
-def expressions(use: ColumnRead, survey: Survey, cell: str) -> list[str]:
+def expressions(use: ColumnRead, survey: ColumnSurvey, cell: str) -> list[str]:
     """What is read of a cell; `column` makes the column of it."""
     if use.reading in NUMBERS:
         if survey.kind == "integers":
@@ -147,7 +147,7 @@ def cut(use: ColumnRead, text: str) -> str:
     return f"CASE WHEN strlen({text}) > {most} THEN left({text}, {most + 1}) ELSE {text} END"
 
 
-def column(use: ColumnRead, survey: Survey, read: Sequence[arrow.Column]) -> Any:
+def column(use: ColumnRead, survey: ColumnSurvey, read: Sequence[arrow.Column]) -> Any:
     """The column, of what the expressions give."""
     if use.reading in NUMBERS:
         numbers, others = read
@@ -185,7 +185,7 @@ def no_numbers(called: str) -> InvalidRecords:
 
 
 def _numbers(
-    survey: Survey, numbers: arrow.Column, others: arrow.Column, *, is_exact: bool
+    survey: ColumnSurvey, numbers: arrow.Column, others: arrow.Column, *, is_exact: bool
 ) -> Numbers:
     """Doubles with NaN for gaps; or integers, of which some are beyond 2**53."""
     begins, ends = others.offsets, others.ends

@@ -49,7 +49,7 @@ LIMITS = {  # of parameters; without a line here they have WIDEST
 
 
 @dataclass(frozen=True)
-class Source:
+class NamedSource:
     """One generator: how it draws, what a row is, whether records are integers."""
 
     make: Callable[..., AnyArray]  # of a generator, rows and n; by name the parameters
@@ -171,25 +171,29 @@ def _votes(random: Random, rows: int, n: int, votes: int = 1000, exponent: float
     return random.multinomial(votes, weights / weights.sum(), rows).astype(np.float64)
 
 
-SOURCES: dict[str, Source] = {
-    "normal": Source(_normal, "normal numbers"),
-    "lognormal": Source(_lognormal, "skewed to the right: incomes"),
-    "uniform": Source(_uniform, "uniform numbers"),
-    "bimodal": Source(_bimodal, "two normal groups: the median lies where records are few"),
-    "zipf": Source(_zipf, "integers, small ones often", whole=True),
-    "ages": Source(_ages, "ages of a census, with ties and heaps", whole=True),
-    "adult-ages": Source(
+SOURCES: dict[str, NamedSource] = {
+    "normal": NamedSource(_normal, "normal numbers"),
+    "lognormal": NamedSource(_lognormal, "skewed to the right: incomes"),
+    "uniform": NamedSource(_uniform, "uniform numbers"),
+    "bimodal": NamedSource(_bimodal, "two normal groups: the median lies where records are few"),
+    "zipf": NamedSource(_zipf, "integers, small ones often", whole=True),
+    "ages": NamedSource(_ages, "ages of a census, with ties and heaps", whole=True),
+    "adult-ages": NamedSource(
         _adult_ages, "drawn from the ages of 32,561 adults in a census", whole=True
     ),
-    "adversarial": Source(
+    "adversarial": NamedSource(
         _adversarial, "one record more than half at `low`, the others at `high`", fixed=True
     ),
-    "values": Source(_values, "the given records, in every data set", fixed=True),
-    "sample": Source(_sample, "drawn from the given records with replacement"),
-    "utilities": Source(_values, "the given utilities, in every data set", UTILITIES, fixed=True),
-    "leader": Source(_leader, "utilities: one candidate leads, others tie", UTILITIES),
-    "scores": Source(_scores, "utilities: uniform integers up to `most`", UTILITIES, whole=True),
-    "votes": Source(_votes, "utilities: counts of votes, Zipf's law", UTILITIES, whole=True),
+    "values": NamedSource(_values, "the given records, in every data set", fixed=True),
+    "sample": NamedSource(_sample, "drawn from the given records with replacement"),
+    "utilities": NamedSource(
+        _values, "the given utilities, in every data set", UTILITIES, fixed=True
+    ),
+    "leader": NamedSource(_leader, "utilities: one candidate leads, others tie", UTILITIES),
+    "scores": NamedSource(
+        _scores, "utilities: uniform integers up to `most`", UTILITIES, whole=True
+    ),
+    "votes": NamedSource(_votes, "utilities: counts of votes, Zipf's law", UTILITIES, whole=True),
 }
 
 

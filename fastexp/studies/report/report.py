@@ -27,9 +27,9 @@ from ..ready.ready import source_of
 from ..store.folder import publish, unwritten
 from .study_table import (
     RECORDS,
-    Part,
+    FigurePart,
     Row,
-    Rows,
+    StudyRows,
     StudyTable,
     csv_text,
     distinct,
@@ -58,7 +58,9 @@ SIGNS = "lines: exact; points: draws, with 95 % intervals"
 OURS = "exact means; deviations of the mean of as many draws as the study has."
 
 
-def files_of(part: Part, title: str, notes: list[str], formats: Iterable[str]) -> dict[str, bytes]:
+def files_of(
+    part: FigurePart, title: str, notes: list[str], formats: Iterable[str]
+) -> dict[str, bytes]:
     """A figure as files of these formats hold it: the same bytes for one version of matplotlib."""
     import matplotlib.style
 
@@ -73,13 +75,13 @@ def files_of(part: Part, title: str, notes: list[str], formats: Iterable[str]) -
     return files
 
 
-def drawn(part: Part, title: str, notes: list[str], ax: Any = None) -> Any:
+def drawn(part: FigurePart, title: str, notes: list[str], ax: Any = None) -> Any:
     """A figure on the caller's axes, one a panel, or on new ones below a heading."""
     x = next(iter(several(part.rows, "epsilon", "n")), "mechanism")  # beside each other, if none
     of_n = "records in a data set" if part.takes == RECORDS else "candidates"
     x_label = {"epsilon": "epsilon (nats)", "n": f"n ({of_n})"}.get(x, "")
     apart = [c for c in several(part.rows, "data", "n", "level") if c != x]
-    panels: dict[str, Rows] = {}
+    panels: dict[str, StudyRows] = {}
     for row in part.rows:
         panels.setdefault(", ".join(text_of(c, row[c]) for c in apart), []).append(row)
     count, fastest = len(panels), len(distinct(part.rows, apart[-1])) if apart else 1
@@ -98,7 +100,7 @@ def drawn(part: Part, title: str, notes: list[str], ax: Any = None) -> Any:
     return axes[0].get_figure(root=True)
 
 
-def _panel(axes: Any, part: Part, x: str, rows: Rows) -> None:
+def _panel(axes: Any, part: FigurePart, x: str, rows: StudyRows) -> None:
     """Exact figures as lines, those of draws as points with their intervals."""
     for name in distinct(rows, "mechanism"):
         look = _look(part, name)
@@ -125,7 +127,7 @@ def _bar(row: Row) -> tuple[float, float, float]:
     return middle, max(0.0, middle - low), max(0.0, high - middle)
 
 
-def _look(part: Part, name: str) -> dict[str, Any]:
+def _look(part: FigurePart, name: str) -> dict[str, Any]:
     """Colour, marker and dashes of a mechanism: 140 differ, the first 4 in grey too."""
     from matplotlib import rcParams
 
@@ -134,7 +136,7 @@ def _look(part: Part, name: str) -> dict[str, Any]:
     return {key: kind[part.places[name] % len(kind)] for key, kind in kinds.items()}
 
 
-def _scales(axes: Any, part: Part, x: str) -> None:
+def _scales(axes: Any, part: FigurePart, x: str) -> None:
     """The same for all panels: logarithmic where the range asks for it, else from 0 on."""
     from matplotlib import ticker
 
@@ -165,7 +167,7 @@ def _scales(axes: Any, part: Part, x: str) -> None:
     numbered(axes)
 
 
-def _legend(axes: Any, part: Part, *, outside: bool) -> None:
+def _legend(axes: Any, part: FigurePart, *, outside: bool) -> None:
     """The mechanisms: below the panels, or in the first one."""
     from matplotlib.lines import Line2D
 
@@ -214,7 +216,9 @@ def write_report(
     return [path / name for name in files]
 
 
-def _page(table: dict[str, Any], figures: Sequence[tuple[Part, bytes]], files: list[str]) -> str:
+def _page(
+    table: dict[str, Any], figures: Sequence[tuple[FigurePart, bytes]], files: list[str]
+) -> str:
     """The page: tables as notebooks show them, figures from their SVG; `files` are beside it."""
     study = table["study"]
     values = {
@@ -246,7 +250,7 @@ def _warnings(table: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def _figure(number: int, part: Part, svg: bytes) -> str:
+def _figure(number: int, part: FigurePart, svg: bytes) -> str:
     """A figure as part of the page."""
     what = f"{part.words[0].upper()}{part.words[1:]}"
     names = ", ".join(distinct(part.rows, "mechanism"))
@@ -285,7 +289,7 @@ def tables_of(table: dict[str, Any]) -> list[StudyTable]:
     return tables
 
 
-def _beside(printed: dict[str, Any], rows: Rows) -> StudyTable:
+def _beside(printed: dict[str, Any], rows: StudyRows) -> StudyTable:
     """Numbers that a source prints, each with a standard deviation, beside those of the rows."""
     scale, lines, apart = printed["scale"], [], [0.0]
     by_place = {(row["mechanism"], row["epsilon"]): row for row in rows}

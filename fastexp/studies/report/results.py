@@ -23,7 +23,7 @@ from .report import drawn, heading, takes, write_report
 from .study_table import (
     COLUMNS,
     Row,
-    Rows,
+    StudyRows,
     StudyTable,
     csv_text,
     distinct,
@@ -281,7 +281,7 @@ class StudyResults(HtmlRepr):
         study = self.study.to_dict()
         return drawn(parts(self._rows_of(figure), takes(study))[0], *heading(study), ax)
 
-    def _rows_of(self, figure: str | None) -> Rows:
+    def _rows_of(self, figure: str | None) -> StudyRows:
         """Return the rows of a figure, by default the first."""
         names = distinct(self.rows, "figure")
         if not names:

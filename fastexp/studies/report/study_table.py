@@ -15,7 +15,7 @@ from ..._parameters.text import fitting, printable, readable, table_lines
 from ...pictures.cards import Card, HtmlRepr
 
 Row: TypeAlias = dict[str, Any]  # column to value
-Rows: TypeAlias = list[Row]
+StudyRows: TypeAlias = list[Row]
 COLUMNS: dict[str, str] = {
     "data": "which data sets",
     "n": "records in a data set (or candidates)",
@@ -65,30 +65,30 @@ FIGURES: dict[object, str] = {
 }
 
 
-class Part(NamedTuple):
+class FigurePart(NamedTuple):
     """Rows whose numbers have one meaning: of one figure, of mechanisms that take the same."""
 
     figure: str
     takes: str
     words: str
-    rows: Rows
+    rows: StudyRows
     places: dict[str, int]  # of mechanisms in the whole table, which decide their looks
 
 
-def parts(rows: Rows, takes: Mapping[str, str]) -> list[Part]:
+def parts(rows: StudyRows, takes: Mapping[str, str]) -> list[FigurePart]:
     """The rows that have a figure, by their meaning, in the table's order.
 
     `takes` says for each mechanism's label whether it takes "records" or "utilities".
     """
     places = {name: place for place, name in enumerate(distinct(rows, "mechanism"))}
-    groups: dict[tuple[str, str], Rows] = {}
+    groups: dict[tuple[str, str], StudyRows] = {}
     for row in rows:
         if value_of(row) is not None:
             kind = takes.get(row["mechanism"], RECORDS)
             groups.setdefault((row["figure"], kind), []).append(row)
     words = FIGURES | {("error", UTILITIES): "wrong selections (probability)"}
     return [
-        Part(*key, words.get(key, words.get(key[0], key[0])), part, places)
+        FigurePart(*key, words.get(key, words.get(key[0], key[0])), part, places)
         for key, part in groups.items()
     ]
 
@@ -99,12 +99,12 @@ def value_of(row: Row) -> float | None:
     return row["monte_carlo"] if exact is None else exact
 
 
-def distinct(rows: Rows, column: str) -> list[Any]:
+def distinct(rows: StudyRows, column: str) -> list[Any]:
     """The values of a column, in the order in which they come."""
     return list(dict.fromkeys(row[column] for row in rows))
 
 
-def several(rows: Rows, *columns: str) -> list[str]:
+def several(rows: StudyRows, *columns: str) -> list[str]:
     """Those of the columns that have more than one value."""
     return [column for column in columns if len(distinct(rows, column)) > 1]
 
@@ -200,15 +200,15 @@ PLACE = ("data", "n", "epsilon", "level")
 DRAWN, DOUBTFUL = "~", " !"  # before a figure of draws alone, after one where both disagree
 
 
-def pivots(rows: Rows, takes: Mapping[str, str]) -> list[StudyTable]:
+def pivots(rows: StudyRows, takes: Mapping[str, str]) -> list[StudyTable]:
     """A table for each figure, in the study's order; `takes` as for `parts`."""
-    by_figure: dict[str, list[Part]] = {}
+    by_figure: dict[str, list[FigurePart]] = {}
     for part in parts(rows, takes):
         by_figure.setdefault(part.figure, []).append(part)
     return [_pivot(meanings) for meanings in by_figure.values()]
 
 
-def _pivot(meanings: list[Part]) -> StudyTable:
+def _pivot(meanings: list[FigurePart]) -> StudyTable:
     rows = [row for part in meanings for row in part.rows]
     words = "; ".join(part.words for part in meanings)
     apart = several(rows, *PLACE, "mechanism")
@@ -244,7 +244,7 @@ def _cell(row: Row | None, *, all_drawn: bool) -> str:
     return f"{mark}{readable(value_of(row), DIGITS)}{DOUBTFUL if row['agree'] is False else ''}"
 
 
-def _notes(rows: Rows, *, all_drawn: bool) -> list[str]:
+def _notes(rows: StudyRows, *, all_drawn: bool) -> list[str]:
     """What marks mean, and that guarantees differ, which numbers beside each other hide."""
     notes = []
     if all_drawn:
