@@ -13,7 +13,6 @@ from fastexp._intake.number_columns import Numbers
 from fastexp._intake.record_sources import (
     MAX_SORTED_RECORDS,
     Counted,
-    RecordSource,
     Sorted,
     Window,
     cut,
