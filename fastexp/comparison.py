@@ -222,7 +222,7 @@ def compare(
     several = [mechanism for mechanism, _ in pairs]
     level = validate.fraction("probability", probability)
     if len({mechanism._measure for mechanism in several}) > 1:
-        raise ParameterError("mechanisms must be all of numbers, or all of selections and prices")
+        raise ParameterError("mechanisms must all give numbers, or all give selections or prices")
     promises = _promises([m.guarantee for m in several], validate.flag("convert", convert))
     laws = _laws(pairs, data)
     joint = any(isinstance(law, JointTopKLaw) for law in laws)
@@ -319,8 +319,8 @@ def _promises(promises: list[Guarantee], convert: bool) -> list[Guarantee]:
     for name, values in ("neighbors", relations), ("delta", deltas):
         if len(values) > 1 and not convert:
             raise ParameterError(
-                f"mechanisms must promise for the same {name}, got {values[0]!r} and "
-                f"{values[-1]!r}: convert=True states all for the same neighbors, and says delta"
+                f"mechanisms must have promises with the same {name}, got {values[0]!r} and "
+                f"{values[-1]!r}: convert=True converts all to the same neighbors, and shows delta"
             )
     relation = validate.neighbors(relations[-1]) if relations else None
     return [p.under(relation) for p in promises] if convert and relation else promises

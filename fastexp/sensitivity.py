@@ -138,7 +138,7 @@ def check_sensitivity(
         monotonic = monotonic and not least < 0 < most
         pairs += 1
     if pairs == 0:
-        raise ParameterError("neighbors must give at least one pair")
+        raise ParameterError("neighbors must yield at least one pair")
     return SensitivityLowerBound(_down(change), _down(spread), monotonic, pairs)
 
 

@@ -110,5 +110,5 @@ def _place(field: Field, name: str, argument: str) -> int:
     places = [i for i, child in enumerate(field.children) if child.name == name]
     if len(places) != 1:
         got = "several" if places else "none"
-        raise ParameterError(f"{argument} must have one column of the name {name!r}, got {got}")
+        raise ParameterError(f"{argument} must have one column named {name!r}, got {got}")
     return places[0]

@@ -240,7 +240,7 @@ def _returned(data: object, method: str, argument: str) -> Any:
         raise KeyboardInterrupt
     if missing:
         raise ParameterTypeError(
-            f"{argument} can be read as Arrow only with another package: pandas needs pyarrow"
+            f"{argument} cannot be read as Arrow data: pandas needs pyarrow for that"
         )
     _failed(argument)
 

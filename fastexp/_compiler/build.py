@@ -212,7 +212,7 @@ class _Cache:
         place = self._places[0]
         try:
             if self._file is None:
-                raise OSError("the sources are not there, or not those that run here")
+                raise OSError("its source files are missing, or differ from the code that runs")
             body = _body(result)
             if body is None:
                 raise OSError("the compiler was interrupted")

@@ -161,7 +161,7 @@ class Counted(RecordSource):
 
     def parts(self) -> Iterator[AnyArray]:
         if self.total() > MOST_REPEATED:
-            raise InvalidRecords("records with counts are too many to be listed: take law")
+            raise InvalidRecords("records with counts are too many to list: use law")
         for value, number in zip(self.values, self.often.tolist(), strict=True):
             for begin in range(0, number, CHUNK_RECORDS):
                 yield np.full(min(CHUNK_RECORDS, number - begin), value)

@@ -38,8 +38,8 @@ NOT_FINITE = "utilities must be finite (NaN or infinity found; see the argument 
 NOT_BITS = "bits must be 0 or 1: an integer or bool, or an array of them"
 NOT_NUMBERS = "utilities must be numbers: an array of float64, int64, uint64 or narrower"
 SCORE_FAILED = (
-    "the score function failed; its message is withheld, as it may hold data: to see why, call the "
-    "score on one record yourself"
+    "the score function failed; its message is withheld, because it may contain data: to see why, "
+    "call the score on one record yourself"
 )
 
 
@@ -99,12 +99,12 @@ def _rows_of_numbers(values: object) -> AnyArray:
     dtype = attribute(attribute(values, "index"), "dtype")
     if dtype is not None and attribute(dtype, "kind") not in ("i", "u"):
         raise ParameterTypeError(
-            "utilities are read by position, but have labels: bring them into the candidates' "
-            "order and write .to_numpy()"
+            "utilities are read by position, but have labels: put them into the order of the "
+            "candidates and use .to_numpy()"
         )
     if isinstance(values, np.ma.MaskedArray):
         raise ParameterTypeError(
-            "utilities must not be a masked array: its hidden values would be used; fill it first"
+            "utilities must not be a masked array, whose hidden values would be used: fill it first"
         )
     if number_columns.is_column(values) and attribute(values, "columns") is None:
         return _column(values)
@@ -133,7 +133,7 @@ def one_row(bits: WordArray) -> None:
     """Refuse a matrix where one row is meant."""
     if bits.ndim != 1:
         raise ParameterTypeError(
-            "the law of a matrix is refused: ask for the law of each row, utilities of shape (k,)"
+            "law takes utilities of one row, of shape (k,), got a matrix: call it for each row"
         )
 
 
@@ -141,9 +141,8 @@ def _canonical(values: AnyArray) -> tuple[WordArray, int]:
     dtype = values.dtype
     if dtype.kind == "f" and dtype.itemsize == 4:
         warn(
-            "float32 utilities are read as the exact numbers that they are: sensitivity must "
-            "hold for them as rounded (it can double at 2**24); compute them in float64, or "
-            "state a larger sensitivity",
+            "float32 utilities are read exactly: sensitivity must hold for the rounded values (it "
+            "can double at 2**24); compute utilities in float64, or state a larger sensitivity",
             SensitivityWarning,
         )
         if values.ndim == 2:
@@ -187,7 +186,9 @@ def records(values: object, text: bool, numeric: bool) -> Any:
     could never match and are refused.
     """
     if isinstance(values, np.ma.MaskedArray):
-        raise ParameterTypeError("records must not be a masked array: fill or drop its gaps first")
+        raise ParameterTypeError(
+            "records must not be a masked array: fill or drop missing values first"
+        )
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise ParameterTypeError("records must be a one-dimensional sequence, one label a record")
     if not isinstance(values, (list, tuple)):

@@ -127,7 +127,7 @@ def coding_of(
     width = len(names.kinds)
     if len(columns) != width:
         wanted = "one column" if width == 1 else f"a list of {width} columns"
-        raise ParameterError(f"{argument} must be {wanted}, as groups have so many")
+        raise ParameterError(f"{argument} must be {wanted}, because groups have as many")
     lists = [names] if isinstance(names, KeyNames) else names.keys
     arguments = [f"column {name!r} of {argument}" for name in called] or [argument] * width
     codings = list(map(_coded, columns, lists, arguments))

@@ -26,9 +26,9 @@ from .keys import HIGHEST, LOWEST, NAT, TICKS, KeyKind, Keys, Unit, finest, in_u
 
 KEYS = (
     "{} must be one column of integers, text, booleans, dates or timestamps without a zone, in s, "
-    "ms, us or ns (an array, a list, a series or an Arrow array); floats (pandas makes them of "
-    "integers with gaps: use its nullable ones), bytes, times, durations, decimals and mixtures "
-    "are refused"
+    "ms, us or ns (an array, a list, a series or an Arrow array); floats (pandas turns integers "
+    "with missing values into them: use its nullable integers), bytes, times, durations, decimals "
+    "and mixtures are refused"
 )
 ASCII = 128  # code points are below it
 MAX_TYPE = 60  # characters of a type in a message

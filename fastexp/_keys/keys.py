@@ -25,7 +25,7 @@ TICKS: dict[Unit, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a
 NAT = -(1 << 63)  # of NumPy's dates and timestamps; in all forms no date and no timestamp
 HIGHEST, LOWEST = (1 << 63) - 1, -(1 << 63)
 BEYOND = (
-    "{} must hold integers within int64 (timestamps: as ticks of their finest unit), or texts in "
+    "{} must hold integers within int64 (timestamps: as counts of their finest unit), or texts in "
     "UTF-8"
 )
 

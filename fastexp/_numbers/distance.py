@@ -94,7 +94,8 @@ def as_quantile(q: object) -> Fraction:
     least = Fraction(1, MOST_PARTS)
     near = min(max(exact.limit_denominator(MOST_PARTS), least), 1 - least)
     raise ParameterError(
-        f"q must have a denominator of at most 10**9, got {q}; the nearest that has is {near!r}"
+        f"q must have a denominator of at most 10**9, got {q}; the nearest such fraction is "
+        f"{near!r}"
     )
 
 

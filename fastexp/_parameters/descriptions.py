@@ -186,7 +186,7 @@ def _parts(name: str, value: Any) -> tuple[bytes, bytes]:
         return b"m", encoded_mechanism(value)
     raise ParameterTypeError(
         f"{name} must hold text, bytes, numbers, tuples of these or functions of a module where a "
-        f"release has a key or a label, got an object of type {kind.__name__}"
+        f"release has a key or a label; got an object of type {kind.__name__}"
     )
 
 

@@ -141,8 +141,8 @@ class DigitGrid(Grid):
     def points(self) -> AnyArray:
         if self.size > LISTED:
             raise ParameterError(
-                "grid of digits must have at most 2**24 points where they are listed (in laws, "
-                f"of prices, with widen), got {self.size}"
+                "grid of digits must have at most 2**24 points wherever its points are listed (in "
+                f"laws, for prices, with widen), got {self.size}"
             )
         return np.asarray(self.values(np.arange(self.size)))
 

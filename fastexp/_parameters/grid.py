@@ -402,18 +402,20 @@ def _even(low: Any, high: Any, step: Any, rule: Rule) -> Grid:
             )
         if count > MOST_STEPS:
             raise ParameterError(
-                f"step must not be so small: at most 2**52 points, got step {step!r}"
+                f"step must be larger, for at most 2**52 points, got step {step!r}"
             )
         whole, last = all(isinstance(x, int) for x in (low, high, step)), int(count)
         # Points an ulp apart may both round to the one between them.
         if not whole and (width < ulp or (width == ulp and a % ulp != 0)):
             raise ParameterError(
-                f"step must be so large that points differ in float64, got {step!r}"
+                f"step must be large enough for points to differ in float64, got {step!r}"
             )
     common = math.lcm(a.denominator, width.denominator)
     start, apart = int(a * common), int(width * common)
     if not whole and not start / common < (start + apart) / common:
-        raise ParameterError("bounds must be so far apart that their grid's points differ")
+        raise ParameterError(
+            "bounds must be far enough apart for the points of their grid to differ"
+        )
     return Grid(last + 1, whole, (start, apart, common), rule=rule)
 
 
@@ -421,14 +423,14 @@ def _of_points(limits: tuple[Any, Any] | None, grid: object, rule: Rule) -> Grid
     points = validate.exact_array(grid)
     plain = points is not None and points.dtype.kind in "iuf" and points.itemsize <= 8
     if points is None or not plain or points.ndim != 1:
-        raise ParameterTypeError("grid must be a one-dimensional array of numbers of 64 bits")
+        raise ParameterTypeError("grid must be a one-dimensional array of 64-bit numbers")
     if points.size < 2 or not bool(np.isfinite(points).all() and (points[1:] > points[:-1]).all()):
         raise ParameterError("grid must hold at least two finite numbers in increasing order")
     first, last = points[0].item(), points[-1].item()
     _check_limits(limits, first, last)
     whole = points.dtype.kind in "iu"
     if whole and last not in INT64:
-        raise ParameterError("grid must fit into 64 bits where it holds integers")
+        raise ParameterError("grid must fit into 64 bits if it holds integers")
     plain_bounds((first, last))  # their difference must not be infinite
     exact = np.array(points, dtype=np.int64 if whole else np.float64)
     exact.flags.writeable = False
@@ -482,7 +484,7 @@ def _number(name: str, value: Any) -> Any:
         raise ParameterError(f"{name} must be finite, got {value!r}")
     if isinstance(value, numbers.Integral):
         if int(value) not in INT64:
-            raise ParameterError(f"{name} must fit into 64 bits where it is an integer")
+            raise ParameterError(f"{name} must fit into 64 bits if it is an integer")
         return int(value)
     return value if isinstance(value, (Decimal, Fraction)) else number
 

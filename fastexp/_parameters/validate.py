@@ -25,7 +25,7 @@ EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly alw
 RATE_RANGE = (Fraction(2) ** -900, Fraction(2) ** 900)
 MAX_EXACT = 1 << 53  # integers up to here are doubles
 MOST_LABEL = 200  # characters
-ALONE = "where only one can be the answer, nothing is selected, and epsilon is spent on a constant"
+ALONE = "with only one possible answer, nothing is selected, and epsilon is spent on a constant"
 MOST_THREADS = 256  # more are of no use, and could exhaust the system
 MOST_COUNT = (1 << 63) - 1  # of anything: what kernels and NumPy count with
 MOST_DRAWS = 1 << 40  # in one call: no memory holds more
@@ -129,8 +129,7 @@ def rate(value: Fraction) -> None:
     length = value.numerator.bit_length() - value.denominator.bit_length()
     if not (abs(length) < 899 and value > 0) and not low <= value <= high:
         raise ParameterError(
-            "epsilon / sensitivity (with the mechanism's factor) must lie between 2**-900 and "
-            "2**900, got one that does not"
+            "epsilon / sensitivity (with the mechanism's factor) must be in [2**-900, 2**900]"
         )
 
 
@@ -179,9 +178,11 @@ def line(name: str, value: object) -> str:
     plain = str.__str__(value) if isinstance(value, str) else ""
     if not plain:
         got = type(value).__name__
-        raise ParameterTypeError(f"{name} must be text that is not empty, got {got}")
+        raise ParameterTypeError(f"{name} must be non-empty text, got {got}")
     if len(plain) > MOST_LABEL or not plain.isprintable():
-        raise ParameterError(f"{name} must be a line of at most {MOST_LABEL} printable characters")
+        raise ParameterError(
+            f"{name} must be one line of at most {MOST_LABEL} printable characters"
+        )
     return plain
 
 
@@ -271,7 +272,7 @@ def streams(value: object, rows: int) -> WordArray:
     ):
         raise ParameterError(
             "streams must hold one integer in [0, 2**64) for each row of the data; "
-            "data that are not a matrix are one row"
+            "data that are not a matrix count as one row"
         )
     return names.astype(np.uint64)
 
@@ -311,7 +312,7 @@ def candidates(values: object, least: int = 2) -> tuple[Any, ...]:
             "candidates must be hashable labels (text, numbers, ...)"
         ) from None
     if not distinct:
-        raise ParameterError("candidates must be distinct (none twice, none NaN)")
+        raise ParameterError("candidates must be distinct (no duplicates, no NaN)")
     if len(labels) < least:
         raise ParameterError(f"candidates must be at least two, got 1: {ALONE}")
     return labels
@@ -357,7 +358,7 @@ def base(values: object, k: int | None) -> FloatArray:
     if not bool(np.isfinite(exact).all() and (exact >= 0).all()):
         raise ParameterError("base must be finite and >= 0")
     if k is not None and exact.size != k:
-        raise ParameterError(f"base must have one number a candidate: {k}, got {exact.size}")
+        raise ParameterError(f"base must have one number for each candidate: {k}, got {exact.size}")
     if np.count_nonzero(exact) < 2:
         raise ParameterError(f"base must be > 0 for at least two candidates: {ALONE}")
     exact.flags.writeable = False

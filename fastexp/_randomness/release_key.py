@@ -91,8 +91,9 @@ class ReleaseKey:
 
     def __reduce_ex__(self, _protocol: object) -> NoReturn:  # copy, deepcopy and pickle
         raise ParameterTypeError(
-            "a ReleaseKey is not copied or pickled by accident: ship key.export() where it is "
-            "kept secret, and ReleaseKey.restore(text) there"
+            "a ReleaseKey cannot be copied or pickled, so that it does not leak by accident: send "
+            "key.export() over a secret channel, and call ReleaseKey.restore(text) on the other "
+            "side"
         )
 
     def __reduce__(self) -> NoReturn:
@@ -132,14 +133,12 @@ class ReleaseKey:
         """
         if not isinstance(text, str):
             kind = type(text).__name__
-            raise ParameterTypeError(f"text must be what ReleaseKey.export() gave, got {kind}")
+            raise ParameterTypeError(f"text must come from ReleaseKey.export(), got {kind}")
         parts = EXPORTED.fullmatch(text.strip())
         if parts is None:
-            raise ParameterError("text must be what ReleaseKey.export() gave, got another form")
+            raise ParameterError("text must come from ReleaseKey.export(), got another form")
         if not hmac.compare_digest(_checksum(bytes.fromhex(parts[1])), parts[2]):
-            raise ParameterError(
-                "text must be what ReleaseKey.export() gave: its checksum is wrong"
-            )
+            raise ParameterError("text must come from ReleaseKey.export(): its checksum is wrong")
         return _key_of(bytes.fromhex(parts[1]))
 
 

@@ -125,7 +125,9 @@ def called(function: Callable[..., Any]) -> Side:
     except ValueError:  # the signature of some builtins is unknown
         pass
     except TypeError as problem:  # each call would raise it: an outcome that hides all others
-        raise ParameterTypeError(f"callables must need no argument but size: {problem}") from None
+        raise ParameterTypeError(
+            f"callables must take no argument except size: {problem}"
+        ) from None
     return partial(_one_by_one, function)
 
 
@@ -136,7 +138,7 @@ def _many(function: Callable[..., Any], _number: int, size: int) -> Answers:
     except TypeError:  # a single answer, or a generator
         count = -1
     if count != size:
-        raise ParameterError("a callable with a parameter size must give so many answers")
+        raise ParameterError("a callable with a parameter size must return size answers")
     return read(answers)
 
 
@@ -146,7 +148,9 @@ def _one_by_one(function: Callable[..., Any], _number: int, size: int) -> Answer
         try:
             answers.append(function())
         except StopIteration:  # it would reveal the number of answers
-            raise ParameterError("callables must give as many answers as draws needs") from None
+            raise ParameterError(
+                "callables must return an answer at every call, for all draws"
+            ) from None
         except Exception as error:
             answers.append(NonNumber(f"an exception, {type(error).__name__}"))
     return read(answers)

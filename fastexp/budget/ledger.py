@@ -39,7 +39,7 @@ from .terms import ANSWERED, OPEN, USED_UP, Charge, Entry, History, Outcome, Ter
 INLINE = 4096  # the most characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
 LABEL = b"fastexp.label"  # domain of BLAKE2b
-OTHER = "another file, list of groups, nan or promise, or other parameters of a mechanism"
+OTHER = "another file, list of groups, nan, promise or parameter of a mechanism"
 
 Write = Callable[[Entry | Outcome], Charge]  # returns once the step is kept
 
@@ -127,8 +127,8 @@ class Ledger(ABC):
                 if once and not is_new:
                     self._settle(label, None, once)
                     raise LabelError(
-                        f"label {label!r} is used up in {self.name}: its draw was begun and ended "
-                        "without answers, and is not made again, as its length may have been seen"
+                        f"label {label!r} is used up in {self.name}: its draw began and gave no "
+                        "answers, and is not repeated, because its duration may have been seen"
                     )
                 text, failure = _drawn(draw, width)
                 if os.getpid() != process:
@@ -186,8 +186,8 @@ class Ledger(ABC):
             if first.about != entry.about:
                 change = f"that was {first.about!r}, and this is {entry.about!r}"
             raise LabelError(
-                f"label {first.label!r} names another question in {self.name}: {change}; "
-                "nothing was read or charged: take another label"
+                f"label {first.label!r} belongs to another question in {self.name}: {change}; "
+                "nothing was read or charged: use another label"
             )
         if charge.state == USED_UP:
             raise self._used_up(charge)
@@ -195,8 +195,8 @@ class Ledger(ABC):
 
     def _used_up(self, charge: Charge) -> LabelError:
         return LabelError(
-            f"label {charge.entry.label!r} is used up in {self.name}: its release was "
-            "charged and failed, which was its answer; take another label, which is charged anew"
+            f"label {charge.entry.label!r} is used up in {self.name}: its release failed after the "
+            "charge, and is not repeated; use another label, which is charged again"
         )
 
     @contextmanager
@@ -204,8 +204,8 @@ class Ledger(ABC):
         """Let only this caller draw for a label."""
         if _is_drawing():
             raise BudgetError(
-                f"label {label!r}: a release with a label cannot be made while another one draws "
-                "(each could wait for the other)"
+                f"label {label!r}: a release with a label cannot start inside the draw of another "
+                "one (each could wait for the other)"
             )
         with ExitStack() as stack:
             with _usable(self.name):  # an error of the draw must not pass for one of the system
@@ -342,8 +342,8 @@ class File(Ledger):
             longer = lines.then(line)
         except ValueError:
             raise BudgetError(
-                f"{self.name} was left as it was: a line for it could not be read "
-                "again; please report this"
+                f"{self.name} was not changed: a line written for it could not be read back; "
+                "please report this"
             ) from None
         atomic_files.append(handle, len(lines.raw), line)
         self._known = longer

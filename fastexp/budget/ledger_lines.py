@@ -54,7 +54,7 @@ class Lines:
                 fields, check = _unsealed(line, check)
                 history.add(_step(fields), _text(fields["time"]))
             except (ValueError, TypeError, LookupError):
-                raise ValueError(f"line {number} is not as a budget wrote it") from None
+                raise ValueError(f"line {number} was not written by a budget") from None
         return Lines(self.raw + raw, check, self.terms, history)
 
     def check_rest(self, rest: bytes) -> None:

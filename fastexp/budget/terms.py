@@ -67,17 +67,17 @@ class Terms:
         if delta > 0.0 and self.delta == 0.0:
             other = "" if promise.rho is None else " or Budget(rho=...)"
             raise ParameterError(
-                "a budget of only epsilon takes pure promises, got one with delta > 0; "
-                f"use Budget(epsilon=..., delta=...){other}"
+                "a budget of epsilon alone takes only promises without delta, got one with delta "
+                f"> 0; use Budget(epsilon=..., delta=...){other}"
             )
         if amount is None:
             budget = "rho=..." if self.unit == "epsilon" else "epsilon=..., delta=..."
             raise ParameterError(
-                f"a budget of {self.unit} takes promises of it, got one without; "
+                f"a budget of {self.unit} takes only promises that have one, got one without; "
                 f"use Budget({budget})"
             )
         if amount == math.inf:
-            raise BudgetExceeded(f"the release costs all of {self.unit} that there is, and more")
+            raise BudgetExceeded(f"the release costs more {self.unit} than any budget has")
         return Cost(amount, delta)
 
     def check(self, spent: Spent, cost: Cost) -> None:
@@ -88,8 +88,8 @@ class Terms:
         ):
             if price and SUMS.add(before, printed(price)) > printed(limit):
                 raise BudgetExceeded(
-                    f"the release costs {price!r} of {unit}, but of the budget of {limit!r} only "
-                    f"{rest(limit, before)!r} remains; nothing was drawn or charged"
+                    f"the release costs {price!r} of {unit}, but only {rest(limit, before)!r} of "
+                    f"the budget of {limit!r} remains; nothing was drawn or charged"
                 )
 
 

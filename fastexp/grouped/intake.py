@@ -99,9 +99,7 @@ def _names_of(options: CallOptions, size: int) -> Names:
         return KeyNames("whole" if alone else "rows", np.arange(size))
     names = listed_groups(groups, 1)
     if names.size != size:
-        raise ParameterError(
-            "groups must have one name for each of the segments that offsets describe"
-        )
+        raise ParameterError("groups must have one name for each segment of offsets")
     return names
 
 

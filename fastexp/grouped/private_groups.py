@@ -35,7 +35,7 @@ BITS = 256  # of bounds that words are compared with
 LEAST_DELTA, MOST_DELTA = 1e-60, 1e-3
 MOST_EPSILON = 100.0
 MOST_PERSONS = 1 << 16  # from which on a group appears for certain, at most
-ASSUMES = "which rows are one person's, and in how many groups, is as stated"
+ASSUMES = "the stated person column and limits say correctly which rows belong to one person"
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ class PrivateGroups:
             object.__setattr__(self, "epsilon", epsilon)
             if 2 * (1 - math.log(delta)) / epsilon > MOST_PERSONS:
                 raise ParameterError(
-                    "epsilon and delta must not be so small that groups need more than 2**16 "
-                    f"persons, got {epsilon!r} and {delta!r}"
+                    "epsilon and delta must be larger, for groups to need at most 2**16 persons, "
+                    f"got {epsilon!r} and {delta!r}"
                 )
 
     @property
@@ -205,7 +205,7 @@ class PrivateGroups:
         """The probabilities that a group of 0, 1, ... persons appears, up to 1."""
         if self.epsilon is None:
             raise ParameterError(
-                "epsilon must be given: without it which groups appear depends on the records"
+                "epsilon must be given: without it, the groups that appear depend on the records"
             )
         low, _ = bounds_of(self.epsilon, self.delta, BITS)
         return np.array([bound / (1 << BITS) for bound in low])
@@ -340,7 +340,7 @@ def deciding(
     ]
     if not totals:
         raise ParameterError(
-            "groups that are private need an epsilon of their own (--groups-epsilon), or an answer "
+            "private groups need an epsilon of their own (--groups-epsilon), or an answer "
             "with a private total: with_total=True"
         )
     threshold, which = min(totals)

@@ -22,11 +22,11 @@ from .call_options import CallOptions
 FROM_DATA = "from-data"
 LIST = b"fastexp.list"
 MOVES = (
-    "membership must be 'private' with person: in which of their groups a person counts may depend "
-    "on their records"
+    "membership must be 'private' with person: the groups in which a person counts may depend on "
+    "their records"
 )
 NAMED = (
-    "by must have one entry for each record, got text: columns of a frame are named in a query, "
+    "by must have one entry for each record, got text: to name columns of a frame, use a query, "
     "fastexp.Query(by=..., groups=...).release(frame, {name: (mechanism, column)})"
 )
 OFFSETS = (
@@ -61,8 +61,8 @@ def checked_groups(options: CallOptions) -> CallOptions:
     if options.by is not None and options.groups is None:
         raise ParameterError(
             "groups must be given with by: the public list of groups to answer, in the order "
-            "of the answers; which groups exist in the data is private "
-            f'(groups="{FROM_DATA}" tells them, with a warning)'
+            "of the answers. Which groups exist in the data is private "
+            f'(groups="{FROM_DATA}" reveals it, with a warning)'
         )
     if options.by is None and is_from_data(options.groups):
         raise ParameterError(f'groups="{FROM_DATA}" needs by, the groups of the records')

@@ -31,8 +31,8 @@ from .segments import Segments, draw_all
 from .words import FreshWords, KeyedWords, SimulatedWords, WordSource
 
 TELLS = (
-    'groups="from-data" tells which groups exist, whoever may be the only one in theirs: give the '
-    "public list of groups"
+    'groups="from-data" reveals which groups exist, even those of a single person: give the public '
+    "list of groups"
 )
 
 
@@ -41,7 +41,7 @@ def release_groups(mechanism: GroupedMechanism, records: Records, options: CallO
     private = options.groups if type(options.groups) is PrivateGroups else None
     if private is not None:
         if options.by is None or options.membership == "public":
-            raise ParameterError('groups that are private need by, and membership="private"')
+            raise ParameterError('private groups need by, and membership="private"')
         options = options._replace(groups=FROM_DATA)
     options = checked_groups(options)
     check = partial(_check_order, records.data, options)
@@ -113,9 +113,9 @@ def sample_groups(
     with_labels: candidates, as a release gives them, instead of their indices.
     """
     if type(options.groups) is PrivateGroups:
-        raise ParameterError("groups that are private are for release, and for Query.sample")
+        raise ParameterError("private groups are available in release and in Query.sample")
     if sampling.streams is not None:
-        raise ParameterError("streams is for rows: groups are named by groups")
+        raise ParameterError("streams must be None with groups, whose streams have their names")
     if validate.method(sampling.method) != "envelope":
         raise ParameterError('method must be None or "envelope" with groups')
     draws = validate.size(sampling.size)
@@ -139,8 +139,8 @@ def _check_order(records: object, options: CallOptions) -> None:
     for argument, keys in (*columns, ("person", options.person)):
         if not agree(index, attribute(keys, "index")):
             raise ParameterError(
-                f"{argument} must have the same index as the records: bring them into one order, "
-                "or write .to_numpy()"
+                f"{argument} must have the same index as the records: align them, or use "
+                ".to_numpy()"
             )
 
 

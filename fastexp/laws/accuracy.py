@@ -111,7 +111,7 @@ class Accuracy(TextRepr):
             If matplotlib is missing, or there is no error without records.
         """
         if not self._curve:
-            raise ParameterError("plot needs records: without any there is no error")
+            raise ParameterError("plot needs records: without records there is no error")
         marks = {f"expected {self.measure}": self.expected, **self._levels()}
         title = f"{self.measure.capitalize()} at epsilon {readable(self.epsilon)}"
         along = f"{self.measure}: {MEANINGS[self.measure]}"
@@ -160,7 +160,9 @@ def accuracy_of(
     kind: Measure = measure or mechanism._measure
     best = bias = None
     if truth is not None and kind == "loss":
-        raise ParameterError("truth must be None for a loss, which is against the best utility")
+        raise ParameterError(
+            "truth must be None for a loss, which is measured from the best utility"
+        )
     if truth is not None and not isfinite(validate.real("truth", truth)):
         raise ParameterError("truth must be finite")
     if kind == "loss":

@@ -109,7 +109,9 @@ def error_bound(
     else:
         w = lambert_w(e / known * ((high - low) / share))
         if not known * (2.0 * w / e) <= length(values, low, high, 2.0 * w / e):
-            raise ParameterError("slope must be so small that it holds for the records, or None")
+            raise ParameterError(
+                "slope must be None, or smaller: this one does not hold for the records"
+            )
     sensitivity = smooth.one(Sorted(values), e / (4.0 * w), (low, high), neighbors="add-remove")
     return 4.0 * (math.e - 1.0) * (sensitivity / e) * w
 
@@ -228,6 +230,6 @@ def epsilon_without_data(
         epsilon = unit * nats / validate.positive("loss", loss)
     if not 0.0 < epsilon < math.inf:
         raise ParameterError(
-            "loss or expected_loss must be in a proportion to sensitivity that float64 holds"
+            "loss or expected_loss must have a ratio to sensitivity within the range of float64"
         )
     return epsilon

@@ -350,13 +350,13 @@ class GridLaw(PiecewiseLaw):
         array([4.  , 3.  , 3.01, 0.  ])
         """
         if self._utility is None:
-            raise ParameterError("utility needs a law that a mechanism made of data")
+            raise ParameterError("utility needs a law that a mechanism computed from data")
         return elementwise(self._utilities, self._numbers("points", points))
 
     def _utilities(self, x: AnyArray) -> AnyArray:
         index, on_grid = self._points_at(x)
         if not bool(on_grid.all()) or self._utility is None:
-            raise ParameterError("points must be of the grid: no other number has a utility")
+            raise ParameterError("points must be points of the grid: other numbers have no utility")
         return self._utility(index)
 
     def _outputs(self) -> tuple[object, ...]:

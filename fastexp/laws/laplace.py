@@ -97,7 +97,9 @@ class LaplaceLaw(GridLaw):
         self._all()
 
     def _all(self) -> NoReturn:
-        raise ParameterError("the multiples of a step have no end: use pmf, cdf and ppf")
+        raise ParameterError(
+            "a law without bounds has infinitely many points: use pmf, cdf and ppf"
+        )
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         if rate * FINEST < 1:

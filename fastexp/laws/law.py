@@ -511,7 +511,7 @@ class NumberLaw(Law[float, AnyArray]):
         """
         check_rounding()
         if self._statistic is None:
-            raise ParameterError("truth needs a law that a mechanism made of data")
+            raise ParameterError("truth needs a law that a mechanism computed from data")
         return self._statistic()
 
     def _subject(self) -> Laws:

@@ -35,7 +35,7 @@ SUMS = 1 << 22  # of the rows of one total: 64 MB
 # Of all rows, at about 20 ns a sum; a call takes as long as CALL_COST sums.
 MAX_SUMS, CALL_COST = 3 << 26, 1 << 8
 HELD = 16  # as many for each number that is kept: less than 300 MB in all
-LONG = "the law of so many quantiles of these records takes too long: sample it"
+LONG = "the law of so many quantiles of these records takes too long to compute: use sample"
 
 
 class Windows(NamedTuple):

@@ -21,7 +21,7 @@ OFF = 5e-10  # what a probability of points may be off by, where a run is cut in
 # factors of all pieces takes as long as CALL of them.
 PIECE, CALL = 48, 1 << 10
 NEGLIGIBLE_LOSS = 740.0  # nats below the highest density: nothing, but a number
-OF_ALL = "one of several quantiles that are drawn at once has no utility of its own"
+OF_ALL = "quantiles that are drawn together have no utilities of their own"
 
 
 class MarginalLaw(GridLaw):

@@ -21,7 +21,7 @@ from .._parameters.text import readable
 from ..errors import ParameterError
 
 LOW, HIGH = validate.EPSILON_RANGE
-ONE_OF = "exactly one of error, loss, expected_error and expected_loss must be given"
+ONE_OF = "give exactly one of error, loss, expected_error and expected_loss"
 NEEDED = "error and loss need probability; expected_error and expected_loss take none"
 UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
 # From 1e6 down to 1e-9; multiplied one by one, so that they are the same on every machine.

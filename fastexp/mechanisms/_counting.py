@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from ..laws.finite import FiniteLaw
 
 UNCLEAR = (
-    "data must be a mapping {candidate: count} where candidates are numbers, as integers could be "
-    "counts or records: collections.Counter(records) is one"
+    "data must be a mapping {candidate: count} if candidates are numbers, because integers could "
+    "be counts or records: collections.Counter(records) is one"
 )
 
 
@@ -188,8 +188,8 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         if self.candidates is not None and utilities.has_labels(data, self.candidates):
             if options.is_of_persons:
                 raise ParameterError(
-                    "by, groups, offsets, person, max_groups, max_rows and key go with records, "
-                    "got counts with labels"
+                    "by, groups, offsets, person, max_groups, max_rows and key need records, got "
+                    "counts with labels"
                 )
             return True
         if not options.is_of_persons and self._in_order(data):
@@ -365,15 +365,15 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         if kinds == {int}:
             if min(self.candidates) >= -(1 << 63) and max(self.candidates) < 1 << 63:
                 return "integers"
-            raise ParameterError("candidates must be in [-2**63, 2**63), for a column of them")
+            raise ParameterError("candidates must be in [-2**63, 2**63), to match a column")
         if kinds == {str}:
             if all(map(validate.is_utf8, self.candidates)):
                 return "text"
-            raise ParameterError("candidates must have no lone surrogates, for a column of them")
+            raise ParameterError("candidates must have no lone surrogates, to match a column")
         if kinds == {bool}:
             return "booleans"
         raise ParameterTypeError(
-            "candidates must be all int, all text or all bool, for a column of them"
+            "candidates must be all int, all text or all bool, to match a column"
         )
 
     def _read(
@@ -414,11 +414,11 @@ class CountsMechanism(CountingMechanism, UtilityMechanism):
 
     def _check_records(self) -> None:
         if self.candidates is None:
-            raise ParameterError("candidates must be given for records, and so for groups")
+            raise ParameterError("candidates must be given with records, and so with groups")
         if self.sensitivity != 1:
             raise ParameterError(
-                "sensitivity must be 1 with records, of which each adds 1 to one count (max_rows "
-                f"bounds a person's), got {self.sensitivity!r}"
+                "sensitivity must be 1 with records, each of which adds 1 to one count (max_rows "
+                f"limits those of a person), got {self.sensitivity!r}"
             )
 
     def _in_order(self, data: object) -> bool:

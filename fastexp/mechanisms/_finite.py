@@ -300,7 +300,7 @@ class FiniteMechanism(Mechanism):
         """Whether draws are given as candidates, which there must be then."""
         with_labels = validate.flag("labels", labels)
         if with_labels and self._labels is None:
-            raise ParameterError("labels=True needs candidates, which this mechanism has not")
+            raise ParameterError("labels=True needs candidates, and this mechanism has none")
         return with_labels
 
     def _simulator(self) -> Simulator:

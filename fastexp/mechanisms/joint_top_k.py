@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ASSUMES = "sensitivity bounds how much one record changes any one count"
 MILLION = 1_000_000  # candidates, where their number is not known: their logarithm counts
-COMES = "; who comes lowers no count, and who leaves raises none"
+COMES = "; adding a record lowers no count, and removing one raises none"
 
 
 @frozen
@@ -111,8 +111,8 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
         size = MILLION if self.candidates is None else len(self.candidates)
         if joint_top_k.takes_long(self.k, size, self._weighting.rate_nats):
             raise ParameterError(
-                "k must be lower, or epsilon / sensitivity higher, for a draw to take no more than "
-                f"some seconds: got k = {self.k}"
+                "k must be lower, or epsilon / sensitivity higher, for a draw to take a few "
+                f"seconds at most: got k = {self.k}"
             )
 
     @property

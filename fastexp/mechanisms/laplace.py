@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ._options import KernelSimulation
 
 ASSUMES = (
-    "sensitivity bounds how much one record changes f, in the numbers as they are represented; "
+    "sensitivity bounds how much one record changes f, as the numbers are represented; "
     "step and bounds were chosen without looking at the data"
 )
 WIDEST = 320  # characters of an answer: of 2**1000 and more
@@ -341,9 +341,9 @@ def _multiples(step: Number, sensitivity: Number) -> Grid:
     width = decimal(step)
     if (decimal(sensitivity) / width).denominator != 1:
         raise ParameterError(
-            f"step must divide the sensitivity without bounds (else the weights' sum differs "
-            f"between f and f + sensitivity, and more than epsilon would be spent): got step "
-            f"{step!r}, sensitivity {sensitivity!r}"
+            "step must divide the sensitivity if there are no bounds (otherwise the sum of the "
+            "weights would differ between f and f + sensitivity, and more than epsilon would be "
+            f"spent): got step {step!r}, sensitivity {sensitivity!r}"
         )
     unit = 0, width.numerator, width.denominator
     return Grid(2, isinstance(step, int), unit)

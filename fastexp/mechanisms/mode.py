@@ -80,4 +80,4 @@ class Mode(DistanceMechanism, promise="ε-DP and ε-bounded-range under add-remo
         return self.grid.value(int(points[records.argmax()])) if points.size else None
 
     def _continuous_of(self, source: RecordSource) -> ContinuousLaw:  # noqa: ARG002  # of all numbers
-        raise ParameterError("the mode has no density: single points carry it; use law")
+        raise ParameterError("the mode has no density, because its law has single points: use law")

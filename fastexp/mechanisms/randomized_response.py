@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ._options import BitSimulation
 
 ASSUMES = (
-    "one person is one bit, in one element; an array's shape is public; a person's bit may "
-    "change, its presence may not"
+    "one person is one bit, in one element; an array's shape is public; a person's bit may change, "
+    "but not whether it is present"
 )
 
 
@@ -248,7 +248,7 @@ class RandomizedResponse(
         check_rounding()
         data = _data.bits(bit)
         if data.ndim:
-            raise ParameterTypeError("law takes one bit; the law of an array is not offered")
+            raise ParameterTypeError("law takes one bit, not an array")
         return self._signed(ResponseLaw(self, int(data)))
 
 

@@ -312,7 +312,7 @@ def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
     one = checked_guarantee(guarantee)
     k, slack = validate.counting("rounds", rounds), amounts.open_fraction("delta", delta)
     if one.epsilon is None:
-        raise ParameterError("guarantee must promise an epsilon, got one that does not")
+        raise ParameterError("guarantee must have an epsilon, got one without")
     e = one.epsilon
     plain = amounts.times(e, k) or 0.0
     drift, spread = k * e * math.tanh(e / 2), e * math.sqrt(-2 * k * math.log(slack))

@@ -133,8 +133,8 @@ class Guarantee(HtmlRepr):
         if self.neighbors == "replace" and wanted == "add-remove":
             raise ParameterError(
                 "neighbors: a promise for 'replace' does not hold for 'add-remove' (replacing "
-                "records does not change their number): count it under 'replace', or build the "
-                "mechanism with neighbors='add-remove', if it takes that"
+                "records does not change their number): use it under 'replace', or create the "
+                "mechanism with neighbors='add-remove', if it has that option"
             )
         steps = 2 if self.neighbors == "add-remove" and wanted == "replace" else 1
         return replace(_for_groups(self, steps), neighbors=wanted)

@@ -130,7 +130,9 @@ def peeling_guarantee(
     """
     each, k = validate.exact("round_epsilon", round_epsilon), validate.counting("rounds", rounds)
     if each > peeling_round(k, epsilon=epsilon, delta=delta, rho=rho):
-        raise ParameterError("round_epsilon must be at most what peeling_round gives for the total")
+        raise ParameterError(
+            "round_epsilon must be at most the value of peeling_round for the total"
+        )
     slack = validate.fraction("delta", delta)
     if rho is not None:
         pure, spent = amounts.up(each * k), validate.positive("rho", rho)

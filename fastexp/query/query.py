@@ -81,7 +81,7 @@ class Query(Scope):
     them). The same key, label and rows give the same answers in all of them. Answers are drawn in
     this process, except that the workers of Spark and Dask draw theirs, and no row leaves them. The
     guarantee of such a release is computational, as with a key, and the frame must give the same
-    rows whenever it is read. For files in a store (``s3://``) use a PyArrow dataset over fsspec.
+    rows each time it is read. For files in a store (``s3://``) use a PyArrow dataset over fsspec.
 
     Examples
     --------
@@ -413,7 +413,7 @@ class Query(Scope):
         checked = with_coin(self, answers_of(answers, self.by, nan, expand))
         if self.private is not None and size is not None:
             raise ParameterError(
-                "size must be None where groups are private: which appear differs between draws"
+                "size must be None with private groups: different draws may have different groups"
             )
         call = SampleCall(self, checked, size, rng, threads)
         return execute(call, frame_of(frame, Room(memory, temp), call.threads))

@@ -34,8 +34,8 @@ ANSWERS = (
 )
 MOST_QUANTILES = 32  # at once: some 0.1 s of few records
 LIMITS = {"person": None, "max_groups": 1, "max_rows": 1, "membership": "private"}
-STATED = f"query must have only by and groups: {', '.join(LIMITS)} are the session's"
-LISTED = 'query must have a public list of groups: groups="from-data" tells of the records'
+STATED = f"query must have only by and groups: {', '.join(LIMITS)} belong to the session"
+LISTED = 'query must have a public list of groups: groups="from-data" reveals groups of the records'
 NAN = ("drop", "lower", "upper")
 
 
@@ -69,8 +69,7 @@ def mechanism_of(name: str, mechanism: object) -> GroupedMechanism:
     if kind is None:
         raise ParameterTypeError(
             f"answer {name!r} must have a mechanism of fastexp's own "
-            f"({', '.join(sorted(MECHANISMS))}; no subclass), or the name of a score, as must all "
-            "other answers of the release"
+            f"({', '.join(sorted(MECHANISMS))}; no subclass), or the name of a score"
         )
     public = [field.name for field in fields(kind) if field.init]
     built: GroupedMechanism = kind(
@@ -103,14 +102,14 @@ def query_of(query: object, person: str | None, max_groups: int, max_rows: int) 
         return Query(person=person, max_rows=max_rows)
     if groups is None and type(query.private) is PrivateGroups:
         if person is None and max_rows > 1:  # which rows may be of as many groups
-            raise ParameterError("groups that are private need person or max_rows=1 in a session")
+            raise ParameterError("private groups need person or max_rows=1 in a session")
         delta, epsilon = query.private.delta, query.private.epsilon
         private = PrivateGroups(plain("delta", delta), plain("epsilon", epsilon))
         return Query(by, private, person, max_groups, max_rows)
     if groups is None:
         raise ParameterError(LISTED)
     if type(groups) not in (KeyNames, TupleNames):
-        raise ParameterTypeError("query must not be changed once it is built: build a new one")
+        raise ParameterTypeError("query must not be changed after it is created: create a new one")
     labels = [plain("groups", label) for label in groups.labels()]
     return Query(by, labels, person, max_groups, max_rows)
 

@@ -29,7 +29,10 @@ from .rebuilt import answer_pairs, is_exactly, mechanism_of, plain, policies_of,
 from .scores import arrays_of, scores_of
 
 UNREAD = "the release failed before a record was read"
-FAILED = "the release failed once it was charged; why is withheld, as it may depend on the records"
+FAILED = (
+    "the release failed after it was charged; the reason is withheld, because it may depend on the "
+    "records"
+)
 
 
 class Session:
@@ -137,7 +140,9 @@ class Session:
         self._opened: Callable[[int], Frame]  # with the number of threads
         if is_path(frame):
             if self._scores:
-                raise ParameterError("scores are for frames in memory, got a path: read it before")
+                raise ParameterError(
+                    "scores need a frame in memory, got a path: read the file first"
+                )
             self._opened = UnchangedFiles(frame, room).opened
         else:
             copy = copy_of(frame)
@@ -274,7 +279,9 @@ class Session:
         return f"Session(<hidden>, {', '.join(parts)})"
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:  # copy, deepcopy and pickle
-        raise SessionError("a session cannot be copied or pickled: it would take the records along")
+        raise SessionError(
+            "a session cannot be copied or pickled: the copy would contain the records"
+        )
 
     def _answered(
         self,

@@ -204,7 +204,7 @@ def test_pyarrow_is_not_needed():
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600
     )
-    told = "values can be read as Arrow only with another package: pandas needs pyarrow None\n"
+    told = "values cannot be read as Arrow data: pandas needs pyarrow for that None\n"
     assert (done.stdout, done.stderr) == (told, "")
 
 

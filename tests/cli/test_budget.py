@@ -51,8 +51,8 @@ def test_a_budget_is_created_charged_shown_and_kept(run: Run, select, file: Path
     code, out, err = run(*select, "--budget", file)
     assert (code, out) == (3, "")
     assert err.splitlines()[-1] == (
-        "fastexp: error: the release costs 40.0 of epsilon, but of the budget of 100.0 only "
-        "20.0 remains; nothing was drawn or charged"
+        "fastexp: error: the release costs 40.0 of epsilon, but only 20.0 of the budget of 100.0 "
+        "remains; nothing was drawn or charged"
     )
     now = SHOWN.format(spent=80.0, remaining=20.0, charges=2)
     assert run("budget", file) == (0, now, "")
@@ -129,7 +129,7 @@ def test_candidates_from_data_cannot_be_charged(run: Run, select, file: Path) ->
     arguments = [*select[:4], "--candidates", "from-data", *select[6:], "--budget", file]
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
-    assert "which keeps no promise" in err
+    assert "which has no privacy guarantee" in err
 
 
 def test_a_budget_must_exist(run: Run, select, file: Path) -> None:

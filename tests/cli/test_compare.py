@@ -124,7 +124,7 @@ def test_a_picture_is_written(run: Run, ages: Path, tmp_path: Path) -> None:
 @each(
     ("words", "message"),
     [
-        (["median,medain"], "no 'medain'"),
+        (["median,medain"], "there is no mechanism 'medain'"),
         (["median,exponential"], "--mechanisms: exponential selects, and others give numbers\n"),
         (["median:stpe=2"], "median has no parameter 'stpe'"),
         (["quantile"], "quantile needs q, as quantile:q=..."),

@@ -80,7 +80,7 @@ def test_where_none_is_enough_there_is_no_number(run: Run, tmp_path: Path) -> No
 @each(
     ("words", "message"),
     [
-        (["medain"], "no 'medain': did you mean 'median'?"),
+        (["medain"], "there is no mechanism 'medain': did you mean 'median'?"),
         (["median:stpe=1"], "NAME: median has no parameter 'stpe'"),
         (["quantile"], "NAME: quantile needs q, as quantile:q=..."),
         (["median", "--like", "agse"], "got 'agse'"),

@@ -297,13 +297,16 @@ TOGETHER = [
     ([*LIST, "--membership", "public"], "--membership public needs --neighbors replace"),
     ([*LIST, "--accuracy", "--output", "o.csv"], "--output is for releases"),
     (["--by", "rent", "--groups", "a,b"], "must be different columns"),
-    (["--by", "city", "--groups", "from-data", "--budget", "b"], "keeps no promise"),
-    (["--by", "city", "--groups", "from-data", *KEYED], "keeps no promise"),
+    (["--by", "city", "--groups", "from-data", "--budget", "b"], "has no privacy guarantee"),
+    (["--by", "city", "--groups", "from-data", *KEYED], "has no privacy guarantee"),
     ([*LIST, "--output", "o.xls"], "--output must end in .csv, .tsv, .parquet or .jsonl"),
     ([*LIST, "--memory", "9KB"], "must be a size from 1MB on"),
     (["--by", "city", "--groups", "a,,b"], "empty"),
-    (["--by", "city", "--groups", "a,a"], "is there already: entry 1"),
-    (["--by", "city", "--groups", "rents.csv:city", "--output", "rents.csv"], "another file than"),
+    (["--by", "city", "--groups", "a,a"], "is a duplicate of entry 1"),
+    (
+        ["--by", "city", "--groups", "rents.csv:city", "--output", "rents.csv"],
+        "must not be the file of --groups",
+    ),
 ]
 
 

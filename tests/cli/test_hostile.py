@@ -47,15 +47,15 @@ def refused(run: Run, *arguments: object) -> str:
 
 HEADER = "must be a file with a header row: the first line of 'f.csv' must name the columns"
 ROWS = "'f.csv' must be UTF-8 text in rows as long as the header, with quotes that are closed"
-RECORD = "its names of columns may be a record (is there a header row?), and are not shown"
+RECORD = "its column names are not shown, because they may be a record (is there a header row?)"
 PUBLIC: list[tuple[bytes, str]] = [  # told before the charge
     (b"", HEADER),
     (b"\n\n", HEADER),
     (b"\0" * 3_000_000, HEADER),
     (b"c" + b",c" * 10**6 + b"\n1\n", HEADER),
     (f"c,d\n{MARKER},1\n".encode("utf-16"), HEADER),
-    (f"x,y\n{MARKER},1\n".encode(), "column 'c' must be in FILE, once: it has 'x', 'y'"),
-    (f"c,c\n{MARKER},1\n".encode(), "column 'c' must be in FILE, once: got several of that name"),
+    (f"x,y\n{MARKER},1\n".encode(), "FILE has no column 'c': it has 'x', 'y'"),
+    (f"c,c\n{MARKER},1\n".encode(), "FILE has several columns named 'c'"),
     (f"c;d\n{MARKER};1\n".encode(), "it has only 'c;d' (is another delimiter between its columns"),
     (f"{MARKER},39\n{MARKER},1\n".encode(), RECORD),
     (f"{MARKER},\n".encode(), RECORD),
@@ -167,7 +167,7 @@ OTHERS: dict[str, tuple[str | bytes, str]] = {
         b"PAR1" + b"\xff" * 60 + b"\xff\xff\xff\x00PAR1",
         "must be Parquet that is whole",
     ),
-    "f.npy": (MARKER * 100, "a file of one array with one axis, as numpy.save writes it"),
+    "f.npy": (MARKER * 100, "a .npy file (numpy.save) of one one-dimensional array"),
     "deep.jsonl": (f'{{"c":{DEEP}{"]" * 300_000}}}\n', "the first line of 'deep.jsonl' must be an"),
     "later.jsonl": (f'{{"c":1}}\n{{"c":{DEEP}{"]" * 300_000}}}\n', "must hold numbers only"),
     "open.jsonl": (f'{{"c":1}}\n{{"c":{DEEP}', "must be one object of JSON in each line"),
@@ -285,7 +285,7 @@ def test_endless_stdin_takes_little(tmp_path: Path, source: str) -> None:
     assert code == 2
     wanted = {
         "/dev/zero": "first line of stdin must name the columns",
-        "yes": "column 'c' must be in FILE, once: it has only 'c c'",
+        "yes": "FILE has no column 'c': it has only 'c c'",
         "zeros behind a header": "stdin must be UTF-8 text in rows as long as the header",
     }
     assert wanted[source] in message

@@ -76,7 +76,7 @@ def test_names_that_are_typed(text: str) -> None:
 @each("odd", ["13.0", "09", "+9", "1e3", "-0", "nan", "9223372036854775808"])
 def test_other_numbers_among_integers_are_refused(odd: str) -> None:
     message = refusal(f"13,abc,{odd},8,7.0")
-    assert f"entry 3 of the command line ({odd!r}) is a number, but not written as" in message
+    assert f"entry 3 of the command line ({odd!r}) is a number, but is not written like" in message
     assert "write it without decimals" in message
 
 
@@ -92,7 +92,7 @@ NO_LISTS = {
     ",Rome": EMPTY,
     " ,Rome": EMPTY,
     'Rome,"Oslo': "--groups must be one line of CSV",
-    "Rome,Oslo,Rome": "entry 3 of the command line ('Rome') is there already: entry 1",
+    "Rome,Oslo,Rome": "entry 3 of the command line ('Rome') is a duplicate of entry 1",
     "none.csv": "none.csv': No such file",
     "none.csv:city": "none.csv': No such file",
 }
@@ -123,7 +123,7 @@ LINES: dict[bytes, str] = {
     b"": "has no entries",
     b"\n\n": "has no entries",
     b"a\n\nb\n": "line 2 of 'g.txt' is blank",
-    b"a\nb\na\n": "line 3 of 'g.txt' ('a') is there already: line 1",
+    b"a\nb\na\n": "line 3 of 'g.txt' ('a') is a duplicate of line 1",
     b"a\n b\n": "line 2 of 'g.txt' (' b') has blanks at an end",
     b"city\nOslo\n": "is it a header? Rename the file to .csv and write FILE:COLUMN",
     b"a\0b\n": "'g.txt' is not UTF-8 text",
@@ -189,8 +189,8 @@ def test_a_table_with_another_delimiter_is_as_that_of_file() -> None:
 
 
 TABLES = {
-    f"city\nOslo\n{MARKER}\n{MARKER}\n": "row 3 of 'city' of 't.csv' is there already: row 2",
-    "city\n13\n7341.0\n": "row 2 of 'city' of 't.csv' is a number, but not written as",
+    f"city\nOslo\n{MARKER}\n{MARKER}\n": "row 3 of 'city' of 't.csv' is a duplicate of row 2",
+    "city\n13\n7341.0\n": "row 2 of 'city' of 't.csv' is a number, but is not written like",
     f'city,n\n"{MARKER}": 1\n': "must be UTF-8 text in rows as long as the header",
     "city,n\nOslo,1\n,2\n": "row 2 of 'city' of 't.csv' is blank",
     "city,n\n": "has no entries",
@@ -230,7 +230,7 @@ def test_every_combination() -> None:
     )
     assert EMPTY in refusal("city=a,b;year=1,", "city,year")
     assert "year= has no entries" in refusal("city=a,b;year=", "city,year")
-    assert "is there already" in refusal("city=a,a;year=1,2", "city,year")
+    assert "is a duplicate of" in refusal("city=a,a;year=1,2", "city,year")
     for text in ("a,b", "g.txt", "Rome", "city=a;b"):
         assert "--groups of several columns must be a table" in refusal(text, "city,year")
 
@@ -253,7 +253,7 @@ def test_the_data_are_no_public_list(kind: str) -> None:
     for path in (str(file), f"./{file}", f"link{file.suffix}", f"hard{file.suffix}"):
         for form in ("{}", "{}:city", "{}:nowhere"):
             message = refusal(form.format(path), source=source)
-            assert "is FILE, and what its records have is private" in message
+            assert "is FILE itself, whose values are private" in message
             assert "--groups from-data (with its warning)" in message
     assert groups("from-data", source=source) == "from-data"
 

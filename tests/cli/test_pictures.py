@@ -245,7 +245,7 @@ def test_accuracies_are_bars_of_groups(run, ages, figures, tmp_path, monkeypatch
         assert [bar.get_width() for bar in axes.patches] == [row["expected"] or 0 for row in rows]
     monkeypatch.setattr(law_tables, "MOST_BARS", 3)
     err = run("median", *ages, *GRID, *BY, "--accuracy", "--plot", tmp_path / "a.png").err
-    assert "the picture has the first 3 of 4 rows" in err
+    assert "the picture shows the first 3 of 4 rows" in err
     assert len(figures.pop().axes[0].patches) == 3
 
 

@@ -175,7 +175,7 @@ MISTAKES: list[tuple[list[str], str]] = [
     ([*COUNTED, "--candidates", "a,,b"], "empty"),
     ([*COUNTED, "--candidates", '"a,b'], "must be one line of CSV"),
     ([*COUNTED, "--candidates", ""], "there is no file"),
-    ([*COUNTED, "--candidates", "a,b,a"], "is there already: entry 1"),
+    ([*COUNTED, "--candidates", "a,b,a"], "is a duplicate of entry 1"),
     ([*COUNTED, "--column", "hue"], "it has 'colour', 'flag', 'note'"),
     ([*COUNTED, "--delimiter", ";"], "is another delimiter between"),
     ([*COUNTED, "--delimiter", ";;"], "must be one character"),

@@ -254,14 +254,14 @@ def test_a_file_is_data_unless_code_is_allowed(
     folder = str(coded.parent / "out")
     code, _, err = run("study", "run", str(coded), "--out", folder)
     assert code == 2
-    assert "names code, 'beside_the_study:data', and a file is data" in err
+    assert "names code, 'beside_the_study:data', which is imported only if" in err
     assert "beside_the_study" not in sys.modules
     code, _, _ = run("study", "run", str(coded), "--out", folder, "--allow-import")
     assert code == 0
     (coded.parent / "out" / "tasks.jsonl").write_bytes(b"")
     code, _, err = run("study", "resume", folder)
     assert code == 1
-    assert "the study needs beside_the_study:data, of which a file holds only the name" in err
+    assert "the study needs beside_the_study:data, and its file holds only that name" in err
     code, out, _ = run("study", "resume", folder, "--allow-import")
     assert code == 0
     assert "data" in out

@@ -929,7 +929,7 @@ def test_a_column_that_is_not_there(tmp_path: Path, header: str) -> None:
     path, budget = written(tmp_path, f"{header}\n"), fx.Budget(1.0)
     with pytest.raises(ParameterError) as caught:
         fx.Query().release(path, {"m": (fx.Median(1.0, bounds=(0, 9)), "rent")}, budget=budget)
-    assert str(caught.value).startswith("column 'rent' must be in the frame, once: ")
+    assert str(caught.value).startswith("frame has no column 'rent': ")
     assert str(caught.value).endswith(HEADERS[header])
     assert MARKER not in str(caught.value)
     assert budget.spent == 0
@@ -1028,7 +1028,7 @@ def test_what_is_no_place_is_refused_before_the_charge(tmp_path: Path) -> None:
         ("pipe.csv", {"force": True}, "output to write, got ...no regular file"),
         ("full.csv", {"force": True}, "output to write, got ...no regular file"),
         ("paid.csv", {}, "output that exists"),
-        ("f.csv", {"force": True}, "frame's: output over another file"),
+        ("f.csv", {"force": True}, "a file of the frame: output over another file"),
         ("a\0.csv", {}, "output to write, got not a path"),
     ]:
         with pytest.raises(ParameterError, match=says(message)):
@@ -1047,7 +1047,7 @@ def test_what_is_no_place_is_refused_before_the_charge(tmp_path: Path) -> None:
 def test_no_file_of_the_rows_is_replaced(tmp_path: Path, source: str) -> None:
     written(tmp_path, "city,rent\nRome,5\n", "rows/a.csv")
     last, budget = written(tmp_path, "city,rent\nRome,6\n", "rows/b.csv"), fx.Budget(1.0)
-    with raises("frame's: output over another file"):
+    with raises("a file of the frame: output over another file"):
         rent_of(tmp_path / source, budget=budget, output=last, force=True)
     assert budget.spent == 0
     assert last.read_text() == "city,rent\nRome,6\n"
@@ -1059,7 +1059,7 @@ def test_no_budget_is_replaced(tmp_path: Path, link: Any) -> None:
     budget = fx.Budget.file(file, epsilon=1.0)
     link(file, tmp_path / "o.csv")
     before = file.read_bytes()
-    with raises("budget's: output over another file"):
+    with raises("the file of the budget: output over another file"):
         rent_of(data, budget=budget, output=tmp_path / "o.csv", force=True)
     assert file.read_bytes() == before
 

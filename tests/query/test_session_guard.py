@@ -21,7 +21,10 @@ from tests.support.each import each
 
 pytestmark = pytest.mark.proof
 SECRET = 7341
-FAILED = "the release failed once it was charged; why is withheld, as it may depend on the records"
+FAILED = (
+    "the release failed after it was charged; the reason is withheld, because it may depend on the "
+    "records"
+)
 MEDIAN = fx.Median(1.0, (0, 100), step=1)
 BY = fx.Query("town", ["a", "b"])
 ANSWERS = {"m": (MEDIAN, "x")}

@@ -280,7 +280,7 @@ except OSError as error:
 def test_a_full_disk_is_an_error_without_data(tmp_path: Path) -> None:
     asked = [sys.executable, "-c", FULL_DISK, tmp_path]
     done = processes.run(asked, text=True, check=True)
-    assert "temp: rows that memory has no room for could not be written: File too" in done.stdout
+    assert "temp: rows that do not fit into memory could not be written: File too" in done.stdout
     assert "4711" not in done.stdout + done.stderr
     assert list(tmp_path.iterdir()) == []
 

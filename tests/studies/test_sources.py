@@ -267,7 +267,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("name", "content", "words"),
         [
-            ("a.csv", b"a,b\n1,2\n", "column '' must be in the frame, once: it has 'a', 'b'"),
+            ("a.csv", b"a,b\n1,2\n", "frame has no column '': it has 'a', 'b'"),
             ("a.csv", b"41\n42\n43\n", "may be a record (is there a header row?)"),
             ("a.csv", b"a\n1\nx\n", "must hold numbers only"),
             ("a.csv", b"a\n1\ninf\n", "data must be finite numbers"),

@@ -42,7 +42,7 @@ def compare(options: Namespace) -> None:
         if name in SELECTIONS:
             raise UserMistake(f"--mechanisms: {name} selects, and others give numbers")
         hint = did_you_mean(name, COMPARED)
-        raise UserMistake(f"--mechanisms: no {name!r}{hint}")
+        raise UserMistake(f"--mechanisms: there is no mechanism {name!r}{hint}")
     if options.column is None and not (options.utilities or is_npy(options.file)):
         raise UserMistake("--column is needed: the column of FILE that holds the records")
     settings = {name: value for name, value in vars(options).items() if value is not None}

@@ -22,7 +22,7 @@ def epsilon(options: Namespace) -> None:
 
     name = options.name.partition(":")[0]
     if name not in COMPARED:
-        raise UserMistake(f"{OPTION}: no {name!r}{did_you_mean(name, COMPARED)}")
+        raise UserMistake(f"{OPTION}: there is no mechanism {name!r}{did_you_mean(name, COMPARED)}")
     settings = {key: value for key, value in vars(options).items() if value is not None}
     if (grid := public_lists.grid(options)) is not None:
         settings["grid"] = grid

@@ -22,7 +22,7 @@ def key(options: Namespace) -> None:
         number = os.open(options.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, ALONE)
     except FileExistsError:
         raise UserMistake(
-            f"{options.file!r} exists: a key is never overwritten, as answers could not be "
+            f"{options.file!r} exists: a key is never overwritten, because answers could not be "
             "repeated without it"
         ) from None
     except (OSError, ValueError) as error:
@@ -38,5 +38,6 @@ def key(options: Namespace) -> None:
     else:
         printing.line(options.file)
     printing.note(
-        "a secret: whoever reads it can undo the protection; without it nobody can repeat"
+        "a secret: whoever reads it can undo the protection, and without it nobody can repeat a "
+        "release"
     )

@@ -223,7 +223,7 @@ def _accuracy(call: PublicCall, like: str) -> list[dict[str, Any]]:
     from . import not_private
 
     if _overlap(like, call.source.path):
-        raise UserMistake("--like must be another file than source: its figures are not private")
+        raise UserMistake("--like must not be source: its figures would not be private")
     public = replace(call, source=call.source._replace(path=like))
     return law_tables.accuracy_rows(not_private.figures(public, seed=0))
 

@@ -200,7 +200,7 @@ def _accuracy_picture(rows: Sequence[dict[str, Any]], plot: str) -> None:
     axes = comparison_bars(names, bars, rows[0]["measure"], TAIL, None)
     save(axes.figure, plot)
     if len(rows) > MOST_BARS:
-        printing.note(f"the picture has the first {MOST_BARS} of {len(rows):,} rows")
+        printing.note(f"the picture shows the first {MOST_BARS} of {len(rows):,} rows")
 
 
 def accuracy_rows(columns: Sequence[Column]) -> list[dict[str, Any]]:

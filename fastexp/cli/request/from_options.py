@@ -109,8 +109,8 @@ def check(options: Namespace) -> None:
     _check_selection(options)
     if options.nan == "drop" and options.neighbors == "replace":
         raise UserMistake(
-            "--nan drop does not go with --neighbors replace, under which nobody can leave: take "
-            "missing records as a bound, --nan lower or upper"
+            "--nan drop does not go with --neighbors replace, under which the number of records is "
+            "fixed: replace missing records by a bound, --nan lower or upper"
         )
 
 
@@ -118,9 +118,9 @@ def _check_private_groups(options: Namespace) -> None:
     """Refuse private groups without delta, and what only they have without them."""
     if options.groups == public_lists.PRIVATE:
         if options.delta is None:
-            raise UserMistake("--groups private needs --delta, as 1e-8")
+            raise UserMistake("--groups private needs --delta, such as 1e-8")
         if options.total_epsilon is not None and options.groups_epsilon is not None:
-            raise UserMistake("--total-epsilon does not go with --groups-epsilon: say --epsilon")
+            raise UserMistake("--total-epsilon does not go with --groups-epsilon: use --epsilon")
     elif options.groups_epsilon is not None or (
         options.delta is not None and options.command != "select"
     ):
@@ -158,7 +158,7 @@ def _check_output(options: Namespace) -> None:
     for name in READ:
         text: str = getattr(options, name) or ""
         if is_same(output, text) or is_same(output, text.rpartition(":")[0]):
-            raise UserMistake(f"--output must be another file than that of {option(name)}")
+            raise UserMistake(f"--output must not be the file of {option(name)}")
 
 
 def _check_payment(options: Namespace) -> None:
@@ -171,8 +171,8 @@ def _check_payment(options: Namespace) -> None:
         for paid in PAID:
             if getattr(options, paid) is not None:
                 raise UserMistake(
-                    f"{option(paid)} does not go with {option(name)} from-data, which keeps "
-                    "no promise"
+                    f"{option(paid)} does not go with {option(name)} from-data, which has no "
+                    "privacy guarantee"
                 )
 
 

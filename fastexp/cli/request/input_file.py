@@ -158,9 +158,9 @@ class StdinRows(FileRows):
 def _stdin() -> Iterator[IO[bytes]]:
     """The bytes of stdin, decompressed where they are compressed."""
     if sys.stdin is None or sys.stdin.closed:
-        raise UserMistake("FILE is - but there is no stdin")
+        raise UserMistake("FILE is -, but there is no stdin")
     if sys.stdin.isatty():
-        raise UserMistake("FILE is - but stdin is a terminal: pipe CSV into it, or name a file")
+        raise UserMistake("FILE is -, but stdin is a terminal: pipe CSV into it, or name a file")
     raw = io.BufferedReader(cast("io.RawIOBase", sys.stdin.buffer), LINE)
     try:
         compressed = raw.peek(2)[:2] == GZIP
@@ -197,16 +197,16 @@ class NpyRows(Columns):
             start = raw.tell()
         if shape is None or len(shape) != 1:
             raise ParameterError(
-                "frame must be a file of one array with one axis, as numpy.save writes it, got "
+                "frame must be a .npy file (numpy.save) of one one-dimensional array, got "
                 f"something else in {self._path!r}"
             )
         if dtype.str[1:] not in NUMBERS:
             raise ParameterError(
-                "frame must be an array of integers, or of floats of 32 or 64 bits, got "
+                "frame must be an array of integers, or of 32-bit or 64-bit floats, got "
                 f"{dtype.name} in {self._path!r}"
             )
         if file.stamp.size != start + shape[0] * dtype.itemsize:
-            raise ParameterError(f"frame must be a file that is whole, got {self._path!r}")
+            raise ParameterError(f"frame must be a complete file, got {self._path!r}")
         return Array(file, dtype, shape[0], start)
 
     def names(self) -> list[str]:

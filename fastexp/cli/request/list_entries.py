@@ -50,7 +50,7 @@ def entries_of(option: str, text: str, by: Sequence[str], source: InputFile) -> 
         if source.path != STDIN and same(path, source.path):
             other = f", or {option} from-data (with its warning)" * option.startswith("-")
             raise UserMistake(
-                f"{option}: {text!r} is FILE, and what its records have is private: use a public "
+                f"{option}: {text!r} is FILE itself, whose values are private: use a public "
                 f"list{other}"
             )
     if has_column:
@@ -118,8 +118,8 @@ def _lines(option: str, file: str, column: str) -> Entries:
             raise UserMistake(f"{option}: line {place + 1} of {file!r} is blank")
         if line != line.strip():
             raise UserMistake(
-                f"{option}: {entries.called(place)} has blanks at an end; names that are meant so "
-                "can be in quotes in a column of a CSV file"
+                f"{option}: {entries.called(place)} has blanks at an end; to keep them, put the "
+                "name in quotes in a column of a CSV file"
             )
     if lines[:1] == [column]:
         raise UserMistake(

@@ -153,7 +153,7 @@ def read_key(file: str) -> ReleaseKey:
     from ... import FastexpError, ReleaseKey
 
     if file == "-" and sys.stdin is None:
-        raise UserMistake("--key is - but there is no stdin")
+        raise UserMistake("--key is -, but there is no stdin")
     try:
         with sys.stdin.buffer if file == "-" else Path(file).open("rb") as raw:
             mode, content = os.fstat(raw.fileno()).st_mode, raw.read(LONGEST_KEY)

@@ -143,7 +143,7 @@ def _check(option: str, entries: Entries, keys: Sequence[Hashable]) -> None:
         first = places.setdefault(key, place)
         if first != place:
             raise UserMistake(
-                f"{option}: {entries.called(place)} is there already: {entries.unit} {first + 1}"
+                f"{option}: {entries.called(place)} is a duplicate of {entries.unit} {first + 1}"
             )
 
 
@@ -212,8 +212,8 @@ def _kind_of_texts(option: str, entries: Entries) -> str:
     number = next((place for place in not_integers if _is(float, texts[place])), None)
     if len(not_integers) < len(texts) and not codes and number is not None:
         raise UserMistake(
-            f"{option}: {entries.called(number)} is a number, but not written as the integers "
-            "of the list are: write it without decimals, + or zeros in front, and within 64 bits "
+            f"{option}: {entries.called(number)} is a number, but is not written like the integers "
+            "of the list: write it without decimals, + or leading zeros, and within 64 bits "
             "(if all of them are meant as text: a column of text, as list.parquet:column)"
         )
     return "text"

@@ -79,7 +79,7 @@ def _parsed(file: str) -> dict[str, Any]:
 def _decimal(text: str) -> Decimal:
     number = Decimal(text)
     if not number.is_finite() or abs(number.adjusted()) > LARGEST:
-        raise ValueError("a number must be finite, and not beyond 64 bits")
+        raise ValueError("a number must be finite and fit into 64 bits")
     return number
 
 
@@ -89,15 +89,15 @@ def _check_integers(value: object) -> None:
         for item in value.values() if isinstance(value, dict) else value:
             _check_integers(item)
     elif isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-        raise ValueError("an integer must not be beyond 64 bits")
+        raise ValueError("an integer must fit into 64 bits")
 
 
 def _call(file: str, parsed: dict[str, Any], force: bool) -> PublicCall:
     _check_keys("", parsed, KEYS, NEEDED)
     for key, value in parsed.items():
-        kind, words = (dict, "a table") if key in TABLES else (str, "text")
+        kind, words = (dict, "a non-empty table") if key in TABLES else (str, "non-empty text")
         if not isinstance(value, kind) or not value:
-            raise UserMistake(f"{key} must be {words} that is not empty")
+            raise UserMistake(f"{key} must be {words}")
     if len(parsed.get("delimiter", ",")) != 1:
         raise UserMistake("delimiter must be one character")
     if parsed["source"] == STDIN:
@@ -207,7 +207,7 @@ def _query(table: dict[str, Any], lists: Lists) -> Query:
     def checked() -> Query:
         if groups == public_lists.PRIVATE:
             if "delta" not in private:
-                raise UserMistake('groups = "private" needs delta, as 1e-8')
+                raise UserMistake('groups = "private" needs delta, such as 1e-8')
             which = PrivateGroups(private["delta"], private.get("groups_epsilon"))
             return Query(**{**table, "groups": which})
         if isinstance(groups, str) and "by" in table:

@@ -14,9 +14,8 @@ OK, FAILURE, MISTAKE, NO_ROOM = 0, 1, 2, 3
 TERMS = (
     ("pass any_epsilon=True", "add --any-epsilon", "add any_epsilon = true"),
     ("pass force=True", "add --force", "add --force"),
-    ("frame is a path, which needs", "FILE needs", "the file needs"),
-    ("another file than the frame's", "another file than FILE", "another file than source"),
-    ("must be in the frame, once", "must be in FILE, once", "must be in the file, once"),
+    ("frame is a path: reading files needs", "FILE needs", "the file needs"),
+    ("a file of the frame", "FILE", "source"),
     ("between its columns?)", "between its columns? see --delimiter)", "between its columns?)"),
     ("(--groups-epsilon)", "(--groups-epsilon)", "(groups_epsilon)"),
     ("with_total=True", "--with-total", "with_total = true"),

@@ -65,18 +65,17 @@ def answers_of(
     columns = [name for answer in checked for name in answer.columns]
     for i, name in enumerate(columns):
         if name in taken:
-            raise ParameterError(
-                f"answers must have other names than the columns of by, got {name!r}"
-            )
+            raise ParameterError(f"answers must not have the name of a column of by, got {name!r}")
         if name in columns[:i]:
             raise ParameterError(
-                f"answers must have names that differ, also with those of entries, got {name!r}"
+                f"answers must have distinct names, also among those of entries, got {name!r}"
             )
     relations = {answer.mechanism.guarantee.neighbors for answer in checked} - {"both"}
     if len(relations) > 1:
         named = " and ".join(sorted(map(repr, relations)))
         raise ParameterError(
-            f"answers must promise for the same neighbors, got {named}: ask for them in two calls"
+            f"answers must have promises with the same neighbors, got {named}: request them in two "
+            "calls"
         )
     return checked
 

@@ -38,8 +38,8 @@ def groups_of(groups: object, by: Sequence[str]) -> Names | PrivateGroups | None
         if set(groups.names) != set(by):
             columns = ", ".join(map(repr, groups.names))
             raise ParameterError(
-                f"groups must be a product of the columns {', '.join(map(repr, by))}, as by "
-                f"names them, got {columns}"
+                f"groups must be a product of the columns {', '.join(map(repr, by))}, the columns "
+                f"of by, got {columns}"
             )
         return groups.group_names(by)
     try:
@@ -75,7 +75,7 @@ def _of_frame(frame: Frame, by: Sequence[str]) -> Names:
     for name in by:
         if present is not None and present.count(name) != 1:
             got = "several" if name in present else "none"
-            raise ParameterError(f"groups must have one column of the name {name!r}, got {got}")
+            raise ParameterError(f"groups must have one column named {name!r}, got {got}")
     columns: list[list[Keys]] = [[] for _ in by]
     uses = [ColumnRead(name, "keys") for name in by]
     for part in frame.parts(uses):

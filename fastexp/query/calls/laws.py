@@ -158,7 +158,7 @@ class AccuracyCall(LawCall):
         for name in query.by:
             if name in COLUMNS:
                 taken = ", ".join(COLUMNS)
-                raise ParameterError(f"by must have other names than {taken}, got {name!r}")
+                raise ParameterError(f"by must not have the names {taken}, got {name!r}")
 
     def of(self, answer: Answer, law: Any) -> FloatArray:
         """The figures, after n: of lists of numbers those of each entry, a row each.

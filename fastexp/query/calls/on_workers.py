@@ -31,16 +31,14 @@ from .scope import Call, CoreCall, Results, of_groups
 from .work import PARTS, SEEN, VALUE, Work, by_words, names_in, version
 
 T = TypeVar("T")
-UNFIT = (
-    "frame must be of workers that have {}, got another version, or workers that cannot be asked"
-)
+UNFIT = "frame must be on workers that have {}, got another version, or workers that do not answer"
 FAILED = (
-    "records: the engine's workers failed, of whom one may be lost: read the rows without fastexp "
-    "to see why. If that works, a record is missing (see the argument nan), or a person or a group "
+    "records: the engine's workers failed, or one was lost: read the rows without fastexp to see "
+    "why. If that works, a record is missing (see the argument nan), or a person or a group "
     "has more rows than the memory of a task holds: give tasks more of it"
 )
-AGAIN = "records: the frame must give the same rows whenever it is read"
-LOST = "records: the workers did not answer each group once; see the engine's own log"
+AGAIN = "records: the frame must give the same rows each time it is read"
+LOST = "records: the workers did not return one answer for each group; see the engine's own log"
 
 
 def check_workers(frame: Workers) -> None:

@@ -16,10 +16,7 @@ from ..._parameters.validate import MAX_EXACT
 from ..._typing import AnyArray, IntArray
 from ...errors import ParameterTypeError
 
-ROUNDED = (
-    "records must not be integers beyond 2**53 together with other numbers: float64 would round "
-    "them"
-)
+ROUNDED = "records must not mix integers beyond 2**53 with other numbers: float64 would round them"
 ROW, VALUE, PERSON = 24, 9, 80  # bytes of a row, a value and a person, while answers are drawn
 
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 NONE = np.zeros(0, np.int64)
 LARGE = (
-    "one group has more rows than fit into memory, which {} cannot go through in parts: raise "
-    "memory (the limit on rows of paths, relations and Dask)"
+    "one group has more rows than fit into memory, and {} cannot process a group in parts: raise "
+    "memory (the limit for rows of paths, relations and Dask)"
 )
 
 

@@ -65,8 +65,8 @@ class Scope(HtmlRepr):
         put(self, "membership", checked_membership(membership, whose))
         if columns and groups is None:
             raise ParameterError(
-                "groups must be given with by: the public list of groups to answer; which groups "
-                'exist in the data is private (groups="from-data" tells them, with a warning)'
+                "groups must be given with by: the public list of groups to answer. Which groups "
+                'exist in the data is private (groups="from-data" reveals it, with a warning)'
             )
         if not columns and (groups is not None or self.max_groups > 1):
             raise ParameterError("groups and max_groups need by, the columns of groups")
@@ -75,7 +75,7 @@ class Scope(HtmlRepr):
         put(self, "private", private)
         put(self, "groups", None if isinstance(which, PrivateGroups) else which)
         if private is not None and self.membership == "public":
-            raise ParameterError('groups that are private need by, and membership="private"')
+            raise ParameterError('private groups need by, and membership="private"')
 
     __init__.__qualname__ = "Query.__init__"  # what a TypeError of a call says
 

@@ -42,8 +42,9 @@ PARTS = 1 << PART_BITS
 MIXED = np.uint64(0x9E3779B97F4A7C15)  # numbers in whatever steps are in all parts
 SEEN, VALUE = -1, -2  # what a row of a pass is, if no count, whose number is from 0 on
 FAILED = (
-    "fastexp: a task failed; its message is withheld, as it may hold data. A record may be missing "
-    "(nan=), a person or a group may have more rows than a task's memory holds"
+    "fastexp: a task failed; its message is withheld, because it may contain data. Possible "
+    "reasons: a missing record (nan=), or a person or group with more rows than fit into the "
+    "memory of a task"
 )
 
 

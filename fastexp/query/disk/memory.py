@@ -41,7 +41,9 @@ def memory_of(memory: object) -> int:
         return validate.counting("memory", memory, MIN_MEMORY, MAX_MEMORY)
     size = size_of(memory)
     if not MIN_MEMORY <= size <= MAX_MEMORY:
-        raise ParameterError(f"memory must be a size from 1MB on, as '200MB', got {memory!r}")
+        raise ParameterError(
+            f"memory must be a size of at least 1MB, such as '200MB', got {memory!r}"
+        )
     return size
 
 

@@ -30,7 +30,7 @@ FEWEST, MOST = 1 << 12, 1 << 24  # rows of a run
 EXTRA = 4  # words of a row beside its columns, while they are sorted
 HIGHEST = (1 << 63) - 1
 WIDTHS = (0, 1, 2, 4, 8)
-UNUSABLE = "temp: rows that memory has no room for could not be {}: {}"
+UNUSABLE = "temp: rows that do not fit into memory could not be {}: {}"
 
 
 class Stored(NamedTuple):

@@ -15,8 +15,8 @@ from .sorted_runs import CHUNK_ROWS, Range, Runs
 NAME_WORDS = 4  # of a name, as `Names.name_words` gives them
 SORTED = (1, 0, 2, 3)  # words of a name, as rows are sorted by them: first what tells most apart
 TOO_MANY = (
-    "memory must have room for all rows of one person at once, and it has not: raise memory, or "
-    "leave rows of such persons out beforehand"
+    "memory must have room for all rows of one person at once: raise memory, or remove rows of "
+    "such persons first"
 )
 
 

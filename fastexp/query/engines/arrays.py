@@ -16,10 +16,10 @@ from .frame import Column, ColumnRead
 from .limits import Adapter, check_unread, note_read
 
 ONE = "frame[{!r}] must be a column: a list, tuple, range, array of one axis or series, got {}"
-LENGTHS = "frame must have columns of one length, got others in {!r} and {!r}"
+LENGTHS = "frame must have columns of one length, got different lengths in {!r} and {!r}"
 INDEX = (
-    "frame must have series of one index, got others in {!r} and {!r}: bring them into one order, "
-    "or write .to_numpy()"
+    "frame must have series with one index, got different ones in {!r} and {!r}: align them, or "
+    "use .to_numpy()"
 )
 
 

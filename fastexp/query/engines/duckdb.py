@@ -69,8 +69,8 @@ class DuckDBFrame:
         for use, kind in zip(uses, chosen.types, strict=True):
             if kind.id in MISREAD:
                 raise ParameterTypeError(
-                    f"{use.column!r} must be of a type that is read as it is, got {kind}: cast it "
-                    f"to {MISREAD[kind.id]}"
+                    f"{use.column!r} must have a type that fastexp reads without a conversion, got "
+                    f"{kind}: cast it to {MISREAD[kind.id]}"
                 )
         if all(kind.id in SIMPLE for kind in chosen.types):
             chosen.explain()  # a connection that is busy refuses it, before a charge

@@ -19,13 +19,13 @@ from .frame import Column
 
 T = TypeVar("T")
 FULL = (
-    "records: the rows that are brought to this process take more memory than it, or the engine's "
-    "driver, has: write them to Parquet and give its path, as rows of paths are read in parts"
+    "records: the rows that are sent to this process need more memory than it, or the engine's "
+    "driver, has: write them to Parquet and give the path, because files are read in parts"
 )
 OF_SPARK = ("java.lang.OutOfMemoryError", "spark.driver.maxResultSize")  # in its errors
 AGAIN = (
-    "frame must be a stream that was not read yet, got one whose rows are gone: make the stream "
-    "anew, or read it into a table, which can be given again"
+    "frame must be a stream that has not been read, got one without rows left: create the stream "
+    "again, or read it into a table"
 )
 _READ: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by id: a stream may have no hash
 

@@ -45,16 +45,19 @@ def check_column(column: str, names: Sequence[str]) -> None:
     """Refuse a column that is not one of a frame's, or several of them."""
     there = names.count(column)
     if there != 1:
-        got = "got several of that name" if there else _present(names, column)
-        raise ParameterError(f"column {column!r} must be in the frame, once: {got}")
+        if there:
+            raise ParameterError(f"frame has several columns named {column!r}")
+        raise ParameterError(f"frame has no column {column!r}: {_present(names, column)}")
 
 
 def _present(names: Sequence[str], wanted: str) -> str:
     """What there is instead of a column; what may be a record in place of a header is not shown."""
     if not names:
-        return "it has none with a name of text"
+        return "it has none whose name is text"
     if len(set(names)) < len(names) or any(not name or name[0] in NUMERIC for name in names):
-        return "its names of columns may be a record (is there a header row?), and are not shown"
+        return (
+            "its column names are not shown, because they may be a record (is there a header row?)"
+        )
     present = ", ".join(map(repr, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
     if len(names) == 1 and set(names[0]) & set(",;|\t "):
         return f"it has only {present} (is another delimiter between its columns?)"
@@ -86,8 +89,8 @@ def check_keys(argument: str, use: ColumnRead, column: object) -> None:
     if kind.floats:
         raise ParameterTypeError(
             f"{argument} must be a column of integers, text, booleans, dates or timestamps, got "
-            f"{use.column!r}, which holds {kind.name} (pandas makes floats of integers with gaps: "
-            'astype("Int64"))'
+            f"{use.column!r}, which holds {kind.name} "
+            '(pandas turns integers with missing values into floats: astype("Int64"))'
         )
     is_listed = use.reading not in ("keys", "names")
     if is_listed and kind.held in KEYS.values() and kind.held != KEYS.get(use.reading):

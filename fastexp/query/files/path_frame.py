@@ -133,7 +133,7 @@ class PathFrame(ArrowAnswers):
             there = names.count(use.column) + (use.column in partitions)
             if there != 1:
                 raise ParameterError(
-                    f"{_called(source, use)} must be there once, got {there or 'none'}"
+                    f"{_called(source, use)} must be in the file once, got {there or 'none'}"
                 )
         typed = [use for use in uses if _is_typed(source, use)]
         if not typed:
@@ -266,7 +266,8 @@ def connect(*, memory: int, threads: int = 1, files: Sequence[str] = ()) -> Duck
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ParameterError(
-            f"frame is a path, which needs {' and '.join(missing)}: pip install {' '.join(missing)}"
+            f"frame is a path: reading files needs {' and '.join(missing)}: pip install "
+            f"{' '.join(missing)}"
         )
     duckdb = import_module("duckdb")
     limits = {"memory_limit": f"{max(memory, LEAST_MEMORY)}B", "temp_directory": ""}

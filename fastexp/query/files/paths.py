@@ -39,8 +39,8 @@ WANTED = (
 )
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 REMOTE = (
-    "frame must be a local path, got {!r}: files elsewhere are read by a dataset of pyarrow over "
-    "fsspec, as pyarrow.dataset.dataset(path, filesystem=fsspec.filesystem({!r}))"
+    "frame must be a local path, got {!r}: for remote files pass a pyarrow dataset over fsspec, "
+    "such as pyarrow.dataset.dataset(path, filesystem=fsspec.filesystem({!r}))"
 )
 
 
@@ -107,13 +107,13 @@ def files_of(path: Any) -> list[File]:
     files = [file for one in paths for file in _files_of(one)]
     given = paths[0] if len(paths) == 1 else list(map(os.fspath, paths[:3]))
     if len({file.path for file in files}) < len(files):
-        raise ParameterError(f"frame must be paths of different files, got one twice in {given!r}")
+        raise ParameterError(f"frame must not have the same file twice, got {given!r}")
     if len({file.format for file in files}) > 1:
-        raise ParameterError(f"frame must be files of one format, got several in {given!r}")
+        raise ParameterError(f"frame must be files of one format, got several formats in {given!r}")
     if len({tuple(file.partitions) for file in files}) > 1:
         raise ParameterError(
-            f"frame must be files in folders of the same names, as in year=2020, got others in "
-            f"{given!r}"
+            "frame must be files in folders with the same keys, such as year=2020, got different "
+            f"keys in {given!r}"
         )
     return files
 
@@ -121,7 +121,7 @@ def files_of(path: Any) -> list[File]:
 def _files_of(path: Any) -> list[File]:
     text = os.fspath(path)
     if not isinstance(text, str):
-        raise ParameterTypeError("frame must be a path of text, got one of bytes")
+        raise ParameterTypeError("frame must be a path as text, got bytes")
     if "\0" in text or not text:
         raise ParameterError(f"frame must be a path, got {text!r}")
     if SCHEME.match(text):
@@ -173,7 +173,7 @@ def _checked(file: str, text: str, parts: tuple[str, ...]) -> File:
         unquote(name): None if value == NULL else unquote(value) for name, _, value in named
     }
     if len(partitions) < len(named):
-        raise ParameterError(f"frame must be in folders of different names, got {file!r}")
+        raise ParameterError(f"frame must be in folders with different keys, got {file!r}")
     return File(file, kind, partitions, stamp, repr(given))
 
 

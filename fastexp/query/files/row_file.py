@@ -13,8 +13,11 @@ from ..engines.frame import ColumnRead
 from .paths import File
 
 T = TypeVar("T")
-FULL = "takes more memory than it may (a larger memory= may help)"
-DAMAGED = "cannot be read to its end (cut off, damaged, or not compressed as its name says?)"
+FULL = "needs more memory than the limit (a larger memory= may help)"
+DAMAGED = (
+    "cannot be read to its end (is it cut off, damaged, or compressed in another way than its name "
+    "says?)"
+)
 OF_FILES = ("IOException", "EOFError", "error")  # the last of zlib
 CHUNK_BYTES = 1 << 18  # bytes at a time
 QUOTING = (b'"', b"\r", b"\0")  # by which rows and lines may differ

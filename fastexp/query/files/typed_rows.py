@@ -45,8 +45,8 @@ class _TypedFile:
         name, kind = quoted(self._columns[place]), self._types[place]
         if kind.id in MISREAD:
             raise ParameterTypeError(
-                f"column {use.column!r} of {self.file.called} must be of a type that is read as "
-                f"it is, got {kind}"
+                f"column {use.column!r} of {self.file.called} must have a type that fastexp reads "
+                f"without a conversion, got {kind}"
             )
         return cut(use, name) if kind.id == "varchar" else name
 

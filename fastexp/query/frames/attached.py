@@ -55,7 +55,7 @@ class AttachedFrame:
             )
         if _named(con, name):
             raise ParameterError(
-                f"name must not be that of a table or view of the connection, got {name!r}"
+                f"name must not be the name of a table or view of the connection, got {name!r}"
             )
         self.room = rows.room
         self.names, self.empty, self.parts = rows.names, rows.empty, rows.parts

@@ -84,7 +84,7 @@ class TypedFrame:
 def _check(rows: Frame) -> None:
     names = rows.names() or []
     if not names:
-        raise ParameterError("frame must have columns, got none with a name of text")
+        raise ParameterError("frame must have columns, got none whose name is text")
     for i, name in enumerate(names):
         if name in names[:i]:
             raise ParameterError(f"frame must have each column once, got {name!r} twice")
@@ -103,7 +103,7 @@ def _held(name: str, column: object) -> AnyArray | None:
             return numbers.values[:0]
     raise ParameterTypeError(
         f"frame[{name!r}] must hold entries of one type: numbers, text, booleans, dates or "
-        "timestamps, so that no query fails of them"
+        "timestamps, so that no query fails on them"
     )
 
 

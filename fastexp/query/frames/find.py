@@ -19,8 +19,8 @@ FRAMES = (
     "another library that narwhals knows, an Arrow stream of columns, a dict of columns, a path or "
     "a list of paths, got {}"
 )
-CONNECTION = "{}, a connection: give a relation of it, as connection.table(name)"
-SERIES = "{}, which has no columns with names: give the frame, or a dict of columns"
+CONNECTION = "{}, a connection: give one of its relations, such as connection.table(name)"
+SERIES = "{}, which has no named columns: give the frame, or a dict of columns"
 LAZY = "modin", "cudf"  # their frames are known by narwhals alone, which they need not import
 
 

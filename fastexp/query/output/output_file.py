@@ -31,7 +31,7 @@ QUOTED_MARKS = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet computes text that begins so
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXISTS = (
-    "output {!r} exists, and may hold answers that were paid for: take another name, or pass "
+    "output {!r} exists, and may hold answers that were paid for: use another name, or pass "
     "force=True to replace it"
 )
 
@@ -148,11 +148,11 @@ def output_of(
         return None
     file, ledger = check(output), file_of(budget)
     if is_path(source) and is_of(file, source):
-        raise ParameterError(f"output must be another file than the frame's, got {file!r}")
+        raise ParameterError(f"output must not be a file of the frame, got {file!r}")
     if ledger is not None and is_same(file, ledger):
-        raise ParameterError(f"output must be another file than the budget's, got {file!r}")
+        raise ParameterError(f"output must not be the file of the budget, got {file!r}")
     if suffix(file) == ".parquet" and find_spec("pyarrow") is None:
-        raise ParameterError("output must not be Parquet where pyarrow is not installed")
+        raise ParameterError("output in Parquet needs pyarrow: pip install pyarrow")
     is_taken = _is_taken(file, replaces)  # before the log: who wrote it kept it first
     is_stored = state_of(budget, label) in ("answered", "failed")
     if is_taken and not is_stored:

@@ -23,8 +23,9 @@ import numpy as np
 from ...errors import ParameterError, StudyError
 
 OTHER = (
-    "the code of {} differs from the one that the study was made with: go on with that code, or "
-    "run the study anew (a study with version= goes on while that stays the same)"
+    "the code of {} differs from the code that the study was created with: continue with that "
+    "code, or run the study again (a study with version= continues as long as its version stays "
+    "the same)"
 )
 DEEP = 12  # values in values, at most
 EMPTY = types.CellType()  # of a name that is not yet bound
@@ -48,7 +49,7 @@ class Code:
         """Itself; StudyError if only its name is known."""
         if self.value is None:
             raise StudyError(
-                f"the study needs {self.reference}, of which a file holds only the name: give the "
+                f"the study needs {self.reference}, and its file holds only that name: pass the "
                 "study itself (study=), or allow_import=True (--allow-import)"
             )
         return self.value
@@ -77,7 +78,7 @@ def imported(reference: str, digest: str, version: str) -> Code:
     except (ImportError, AttributeError, ValueError) as error:
         reason = f"{type(error).__name__}: {error}"
         raise ParameterError(
-            f"code must be named as 'module:function', got {reference!r}: {reason}"
+            f"code must be named 'module:function', got {reference!r}: {reason}"
         ) from error
     code = code_of(value() if isinstance(value, type) else value, version, reference)
     if digest not in ("", code.digest):

@@ -277,7 +277,7 @@ def data_source(data: object) -> DataSource:
     """The one source that a setting means: see the parameter `data` of `Study`."""
     specs = described(data)
     if len(specs) != 1:
-        raise ParameterError("data must be one source: no parameter is a list")
+        raise ParameterError("data must be one source: its parameters must not be lists")
     return source_of(specs[0])
 
 
@@ -441,7 +441,7 @@ def _records(data: Spec) -> tuple[AnyArray, str]:
     stamps = [stamp_of(file, file)] if _is_npy(file) else [one.stamp for one in files_of(file)]
     records, digest = _read(file, data.get("column", ""), tuple(stamps))
     if data.get("digest", digest) != digest:
-        raise StudyError("a file of data is not the one that the study was made with")
+        raise StudyError("a data file is not the one that the study was created with")
     return records, digest
 
 

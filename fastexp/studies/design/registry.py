@@ -145,7 +145,8 @@ def of_template(mechanism: Mechanism) -> Spec:
     name, table = name_of(mechanism), dict[str, Any]()
     if name not in MECHANISMS:
         raise ParameterError(
-            f"a study knows no {type(mechanism).__name__}; it knows {', '.join(MECHANISMS)}"
+            f"studies do not support {type(mechanism).__name__}; they support "
+            f"{', '.join(MECHANISMS)}"
         )
     for item in fields(mechanism):  # type: ignore[arg-type]  # mechanisms are dataclasses
         value = getattr(mechanism, item.name)

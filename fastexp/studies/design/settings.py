@@ -51,7 +51,7 @@ class SettingErrors:
         """Raise one error that lists them all."""
         if self.lines:
             text = "".join(f"\n  {line}" for line in self.lines)
-            raise ParameterError(f"study {name!r} has faults:{text}")
+            raise ParameterError(f"study {name!r} has errors:{text}")
 
 
 def plain(value: object) -> Any:
@@ -164,8 +164,8 @@ def _figures(version: str, item: Any) -> list[Any]:
             raise ParameterError("a figure must be a name or a callable f(answers, truth)")
         if not re.fullmatch(NAME, name) or name in FIGURES:
             raise ParameterError(
-                "a figure of one's own must have a name of letters, digits, - and _ that no figure "
-                f"of fastexp has, as in {{'name': function}}, got {name!r}"
+                "a figure that you define must have a name of letters, digits, - and _ that no "
+                f"figure of fastexp has, as in {{'name': function}}, got {name!r}"
             )
     return [{"name": name, "figure": code} for name, code in codes.items()]
 
@@ -237,8 +237,8 @@ def settings_in(path: Path, known: list[str], allow_import: bool) -> dict[str, A
     def find(reference: str, digest: str) -> object:
         if not allow_import:
             raise ParameterError(
-                f"{path} names code, {reference!r}, and a file is data: it is imported only where "
-                "the caller allows it, by allow_import=True or --allow-import"
+                f"{path} names code, {reference!r}, which is imported only if you allow it: "
+                "allow_import=True (--allow-import)"
             )
         if str(path.parent.resolve()) not in sys.path:
             sys.path.append(str(path.parent.resolve()))

@@ -59,7 +59,7 @@ class Workers:
             with interrupts_kept() if self.spawned else contextlib.nullcontext():
                 future: object = self.executor.submit(run_task, study, number)
         except Exception as error:
-            raise StudyError(f"the executor takes no task: {described(error)}") from error
+            raise StudyError(f"the executor accepts no task: {described(error)}") from error
         if not isinstance(future, Future):
             raise ParameterTypeError(
                 "executor.submit must return a concurrent.futures.Future, got "

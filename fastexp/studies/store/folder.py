@@ -135,8 +135,8 @@ def _vacant(path: Path) -> None:
     empty = {TASKS, draft_of(path / STUDY).name}
     if any(p.name not in empty or (p.name == TASKS and p.stat().st_size) for p in path.iterdir()):
         raise ParameterError(
-            f"out must be a new or an empty folder, got {path}; to go on with a study there, "
-            "resume it"
+            f"out must be a new or an empty folder, got {path}; to continue a study there, resume "
+            "it"
         )
 
 
@@ -189,8 +189,8 @@ def _description(path: Path) -> tuple[dict[str, Any], str]:
     for name, version in machine.versions().items():
         if name in ("fastexp", "numpy") and versions.get(name) != version:
             raise StudyError(
-                f"{path} was made with {name} {versions.get(name)}, this is {version}: go on with "
-                "that version, or run the study anew"
+                f"{path} was made with {name} {versions.get(name)}, this is {version}: continue "
+                "with that version, or run the study again"
             )
     return settings, key
 

@@ -165,7 +165,7 @@ class UserSelection(Selection):
         chosen: AnyArray = self.mechanism.answers(block, block.rows, size, key)
         if chosen.dtype.kind != "i" or chosen.min() < 0 or chosen.max() >= block.n:
             name = self.mechanism.subject.name
-            raise StudyError(f"{name} must answer with indices of candidates, from 0")
+            raise StudyError(f"{name} must return indices of candidates, from 0")
         return chosen
 
 
