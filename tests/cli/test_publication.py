@@ -171,7 +171,7 @@ def test_lists_are_read_as_those_of_options(place: Path, tmp_path: Path) -> None
         "none.txt": "[query] groups: there is no file 'none.txt'",
         "rents.csv": "[query] groups: 'rents.csv' is FILE",
         "list.csv": "[query] groups: 'list.csv' must have one column 'city'",
-        "Rome,Rome": "[query] groups: entry 2 of the command line ('Rome') is a duplicate of entry 1",
+        "Rome,Rome": "entry 2 of the command line ('Rome') is a duplicate of entry 1",
     }.items():
         (tmp_path / "rents.csv").write_text("city,rent\nRome,1\n")
         lines = f'[query]\nby = "city"\ngroups = "{text}"\n'
