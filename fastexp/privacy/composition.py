@@ -112,7 +112,8 @@ def total(
             text += f"; {ONE_STEP}"
     if several > 1 or each > 1:
         parts = f" in each of at most {several} groups" if several > 1 else ""
-        text += f"; counted here: a person has at most {each} such records{parts}"
+        text = text.removeprefix("one person is one record; ")
+        text = f"at most {each} records of a person count{parts}; {text}"
     one = _for_groups(base, steps)
     if draws == 1 and (relation, text) == (one.neighbors, one.assumes):
         return one

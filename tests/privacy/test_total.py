@@ -195,10 +195,12 @@ def test_what_is_assumed_is_told():
     replace = Guarantee(0.1, "replace", None, 0.1, 0.0, "text")
     text = total(replace, groups=True, max_groups=2, max_rows=3).assumes
     assert text == (
-        "text; adding or removing a record costs no more than replacing one; counted here: a "
-        "person has at most 3 such records in each of at most 2 groups"
+        "at most 3 records of a person count in each of at most 2 groups; text; adding or removing "
+        "a record costs no more than replacing one"
     )
     assert total(replace).assumes == "text"
+    median = fx.Median(0.5, (0, 9)).total(max_rows=2).assumes
+    assert median.startswith("at most 2 records of a person count; bounds and grid were chosen")
     both = Guarantee(0.1, "both", None, 0.1, 0.0, "text")
     assert total(both, groups=True, neighbors="replace").assumes == "text"
 
