@@ -26,7 +26,16 @@ from ..pictures.law_panels import draw
 from .elementary import Tails, cdf_of, differences, elementwise, least_number, quiet
 from .pieces import LossSums
 from .privacy_loss import LossPieces, PrivacyLoss
-from .targets import HIGH, LOW, Target, Unreached, first_failure, least_epsilon, target_of
+from .targets import (
+    HIGH,
+    LOW,
+    Target,
+    Unreached,
+    finite_statistic,
+    first_failure,
+    least_epsilon,
+    target_of,
+)
 
 One_co = TypeVar("One_co", covariant=True)  # what one draw is
 Many_co = TypeVar("Many_co", covariant=True)  # what many are
@@ -580,15 +589,16 @@ class NumberLaw(Law[float, AnyArray]):
         return float(np.sqrt(self._variance()))
 
     @overload
-    def expected_error(self, truth: Scalar) -> float: ...
+    def expected_error(self, truth: Scalar | None = None) -> float: ...
     @overload
     def expected_error(self, truth: Values) -> FloatArray: ...
-    def expected_error(self, truth: ArrayLike) -> float | FloatArray:
+    def expected_error(self, truth: ArrayLike | None = None) -> float | FloatArray:
         """E|output - truth|, elementwise: in closed form, all terms >= 0.
 
         Parameters
         ----------
-        truth
+        truth : array_like, optional
+            Finite numbers. Default: `truth`, the statistic of the data.
 
         Returns
         -------
@@ -599,21 +609,23 @@ class NumberLaw(Law[float, AnyArray]):
         ------
         ParameterError, ParameterTypeError
         """
-        truths = finite("truth", self._numbers("truth", truth))
-        return elementwise(self._expected_errors, truths)
+        return elementwise(self._expected_errors, self._truths(truth))
 
     @overload
-    def error_quantile(self, p: Scalar, truth: Scalar) -> float: ...
+    def error_quantile(self, p: Scalar, truth: Scalar | None = None) -> float: ...
     @overload
-    def error_quantile(self, p: Values, truth: Scalar | Values) -> FloatArray: ...
+    def error_quantile(self, p: Values, truth: Scalar | Values | None = None) -> FloatArray: ...
     @overload
     def error_quantile(self, p: Scalar, truth: Values) -> FloatArray: ...
-    def error_quantile(self, p: ArrayLike, truth: ArrayLike) -> float | FloatArray:
+    def error_quantile(self, p: ArrayLike, truth: ArrayLike | None = None) -> float | FloatArray:
         """The least r with P(|output - truth| <= r) >= p, elementwise.
 
         Parameters
         ----------
-        p, truth
+        p : array_like
+            In [0, 1].
+        truth : array_like, optional
+            Finite numbers. Default: `truth`, the statistic of the data.
 
         Returns
         -------
@@ -624,7 +636,7 @@ class NumberLaw(Law[float, AnyArray]):
         ------
         ParameterError, ParameterTypeError
         """
-        levels, truths = probability_levels(p), finite("truth", self._numbers("truth", truth))
+        levels, truths = probability_levels(p), self._truths(truth)
         try:
             levels, truths = np.broadcast_arrays(levels, truths)
         except ValueError:
@@ -669,6 +681,11 @@ class NumberLaw(Law[float, AnyArray]):
         if target.probability is None:
             return bool(self._expected_errors(truth)[0] <= target.limit)
         return bool(self._within(truth, limit, np.array([target.probability]))[0])
+
+    def _truths(self, truth: ArrayLike | None) -> AnyArray:
+        """Return what errors are measured from: the given truths, or the statistic of the data."""
+        known = finite_statistic(self.truth) if truth is None else truth
+        return finite("truth", self._numbers("truth", known))
 
     def _numbers(self, name: str, value: ArrayLike) -> AnyArray:
         """An argument that is compared with outputs, as an array."""

@@ -58,10 +58,14 @@ class Target:
         """The same, with this truth where none was given."""
         if self.truth is not None:
             return self
-        number = truth()
-        if number is None or not -inf < number < inf:
-            raise ParameterError("truth must be given: these records have no finite statistic")
-        return replace(self, truth=number)
+        return replace(self, truth=finite_statistic(truth()))
+
+
+def finite_statistic(number: Any) -> Any:
+    """Return the statistic of the data, from which errors are measured."""
+    if number is None or not -inf < number < inf:
+        raise ParameterError("truth must be given: these records have no finite statistic")
+    return number
 
 
 def target_of(

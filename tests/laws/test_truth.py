@@ -2,6 +2,7 @@
 
 import pickle
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -72,3 +73,18 @@ def test_of_laplace_noise_it_is_what_was_given(f, bounds):
 def test_a_law_of_no_data_has_none():
     with raises("truth: law without data"):
         _ = laplace_density(0.0, Fraction(1), None, 1.0).truth
+
+
+@each("kind", [fx.Median, fx.Price, fx.LaplaceMedian])
+def test_errors_are_measured_from_it_unless_another_is_given(kind):
+    law = kind(epsilon=1.0, bounds=(0, 9)).law([1, 2, 9])
+    assert law.expected_error() == law.expected_error(law.truth) != law.expected_error(0)
+    assert law.error_quantile(0.9) == law.error_quantile(0.9, law.truth)
+    assert (law.error_quantile([0.5, 0.9]) == law.error_quantile([0.5, 0.9], law.truth)).all()
+
+
+def test_without_a_statistic_a_truth_must_be_given():
+    law = fx.Median(epsilon=1.0, bounds=(0, 9), step=1).law([])
+    for errors in law.expected_error, partial(law.error_quantile, 0.9):
+        with raises("truth of no statistic"):
+            errors()
