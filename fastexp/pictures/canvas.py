@@ -63,8 +63,8 @@ def paper(
     """
     check_matplotlib()
     mpl, rows = import_module("matplotlib"), -(-count // columns)
-    axes = [] if ax is None else _given(ax, rows * columns)
-    _settle(axes)
+    axes = [] if ax is None else _checked_axes(ax, rows * columns)
+    _make_ticks(axes)
     first = axes[0] if axes else None
     grounds = [mpl.rcParams[f"{of}.facecolor"] for of in ("axes", "figure")]
     if first is not None:
@@ -81,10 +81,10 @@ def paper(
         for spare in axes[count:]:
             spare.remove()
         yield axes[:count]
-        _settle(axes[:count])
+        _make_ticks(axes[:count])
 
 
-def _given(ax: Any, count: int) -> list[Any]:
+def _checked_axes(ax: Any, count: int) -> list[Any]:
     kind = import_module("matplotlib.axes").Axes
     axes = list(ax.flat) if isinstance(ax, np.ndarray) else ax
     axes = list(axes) if isinstance(axes, (list, tuple)) else [axes]
@@ -106,7 +106,7 @@ def _dress(axes: Any, style: Any) -> None:
     grid(axes, "y")
 
 
-def _settle(axes: list[Any]) -> None:
+def _make_ticks(axes: list[Any]) -> None:
     """Make the first tick of each axis, which later ticks copy, in the current style."""
     for one in axes:
         for axis in (one.xaxis, one.yaxis):

@@ -64,8 +64,8 @@ def text(value: object) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return readable(value)
     if isinstance(value, (tuple, list)):
-        more = f", … ({len(value):,})" if len(value) > LISTED else ""
-        return ", ".join(map(text, value[:LISTED])) + more
+        rest = f", … ({len(value):,})" if len(value) > LISTED else ""
+        return ", ".join(map(text, value[:LISTED])) + rest
     return printable(str(value))
 
 

@@ -22,13 +22,13 @@ import numpy as np
 
 from ...errors import ParameterError, StudyError
 
-OTHER = (
+CODE_DIFFERS = (
     "the code of {} differs from the one that the study was made with: go on with that code, or "
     "run the study anew (a study with version= goes on while that stays the same)"
 )
-DEEP = 12  # values in values, at most
-EMPTY = types.CellType()  # of a name that is not yet bound
-FORM = {"code", "digest"}  # keys of what is written down
+MAX_DEPTH = 12  # values in values, at most
+EMPTY_CELL = types.CellType()  # of a name that is not yet bound
+CODE_KEYS = {"code", "digest"}  # keys of what is written down
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def code_of(value: object, version: str = "", reference: str = "") -> Code:
     """
     if isinstance(value, Code):
         return value
-    if isinstance(value, dict) and set(value) == FORM:
+    if isinstance(value, dict) and set(value) == CODE_KEYS:
         return Code(str(value["code"]), str(value["digest"]))
     name = reference or _name(value)
     facts = ["version", version] if version else _facts(value)
@@ -81,7 +81,7 @@ def imported(reference: str, digest: str, version: str) -> Code:
         ) from error
     code = code_of(value() if isinstance(value, type) else value, version, reference)
     if digest not in ("", code.digest):
-        raise StudyError(OTHER.format(reference))
+        raise StudyError(CODE_DIFFERS.format(reference))
     return code
 
 
@@ -89,7 +89,7 @@ def mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:
     """Settings as JSON has them: lists, tables, and what `leaf` gives for anything else."""
     if isinstance(value, (list, tuple)):
         return [mapped(item, leaf) for item in value]
-    if isinstance(value, dict) and set(value) != FORM:
+    if isinstance(value, dict) and set(value) != CODE_KEYS:
         return {str(key): mapped(item, leaf) for key, item in value.items()}
     return leaf(value)
 
@@ -122,7 +122,7 @@ def _name(value: object) -> str:
 
 def _facts(value: Any, depth: int = 0) -> Any:
     """What a value is, as JSON has it."""
-    parts = _parts(value) if depth < DEEP else ""
+    parts = _parts(value) if depth < MAX_DEPTH else ""
     facts = parts if isinstance(parts, str) else [_facts(part, depth + 1) for part in parts]
     return [type(value).__qualname__, facts]
 
@@ -146,7 +146,7 @@ def _parts(value: Any) -> str | Iterable[Any]:
         return value.__func__, value.__self__
     if isinstance(value, types.FunctionType):
         source = None if value.__name__ == "<lambda>" else _source(value)
-        closed = [cell.cell_contents for cell in value.__closure__ or () if cell != EMPTY]
+        closed = [cell.cell_contents for cell in value.__closure__ or () if cell != EMPTY_CELL]
         return source or value.__code__, value.__defaults__, value.__kwdefaults__, closed
     if isinstance(value, types.CodeType):
         return value.co_code, value.co_consts, value.co_names

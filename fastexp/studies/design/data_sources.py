@@ -37,10 +37,10 @@ RECORDS, UTILITIES = "records", "utilities"
 OF_FUNCTIONS = ("function", "label", "takes")
 OF_SCENARIOS = ("n", "bounds")  # in place of the study's
 OF_RECORDS = ("column", "label", *OF_SCENARIOS)
-MOST_ROWS = 100_000  # of a frame, which is written down whole
-WIDEST = 1e150  # of a parameter: squares of data are then finite
-LIMITS = {  # of parameters; without a line here they have WIDEST
-    **dict.fromkeys(("sd", "sigma", "median", "lead"), (1 / WIDEST, WIDEST)),
+MAX_FRAME_ROWS = 100_000  # of a frame, which is written down whole
+MAX_PARAMETER = 1e150  # of a parameter: squares of data are then finite
+LIMITS = {  # of parameters; without a line here they have MAX_PARAMETER
+    **dict.fromkeys(("sd", "sigma", "median", "lead"), (1 / MAX_PARAMETER, MAX_PARAMETER)),
     **dict.fromkeys(("exponent", "heaping"), (0, 100)),
     **dict.fromkeys(("votes", "most"), (1, 10**15)),
     "values": (1, 10**8),
@@ -65,7 +65,7 @@ class NamedSource:
         return {p.name: None if p.default is p.empty else p.default for p in parameters}
 
     @property
-    def given(self) -> bool:
+    def is_listed(self) -> bool:
         """Whether its one parameter is a list of numbers."""
         return self.defaults == {"values": None}
 
@@ -221,11 +221,11 @@ def check(name: str, p: Spec) -> Spec:
     source = SOURCES[name]
     check_parameters(p, source.defaults)
     full = {**source.defaults, **p}
-    if source.given:
+    if source.is_listed:
         full["values"] = _numbers(full["values"])
         return full
     for key, value in full.items():
-        least, most = LIMITS.get(key, (-WIDEST, WIDEST))
+        least, most = LIMITS.get(key, (-MAX_PARAMETER, MAX_PARAMETER))
         if not is_finite(value) or not least <= value <= most:
             raise ParameterError(f"{key} must be between {least:g} and {most:g}, got {value!r}")
         if isinstance(source.defaults[key], int) and value != int(value):
@@ -291,14 +291,14 @@ def described(data: object, version: str = "") -> list[Spec]:
         table = _of_frame(table)
     elif "file" in table:
         return [_of_file(table)]
-    is_given = "name" in table and table["name"] in SOURCES and SOURCES[table["name"]].given
-    lists = {} if is_given else {k: v for k, v in table.items() if isinstance(v, (list, tuple))}
+    is_listed = "name" in table and table["name"] in SOURCES and SOURCES[table["name"]].is_listed
+    lists = {} if is_listed else {k: v for k, v in table.items() if isinstance(v, (list, tuple))}
     tables = []
     for values in product(*lists.values()):
-        one = table | dict(zip(lists, values, strict=True))
+        variant = table | dict(zip(lists, values, strict=True))
         if "label" in table:
-            one["label"] = " ".join([str(table["label"]), *_words(one, lists)])
-        tables.append(_of_function(one, version) if "function" in one else _named(one))
+            variant["label"] = " ".join([str(table["label"]), *_words(variant, lists)])
+        tables.append(_of_function(variant, version) if "function" in variant else _named(variant))
     return tables
 
 
@@ -315,7 +315,7 @@ def source_of(data: Spec) -> DataSource:
     source, parameters = SOURCES[data["name"]], parameters_of(data)
     numbers = np.asarray(parameters.get("values", parameters.get("lead", 0.5)))
     whole = source.whole or bool((np.rint(numbers) == numbers).all())
-    size = len(parameters["values"]) if source.fixed and source.given else None
+    size = len(parameters["values"]) if source.fixed and source.is_listed else None
     make = partial(source.make, **parameters)
     return DataSource(label, source.rows, source.fixed, whole, size, False, make)
 
@@ -365,9 +365,9 @@ def _table(data: object) -> Spec:
 
 def _named(table: Spec) -> Spec:
     check_name(table, SOURCES, "data")
-    named: Spec = {key: table[key] for key in ("name", "label") if key in table}
-    parameters = {key: value for key, value in table.items() if key not in named}
-    return {**named, **check(table["name"], parameters)}
+    identity: Spec = {key: table[key] for key in ("name", "label") if key in table}
+    parameters = {key: value for key, value in table.items() if key not in identity}
+    return {**identity, **check(table["name"], parameters)}
 
 
 def _of_function(table: Spec, version: str) -> Spec:
@@ -421,9 +421,9 @@ def _of_frame(table: Spec) -> Spec:
     check_parameters(set(table) - {"frame"}, OF_RECORDS)
     column = table.get("column", "")
     records = _column(frame_of(table["frame"]), column)
-    if records.size > MOST_ROWS:
+    if records.size > MAX_FRAME_ROWS:
         raise ParameterError(
-            f"a frame must have at most {MOST_ROWS:,} rows: write more of them to a file"
+            f"a frame must have at most {MAX_FRAME_ROWS:,} rows: write more of them to a file"
         )
     label = table.get("label", column or "frame")
     return {"label": label, "name": "sample", "values": records.tolist()}

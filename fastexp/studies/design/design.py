@@ -23,9 +23,9 @@ from .settings import (
     SettingErrors,
     figure_name,
     normalise,
-    placeless,
     settings_in,
     sizes_of,
+    without_paths,
     written,
 )
 
@@ -95,23 +95,23 @@ def cells_of(
     mechanisms = settings["mechanisms"]
     _distinct("mechanisms", [registry.label_of(spec) for spec in mechanisms], errors)
     _distinct("data", [label_of(data) for data in settings["data"]], errors)
-    there = {scenario.source.takes for scenario in scenarios}
-    places = []
+    available = {scenario.source.takes for scenario in scenarios}
+    locations = []
     for i, spec in enumerate(mechanisms):
-        places.append(f"mechanisms[{i}] ({spec['name']})")
+        locations.append(f"mechanisms[{i}] ({spec['name']})")
         takes = registry.takes_of(spec)
-        if takes not in there:
-            errors.add(places[i], f"takes {takes}, and no data of the study are that")
+        if takes not in available:
+            errors.add(locations[i], f"takes {takes}, and no data of the study are that")
     cells: list[Cell] = []
     for number, scenario in enumerate(scenarios):
         for (i, spec), epsilon in product(enumerate(mechanisms), settings["epsilon"]):
             if registry.takes_of(spec) != scenario.source.takes:
                 continue
             build = partial(registry.build, spec, epsilon, scenario.bounds)
-            subject = errors.attempt(places[i], build)
+            subject = errors.attempt(locations[i], build)
             if subject is not None:
                 cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
-                _check(cells[-1], settings["draws"], places[i], errors)
+                _check(cells[-1], settings["draws"], locations[i], errors)
     return cells
 
 
@@ -145,8 +145,8 @@ def _cell(
 def _check(cell: Cell, draws: int, where: str, errors: SettingErrors) -> None:
     """Refuse what a mechanism cannot do."""
     if not (cell.averages or cell.quantiles or cell.theorems or cell.callables):
-        there = ", ".join(cell.subject.figures) or "none without truth(data) or a law"
-        errors.add(where, f"has none of the figures; it has {there}")
+        available = ", ".join(cell.subject.figures) or "none without truth(data) or a law"
+        errors.add(where, f"has none of the figures; it has {available}")
     if isinstance(cell.subject, Response) and cell.n != 2:
         errors.add(where, "takes two utilities: n must be 2")
     least = int(getattr(cell.subject.mechanism, "k", 1))
@@ -201,8 +201,8 @@ class Design(HtmlRepr):
         """Validate everything and list all faults; the study is immutable afterwards."""
         check_rounding()
         errors = SettingErrors()
-        given = {name: getattr(self, name) for name in setting_names()}
-        checked = normalise(given, errors)
+        raw_settings = {name: getattr(self, name) for name in setting_names()}
+        checked = normalise(raw_settings, errors)
         errors.raise_any(self.name)
         scenarios = scenarios_of(checked)
         cells = cells_of(checked, scenarios, errors)
@@ -235,8 +235,8 @@ class Design(HtmlRepr):
         ParameterError, ParameterTypeError
             If the file is not TOML (or JSON), or the study is not valid: all faults at once.
         """
-        given = settings_in(Path(path), setting_names(), allow_import)
-        return cls(**{**given, **changes})
+        settings = settings_in(Path(path), setting_names(), allow_import)
+        return cls(**{**settings, **changes})
 
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if isinstance(other, Design) else NotImplemented
@@ -273,7 +273,7 @@ class Design(HtmlRepr):
         Files of data count by what they hold, not by where they are. 1 and 1.0 are two keys.
         """
         check_rounding()
-        text = json.dumps([__version__, placeless(self.to_dict())], sort_keys=True)
+        text = json.dumps([__version__, without_paths(self.to_dict())], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     @property

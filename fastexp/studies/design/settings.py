@@ -68,16 +68,16 @@ def written(value: object) -> Any:
     return mapped(value, leaf)
 
 
-def placeless(settings: dict[str, Any]) -> dict[str, Any]:
+def without_paths(settings: dict[str, Any]) -> dict[str, Any]:
     """A study's settings without the places of files: their digests tell what they hold."""
     data = settings.get("data", [])
     return {**settings, "data": [{k: v for k, v in one.items() if k != "file"} for one in data]}
 
 
-def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, Any]:
+def normalise(raw_settings: Mapping[str, object], errors: SettingErrors) -> dict[str, Any]:
     """All settings in the form that runs, with defaults; faults are added to `errors`."""
-    version = given["version"] if isinstance(given["version"], str) else ""
-    ones: dict[str, Callable[[str, Any], object]] = {
+    version = raw_settings["version"] if isinstance(raw_settings["version"], str) else ""
+    scalar_checks: dict[str, Callable[[str, Any], object]] = {
         "name": _name,
         "question": validate.text,
         "version": validate.text,
@@ -89,7 +89,7 @@ def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, A
             None if size is None else validate.counting(key, size, most=10**6)
         ),
     }
-    lists: dict[str, Callable[[str, Any], object]] = {
+    list_checks: dict[str, Callable[[str, Any], object]] = {
         "epsilon": validate.positive,
         "n": partial(validate.counting, most=MOST_N),
         "levels": _level,
@@ -98,14 +98,14 @@ def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, A
         "mechanisms": lambda _, item: registry.described(item, version),
     }
     settings: dict[str, Any] = {}
-    for key, check in ones.items():
-        settings[key] = errors.attempt(key, partial(check, key, plain(given[key])))
-    for key, check in lists.items():
-        items = _sources(given[key]) if key == "data" else several(plain(given[key]))
+    for key, check in scalar_checks.items():
+        settings[key] = errors.attempt(key, partial(check, key, plain(raw_settings[key])))
+    for key, check in list_checks.items():
+        items = _sources(raw_settings[key]) if key == "data" else several(plain(raw_settings[key]))
         if not items:
             errors.add(key, "must not be empty")
-        places = [(_where(key, i, item), item) for i, item in enumerate(items)]
-        values = [errors.attempt(where, partial(check, key, item)) for where, item in places]
+        entries = [(_where(key, i, item), item) for i, item in enumerate(items)]
+        values = [errors.attempt(where, partial(check, key, item)) for where, item in entries]
         settings[key] = tuple(x for value in values if value is not None for x in several(value))
     for key in ("epsilon", "n", "levels", "figures"):
         if len({*map(figure_name, settings[key])}) < len(settings[key]):
@@ -118,8 +118,8 @@ def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, A
 def _where(key: str, i: int, item: object) -> str:
     """Where an item of a list stands, for its faults."""
     name = item.get("name") if isinstance(item, dict) else item
-    called = f" ({name})" if isinstance(name, str) else ""
-    return f"{key}[{i}]{called}" if key in ("data", "mechanisms") else key
+    suffix = f" ({name})" if isinstance(name, str) else ""
+    return f"{key}[{i}]{suffix}" if key in ("data", "mechanisms") else key
 
 
 def _block(settings: dict[str, Any]) -> int:
@@ -191,15 +191,17 @@ def _sources(value: object) -> list[Any]:
 def _data(version: str, data: object) -> list[Spec]:
     """The sources that one entry of `data` means, each perhaps with sizes and bounds of its own."""
     table: object = data
-    places: Spec = {}
+    overrides: Spec = {}
     if isinstance(data, dict):
         table = {key: value for key, value in data.items() if key not in OF_SCENARIOS}
-        places = {key: value for key, value in data.items() if key in OF_SCENARIOS}
-    if "n" in places:
-        places["n"] = [validate.counting("n", size, most=MOST_N) for size in several(places["n"])]
-    if "bounds" in places:
-        places["bounds"] = _interval(places["bounds"])
-    return [{**spec, **places} for spec in data_sources.described(table, version)]
+        overrides = {key: value for key, value in data.items() if key in OF_SCENARIOS}
+    if "n" in overrides:
+        overrides["n"] = [
+            validate.counting("n", size, most=MOST_N) for size in several(overrides["n"])
+        ]
+    if "bounds" in overrides:
+        overrides["bounds"] = _interval(overrides["bounds"])
+    return [{**spec, **overrides} for spec in data_sources.described(table, version)]
 
 
 def several(value: object) -> list[Any]:

@@ -43,7 +43,7 @@ from .study_table import (
 FORMATS = ("svg", "png", "pdf")
 COLUMNS, TICKS = 3, 7  # at most: panels beside each other; values of x that have a tick each
 LOG_X, LOG_Y = 4.0, 20.0  # greatest over least value, from which on an axis is logarithmic
-DEEPEST, MARGIN = 1e-6, 0.06  # of the greatest value, where such an axis ends; of an axis
+LOG_RANGE, MARGIN = 1e-6, 0.06  # of the greatest value, where such an axis ends; of an axis
 PANEL, LINE = 2.1, 0.2  # inches: heights of a panel, and of a line
 MARKERS, DASHES = ("o", "s", "^", "D", "v"), ("-", "--", ":", "-.")
 CHARACTERS = 34  # of a line above a panel
@@ -67,7 +67,7 @@ def files_of(
     files: dict[str, bytes] = {}
     with warnings.catch_warnings(), matplotlib.style.context(["default", LIGHT]):
         warnings.simplefilter("ignore")  # glyphs that the font does not have
-        figure = drawn(part, title, notes)
+        figure = draw_figure(part, title, notes)
         for kind in formats:
             file = io.BytesIO()
             figure.savefig(file, format=kind, dpi=200, metadata=UNDATED[kind])
@@ -75,7 +75,7 @@ def files_of(
     return files
 
 
-def drawn(part: FigurePart, title: str, notes: list[str], ax: Any = None) -> Any:
+def draw_figure(part: FigurePart, title: str, notes: list[str], ax: Any = None) -> Any:
     """A figure on the caller's axes, one a panel, or on new ones below a heading."""
     x = next(iter(several(part.rows, "epsilon", "n")), "mechanism")  # beside each other, if none
     of_n = "records in a data set" if part.takes == RECORDS else "candidates"
@@ -145,7 +145,7 @@ def _scales(axes: Any, part: FigurePart, x: str) -> None:
     sizes = [value for value in values if value]  # a logarithmic axis shows none of 0
     low, top = min(values), max(*values, *(row["high"] or 0.0 for row in part.rows))
     if low >= 0 and sizes and max(sizes) > LOG_Y * min(sizes):
-        low = max(DEEPEST * top, min(sizes))
+        low = max(LOG_RANGE * top, min(sizes))
         axes.set_yscale("log")
         few = (1.0, 3.0) if top < 100 * low else (1.0,)
         axes.yaxis.set_major_locator(ticker.LogLocator(subs=few))
@@ -285,13 +285,13 @@ def tables_of(table: dict[str, Any]) -> list[StudyTable]:
         note = f"{tables[0].note} {source['repeats']}".strip()
         tables[0] = replace(tables[0], note=note)
     if "printed" in source and tables:
-        tables.insert(0, _beside(source["printed"], table["rows"]))
+        tables.insert(0, _printed_table(source["printed"], table["rows"]))
     return tables
 
 
-def _beside(printed: dict[str, Any], rows: StudyRows) -> StudyTable:
+def _printed_table(printed: dict[str, Any], rows: StudyRows) -> StudyTable:
     """Numbers that a source prints, each with a standard deviation, beside those of the rows."""
-    scale, lines, apart = printed["scale"], [], [0.0]
+    scale, lines, gaps = printed["scale"], [], [0.0]
     by_place = {(row["mechanism"], row["epsilon"]): row for row in rows}
     for name, epsilon, mean, sd in printed["cells"]:
         row = by_place.get((name, epsilon))
@@ -299,13 +299,13 @@ def _beside(printed: dict[str, Any], rows: StudyRows) -> StudyTable:
             continue
         ours, spread = scale * row["exact"], row["monte_carlo_sd"]
         brackets = "-" if spread is None else f"{scale * spread:.2f}"
-        apart.append((ours - mean) / sd)
-        texts = (f"{mean} ({sd})", f"{ours:.2f} ({brackets})", f"{apart[-1]:+.2f}")
+        gaps.append((ours - mean) / sd)
+        texts = (f"{mean} ({sd})", f"{ours:.2f} ({brackets})", f"{gaps[-1]:+.2f}")
         lines.append([name, readable(epsilon), *texts])
     columns = ["mechanism", "epsilon", "printed (sd)", "ours (sd)", "difference / sd"]
-    near = (
-        f"Of the {len(lines)} printed means ours differ by at most {max(map(abs, apart)):.2f} of "
+    summary = (
+        f"Of the {len(lines)} printed means ours differ by at most {max(map(abs, gaps)):.2f} of "
         "the printed standard deviation."
     )
-    note = f"{near} {printed['note']} Ours: {OURS}"
+    note = f"{summary} {printed['note']} Ours: {OURS}"
     return StudyTable(printed["title"], columns, lines, note, keys=2)

@@ -19,7 +19,7 @@ from ...pictures.cards import Card, HtmlRepr
 from ..design.design import Cell, Design
 from ..store import folder, machine
 from ..sums.totals import Figure, Totals, edges_of, quantile, root
-from .report import drawn, heading, takes, write_report
+from .report import draw_figure, heading, takes, write_report
 from .study_table import (
     COLUMNS,
     Row,
@@ -32,7 +32,7 @@ from .study_table import (
     pivots,
 )
 
-Z95, LIMIT = 1.959963984540054, 5.0
+Z95, MAX_Z = 1.959963984540054, 5.0
 
 
 def rows_of(study: Design, totals: Totals) -> list[Row]:
@@ -99,7 +99,7 @@ def _verdict(difference: float, error: float, step: float, least: float) -> Row:
         return {"z": 0.0, "agree": True}
     variance = error * error + abs(difference) * step
     z = difference / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, difference)
-    return {"z": z, "agree": abs(z) <= LIMIT}
+    return {"z": z, "agree": abs(z) <= MAX_Z}
 
 
 def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
@@ -121,8 +121,8 @@ def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
         error = math.sqrt(float(law[at] * (1.0 - law[at])) / total)
         for name, level in (("low", p - Z95 * error), ("high", p + Z95 * error)):
             row[name] = quantile(share, edges, min(1.0, max(0.0, level)), resolution)
-        known = edges[at] > cell.subject.rounding(kind)
-        difference = float(share[at] - law[at]) if known else 0.0
+        above_rounding = edges[at] > cell.subject.rounding(kind)
+        difference = float(share[at] - law[at]) if above_rounding else 0.0
         row |= _verdict(difference, error, 0.0 if error > 0 else 1.0 / total, 1e-8)
     return row
 
@@ -279,7 +279,7 @@ class StudyResults(HtmlRepr):
             If no task is finished.
         """
         study = self.study.to_dict()
-        return drawn(parts(self._rows_of(figure), takes(study))[0], *heading(study), ax)
+        return draw_figure(parts(self._rows_of(figure), takes(study))[0], *heading(study), ax)
 
     def _rows_of(self, figure: str | None) -> StudyRows:
         """Return the rows of a figure, by default the first."""

@@ -167,9 +167,9 @@ class StudyTable(HtmlRepr):
         left = [column in self.words for column in self.columns]
         count = fitting(lines, left, room, min(self.keys + 1, len(left)))
         dropped = ", ".join(self.columns[count:])
-        lost = f"Left out, as a line has {room} columns: {dropped}." if dropped else ""
+        omission = f"Left out, as a line has {room} columns: {dropped}." if dropped else ""
         table = "\n".join(table_lines([row[:count] for row in lines], left[:count], room))
-        note = f"{self.note} {lost}".strip()
+        note = f"{self.note} {omission}".strip()
         parts = (_filled(self.title, room), table, _filled(note, room))
         return "\n\n".join(part for part in parts if part)
 
@@ -211,10 +211,10 @@ def pivots(rows: StudyRows, takes: Mapping[str, str]) -> list[StudyTable]:
 def _pivot(meanings: list[FigurePart]) -> StudyTable:
     rows = [row for part in meanings for row in part.rows]
     words = "; ".join(part.words for part in meanings)
-    apart = several(rows, *PLACE, "mechanism")
-    one = "mechanism" not in apart and "epsilon" in apart
-    across, least = ("epsilon", "mechanism") if one else ("mechanism", "epsilon")
-    down = [c for c in apart if c != across] or [least]
+    varying = several(rows, *PLACE, "mechanism")
+    is_one_mechanism = "mechanism" not in varying and "epsilon" in varying
+    across, fallback = ("epsilon", "mechanism") if is_one_mechanism else ("mechanism", "epsilon")
+    down = [c for c in varying if c != across] or [fallback]
     lines: dict[tuple[Any, ...], dict[Any, Row]] = {}
     for row in rows:
         lines.setdefault(tuple(row[c] for c in down), {})[row[across]] = row

@@ -35,9 +35,12 @@ from ..sums.totals import TaskResult
 from .task import run_task
 
 Report: TypeAlias = Callable[[int, int], object]  # called with (tasks done, tasks in all)
-BLINK = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
-AHEAD, UNKNOWN = 3, 64  # tasks that wait for each worker; in flight where workers are unknown
-MOST_WINDOWS = 61  # processes: Windows waits for no more handles at once
+MAX_WAIT = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
+TASKS_PER_WORKER, DEFAULT_TASKS = (
+    3,
+    64,
+)  # tasks that wait for each worker; in flight where workers are unknown
+MAX_WINDOWS_PROCESSES = 61  # processes: Windows waits for no more handles at once
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,12 @@ class Workers:
     @property
     def ahead(self) -> int:
         """How many tasks are in flight at most."""
-        return AHEAD * self.count or UNKNOWN
+        return TASKS_PER_WORKER * self.count or DEFAULT_TASKS
 
     def submit(self, study: Design, number: int) -> Future[TaskResult]:
         """Submit a task."""
         try:
-            with interrupts_kept() if self.spawned else contextlib.nullcontext():
+            with interrupts_blocked() if self.spawned else contextlib.nullcontext():
                 future: object = self.executor.submit(run_task, study, number)
         except Exception as error:
             raise StudyError(f"the executor takes no task: {described(error)}") from error
@@ -100,8 +103,8 @@ def workers_of(executor: object, workers: int) -> Iterator[Workers]:
             yield Workers(stack.enter_context(ThreadPoolExecutor(count)), count)
         elif executor == "processes":
             context = multiprocessing.get_context("spawn")  # forks of threads or locks can hang
-            most = min(count, MOST_WINDOWS) if os.name == "nt" else count
-            pool = ProcessPoolExecutor(most, mp_context=context, initializer=belong)
+            most = min(count, MAX_WINDOWS_PROCESSES) if os.name == "nt" else count
+            pool = ProcessPoolExecutor(most, mp_context=context, initializer=init_worker)
             yield Workers(stack.enter_context(pool), count, spawned=True)
         else:
             client: Any = stack.enter_context(_dask(count)) if executor == "dask" else executor
@@ -125,7 +128,7 @@ def _dask(workers: int) -> Iterator[Any]:
         distributed: Any = import_module("distributed")
     except ImportError:
         raise ParameterError("executor 'dask' needs distributed: pip install distributed") from None
-    with interrupts_kept():
+    with interrupts_blocked():
         cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -137,7 +140,7 @@ def _dask(workers: int) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def interrupts_kept() -> Iterator[None]:
+def interrupts_blocked() -> Iterator[None]:
     """Ctrl-C goes to all processes of a terminal: those begun here do not take it.
 
     They inherit that SIGINT is blocked; here it comes as soon as they are there.
@@ -153,7 +156,7 @@ def interrupts_kept() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def belong() -> None:
+def init_worker() -> None:
     """Ctrl-C goes to all processes of a terminal: workers finish what they do.
 
     They do not outlive the process that started them, however it ends.
@@ -161,15 +164,15 @@ def belong() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: BaseProcess) -> None:
+def _exit_with(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
 
 
-def carried_out(store: Progress, workers: Workers, progress: Report | None) -> StudyResults:
+def run_to_end(store: Progress, workers: Workers, progress: Report | None) -> StudyResults:
     """Do what is missing, and give the results; their study is the store's."""
     try:
         if store.finished < store.study.tasks:
@@ -210,7 +213,7 @@ def _finish(store: Progress, workers: Workers, report: Report) -> None:
             if not waiting:
                 return
             for future in sorted(
-                wait(waiting, BLINK, FIRST_COMPLETED).done, key=waiting.__getitem__
+                wait(waiting, MAX_WAIT, FIRST_COMPLETED).done, key=waiting.__getitem__
             ):
                 keep(future)
     except BaseException:  # what runs ends, and is kept

@@ -22,10 +22,10 @@ from typing import Any, TypeVar
 
 from ...budget.atomic_files import lock_until_closed
 from ...errors import ParameterError, StudyError
-from ..design.code import OTHER, imported, replaced, written_codes
+from ..design.code import CODE_DIFFERS, imported, replaced, written_codes
 from ..design.design import Design
-from ..design.settings import placeless
-from ..sums.totals import NOT_FINITE, NOT_OF_IT, TaskResult, Totals
+from ..design.settings import without_paths
+from ..sums.totals import FOREIGN_RESULT, NOT_FINITE, TaskResult, Totals
 from . import machine
 
 D = TypeVar("D", bound=Design)
@@ -44,13 +44,13 @@ class Progress:
         try:
             number = int(result["task"])
             if not 0 <= number < len(self.done):
-                raise StudyError(NOT_OF_IT)
+                raise StudyError(FOREIGN_RESULT)
             if not self.done[number]:
                 self.totals.add(result, number // self.study.blocks)
                 self.done[number] = True
                 self.finished += 1
         except (KeyError, TypeError, AttributeError):
-            raise StudyError(NOT_OF_IT) from None
+            raise StudyError(FOREIGN_RESULT) from None
 
     def read(self, lines: Iterable[bytes]) -> int:
         """Count the results of whole lines that are not damaged; gives where the last one ends."""
@@ -108,7 +108,7 @@ def create(path: Path, study: Design) -> Folder:
     """A new results folder; one that exists must be empty."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-        _vacant(path)
+        _check_empty(path)
         store = Folder(path, study)
     except OSError as error:
         reason = error.strerror or "system error"
@@ -116,7 +116,7 @@ def create(path: Path, study: Design) -> Folder:
             f"out must be a folder that can be written to, got {path}: {reason}"
         ) from None
     try:
-        _vacant(path)  # of two runs that begin at once the other may be done by now
+        _check_empty(path)  # of two runs that begin at once the other may be done by now
         description = {
             "study": study.to_dict(),
             "key": study.key,
@@ -130,7 +130,7 @@ def create(path: Path, study: Design) -> Folder:
     return store
 
 
-def _vacant(path: Path) -> None:
+def _check_empty(path: Path) -> None:
     """Refuse a folder that holds something; a run that was killed as it began left nothing."""
     empty = {TASKS, draft_of(path / STUDY).name}
     if any(p.name not in empty or (p.name == TASKS and p.stat().st_size) for p in path.iterdir()):
@@ -197,7 +197,9 @@ def _description(path: Path) -> tuple[dict[str, Any], str]:
 
 def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
     """Refuse a folder of another study, with the settings that differ (1 and 1.0 do)."""
-    old, new = (placeless(replaced(settings, lambda name, _: name)) for settings in (there, here))
+    old, new = (
+        without_paths(replaced(settings, lambda name, _: name)) for settings in (there, here)
+    )
     lines = [
         f"\n  {key}: {old.get(key)!r} there, {new.get(key)!r} here"
         for key in sorted({*old, *new})
@@ -207,7 +209,7 @@ def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
         raise StudyError(f"{path} holds another study:{''.join(lines)}")
     codes = {code["code"] for code in written_codes(here) if code not in written_codes(there)}
     if codes:
-        raise StudyError(OTHER.format(", ".join(sorted(codes))))
+        raise StudyError(CODE_DIFFERS.format(", ".join(sorted(codes))))
 
 
 FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)

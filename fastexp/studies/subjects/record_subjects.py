@@ -246,7 +246,7 @@ class Noisy(TrueNumber):
         midpoint = getattr(self.mechanism, "midpoint", False)
         return medians(np.asarray(block.ordered, dtype=np.float64), -np.inf, np.inf, midpoint)
 
-    def _placed(self, block: Block) -> tuple[FloatArray, FloatArray]:
+    def _centres_and_scales(self, block: Block) -> tuple[FloatArray, FloatArray]:
         """Centres and scales, computed once a block."""
         if self not in block.shared:
             ordered = np.asarray(block.ordered, dtype=np.float64)
@@ -258,23 +258,23 @@ class Noisy(TrueNumber):
         return self._outputs(block).figures(self.truths(block), names)
 
     def _outputs(self, block: Block) -> ClampedNoise:
-        return ClampedNoise(self._noise, *self._placed(block), (self.low, self.high))
+        return ClampedNoise(self._noise, *self._centres_and_scales(block), (self.low, self.high))
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
         """What `sample` gives, with the centres and scales that are known."""
-        (centres, scales), mechanism = self._placed(block), self.mechanism
+        (centres, scales), mechanism = self._centres_and_scales(block), self.mechanism
         return simulate(
             mechanism._kind, centres, scales, mechanism._limits, key, block.streams, size, 1
         )
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
-        centres, scales = (part[:, None] for part in self._placed(block))
+        centres, scales = (part[:, None] for part in self._centres_and_scales(block))
         outputs = ClampedNoise(self._noise, centres, scales, (self.low, self.high))
         truths = self.truths(block)[:, None]
         return 1.0 - outputs.tails(truths + edges)[1] - outputs.before(truths - edges)[0]
 
 
-MOST_EXACT = 4  # quantiles
+MAX_EXACT_QUANTILES = 4  # quantiles
 
 
 @dataclass(frozen=True)
@@ -344,7 +344,7 @@ class ManyQuantiles(StudySubject):
         self.q: tuple[Fraction, ...] = mechanism._q
         self.grid: Grid = mechanism.grid
         is_joint = rival is None and isinstance(mechanism, JointMechanism)
-        self.closed: bool = is_joint and len(self.q) <= MOST_EXACT
+        self.closed: bool = is_joint and len(self.q) <= MAX_EXACT_QUANTILES
 
     def _ends(self, block: Block) -> tuple[AnyArray, AnyArray]:
         """Between which records each true quantile lies: two arrays (rows, m)."""

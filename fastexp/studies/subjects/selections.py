@@ -22,7 +22,7 @@ from ...privacy import Guarantee, pure_guarantee, selection_rate
 from .subject import Block, Random, StudySubject, one_of_units, random_of
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)
-MAX_PIECE, BEYOND = 4.0, 44.0  # scales: of a piece, and after the best, where e^-44 is left
+MAX_PIECE, TAIL = 4.0, 44.0  # scales: of a piece, and after the best, where e^-44 is left
 
 
 def noisy_max_losses(losses: FloatArray, rate: float) -> FloatArray:
@@ -55,12 +55,12 @@ def _log_below(z: FloatArray) -> FloatArray:
 
 def _nodes(utilities: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights from far below the best utility (0) to far above it."""
-    inner = utilities[utilities > -BEYOND]
-    knots = np.unique(np.concatenate([[-BEYOND, BEYOND], inner]))
+    inner = utilities[utilities > -TAIL]
+    knots = np.unique(np.concatenate([[-TAIL, TAIL], inner]))
     parts = []
     for low, high in pairwise(knots):
         parts.append(np.linspace(low, high, int(np.ceil((high - low) / MAX_PIECE)) + 1)[:-1])
-    ends = np.append(np.concatenate(parts), BEYOND)
+    ends = np.append(np.concatenate(parts), TAIL)
     half = np.diff(ends) / 2
     x = (ends[:-1] + half)[:, None] + half[:, None] * NODES
     return x.reshape(-1), (half[:, None] * WEIGHTS).reshape(-1)
@@ -72,7 +72,7 @@ class Utilities(StudySubject):
     takes: ClassVar[str] = "utilities"
     is_bounded: ClassVar[bool] = False
 
-    def _taken(self, rows: AnyArray) -> AnyArray:
+    def _as_input(self, rows: AnyArray) -> AnyArray:
         """Utilities as the mechanism takes them: perhaps as integers only."""
         if not isinstance(self.mechanism, CountsMechanism):
             return np.ascontiguousarray(rows)
@@ -83,7 +83,7 @@ class Utilities(StudySubject):
         return counts
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        rows = self._taken(block.rows)
+        rows = self._as_input(block.rows)
         return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
 
     def most(self, figure: str, n: int) -> float:
@@ -134,7 +134,7 @@ class Selection(Utilities):
         losses = row.max() - row
         if self.is_laplace:
             return losses, noisy_max_losses(losses, float(self.mechanism._weighting.rate))
-        return losses, self.mechanism.law(self._taken(row)).probabilities
+        return losses, self.mechanism.law(self._as_input(row)).probabilities
 
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
@@ -280,7 +280,7 @@ class TopSelection(Utilities):
         return np.argsort(-block.rows, axis=1, kind="stable")[:, : self.k]
 
     def _laws(self, block: Block) -> list[Any]:
-        return [self.mechanism.law(row) for row in self._taken(block.rows)]
+        return [self.mechanism.law(row) for row in self._as_input(block.rows)]
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
         return of_laws(self._laws(block), None, {"loss"}.intersection(names))

@@ -151,8 +151,8 @@ class TrueNumber(StudySubject):
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
     ) -> dict[str, FloatArray]:
-        off = drawn - self.truths(block)[:, None]
-        return {"bias": off, "error": np.abs(off)}
+        deviations = drawn - self.truths(block)[:, None]
+        return {"bias": deviations, "error": np.abs(deviations)}
 
     def rounding(self, figure: str) -> float:
         ends = max(abs(self.low), abs(self.high))

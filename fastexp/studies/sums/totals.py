@@ -20,10 +20,10 @@ from ..._typing import AnyArray, FloatArray, IntArray
 from ...errors import StudyError
 from ..design.design import Cell, Design
 
-PER_OCTAVE, OCTAVES = 16, 40
-BINS = PER_OCTAVE * OCTAVES + 3  # with those of 0 and of all that is beyond the last edge
+BINS_PER_OCTAVE, OCTAVES = 16, 40
+BINS = BINS_PER_OCTAVE * OCTAVES + 3  # with those of 0 and of all that is beyond the last edge
 UNIT = 1 << 30  # of expected numbers
-OCTAVE_STEPS = np.array([2.0 ** (i / PER_OCTAVE) for i in range(PER_OCTAVE)])
+OCTAVE_STEPS = np.array([2.0 ** (i / BINS_PER_OCTAVE) for i in range(BINS_PER_OCTAVE)])
 
 
 @lru_cache(maxsize=64)
@@ -46,8 +46,8 @@ def edges_of(cell: Cell, figure: str) -> FloatArray:
 
 def counts(values: FloatArray, edges: FloatArray) -> IntArray:
     """How many of the values >= 0 fall in each bin; what is beyond the last edge, in one more."""
-    where = np.searchsorted(edges, values.reshape(-1), "left")
-    return np.bincount(where, minlength=edges.size + 1).astype(np.int64)
+    bin_index = np.searchsorted(edges, values.reshape(-1), "left")
+    return np.bincount(bin_index, minlength=edges.size + 1).astype(np.int64)
 
 
 def quantile(
@@ -89,7 +89,7 @@ def packed(values: IntArray) -> list[Any]:
 FigureSums: TypeAlias = dict[str, Any]  # of one figure: moments, sums and bins, as JSON has them
 TaskResult: TypeAlias = dict[str, Any]  # "task", "rows", and a list "cells" of figures' sums
 
-NOT_OF_IT = "a task's result is not one of this study"
+FOREIGN_RESULT = "a task's result is not one of this study"
 NOT_FINITE = "a figure is infinite or not a number: are bounds too wide?"
 
 
@@ -167,7 +167,7 @@ class Totals:
         pairs = zip(self.cells, self.figures, strict=True)
         places = [figures for cell, figures in pairs if cell.scenario == scenario]
         if len(places) != len(result["cells"]):
-            raise StudyError(NOT_OF_IT)
+            raise StudyError(FOREIGN_RESULT)
         self.rows[scenario] += result["rows"]
         try:
             for figures, parts in zip(places, result["cells"], strict=True):
