@@ -1,8 +1,8 @@
-"""Code of the user in a study: functions and objects, of which a file holds names and digests.
+"""The user's code in a study: functions and objects, saved by their names and digests.
 
-A digest covers the source of a function (of a lambda, and where Python has no source, its byte
-code), its defaults and the values that it closes over; of an object the source of its class and
-its attributes without an underscore. What these refer to in their module does not count.
+The digest of a function covers its source (the byte code of a lambda, and of a function without
+source), its defaults and the values that it closes over. The digest of an object covers the source
+of its class, and its attributes without an underscore. Neither covers other names of the module.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ CODE_DIFFERS = (
     "the code of {} differs from the one that the study was made with: go on with that code, or "
     "run the study anew (a study with version= goes on while that stays the same)"
 )
-MAX_DEPTH = 12  # values in values, at most
-EMPTY_CELL = types.CellType()  # of a name that is not yet bound
-CODE_KEYS = {"code", "digest"}  # keys of what is written down
+MAX_DEPTH = 12  # levels of nested values that a digest covers
+EMPTY_CELL = types.CellType()  # the closure cell of a name that is not bound yet
+CODE_KEYS = {"code", "digest"}  # the keys of saved code
 
 
 @dataclass(frozen=True)
 class Code:
-    """A callable or an object of the user's: its name, its digest, and itself if it is here."""
+    """The user's callable or object: its name, its digest, and its value if that is known."""
 
     reference: str  # module:qualified name
     digest: str
@@ -41,11 +41,11 @@ class Code:
 
     @property
     def name(self) -> str:
-        """The last part of its name."""
+        """The last part of the reference."""
         return self.reference.rpartition(":")[2].rpartition(".")[2]
 
     def here(self) -> Any:
-        """Itself; StudyError if only its name is known."""
+        """Return the value; raise StudyError if only the name is known."""
         if self.value is None:
             raise StudyError(
                 f"the study needs {self.reference}, of which a file holds only the name: give the "
@@ -55,9 +55,9 @@ class Code:
 
 
 def code_of(value: object, version: str = "", reference: str = "") -> Code:
-    """The code of a callable or an object; where it has a version, that is its digest's.
+    """Return the code of a callable or an object; a version is digested instead of its source.
 
-    `reference` is where it was imported from.
+    `reference` is the name under which it was imported.
     """
     if isinstance(value, Code):
         return value
@@ -70,7 +70,7 @@ def code_of(value: object, version: str = "", reference: str = "") -> Code:
 
 
 def imported(reference: str, digest: str, version: str) -> Code:
-    """The code that ``module:name`` means, of that digest; a class is called, without arguments."""
+    """Import the code ``module:name`` and check its digest; a class is called without arguments."""
     module, _, path = reference.partition(":")
     try:
         value = attrgetter(path)(import_module(module))
@@ -86,7 +86,7 @@ def imported(reference: str, digest: str, version: str) -> Code:
 
 
 def mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:
-    """Settings as JSON has them: lists, tables, and what `leaf` gives for anything else."""
+    """Return settings as lists and tables, with `leaf` applied to all other values."""
     if isinstance(value, (list, tuple)):
         return [mapped(item, leaf) for item in value]
     if isinstance(value, dict) and set(value) != CODE_KEYS:
@@ -95,24 +95,24 @@ def mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def replaced(settings: Any, find: Callable[[str, str], object]) -> Any:
-    """Settings as they are written down, with what `find` gives for the name and the digest."""
+    """Return saved settings, with ``find(name, digest)`` in place of saved code."""
     return mapped(settings, lambda x: find(x["code"], x["digest"]) if isinstance(x, dict) else x)
 
 
 def leaves(settings: object) -> list[Any]:
-    """All that is in settings but lists and tables: numbers, words, code or what stands for it."""
+    """Return all values in settings that are not lists or tables: numbers, words, code."""
     parts: list[Any] = []
     mapped(settings, parts.append)
     return parts
 
 
 def written_codes(settings: dict[str, Any]) -> list[dict[str, str]]:
-    """What is written down of the user's code."""
+    """Return the names and digests of the user's code in saved settings."""
     return [leaf for leaf in leaves(settings) if isinstance(leaf, dict)]
 
 
 def _name(value: object) -> str:
-    """The module and the qualified name of a function, or of an object's class."""
+    """Return the module and the qualified name of a function, or of the class of an object."""
     while isinstance(value, partial):
         value = value.func
     if not hasattr(value, "__qualname__"):
@@ -121,14 +121,14 @@ def _name(value: object) -> str:
 
 
 def _facts(value: Any, depth: int = 0) -> Any:
-    """What a value is, as JSON has it."""
+    """Return the type and the content of a value, as JSON values."""
     parts = _parts(value) if depth < MAX_DEPTH else ""
     facts = parts if isinstance(parts, str) else [_facts(part, depth + 1) for part in parts]
     return [type(value).__qualname__, facts]
 
 
 def _parts(value: Any) -> str | Iterable[Any]:
-    """What a value consists of; a text that says all of it."""
+    """Return the parts of a value, or a text that determines it."""
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
         return repr(value)
     if isinstance(value, np.ndarray):
@@ -159,7 +159,7 @@ def _parts(value: Any) -> str | Iterable[Any]:
 
 
 def _source(value: Any) -> str | None:
-    """The source of a function or a class, without its indentation; None if there is none."""
+    """Return the source of a function or a class without indentation; None if there is none."""
     try:
         return inspect.cleandoc(inspect.getsource(value))
     except (OSError, TypeError):
