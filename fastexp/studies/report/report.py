@@ -43,7 +43,8 @@ from .study_table import (
 FORMATS = ("svg", "png", "pdf")
 COLUMNS, TICKS = 3, 7  # at most: panels beside each other; values of x that have a tick each
 LOG_X, LOG_Y = 4.0, 20.0  # greatest over least value, from which on an axis is logarithmic
-LOG_RANGE, MARGIN = 1e-6, 0.06  # of the greatest value, where such an axis ends; of an axis
+LOG_RANGE = 1e-6  # the least lower end of a logarithmic axis, as a share of its greatest value
+MARGIN = 0.06  # of an axis at either end, as a share of its range
 PANEL, LINE = 2.1, 0.2  # inches: heights of a panel, and of a line
 MARKERS, DASHES = ("o", "s", "^", "D", "v"), ("-", "--", ":", "-.")
 CHARACTERS = 34  # of a line above a panel

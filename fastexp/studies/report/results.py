@@ -32,7 +32,8 @@ from .study_table import (
     pivots,
 )
 
-Z95, MAX_Z = 1.959963984540054, 5.0
+Z95 = 1.959963984540054  # standard deviations to either end of a 95 % interval
+MAX_Z = 5.0  # standard errors by which exact figures and draws may differ
 
 
 def rows_of(study: Design, totals: Totals) -> list[Row]:

@@ -36,10 +36,8 @@ from .task import run_task
 
 Report: TypeAlias = Callable[[int, int], object]  # called with (tasks done, tasks in all)
 MAX_WAIT = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
-TASKS_PER_WORKER, DEFAULT_TASKS = (
-    3,
-    64,
-)  # tasks that wait for each worker; in flight where workers are unknown
+TASKS_PER_WORKER = 3  # tasks in flight at most, for each worker
+DEFAULT_TASKS = 64  # tasks in flight at most, if the number of workers is not known
 MAX_WINDOWS_PROCESSES = 61  # processes: Windows waits for no more handles at once
 
 

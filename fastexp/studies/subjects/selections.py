@@ -22,7 +22,8 @@ from ...privacy import Guarantee, pure_guarantee, selection_rate
 from .subject import Block, Random, StudySubject, one_of_units, random_of
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)
-MAX_PIECE, TAIL = 4.0, 44.0  # scales: of a piece, and after the best, where e^-44 is left
+MAX_PIECE = 4.0  # scales of the noise in a piece of the quadrature, at most
+TAIL = 44.0  # scales to either side of the best utility: about e^-44 of the mass is beyond
 
 
 def noisy_max_losses(losses: FloatArray, rate: float) -> FloatArray:
