@@ -17,9 +17,9 @@ from .canvas import FILLED, bars, label, numbered
 TOP, TOP_OF_GROUP = 20, 8  # the most candidates in a picture, and in a panel of a group
 BARS = 120  # the most bars of draws on a fine grid
 FACTORS = 0.2, 1.0, 5.0  # of epsilon, if laws are compared
-MAX_PEAK_RATIO = 15.0  # times the lowest peak: beyond this, densities get a logarithmic scale
-LOG_RANGE = 1e-5  # relative to the highest density: the lower end of that scale
-MAX_ERROR_BARS = 50  # points: with more, error bars would hide the bars
+MAX_PEAK_RATIO = 15.0  # highest over lowest peak; above it, densities get a logarithmic scale
+LOG_RANGE = 1e-5  # the lower end of that scale, relative to the highest density
+MAX_ERROR_BARS = 50  # more error bars would hide the bars
 OBSERVED = "observed frequency"
 MAX_BARS, BINS = 160, 2000  # the most points that are shown one by one; bins of a density
 TAIL = 0.005  # the probability that is out of sight at each end
@@ -32,13 +32,13 @@ SPREAD = "exact probability ± 2 standard errors"
 class Laws:
     """Laws of one mechanism, one for each group, with their true values and draws."""
 
-    mechanism: Described | None  # one of a query, or over utilities; None: unknown
+    mechanism: Described | None  # that of a query, or one over utilities; None: unknown
     column: str  # the name of its records
     laws: Sequence[Any]  # with `cdf` and `ppf`, or `probabilities`; for top-k, of the first place
     truths: Sequence[Any]  # for each group, or None; counts of candidates, None for utilities
     grid: Grid | None = None  # for numbers; None: their laws are densities
     candidates: Sequence[Any] | None = None  # None for numbers
-    records: Sequence[int] = ()  # the number that counts, by group; empty for one data set
+    records: Sequence[int] = ()  # the number of records that count, by group; may be empty
     by: Sequence[str] = ()  # the columns of groups; empty if all rows are one group
     labels: Sequence[Mapping[str, Any]] = ()  # the name of each group, by column
     draws: AnyArray | None = None  # (groups, size): numbers, or candidates by number
@@ -57,12 +57,12 @@ class Laws:
 
     @property
     def priced(self) -> bool:
-        """Return whether the numbers are prices."""
+        """Whether the numbers are prices."""
         return self.mechanism is not None and name_of(self.mechanism) == "price"
 
 
 class View(NamedTuple):
-    """The edges of visible bins, and their points: one in each, or none if there are many."""
+    """The edges of visible bins, and the points of a grid in them if there is one in each bin."""
 
     edges: FloatArray
     points: FloatArray
@@ -105,14 +105,14 @@ def outside(law: Any, view: View) -> list[str]:
 
 
 def _edges(grid: Grid, cuts: IntArray) -> FloatArray:
-    """Return the midpoints between points at each cut; as far outside at the ends of the grid."""
+    """Return the midpoint below each cut; at the ends of the grid, half a step outside."""
     inner = cuts.clip(1, grid.size - 1)
     left, right = (grid.values(at).astype(np.float64) / 2 for at in (inner - 1, inner))
     return np.asarray(left + right + 2 * (cuts - inner) * (right - left))
 
 
 def heights_of(law: Any, view: View) -> FloatArray:
-    """Return the probabilities of few points, or densities."""
+    """Return the probabilities of the points, or densities if the view has no points."""
     if view.points.size:
         return np.asarray(law.pmf(view.points))
     return np.asarray(np.diff(law.cdf(view.edges)).clip(min=0) / np.diff(view.edges))

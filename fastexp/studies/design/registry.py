@@ -33,7 +33,7 @@ Bounds = tuple[Any, Any] | None
 FAR = 1024.0  # range of errors for records that are not clamped, in widths of the bounds
 OF_SUBJECTS = ("name", "label", "takes", "parts", "subject")  # keys of a user's subject
 NOT_OF_STUDIES = ("epsilon", "any_epsilon")  # parameters of a template that the study sets
-SUBJECTS: dict[str, Any] = {  # by `Row.study`
+SUBJECTS: dict[str, Any] = {  # classes of subjects, by `Row.study`
     "ranks": record_subjects.Ranked,
     "mode": record_subjects.ModeSubject,
     "price": record_subjects.PriceSubject,
