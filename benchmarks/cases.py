@@ -1,4 +1,4 @@
-"""All cases. `run.py` measures them, the test-suite runs them at toy size."""
+"""All cases. `run.py` measures them, and the test suite runs them at toy size."""
 
 from __future__ import annotations
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from .report import Record, latest, results, title
 
-SIZES = 3  # that a curve has at least
+SIZES = 3  # the fewest sizes of a curve
 MARKERS = "osD^vPX<"
 Curves = dict[str, tuple[list[int], list[float]]]
 
 
 def curves(records: list[Record]) -> dict[str, Curves]:
-    """Of each title with several k, the sizes and the medians of each row, without limits."""
+    """Return the sizes and medians of each row but limits, for each title with several k."""
     titles: dict[str, Curves] = {}
     for run in latest(records):
         for case in run["cases"]:
@@ -33,7 +33,7 @@ def curves(records: list[Record]) -> dict[str, Curves]:
 
 
 def draw(axes: Any, points: Curves) -> None:
-    """The curves, fastexp's first and thick; no peer has its colour."""
+    """Draw the curves, first a thick one of fastexp, whose colour no peer has."""
     from matplotlib.ticker import EngFormatter
 
     for i, (name, (sizes, seconds)) in enumerate(points.items()):

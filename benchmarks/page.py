@@ -1,6 +1,6 @@
 """The site's page of benchmarks: ``python -m benchmarks.page`` prints its tables.
 
-For each run: each case that no later run has measured against its best peer, then every row.
+For each run: the cases that no later run has measured, against their best peers, then all rows.
 """
 
 from __future__ import annotations

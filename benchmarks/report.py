@@ -1,8 +1,8 @@
 """Tables of results: ``python -m benchmarks.report --write``.
 
-Every row is shown, lost ones in bold; figures have 3 significant digits. README.md has
-the worst case of each task in `HEADLINES`, from the newest file that measured it: --write
-puts them there. `page.py` has all of them.
+Every row is shown, lost rows in bold; figures have 3 significant digits. --write puts into
+README.md the worst case of each task in `HEADLINES`, from the newest file that measured it.
+`page.py` prints all cases.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .harness.provenance import RESULTS, ROOT
 from .selection.leak import THRESHOLD
 
 Record = dict[str, Any]
-Pair = tuple[Record, Record, Record]  # a case, fastexp's row, its best peer's
+Pair = tuple[Record, Record, Record]  # a case, the row of fastexp, the row of the best peer
 README = ROOT / "README.md"
-NOISY = 0.15  # spread from which a row is marked
+NOISY = 0.15  # rows with a larger spread are marked
 UNITS = {
     "s": (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9)),
     "B": (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)),
@@ -41,7 +41,7 @@ BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 
 
 def digits(value: float) -> str:
-    """3 significant digits, without an exponent."""
+    """Return a number with 3 significant digits, without an exponent."""
     if value == 0:
         return "0"
     rounded = float(f"{value:.2e}")
@@ -49,33 +49,33 @@ def digits(value: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A figure in the unit that leaves at least one digit before the point."""
+    """Return a figure in the largest unit that leaves a digit before the point."""
     rounded, units = float(f"{value:.2e}"), UNITS[unit]
     name, scale = next((pair for pair in units if rounded >= pair[1] * (1 - 1e-9)), units[-1])
     return f"{digits(rounded / scale)} {name}".rstrip()
 
 
 def count(value: int) -> str:
-    """1,000 or 1e+07 in the shorter way."""
+    """Return an integer such as 1,000; a large power of ten as 1e7."""
     power = floor(log10(value))
     return f"1e{power}" if power >= 4 and value == 10**power else f"{value:,}"
 
 
 def shape(row: Record) -> str:
-    """How many utilities there are, or how many in how many rows."""
+    """Return the number of utilities, or the number of rows and of utilities in each."""
     rows = row.get("rows", 1)  # older records have no rows
     return f"{count(rows)} x {count(row['k'])}" if rows > 1 else count(row["k"])
 
 
 def lost(row: Record) -> bool:
-    """Whether a peer was better, or a release's time gave something away."""
+    """Whether a peer was better, or the time of a release depended on the data."""
     if row["unit"] == "|t|":
         return bool(row["role"] == "ours" and row["median"] > THRESHOLD)
     return bool(row["role"] == "rival" and row["ratio"] < 1)
 
 
 def line(row: Record) -> str:
-    """One row of a case's table."""
+    """Return one row of a case's table."""
     figure, spread = quantity(row["median"], row["unit"]), f"{100 * row['spread']:.0f}%"
     if row["unit"] == "|t|":  # noise about 0 has no relative spread
         spread = f"up to {digits(max(row['repeats']))}"
@@ -95,13 +95,13 @@ HEAD = """| k | what | role | median | ratio | spread | first call | repeats x c
 
 
 def title(case: Record) -> str:
-    """A case's name with what its inputs are, without their sizes."""
+    """Return a case's name with the kind of its inputs, without their sizes."""
     parts = str(case["id"]).split("/")
     return " ".join(part for part in parts if not part.startswith(("k=", "rows=")))
 
 
 def all_rows(record: Record) -> str:
-    """Every row of every case, measured or absent."""
+    """Return every row of every case, measured or absent."""
     parts = []
     for name, cases in groupby(record["cases"], key=title):
         lines = [f"**{name}**\n", HEAD]
@@ -125,7 +125,7 @@ NOTES = (
 
 
 def about(record: Record) -> str:
-    """One paragraph of provenance."""
+    """Return one paragraph of provenance."""
     p = record["provenance"]
     versions = ", ".join(f"{name} {v}" for name, v in p["versions"].items() if v)
     low, high = record["load"]
@@ -140,14 +140,14 @@ SUMMARY_HEAD = """| case | k | fastexp | best peer | its figure | ratio |
 
 
 def summary(record: Record) -> str:
-    """One line a case: fastexp, the best peer and their ratio, whoever won."""
+    """Return a line for each case: fastexp, the best peer and their ratio."""
     pairs = compared_pairs(record)
     lines = [f"| {title(case)} | {' | '.join(compared(*rows))} |" for case, *rows in pairs]
     return "\n".join([tally(pairs), "", SUMMARY_HEAD, *lines])
 
 
 def compared(ours: Record, best: Record) -> list[str]:
-    """The cells of a comparison, from the size to the ratio."""
+    """Return the cells of a comparison, from the size to the ratio."""
     ratio = f"{digits(best['ratio'])}x"
     return [
         *(shape(best), quantity(ours["median"], ours["unit"])),
@@ -161,7 +161,7 @@ HEADLINES_HEAD = """| task | size | fastexp | best peer | peer's time | worst ra
 
 
 def headlines(records: list[Record]) -> str:
-    """The worst case of each task in `HEADLINES`, how many cases are lost, and on what."""
+    """Return the worst case of each task in `HEADLINES`, the number of lost cases, and origins."""
     origin_of: dict[str, str] = {}
     pairs = list[Pair]()
     for run in latest(records):
@@ -182,18 +182,18 @@ def headlines(records: list[Record]) -> str:
 
 
 def origin(record: Record) -> str:
-    """The commit that was measured, and the processor."""
+    """Return the commit that was measured, and the processor."""
     p = record["provenance"]
     return f"at commit {commit(p)} on {p['cpu']}"
 
 
 def commit(provenance: Record) -> str:
-    """A commit in ten digits, and whether the checkout had changes."""
+    """Return ten digits of a commit, and whether the checkout had changes."""
     return provenance["commit"][:10] + (" with changes" if provenance["dirty"] else "")
 
 
 def compared_pairs(record: Record) -> list[Pair]:
-    """Of every case that has a peer fastexp's row and the best peer's."""
+    """Return each case that has a peer, with the rows of fastexp and of the best peer."""
     pairs = []
     for case in record["cases"]:
         rows = [row for row in record["rows"] if row["case"] == case["id"] and row["unit"] != "|t|"]
@@ -205,23 +205,23 @@ def compared_pairs(record: Record) -> list[Pair]:
 
 
 def ratio_of(pair: Pair) -> float:
-    """How many times as long the best peer takes."""
+    """Return the ratio of the best peer's time to that of fastexp."""
     return float(pair[2]["ratio"])
 
 
 def tally(pairs: list[Pair]) -> str:
-    """How many cases are lost."""
+    """Return the number of lost cases, in words."""
     losses = sum(lost(best) for _, _, best in pairs)
     return f"A peer is better in {losses} of the {len(pairs)} cases that have peers."
 
 
 def results() -> list[Record]:
-    """Every record that is kept, oldest first."""
+    """Return all saved records, the oldest first."""
     return [json.loads(path.read_text("utf-8")) for path in sorted(RESULTS.glob("2*.json"))]
 
 
 def latest(records: list[Record]) -> list[Record]:
-    """The records, each with the cases that no later one has measured."""
+    """Return the records, each with only those cases that no later record has."""
     last = {case["id"]: record for record in records for case in record["cases"]}
     return [
         record | {"cases": [case for case in record["cases"] if last[case["id"]] is record]}
@@ -230,7 +230,7 @@ def latest(records: list[Record]) -> list[Record]:
 
 
 def main() -> None:
-    """Print README.md's table, or put it there."""
+    """Print the table of README.md, or write it there."""
     table = headlines(results())
     if "--write" not in sys.argv:
         print(table)

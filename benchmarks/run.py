@@ -20,8 +20,8 @@ QUICK = Options(repeats=3, sample_s=0.02, check_s=0.1, runs=20_000)
 
 
 def measure_all(cases: Iterable[Case], options: Options) -> dict[str, Any]:
-    """Measure the cases; the record of everything."""
-    origin, before = provenance(), load()  # the commit is read before an hour can pass
+    """Measure the cases, and return the record of everything."""
+    origin, before = provenance(), load()  # the commit may change while cases are measured
     ids, rows, absent = list[dict[str, str]](), list[Any](), list[dict[str, str]]()
     for case in cases:
         start = time.perf_counter()
@@ -35,7 +35,7 @@ def measure_all(cases: Iterable[Case], options: Options) -> dict[str, Any]:
 
 
 def as_records(outcome: Outcome) -> list[dict[str, Any]]:
-    """The rows of one case with what follows from their repeats; |t| has no ratio."""
+    """Return the rows of a case with median, spread and ratio; |t| has no ratio."""
     ours = next((row.median for row in outcome.rows if row.role == "ours"), None)
     records = []
     for row in outcome.rows:
@@ -46,7 +46,7 @@ def as_records(outcome: Outcome) -> list[dict[str, Any]]:
 
 
 def write(record: dict[str, Any]) -> None:
-    """Into ``bench_results/<date>-<commit>.json``, marked if the checkout was dirty."""
+    """Write ``bench_results/<date>-<commit>.json``, marked if the checkout was dirty."""
     origin = record["provenance"]
     mark = "-dirty" if origin["dirty"] else ""
     stamp = origin["date"].replace(":", "")

@@ -1,7 +1,7 @@
-"""Kernels alone, for watching them during development: ``pytest benchmarks --benchmark-enable``.
+"""Times of single kernels, for development: ``pytest benchmarks --benchmark-enable``.
 
-Each is timed on the largest arguments that fastexp's own calls give it in the cases, at a size of
-at most `K` candidates or records, and in some calls that no case has. To compare two commits, add
+Each kernel is timed on the largest arguments that it gets from fastexp's calls in the cases, with
+at most `K` candidates or records, and from some calls that no case has. To compare two commits, add
 ``--benchmark-save=NAME`` on the first and ``--benchmark-compare`` on the second.
 """
 
@@ -25,14 +25,14 @@ from .harness.measure import timed
 from .harness.workload import SEED, Case
 
 K, SIZE, ROWS, ROUNDS = 100_000, 1_000, 100, 50
-IN_PROCESSES = ("cold_start", "engine_")  # where nothing can be recorded
+IN_PROCESSES = ("cold_start", "engine_")  # cases in other processes: calls cannot be recorded
 Arguments = tuple[Any, ...]
 import_kernels()
 
 
 @contextmanager
 def recording() -> Iterator[dict[str, Arguments]]:
-    """The largest arguments that each kernel is called with in the block, as they were."""
+    """Record copies of the largest arguments with which each kernel is called in the block."""
     calls: dict[str, Arguments] = {}
     plain = Kernel.__call__
 
@@ -47,17 +47,17 @@ def recording() -> Iterator[dict[str, Arguments]]:
 
 
 def size_of(arguments: Arguments) -> int:
-    """Bytes of all arrays."""
+    """Return the bytes of all arrays."""
     return sum(argument.nbytes for argument in arguments if isinstance(argument, np.ndarray))
 
 
 def copied(arguments: Arguments) -> Arguments:
-    """Arguments that may be written to."""
+    """Return copies of arguments, which a kernel may write to."""
     return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
 
 
 def kernel_calls(k: int, size: int, rows: int) -> dict[str, Arguments]:
-    """What fastexp's calls in all cases, of these sizes at most, call kernels with."""
+    """Return the arguments of kernels in fastexp's calls in all cases, of at most these sizes."""
     with recording() as calls:
         for case in CASES:
             if not case.name.startswith(IN_PROCESSES):
@@ -67,7 +67,7 @@ def kernel_calls(k: int, size: int, rows: int) -> dict[str, Arguments]:
 
 
 def run_ours(case: Case) -> None:
-    """Call fastexp once in every way of the case."""
+    """Call fastexp once for each of its entries in the case."""
     work = case.work()
     for entry in case.entries:
         if entry.role in ("ours", "variant") and case.measure is timed:
@@ -75,7 +75,7 @@ def run_ours(case: Case) -> None:
 
 
 def call_others(k: int, rows: int) -> None:
-    """Calls that no case has: laws, texts as keys, candidates and prices by group, quantiles."""
+    """Make calls that no case has: laws, text keys, candidates and prices by group, quantiles."""
     rng = np.random.default_rng(SEED)
     keys, records, utilities = rng.integers(rows, size=k), rng.random(k), 20 * rng.random((rows, k))
     groups, numbers = range(rows), rng.integers(9, size=k)

@@ -10,7 +10,7 @@ import fastexp as fx
 def main() -> None:
     arguments = style.begin(__doc__)
     schooling = style.table("people.csv")["educ"]
-    counts = np.bincount(schooling, minlength=17)[1:]  # of 16 levels
+    counts = np.bincount(schooling, minlength=17)[1:]  # the people at each of 16 levels
     shared = {"epsilon": 0.02, "sensitivity": 1, "monotonic": True}
     mechanisms = {
         "exponential": fx.Exponential(**shared),

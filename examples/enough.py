@@ -6,7 +6,7 @@ import style
 
 import fastexp as fx
 
-TWO_SIDES = [49.95] * 100 + [50] + [52.2] * 100  # the median is 50, hardly anybody is near
+TWO_SIDES = [49.95] * 100 + [50] + [52.2] * 100  # the median is 50, with few records near it
 
 
 def main() -> None:

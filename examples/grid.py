@@ -9,7 +9,7 @@ import fastexp as fx
 
 def main() -> None:
     arguments = style.begin(__doc__)
-    schooling = style.table("people.csv")["educ"]  # 16 levels, as whole numbers
+    schooling = style.table("people.csv")["educ"]  # integers for 16 levels
     steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]
     truth = np.median(schooling)
     figure, axes = plt.subplots(figsize=(6, 4.2))

@@ -14,7 +14,7 @@ COUNTS = {
 
 
 def drawn(mechanisms, counts):
-    """The mean loss of the worst place, in seeded draws."""
+    """Return the mean loss of the worst place, in seeded draws."""
     draws = [mechanism.sample(counts, size=400, rng=1) for mechanism in mechanisms]
     return [(np.sort(counts)[: -K - 1 : -1] - counts[d]).max(axis=1).mean() for d in draws]
 

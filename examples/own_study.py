@@ -8,7 +8,7 @@ import fastexp as fx
 
 
 def waiting(rng, n):
-    """Waiting times in minutes: most of them short, some of them long."""
+    """Draw waiting times in minutes: most of them short, some of them long."""
     return 30 * rng.weibull(0.7, n)
 
 
@@ -18,11 +18,11 @@ class NoisyMean:
     name = "noisy mean"
 
     def truth(self, data):
-        """The median of all times."""
+        """Return the median of all times."""
         return np.median(data)
 
     def sample(self, data, epsilon, size, rng):
-        """Answers, one for each draw."""
+        """Return answers, one for each draw."""
         return np.minimum(data, 60).mean() + rng.laplace(0, 60 / data.size / epsilon, size)
 
 

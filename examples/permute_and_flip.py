@@ -10,7 +10,7 @@ import fastexp as fx
 def main() -> None:
     arguments = style.begin(__doc__)
     schooling = style.table("people.csv")["educ"]
-    counts = np.bincount(schooling, minlength=17)[1:]  # of 16 levels
+    counts = np.bincount(schooling, minlength=17)[1:]  # the people at each of 16 levels
     epsilons = np.geomspace(0.01, 0.3, 40)
     figure, axes = plt.subplots(figsize=(6, 4.2))
     for mechanism in (fx.Exponential, fx.PermuteAndFlip):

@@ -1,4 +1,4 @@
-"""How the time of several quantiles grows with m, 1/ε and n, measured while this is drawn."""
+"""How the time of several quantiles grows with m, 1/ε and n, measured as the picture is made."""
 
 import time
 
@@ -13,7 +13,7 @@ NORMAL = np.random.default_rng(1).normal(0, 5, max(RECORDS))
 
 
 def milliseconds(m=9, epsilon=1.0, n=100_000):
-    """The least of seven turns: other programs can only make it longer."""
+    """Return the shortest of seven times: other programs can only make a time longer."""
     mechanism = fx.Quantiles(count=m, epsilon=epsilon, bounds=(-100, 100))
     records, turns = np.sort(NORMAL[:n]), []
     for _ in range(8):

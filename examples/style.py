@@ -15,15 +15,15 @@ from cycler import cycler
 from matplotlib.figure import Figure
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
-# Text, quiet text and lines, and four colours. They differ in lightness too, for readers who do
-# not see colours and for prints in grey, and all have a contrast of 3 or more to the background.
+# Text, quiet text and lines, and four colours. They also differ in lightness, for readers who do
+# not see colours and for grey prints, and have a contrast of at least 3 to the background.
 QUIET = "#788492"
 LIGHT = ("#1b2430", QUIET, "#0b4f8a", "#d55e00", "#3a9a78", "#8e5aa8")
 DARK = ("#e8ecf1", QUIET, "#7cc0ff", "#ff9d4d", "#3fae86", "#c79be0")
 
 
 def begin(purpose: str, *words: str) -> argparse.Namespace:
-    """Read the command line, with other words before the picture, and set the style."""
+    """Read the command line, with further words before the picture, and set the style."""
     parser = argparse.ArgumentParser(description=purpose)
     for word in words:
         parser.add_argument(word)
@@ -50,7 +50,7 @@ def begin(purpose: str, *words: str) -> argparse.Namespace:
             "axes.titlesize": "medium",
             "figure.constrained_layout.use": True,
             "figure.figsize": (7, 3.8),
-            "figure.facecolor": ground,  # fastexp's pictures take the colours for it
+            "figure.facecolor": ground,  # fastexp chooses light or dark colours by this
             "font.size": 12,
             "grid.alpha": 0.25,
             "grid.color": quiet,
@@ -58,7 +58,7 @@ def begin(purpose: str, *words: str) -> argparse.Namespace:
             "lines.linewidth": 2.2,
             "savefig.dpi": 150,
             "savefig.transparent": True,
-            "svg.hashsalt": "fastexp",  # the same bytes each time
+            "svg.hashsalt": "fastexp",  # for the same bytes each time
             "text.color": text,
             "xtick.color": text,
             "xtick.major.size": 0,
@@ -72,12 +72,12 @@ def begin(purpose: str, *words: str) -> argparse.Namespace:
 
 
 def table(file: str) -> np.ndarray:
-    """The rows of a file of docs/data, with its columns by their names."""
+    """Return the rows of a file of docs/data, with columns by their names."""
     return np.genfromtxt(DATA / file, delimiter=",", names=True, dtype=None, encoding="utf-8")
 
 
 def end(figure: Figure, arguments: argparse.Namespace) -> None:
-    """Write the picture, without the date, and forget it."""
+    """Write the picture without a date, and close it."""
     undated = {"Date": None} if arguments.picture.suffix == ".svg" else None
     figure.savefig(arguments.picture, metadata=undated)
     plt.close(figure)

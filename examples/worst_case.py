@@ -9,7 +9,7 @@ import fastexp as fx
 
 def main() -> None:
     arguments = style.begin(__doc__)
-    weights = np.linspace(0.001, 0.999, 60)  # of the others, where the best candidate has 1
+    weights = np.linspace(0.001, 0.999, 60)  # of the other candidates; the best has weight 1
     study = fx.Study.ready(
         "permute-and-flip",
         data={"name": "leader", "lead": 2.0},

@@ -1,6 +1,6 @@
-"""The cases of answers by group and the ways of doing each; what each compares is in ../README.md.
+"""The cases of answers by group and the ways of doing each; ../README.md says what each compares.
 
-rows is the number of groups, k the mean number of records of a group.
+rows is the number of groups, k the mean number of records in a group.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from .workload import GroupWork as Work
 
 
 def median(work: Work) -> fx.Median:
-    """The mechanism of all cases."""
+    """Return the mechanism of all cases."""
     return fx.Median(work.epsilon, work.bounds)
 
 
 def query(work: Work) -> fx.Query:
-    """The same by the column k of a frame."""
+    """Return a query by the column k of a frame."""
     return fx.Query(by="k", groups=range(work.rows))
 
 
 def simulated(work: Work) -> Call:
-    """One draw of each group, from rows in any order with a public list of groups.
+    """Draw once for each group, from rows in any order with a public list of groups.
 
-    The seed moves on, so that each call is one more to check.
+    The generator moves on, so that each call is another sample for the check.
     """
     rng, sample = np.random.default_rng(DRAW_SEED), partial(median(work).sample, work.records)
     return partial(sample, by=work.keys, groups=range(work.rows), rng=rng, threads=work.threads)
 
 
 def of_segments(work: Work) -> Call:
-    """The same of records in the order of groups, with offsets."""
+    """Draw once for each group, from records in the order of groups, with offsets."""
     rng, sample = np.random.default_rng(DRAW_SEED), partial(median(work).sample, work.ragged)
     return partial(sample, offsets=work.offsets, rng=rng, threads=work.threads)
 
 
 def released(work: Work, key: fx.ReleaseKey | None = None) -> Call:
-    """A release with the system's randomness, or one that a retry repeats."""
+    """Release with the system's randomness, or with a key, by which a retry repeats the release."""
     release, groups = partial(median(work).release, work.records), range(work.rows)
     label = None if key is None else "x by k"
     return partial(release, by=work.keys, groups=groups, key=key, label=label, threads=work.threads)
 
 
 def keyed(work: Work) -> Call:
-    """A release that a retry repeats."""
+    """Release with a key, by which a retry repeats the release."""
     return released(work, fx.release_key())
 
 
@@ -68,7 +68,7 @@ def through(
     released: bool = False,
     collected: Callable[[Any], Any] | None = None,
 ) -> Call:
-    """Draws through an engine, or a release; what is lazy is collected."""
+    """Draw or release through an engine; a lazy result is collected."""
     frame, by_k, answers = engine(work), query(work), {"x": (median(work), "x")}
     rng, threads = np.random.default_rng(DRAW_SEED), work.threads
 
@@ -83,13 +83,13 @@ def through(
 
 
 def with_own_avx2(entry: Entry) -> tuple[Entry, Entry]:
-    """A peer in a process whose engine has the case's threads, with AVX-512 code and without."""
+    """Return a peer in a process with the case's threads, with AVX-512 code and without."""
     plain, without = with_avx2(entry)
     return replace(plain, prepare=with_own_threads(entry.prepare)), without
 
 
 def from_middle(work: Work, answer: Any) -> Any:
-    """How far draws are from the median of their group, in any order of the groups."""
+    """Return the distances of draws from the median of their group, in any order of the groups."""
     if isinstance(answer, np.ndarray):
         return np.abs(answer - work.medians)
     if isinstance(answer, dict):  # DuckDB
@@ -151,7 +151,7 @@ IN_PANDAS = (
     limit("pandas_median", with_own_threads(frames.pandas_median)),
 )
 _case = partial(Case, measure=timed, figures=from_middle, toy_k=40, toy_rows=400)
-SIZES = ((100_000, 20), (1_000, 10_000))  # groups, records of each
+SIZES = ((100_000, 20), (1_000, 10_000))  # groups, and records in each
 FRAMES = (
     ("engine_polars", IN_POLARS, 2),
     ("engine_polars_streaming", IN_POLARS_STREAMING, 2),

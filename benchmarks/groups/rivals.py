@@ -1,8 +1,8 @@
 """Peers for medians by group, in NumPy: all groups at once, or one after the other.
 
-They draw from the exponential mechanism on the gaps between records, as those for one data set, in
-floats: gap i of n records has weight length * exp(-epsilon * |i - n/2|). A peer's codes of
-groups are its keys: it need not look them up in a list.
+They draw from the exponential mechanism on the gaps between records in floats, like the peers for
+one data set: gap i of n records has weight length * exp(-epsilon * |i - n/2|). The keys of peers
+are codes of groups, which they need not look up in a list.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ Rows = tuple[IntArray, FloatArray]
 
 
 def shuffled(work: GroupWork) -> Callable[[], Rows]:
-    """Rows as they come."""
+    """Return rows in any order."""
     keys, records = work.keys, work.records
     return lambda: (keys, records)
 
 
 def segmented(work: GroupWork) -> Callable[[], Rows]:
-    """Rows of groups whose offsets are given: their keys are repeated numbers."""
+    """Return rows in the order of groups: keys are numbers that are repeated by offsets."""
     offsets, records = work.offsets, work.ragged
     return lambda: (np.repeat(np.arange(work.rows), np.diff(offsets)), records)
 
 
 def packed(work: GroupWork, rows: Any = shuffled) -> Call:
-    """Tuned by hand: one sort of words that have the group above, and below it the record.
+    """Tuned by hand: sort words with the group in the high bits and the record in the low bits.
 
-    That leaves 46 bits for records here. Then one cumulative sum over the weights of all
-    groups, and one search of it. Of groups whose weights are below 1e-16 of all others' it
-    would draw wrongly. Arrays are reused.
+    Records have 46 bits here. Then one cumulative sum over the weights of all groups is searched
+    once. Draws of a group with weights below 1e-16 of all others' would be wrong. Arrays are
+    reused.
     """
     given, groups, rng = rows(work), work.rows, np.random.default_rng(DRAW_SEED)
     low, high = work.bounds
@@ -77,19 +77,19 @@ def packed(work: GroupWork, rows: Any = shuffled) -> Call:
 
 
 def one_group(work: GroupWork) -> Callable[[FloatArray], float]:
-    """The median of one group after the other."""
+    """Return a function that draws the median of one group."""
     return windowed(work.bounds, work.epsilon, int(np.diff(work.offsets).max()))
 
 
 def looped_segments(work: GroupWork) -> Call:
-    """Group after group, where offsets are given."""
+    """Draw for group after group, with given offsets."""
     records, median = work.ragged, one_group(work)
     pairs = list(pairwise(work.offsets.tolist()))
     return lambda: np.array([median(records[first:last]) for first, last in pairs])
 
 
 def looped(work: GroupWork) -> Call:
-    """The same after SciPy has put records in the order of groups, by counting."""
+    """Draw for group after group, once SciPy has sorted records by group, by counting."""
     from scipy.sparse import csr_array
 
     median = one_group(work)

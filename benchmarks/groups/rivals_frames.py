@@ -1,4 +1,4 @@
-"""Engines as peers: medians by the exponential mechanism inside them, and their own medians."""
+"""Engines as peers: medians by the exponential mechanism inside engines, and their own medians."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ..harness.workload import Call
 from .rivals import one_group
 from .workload import GroupWork
 
-# The smallest arrival time of a Poisson process wins: -ln(u) / weight, gap after gap. The gap
-# below each record is in `gaps`; the one above a group's last record comes at the end. Counts
-# are joined, which takes less time than a second window.
+# Each gap has an arrival time -ln(u) / weight, and the smallest time wins. The table `gaps` has the
+# gap below each record; the gap above a group's last record is added at the end. Counts are joined,
+# which takes less time than a second window.
 DUCKDB = """
 WITH clamped AS (SELECT k, least({high}, greatest({low}, x)) AS x FROM t),
 ranked AS (
@@ -37,11 +37,11 @@ SELECT k, CASE
     THEN x + random() * ({high} - x) ELSE median END AS m
 FROM best
 """
-OVERFLOW = 700  # exp of it is finite
+OVERFLOW = 700  # exp of this is finite
 
 
 def database(work: GroupWork) -> Any:
-    """A connection with the rows in a table of DuckDB's own, and the case's threads."""
+    """Return a connection with the case's threads, and with the rows in a table of DuckDB."""
     import duckdb
 
     con = duckdb.connect()
@@ -54,12 +54,12 @@ def database(work: GroupWork) -> Any:
 
 
 def duckdb_table(work: GroupWork) -> Any:
-    """The rows as a relation."""
+    """Return the rows as a relation."""
     return database(work).table("t")
 
 
 def duckdb_window(work: GroupWork) -> Call:
-    """SQL alone."""
+    """Draw by SQL alone."""
     con, (low, high) = database(work), work.bounds
     reach = OVERFLOW / work.epsilon
     query = DUCKDB.format(low=low, high=high, epsilon=work.epsilon, reach=reach)
@@ -73,19 +73,19 @@ def duckdb_median(work: GroupWork) -> Call:
 
 
 def polars_frame(work: GroupWork) -> Any:
-    """The rows in a frame of Polars."""
+    """Return the rows in a frame of Polars."""
     import polars as pl
 
     return pl.DataFrame({"k": work.keys, "x": work.records})
 
 
 def polars_lazy(work: GroupWork) -> Any:
-    """The same, lazy."""
+    """Return the rows in a lazy frame of Polars."""
     return polars_frame(work).lazy()
 
 
 def polars_map_elements(work: GroupWork) -> Call:
-    """Lists by Polars, then NumPy for each list."""
+    """Make lists by Polars, then draw by NumPy for each list."""
     import polars as pl
 
     frame, median = polars_frame(work), one_group(work)
@@ -110,14 +110,14 @@ def polars_streaming(work: GroupWork) -> Call:
 
 
 def pandas_frame(work: GroupWork) -> Any:
-    """The rows in a frame of pandas."""
+    """Return the rows in a frame of pandas."""
     import pandas as pd
 
     return pd.DataFrame({"k": work.keys, "x": work.records})
 
 
 def pandas_apply(work: GroupWork) -> Call:
-    """NumPy for each group."""
+    """Draw by NumPy for each group."""
     frame, median = pandas_frame(work), one_group(work)
     return lambda: frame.groupby("k")["x"].apply(lambda x: median(np.asarray(x)))
 

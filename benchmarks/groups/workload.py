@@ -1,4 +1,4 @@
-"""What the cases of answers by group work on: rows with keys."""
+"""The inputs of the cases of answers by group: rows with keys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class GroupWork(Work):
 
     @cached_property
     def keys(self) -> IntArray:
-        """The group of each record, in random order; every group has records."""
+        """The group of each record, in random order; no group is empty."""
         keys = np.random.default_rng(SEED).integers(0, self.rows, self.rows * self.k)
         keys[:: self.k] = np.arange(self.rows)
         return keys
@@ -34,7 +34,7 @@ class GroupWork(Work):
 
     @cached_property
     def offsets(self) -> IntArray:
-        """Where the records of each group begin and end in `ragged`."""
+        """The offsets at which the records of each group begin and end in `ragged`."""
         ends = np.cumsum(np.bincount(self.keys, minlength=self.rows))
         return np.concatenate([[0], ends]).astype(np.int64)
 

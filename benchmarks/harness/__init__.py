@@ -1,1 +1,1 @@
-"""How anything is measured, checked against others and written down; knows no case."""
+"""How cases are measured, checked against each other and recorded; it knows no case."""

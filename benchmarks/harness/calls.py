@@ -1,4 +1,4 @@
-"""fastexp's own verbs, as ways of doing a case's work."""
+"""Ways of doing a case's work by fastexp's own methods."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 
 from .workload import DRAW_SEED, Call, Entry, Prepare, Work
 
-Mechanism = Callable[[Any], Any]  # the mechanism of a work
-Data = Callable[[Any], Any]  # what of a work it reads
+Mechanism = Callable[[Any], Any]  # from a work to its mechanism
+Data = Callable[[Any], Any]  # from a work to the data that the mechanism reads
 
 
 def released(mechanism: Mechanism, data: Data) -> Prepare:
-    """One release: checks, the operating system's randomness and the draw."""
+    """Prepare one release: checks, the operating system's randomness and the draw."""
     return lambda work: partial(mechanism(work).release, data(work), threads=work.threads)
 
 
 def simulated(
     mechanism: Mechanism, data: Data, *, method: Literal["envelope", "gumbel"] | None = None
 ) -> Prepare:
-    """`size` simulated draws (of each row); the generator moves on, so that every call differs."""
+    """Prepare `size` simulated draws (of each row), which differ from call to call."""
 
     def prepare(work: Work) -> Call:
         rng, size = np.random.default_rng(DRAW_SEED), work.size if work.size > 1 else None
@@ -33,7 +33,7 @@ def simulated(
 
 
 def from_law(mechanism: Mechanism, data: Data) -> Prepare:
-    """`size` seeded draws from a law that is there already."""
+    """Prepare `size` seeded draws from a law that was computed before."""
 
     def prepare(work: Work) -> Call:
         return partial(mechanism(work).law(data(work)).sample, work.size, rng=DRAW_SEED)
@@ -42,10 +42,10 @@ def from_law(mechanism: Mechanism, data: Data) -> Prepare:
 
 
 def two_threads(prepare: Prepare) -> tuple[Entry, Entry]:
-    """The same way of doing the work with the case's two threads, and with one."""
+    """Return entries that do the work with the case's two threads, and with one."""
     return Entry("fastexp_2t", prepare, "ours"), Entry("fastexp_1t", one_thread(prepare), "variant")
 
 
 def one_thread(prepare: Prepare) -> Prepare:
-    """The same way of doing the work, on one thread."""
+    """Return the same way of doing the work, on one thread."""
     return lambda work: prepare(work.on_one_thread())

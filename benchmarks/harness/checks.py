@@ -1,4 +1,4 @@
-"""Rivals must draw what fastexp draws, whose laws the tests prove; a wrong answer ends a run."""
+"""Check that rivals draw from fastexp's laws, which tests prove; a wrong answer ends a run."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .outcome import Absent
 from .workload import Call, Case, FloatArray
 
 SIGMAS = 6.0
-TAIL = 3.0  # few draws stray further than a normal law's, as an exponential's do
-MOST = 1_000  # answers
+TAIL = 3.0  # the mean of few draws may have longer tails than a normal law, as of exponentials
+MOST = 1_000  # the most answers that are gathered
 
 
 class WrongAnswer(AssertionError):
-    """What is measured does not compute the right thing."""
+    """An entry that is measured gives wrong answers."""
 
 
 def check(case: Case, seconds: float) -> None:
-    """Raise WrongAnswer unless each rival's answers are on average fastexp's, at toy size."""
+    """Raise WrongAnswer unless each rival's answers have the mean of fastexp's, at toy size."""
     toy = case.toy()
     work, rivals = toy.work(), [entry for entry in toy.entries if entry.role == "rival"]
     figures_of = toy.figures
@@ -41,7 +41,7 @@ def check(case: Case, seconds: float) -> None:
 
 
 def gather(call: Call, seconds: float) -> list[Any]:
-    """Answers, as many as there is time for."""
+    """Return as many answers as there is time for."""
     answers, end = [call()], time.perf_counter() + seconds
     while time.perf_counter() < end and len(answers) < MOST:
         answers.append(call())
@@ -49,7 +49,7 @@ def gather(call: Call, seconds: float) -> list[Any]:
 
 
 def same_mean(theirs: FloatArray, ours: FloatArray, slack: float) -> bool:
-    """Whether two means are within six standard errors, and this share of ours."""
+    """Whether two means differ by at most six standard errors and a share `slack` of ours."""
     spread, n = sqrt(max(theirs.var(), ours.var())), theirs.size
     error = spread * (sqrt(1 / n + 1 / ours.size) + TAIL / n)
     apart = abs(float(theirs.mean() - ours.mean()))

@@ -1,10 +1,10 @@
-"""Calls in other processes: whose NumPy has no AVX-512 code, or with an engine of n threads.
+"""Calls in other processes, in which NumPy has no AVX-512 code, or an engine has n threads.
 
-NumPy's AVX-512 sort is several times slower than its AVX2 one on some processors, and its exp
+On some processors NumPy's AVX-512 sort is several times slower than its AVX2 sort, and its exp
 several times faster; so peers are measured both ways, in turns. NumPy chooses when it is
-imported: hence one more process, which keeps the time of its own calls. It is started when
-the first such call is prepared, and ends with this one. Polars, too, makes its threads once in
-a process, so for each number of threads there is another one.
+imported: hence one more process, which times its own calls. It is started when the first such call
+is prepared, and ends with this process. Polars, too, makes its threads once in a process, so there
+is a process for each number of threads.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from .workload import Call, Entry, Prepare, Work
 
 
 def with_avx2(entry: Entry) -> tuple[Entry, Entry]:
-    """A peer that sorts, with NumPy's AVX-512 code and without."""
+    """Return two entries of a peer that sorts: with NumPy's AVX-512 code and without."""
     without = with_own_threads(entry.prepare, avx512=False)
     return entry, replace(entry, name=f"{entry.name}_avx2", prepare=without)
 
 
 def with_own_threads(prepare: Prepare, avx512: bool = True) -> Prepare:
-    """The same way of doing the work, where engines have as many threads as the work."""
+    """Return the same way of doing the work, in a process whose engines have the work's threads."""
 
     def elsewhere(work: Work) -> Call:
-        # A copy of the work is without the inputs, which are made again there.
+        # The copy of the work has no inputs, which the other process makes again.
         call = Elsewhere(process(avx512, work.threads), prepare, replace(work))
         call.ask(there, 0)
         return call
@@ -52,7 +52,7 @@ def end() -> None:
 
 
 def process(avx512: bool, threads: int) -> Executor:
-    """The process for such calls, started once."""
+    """Return the process for calls with these settings, which is started once."""
     if (avx512, threads) in PROCESSES:
         return PROCESSES[avx512, threads]
     settings = {"POLARS_MAX_THREADS": str(threads)}
@@ -73,24 +73,24 @@ def process(avx512: bool, threads: int) -> Executor:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A call in the other process."""
+    """A call in another process."""
 
     executor: Executor
     prepare: Prepare
     work: Work
 
     def __call__(self) -> Any:
-        """The answer of one call."""
+        """Return the answer of one call."""
         return self.ask(answer)
 
     def ask(self, function: Any, *arguments: Any) -> Any:
-        """What a function of the call gives there."""
+        """Return the result of a function of the call in the other process."""
         key = pickle.dumps(self.work), pickle.dumps(self.prepare)
         return self.executor.submit(function, *key, *arguments).result()
 
 
 def clock(call: Call, calls: int) -> float:
-    """Seconds of so many calls, without garbage collections."""
+    """Return the seconds of `calls` calls, without garbage collections."""
     if isinstance(call, Elsewhere):
         seconds: float = call.ask(there, calls)
         return seconds
@@ -106,14 +106,14 @@ def clock(call: Call, calls: int) -> float:
             gc.enable()
 
 
-@lru_cache(2)  # a case's and its toy's
+@lru_cache(2)  # the work of a case, and that of its toy
 def calls_of(work: bytes) -> tuple[Work, dict[bytes, Call]]:
-    """In the other process: a work, whose inputs are made once, and the calls made of it."""
+    """In the other process: return a work, whose inputs are made once, and its calls."""
     return pickle.loads(work), {}
 
 
 def held(work: bytes, prepare: bytes) -> Call:
-    """In the other process: the call made in this way, once."""
+    """In the other process: return the call that was prepared in this way, once."""
     shared, calls = calls_of(work)
     if prepare not in calls:
         calls[prepare] = pickle.loads(prepare)(shared)
@@ -121,10 +121,10 @@ def held(work: bytes, prepare: bytes) -> Call:
 
 
 def answer(work: bytes, prepare: bytes) -> Any:
-    """In the other process: the answer of one call."""
+    """In the other process: return the answer of one call."""
     return held(work, prepare)()
 
 
 def there(work: bytes, prepare: bytes, calls: int) -> float:
-    """In the other process: the time of so many calls, without that of making the first."""
+    """In the other process: return the seconds of `calls` calls, without their preparation."""
     return clock(held(work, prepare), calls)

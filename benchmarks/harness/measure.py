@@ -1,8 +1,8 @@
 """How cases are timed: round-robin over the entries, in samples of many calls.
 
-In a round each entry has one sample, so that drift and company touch all alike; rounds
-start with another entry each time. An entry's first call, with its compilation, is timed
-by itself. A result is the median over the rounds, and every round is kept.
+In a round each entry has one sample, so that drift and other processes affect all alike; each
+round starts with another entry. The first call of an entry, with its compilation, is timed
+separately. A result is the median over the rounds, and every round is recorded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .workload import Call, Case, Entry, Prepare, Work
 
 
 def timed(case: Case, options: Options) -> Outcome:
-    """Seconds a call of every entry."""
+    """Measure the seconds of a call of every entry."""
     work, outcome, several = case.work(), Outcome(), list[tuple[Call, Row]]()
     with on_one_core(work.threads == 1):
         for entry in case.entries:
@@ -39,12 +39,12 @@ def timed(case: Case, options: Options) -> Outcome:
 
 
 def ready(case: Case, entry: Entry, work: Work, options: Options) -> tuple[Call, Row]:
-    """The call and its row after its first call, the only one if it is slow."""
+    """Return a call and its row after the first call, which is the only one if it is slow."""
     call, row = entry.call(work), case.row(entry, "s")
     start = time.perf_counter()
     call()
     lasted = row.first_s = time.perf_counter() - start
-    if lasted <= options.slow_s or entry.role != "rival":  # ours may have been compiling
+    if lasted <= options.slow_s or entry.role != "rival":  # fastexp may have compiled kernels
         lasted = clock(call, 1)
     if lasted > options.slow_s:
         row.repeats.append(lasted)
@@ -58,7 +58,7 @@ def ready(case: Case, entry: Entry, work: Work, options: Options) -> tuple[Call,
 
 @contextmanager
 def on_one_core(wanted: bool) -> Iterator[None]:
-    """Stay on the last core that the process may use, where the system can do that."""
+    """Stay on the last core that the process may use, if the system can do that."""
     if not wanted or not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -71,7 +71,7 @@ def on_one_core(wanted: bool) -> Iterator[None]:
 
 
 def traced_memory(case: Case, options: Options) -> Outcome:
-    """Bytes that Python allocates at the peak of one call, results included."""
+    """Measure the bytes that Python allocates at the peak of one call, results included."""
     work, outcome = case.work(), Outcome()
     for entry in case.entries:
         call, row = entry.call(work), case.row(entry, "B")
@@ -82,7 +82,7 @@ def traced_memory(case: Case, options: Options) -> Outcome:
 
 
 def traced_peak(call: Call) -> float:
-    """What one call allocates."""
+    """Return the bytes that one call allocates at its peak."""
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
@@ -94,5 +94,5 @@ def traced_peak(call: Call) -> float:
 
 
 def made_in_call(prepare: Prepare) -> Prepare:
-    """The same way of doing the work, with all buffers made in the call."""
+    """Return the same way of doing the work, with all buffers made in the call."""
     return lambda work: lambda: prepare(work)()

@@ -1,4 +1,4 @@
-"""What a measurement is asked for and what it gives."""
+"""The options and the outcome of a measurement."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Options:
     repeats: int = 9
     sample_s: float = 0.1  # a sample lasts about this long
     check_s: float = 0.3  # time to gather answers for the check
-    runs: int = 100_000  # of a class, in the timing-leak test
-    slow_s: float = 5.0  # an entry whose first call is slower gets no other one
+    runs: int = 100_000  # calls for each class of the timing-leak test
+    slow_s: float = 5.0  # an entry whose first call is slower is not called again
 
 
 TOY = Options(repeats=2, sample_s=0.0005, check_s=0.02, runs=20, slow_s=0.1)
@@ -28,7 +28,7 @@ class Absent(Exception):
 
 @dataclass
 class Row:
-    """What was measured of one entry."""
+    """The measurements of one entry."""
 
     case: str
     k: int

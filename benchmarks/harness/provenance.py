@@ -1,4 +1,4 @@
-"""Where and of what a result was measured: commit, machine, versions."""
+"""The provenance of a result: commit, machine, versions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = (
 
 
 def provenance() -> dict[str, Any]:
-    """Everything about this checkout and machine that a reader needs to compare figures."""
+    """Return all facts on this checkout and machine that a reader needs to compare figures."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "commit": git("rev-parse", "HEAD"),
@@ -32,7 +32,7 @@ def provenance() -> dict[str, Any]:
 
 
 def installed(name: str) -> str | None:
-    """The version of an installed distribution; None if there is none."""
+    """Return the version of a distribution; None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -40,13 +40,13 @@ def installed(name: str) -> str | None:
 
 
 def git(*arguments: str) -> str:
-    """What git prints in this checkout; "" where there is none."""
+    """Return the output of git in this checkout; "" if there is no output."""
     command = ["git", "-C", str(ROOT), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def cpu_model() -> str:
-    """The CPU's name; Linux knows the most."""
+    """Return the name of the CPU; Linux knows most about it."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     fields = {name.strip(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
@@ -57,5 +57,5 @@ def cpu_model() -> str:
 
 
 def load() -> float:
-    """How many processes have wanted a core during the last minute."""
+    """Return the mean number of processes that wanted a core during the last minute."""
     return round(os.getloadavg()[0], 2)

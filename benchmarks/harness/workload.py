@@ -21,13 +21,13 @@ Role = Literal["ours", "variant", "rival", "limit"]
 
 EPSILON = SENSITIVITY = 1.0
 SEED = 20_261  # of the data
-DRAW_SEED = 1  # of draws: from the same seed they would depend on the data
+DRAW_SEED = 1  # of draws, which would depend on the data if both had one seed
 HOME = ("fastexp", "benchmarks")
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """The sizes of a case; areas add inputs, which are made once, at first use."""
+    """The sizes of a case; subclasses add inputs, which are made once, at first use."""
 
     k: int
     size: int = 1
@@ -37,16 +37,16 @@ class Work:
 
     @property
     def label(self) -> str:
-        """What the inputs are, where a case's name does not say it."""
+        """The kind of inputs, if the name of the case does not say it."""
         return ""
 
     def at_most(self, k: int, size: int, rows: int) -> Self:
-        """The same kind of work at a size for checks and the test-suite."""
+        """Return the same kind of work at a size for checks and the test suite."""
         k, rows = min(self.k, k), min(self.rows, rows)
         return replace(self, k=k, size=size, rows=rows, is_toy=True)
 
     def on_one_thread(self) -> Self:
-        """The same inputs, not made again, for one thread."""
+        """Return the work for one thread, with the same inputs, which are not made again."""
         one = replace(self, threads=1)
         vars(one).update({name: value for name, value in vars(self).items() if name != "threads"})
         return one
@@ -63,33 +63,33 @@ class Entry:
     name: str
     prepare: Prepare
     role: Role = "rival"
-    slack: float = 1e-9  # share of fastexp's mean that a peer of another law may be off
+    slack: float = 1e-9  # share of fastexp's mean by which a peer of another law may differ
     least_k: int = 1
     most_k: int | None = None
     why: str = ""  # why it has limits of k
 
     def call(self, work: Work) -> Call:
-        """The call that is timed, or Absent where it cannot be made."""
+        """Return the call that is timed; raise Absent if it cannot be made."""
         if not self.least_k <= work.k <= (self.most_k or work.k) and not work.is_toy:
             raise Absent(self.why)
         try:
             return self.prepare(work)
         except ImportError as problem:
             if str(problem.name).startswith(HOME):
-                raise  # what is wrong is here
+                raise  # the fault is in this repository
             raise Absent(f"cannot be imported: {problem}") from problem
 
 
 def ours(prepare: Prepare) -> Entry:
-    """fastexp's own way."""
+    """Return the entry of fastexp."""
     return Entry("fastexp", prepare, "ours")
 
 
 @dataclass(frozen=True)
 class Case:
-    """A workload, the ways of doing it, fastexp's first, and how it is measured.
+    """A workload, the ways of doing it (first that of fastexp), and how it is measured.
 
-    `figures` gives numbers of an answer, whose mean is to be the same whoever draws.
+    `figures` returns numbers of an answer, whose mean must be the same for all that draw.
     """
 
     name: str
@@ -109,15 +109,15 @@ class Case:
         return "/".join(part for part in (self.name, work.label, rows, f"k={work.k}") if part)
 
     def toy(self) -> Case:
-        """The same case at a size for the test-suite and for checks before a run."""
+        """Return the same case at a size for the test suite and for checks before a run."""
         inputs = self.inputs.at_most(self.toy_k, self.toy_size, self.toy_rows)
         return replace(self, inputs=inputs)
 
     def work(self) -> Work:
-        """The inputs, to be made anew."""
+        """Return a copy of the work, whose inputs are made anew."""
         return replace(self.inputs)
 
     def row(self, entry: Entry, unit: str, suffix: str = "") -> Row:
-        """An empty row of this entry."""
+        """Return an empty row of an entry."""
         work, name = self.inputs, entry.name + suffix
         return Row(self.id, work.k, name, entry.role, unit, rows=work.rows)

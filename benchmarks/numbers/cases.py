@@ -1,7 +1,7 @@
-"""The cases of private numbers and the ways of doing each; what each compares is in ../README.md.
+"""The cases of private numbers and the ways of doing each; ../README.md says what each compares.
 
-k is the number of records, in the cases of prices that of the prices. Epsilon is 1 unless an
-id says otherwise.
+k is the number of records, or of prices in the cases of prices. Epsilon is 1 unless an id says
+otherwise.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ RECORDS, BIDS = attrgetter("records"), attrgetter("bids")
 
 
 def median(work: Work) -> fx.Median:
-    """The mechanism of most cases."""
+    """Return the mechanism of most cases."""
     return fx.Median(work.epsilon, work.bounds)
 
 
 def price(work: Work) -> fx.Price:
-    """The mechanism of the case's prices."""
+    """Return the mechanism of the case's prices."""
     bounds = float(work.prices[0]), float(work.prices[-1])
     return fx.Price(work.epsilon, bounds, step=1 / TICKS)
 
 
 def laplace(work: Work) -> fx.Laplace:
-    """Exact noise, on a grid of its steps."""
+    """Return exact noise on a grid of step `STEP`."""
     return fx.Laplace(work.epsilon, 1.0, step=STEP)
 
 
 def center(_work: Work) -> float:
-    """The statistic that gets noise."""
+    """Return the statistic that gets noise."""
     return CENTER
 
 
 def released_noise(work: Work) -> Call:
-    """One release of a statistic; it has no threads."""
+    """Release a statistic once; this takes no number of threads."""
     return partial(laplace(work).release, CENTER)
 
 
 def study(work: Work) -> Call:
-    """Draws for every data set and epsilon, of records sorted once; mechanisms are built anew."""
+    """Draw for all data sets and epsilons, from records sorted once; mechanisms are built anew."""
     rng = np.random.default_rng(DRAW_SEED)
 
     def draws(ordered: Any, epsilon: float) -> Any:
@@ -68,7 +68,7 @@ def study(work: Work) -> Call:
 
 
 def revenue(work: Work) -> Call:
-    """Bids to the exact utilities of all prices, as a release and a law have them."""
+    """Compute from bids the exact utilities of all prices, as for a release and a law."""
     from fastexp._intake.records import Records
     from fastexp._numbers.revenue import demand
     from fastexp._numbers.revenue_cells import shape_of
@@ -79,22 +79,22 @@ def revenue(work: Work) -> Call:
 
 
 def from_middle(work: Work, draws: Any) -> Any:
-    """How far draws are from the median of their data set."""
+    """Return the distances of draws from the median of their data set."""
     return np.abs(np.asarray(draws) - work.medians)
 
 
 def price_from_middle(work: Work, draw: Any) -> Any:
-    """How far a price is from the middle one."""
+    """Return the distance of a price from the middle price."""
     return abs(draw - work.prices[work.k // 2])
 
 
 def shares(_work: Work, revenue: Any) -> Any:
-    """The revenues in shares of the greatest, of ours in ticks."""
+    """Return the revenues relative to the greatest; those of fastexp are in ticks."""
     return revenue / np.max(revenue)
 
 
 def noise(_work: Work, draws: Any) -> Any:
-    """The sizes of noise."""
+    """Return the absolute values of noise."""
     return np.abs(np.asarray(draws) - CENTER)
 
 

@@ -2,7 +2,7 @@
 
 `ind_exp` and `window` are the exponential mechanism of Smith (2011) on the gaps between records,
 in floating point: gap i of n records has weight length * exp(-epsilon * |i - n/2|), and the
-answer is uniform in the gap drawn (which leaks records by its low bits).
+answer is uniform in the gap that is drawn (its low bits leak records).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ UNDERFLOW = 746.0  # exp of minus this is 0 in float64
 
 
 def clamped(records: FloatArray, bounds: tuple[float, float], knots: FloatArray) -> FloatArray:
-    """The records in order between the bounds, in a given array."""
+    """Return the records sorted and clamped between the bounds, in a given array."""
     inner = knots[1:-1]
     np.copyto(inner, records)
-    inner.sort()  # then clipping has few values to change, and leaves them sorted
+    inner.sort()  # after this, clipping changes few values, and leaves them sorted
     np.clip(inner, *bounds, out=inner)
     knots[0], knots[-1] = bounds
     return knots
 
 
 def ind_exp(work: NumberWork) -> Call:
-    """All gaps race with log weights, as in Google's dp_multiq; its array is reused."""
+    """Let all gaps race with log weights, as in Google's dp_multiq; the array is reused."""
     x, rng, knots = work.records, np.random.default_rng(DRAW_SEED), np.empty(work.k + 2)
-    ranks = -work.epsilon * np.abs(np.arange(work.k + 1) - work.k / 2)  # without a look at x
+    ranks = -work.epsilon * np.abs(np.arange(work.k + 1) - work.k / 2)  # do not depend on x
 
     def call() -> float:
         gaps = np.diff(clamped(x, work.bounds, knots))
@@ -56,12 +56,11 @@ def window(work: NumberWork) -> Call:
 def windowed(
     bounds: tuple[float, float], epsilon: float, most: int
 ) -> Callable[[FloatArray], float]:
-    """The median of one data set after the other, each of at most so many records.
+    """Return a function that draws the median of a data set of at most `most` records.
 
-    Weights of the gaps only where they are above 0 in float64: these gaps are found by two
-    partitions, and only they are sorted; the same draws as with all gaps. What depends on the
-    number of records alone is kept. Where records are so equal that no weight in the window is
-    above 0, it would fail.
+    Only gaps whose weights are above 0 in float64 count. Two partitions find them, and only they
+    are sorted; draws are the same as with all gaps. Results that depend on the number of records
+    alone are cached. If records tie so that no weight in the window is above 0, it would fail.
     """
     random, (low, high) = np.random.default_rng(DRAW_SEED).random, bounds
     buffer, plans = np.empty(most), dict[int, Any]()
@@ -71,7 +70,7 @@ def windowed(
         first, last = max(n // 2 - reach, 0), min(n // 2 + reach, n)
         knots = np.empty(last - first + 2)
         knots[0], knots[-1] = low, high
-        begin, end = int(first > 0), knots.size - int(last < n)  # of the knots in the window
+        begin, end = int(first > 0), knots.size - int(last < n)  # the range of knots in the window
         ranks = np.abs(np.arange(first + begin, first + end - 1) - n / 2)
         weights, ends = np.exp(-epsilon * ranks), knots[begin:end]
         return first, last, knots[1:-1], ends[:-1], ends[1:], weights, np.empty(weights.size)

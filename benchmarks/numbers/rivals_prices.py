@@ -9,7 +9,7 @@ from .workload import NumberWork
 
 
 def sort_search(work: NumberWork) -> Call:
-    """Bids in order, and a search of each price in them."""
+    """Sort the bids, and search each price in them."""
     bids, prices = work.bids, work.prices
 
     def call() -> FloatArray:
@@ -20,9 +20,9 @@ def sort_search(work: NumberWork) -> Call:
 
 
 def drawn(work: NumberWork) -> Call:
-    """One price: the revenues of all, and a search in the cumulated weights."""
+    """Draw one price: the revenues of all prices, and a search in the cumulative weights."""
     utilities, rng = sort_search(work), np.random.default_rng(DRAW_SEED)
-    rate = work.epsilon / float(work.prices[-1])  # a bid moves revenue by this price at most
+    rate = work.epsilon / float(work.prices[-1])  # a bid changes revenue by at most this price
 
     def call() -> float:
         u = utilities()

@@ -14,7 +14,7 @@ from .workload import STUDY, NumberWork
 
 
 def counted(work: NumberWork) -> Call:
-    """All at once by how often each gap comes, shuffled."""
+    """Draw all at once: the number of draws of each gap, then a shuffle."""
     rng, shape = np.random.default_rng(DRAW_SEED), (work.rows, work.size)
     places = np.arange(work.rows * (work.k + 2)).reshape(work.rows, -1)[:, :-1].ravel()
     from_middle = np.abs(np.arange(work.k + 1) - work.k / 2)
@@ -41,7 +41,7 @@ def counted(work: NumberWork) -> Call:
 
 
 def raced(work: NumberWork) -> Call:
-    """One draw a row: all gaps of a row race by one exponential each."""
+    """Draw once for each row: all gaps of a row race, with one exponential each."""
     rng, knots = np.random.default_rng(DRAW_SEED), np.empty((work.rows, work.k + 2))
     knots[:, 0], knots[:, -1] = work.bounds
     weights = np.exp(-work.epsilon * np.abs(np.arange(work.k + 1) - work.k / 2))
@@ -53,7 +53,7 @@ def raced(work: NumberWork) -> Call:
         inner.sort(axis=1)
         gaps = np.diff(knots, axis=1)
         times = rng.standard_exponential(gaps.shape)
-        with np.errstate(divide="ignore"):  # what has no weight never comes in
+        with np.errstate(divide="ignore"):  # a gap without weight never arrives
             times /= gaps * weights
         place = np.argmin(times, axis=1)
         draws: FloatArray = knots[rows, place] + gaps[rows, place] * rng.random(work.rows)
@@ -63,7 +63,7 @@ def raced(work: NumberWork) -> Call:
 
 
 def many_alias(work: NumberWork) -> Call:
-    """Many draws of one data set by SciPy's alias urn, of the gaps whose weights are above 0."""
+    """Draw many times from one data set by SciPy's alias urn of the gaps with weights above 0."""
     from scipy.stats.sampling import DiscreteAliasUrn
 
     rng, knots = np.random.default_rng(DRAW_SEED), np.empty(work.k + 2)

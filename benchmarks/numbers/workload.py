@@ -1,4 +1,4 @@
-"""What the cases of private numbers work on: records and bids."""
+"""The inputs of the cases of private numbers: records and bids."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ MAKERS: dict[str, tuple[tuple[float, float], Callable[[Generator, Shape], FloatA
     "normal": ((-10.0, 10.0), lambda rng, shape: rng.standard_normal(shape)),
 }
 STUDY = (0.5, 1.0, 2.0)  # the epsilons of the accuracy study
-TICKS = 100  # of one unit of money: prices are 0.01, 0.02, ...
-BIDS = 10  # a price
-CENTER = 12.345678  # the statistic that noise is added to: no multiple of the step
-STEP = 0.001  # of that noise
+TICKS = 100  # in one unit of money: prices are 0.01, 0.02, ...
+BIDS = 10  # for each price
+CENTER = 12.345678  # the statistic that gets noise: not a multiple of the step
+STEP = 0.001  # of the noise
 
 
 @dataclass(frozen=True, eq=False)
 class NumberWork(Work):
     """k records (or rows of k), or k prices with `BIDS` bids each."""
 
-    data: str = ""  # of `MAKERS`; uniform if a case's name need not say it
+    data: str = ""  # a key of `MAKERS`; "": uniform, which the case's name does not say
     epsilon: float = EPSILON
 
     @property
     def label(self) -> str:
-        """The kind of records, and epsilon where it is not 1."""
+        """The kind of records, and epsilon if it is not 1."""
         epsilon = "" if self.epsilon == EPSILON else f"eps={self.epsilon:g}"
         return "/".join(part for part in (self.data, epsilon) if part)
 
@@ -51,7 +51,7 @@ class NumberWork(Work):
 
     @cached_property
     def medians(self) -> FloatArray:
-        """The median of each data set, beside as many draws as there are."""
+        """The median of each data set, in a shape that broadcasts with draws."""
         return np.median(self.records, axis=-1, keepdims=self.rows > 1 and self.size > 1)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The cases of selection and the ways of doing each; what each compares is in ../README.md.
+"""The cases of selection and the ways of doing each; ../README.md says what each compares.
 
 One thread, epsilon = sensitivity = 1 and utilities 20 * U(0, 1) unless a case says otherwise.
 """
@@ -25,32 +25,32 @@ COUNTS = attrgetter("counts")
 
 
 def exponential(_work: Work) -> fx.Exponential:
-    """The mechanism of most cases."""
+    """Return the mechanism of most cases."""
     return fx.Exponential(EPSILON, SENSITIVITY)
 
 
 def flip(_work: Work) -> fx.PermuteAndFlip:
-    """Permute-and-flip."""
+    """Return permute-and-flip."""
     return fx.PermuteAndFlip(EPSILON, SENSITIVITY)
 
 
 def top_k(work: Work) -> fx.TopK:
-    """Top-k: released by peeling, simulated by the greatest Gumbel keys at once."""
+    """Return top-k: it releases by peeling, and simulates by the greatest Gumbel keys at once."""
     return fx.TopK(work.chosen, EPSILON, SENSITIVITY)
 
 
 def joint_top_k(work: Work) -> fx.JointTopK:
-    """Joint top-k."""
+    """Return joint top-k."""
     return fx.JointTopK(work.chosen, EPSILON, SENSITIVITY)
 
 
 def response(_work: Work) -> fx.RandomizedResponse:
-    """Randomised response."""
+    """Return randomised response."""
     return fx.RandomizedResponse(EPSILON)
 
 
 def utility(work: Work, draws: Any) -> Any:
-    """The utilities of what was drawn, from each row its own."""
+    """Return the utilities of the candidates that were drawn, from each row its own."""
     if work.rows == 1:
         return work.utilities[draws]
     rows = np.arange(work.rows)
@@ -58,24 +58,24 @@ def utility(work: Work, draws: Any) -> Any:
 
 
 def loss(work: Work, draws: Any) -> Any:
-    """How far the counts of a top-k fall behind the best ones, at most."""
+    """Return the most by which a count of a top-k is below the best count for its place."""
     return (np.sort(work.counts)[::-1][: work.chosen] - work.counts[draws]).max()
 
 
 def flipped(work: Work, responses: Any) -> Any:
-    """Which bits are others; OpenDP has eight a byte."""
+    """Return which bits were flipped; OpenDP has eight in a byte."""
     if isinstance(responses, bytes):
         responses = np.unpackbits(np.frombuffer(responses, np.uint8))[: work.k]
     return responses != work.bits
 
 
 def start(name: str, code: str, role: Role = "rival") -> Entry:
-    """A fresh process that runs this code."""
+    """Return the entry of a new process that runs this code."""
     return Entry(name, startup.process(code), role)
 
 
 def first(name: str, code: str) -> Entry:
-    """The same where kernels are compiled."""
+    """Return the entry of a new process that also compiles kernels."""
     return Entry(name, startup.compiling(code), "variant")
 
 

@@ -1,21 +1,21 @@
 """Does the time of a release depend on the utilities? A test in the manner of dudect.
 
-Classes of utilities are timed one call at a time in random order, and Welch's t compares
-the mean times of each pair; |t| above 4.5 is evidence of a dependence, below it there is
-none in that many runs, which proves nothing (Reparaz, Balasch and Verbauwhede, "Dude, is my
-code constant time?", 2017).
+Classes of utilities are timed one call at a time in random order, and Welch's t compares the mean
+times of each pair. |t| above 4.5 is evidence of a dependence. Below 4.5 there is no evidence in
+that many runs, which proves nothing (Reparaz, Balasch and Verbauwhede, "Dude, is my code constant
+time?", 2017).
 
-What is compared: the whole call, checks and system randomness included. All classes are
-copied into the same buffer before the clock starts, and then other memory, larger than the
-first-level cache, is written: what the copy left in the cache depends on the class's own
-address, which alone moved the means by 10 ns.
-Times above the 99th percentile of all classes together are dropped. In the classes
-*peaked*, *far* and *normal* one candidate leads by hundreds of nats or more, at the same
-index, so the answer is the same too. In *flat* and *subnormal* (all utilities below 1e-310,
-slow numbers for a processor) every index is equally likely; a dependence there can come
-from the answer alone, which the caller learns anyway. *again* is a second
-copy of *peaked*: its |t| against *peaked* shows what the machine's noise gives. The
-naive NumPy draw is the positive control: where it stays below 4.5 too, nothing was tested.
+The whole call is compared, with checks and system randomness. All classes are copied into the same
+buffer before the clock starts. Then other memory, larger than the first-level cache, is written:
+otherwise the cache would depend on the address of the class, which alone moved the means by 10 ns.
+Times above the 99th percentile of all classes together are dropped.
+
+In the classes *peaked*, *far* and *normal* one candidate leads by hundreds of nats or more, at the
+same index, so the answer is the same, too. In *flat* and *subnormal* (all utilities below 1e-310,
+slow numbers for a processor) every index is equally likely; a dependence there can come from the
+answer alone, which the caller learns anyway. *again* is a second copy of *peaked*: its |t| against
+*peaked* shows the effect of the machine's noise. The naive NumPy draw is the positive control: if
+its |t| stays below 4.5, too, nothing was tested.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ SUFFIXES = tuple(f" {a}/{b}" for a, b in PAIRS)
 
 
 def leader(k: int) -> int:
-    """The index that leads: beyond 256, whose Python integers exist once, where it can be."""
+    """Return the index that leads: if possible above 256, as Python caches smaller integers."""
     return (k * 3) // 5
 
 
 def classes(k: int) -> dict[str, FloatArray]:
-    """The classes of utilities, k each."""
+    """Return the classes of utilities, k in each."""
     at = leader(k)
     peaked = np.zeros(k)
     peaked[at] = 1e6
@@ -57,7 +57,7 @@ def classes(k: int) -> dict[str, FloatArray]:
     normal = 1e4 * np.random.default_rng(SEED).standard_normal(k)
     best = int(normal.argmax())
     normal[[at, best]] = normal[[best, at]]
-    normal[at] += 2e3  # nobody else has a chance
+    normal[at] += 2e3  # no other candidate has a chance
     return {
         "flat": np.zeros(k),
         "peaked": peaked,
@@ -69,20 +69,20 @@ def classes(k: int) -> dict[str, FloatArray]:
 
 
 def welch(times: dict[str, FloatArray]) -> dict[str, float]:
-    """|t| of each pair of classes, outliers cropped; by the pair's suffix."""
+    """Return |t| of each pair of classes, without outliers, by the suffix of the pair."""
     limit = float(np.quantile(np.concatenate(list(times.values())), KEEP))
     cropped = {name: t[t <= limit] for name, t in times.items()}
     return {f" {a}/{b}": abs_t(cropped[a], cropped[b]) for a, b in PAIRS}
 
 
 def abs_t(a: FloatArray, b: FloatArray) -> float:
-    """The absolute value of Welch's t statistic."""
+    """Return the absolute value of Welch's t statistic."""
     error = sqrt(a.var(ddof=1) / a.size + b.var(ddof=1) / b.size)
     return abs(float(a.mean() - b.mean())) / error if error > 0 else 0.0
 
 
 def time_calls(call: Call, buffer: FloatArray, runs: int, seed: int) -> dict[str, FloatArray]:
-    """Nanoseconds of `runs` calls a class, in random order."""
+    """Return the nanoseconds of `runs` calls for each class, which are in random order."""
     data = list(classes(buffer.size).values())
     order = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(data)), runs))
     times, scrub = np.empty(order.size), np.empty(SCRUB)
@@ -101,7 +101,7 @@ def time_calls(call: Call, buffer: FloatArray, runs: int, seed: int) -> dict[str
 
 
 def leak(case: Case, options: Options) -> Outcome:
-    """|t| of every pair of classes, for every entry; each repeat is a test by itself."""
+    """Measure |t| of every pair of classes, for every entry; each repeat is a separate test."""
     work, outcome = case.work(), Outcome()
     buffer: FloatArray = work.utilities  # type: ignore[attr-defined]  # it is a selection's
     with on_one_core(True):
@@ -120,7 +120,7 @@ def leak(case: Case, options: Options) -> Outcome:
 
 
 def warm_up(call: Call, buffer: FloatArray) -> None:
-    """Calls in each class that has a leader, which must win."""
+    """Call for each class with a leader, which must win."""
     for name, data in classes(buffer.size).items():
         np.copyto(buffer, data)
         for _ in range(50 if name not in ("flat", "subnormal") else 0):

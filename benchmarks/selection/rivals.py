@@ -1,7 +1,8 @@
 """Peers for one selection or many: the exponential mechanism, permute-and-flip, top-k, bits.
 
-diffprivlib's list is made beforehand, which favours it: users have arrays. NumPy and SciPy
-draw from PCG64; diffprivlib and OpenDP from the operating system, as a release of fastexp.
+The list for diffprivlib is made beforehand, which favours it, as users have arrays. NumPy and
+SciPy draw from PCG64; diffprivlib and OpenDP draw from the operating system, as a release of
+fastexp does.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from ..harness.workload import DRAW_SEED, EPSILON, SENSITIVITY, Call, FloatArray
 from .workload import RATE
 from .workload import SelectionWork as Work
 
-BLOCK = 16_384  # values: a reused buffer of 128 KiB stays in the L2 cache
+BLOCK = 16_384  # values of a reused buffer of 128 KiB, which stays in the L2 cache
 
 
 def weights(u: FloatArray, rate: float = RATE) -> FloatArray:
-    """exp(c * (u - max u)), as most people write it."""
+    """Return exp(rate * (u - max u)), as most people write it."""
     w: FloatArray = np.exp(rate * (u - u.max()))
     return w
 
@@ -38,7 +39,7 @@ def numpy_race(work: Work) -> Call:
 
 
 def numpy_cumsum(work: Work) -> Call:
-    """Inverse of the cumulated weights."""
+    """Invert the cumulative weights."""
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
     size = work.size if work.size > 1 else None
 
@@ -50,7 +51,7 @@ def numpy_cumsum(work: Work) -> Call:
 
 
 def numpy_blocked(work: Work) -> Call:
-    """NumPy tuned by hand: block sums from a reused buffer, a cumsum in one block only."""
+    """Tuned by hand: block sums from a reused buffer, and a cumsum of one block only."""
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
     block = min(BLOCK, -(-work.k // 3))  # three blocks at toy size
     count = -(-work.k // block)
@@ -78,9 +79,9 @@ def numpy_blocked(work: Work) -> Call:
 
 
 def numpy_rejection(work: Work) -> Call:
-    """One draw by rejection. Its time depends on the utilities.
+    """Draw once by rejection, in a time that depends on the utilities.
 
-    It takes 1 / mean(weight) tries, here about ten; where one of k leads it takes about k.
+    It takes 1 / mean(weight) tries: here about ten, or about k if one of k candidates leads.
     """
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
 
@@ -95,7 +96,7 @@ def numpy_rejection(work: Work) -> Call:
 
 
 def scipy_alias_urn(work: Work) -> Call:
-    """SciPy's alias urn, weights and set-up included; it normalises by itself."""
+    """SciPy's alias urn, with the time of weights and set-up; it normalises weights itself."""
     from scipy.stats.sampling import DiscreteAliasUrn
 
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
@@ -103,9 +104,9 @@ def scipy_alias_urn(work: Work) -> Call:
 
 
 def opendp_noisy_max(*, exponential: bool = False) -> Any:
-    """OpenDP's noisy maximum: with Gumbel noise, or exponential noise as permute-and-flip.
+    """OpenDP's noisy maximum with Gumbel noise, or with exponential noise as permute-and-flip.
 
-    It takes an array, which it converts some five times faster than a list.
+    It takes an array, which it converts some five times as fast as a list.
     """
     import opendp.prelude as dp
 
@@ -136,7 +137,7 @@ def diffprivlib(work: Work) -> Call:
 
 
 def race_top(work: Work) -> Call:
-    """The least times of an exponential race by a partition, then in order."""
+    """Find the least times of an exponential race by a partition, and sort them."""
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
 
     def call() -> object:
@@ -148,7 +149,7 @@ def race_top(work: Work) -> Call:
 
 
 def joint_slices(work: Work) -> Call:
-    """Joint top-k by slices, in float64: a sort of all counts, and a Gumbel key a slice."""
+    """Joint top-k by slices, in float64: a sort of all counts, and a Gumbel key for each slice."""
     rng, k = np.random.default_rng(DRAW_SEED), work.chosen
     slices = np.arange(int((k * log(work.k) + 49) / RATE))
 
@@ -197,13 +198,13 @@ def diffprivlib_flip(work: Work) -> Call:
 
 
 def exponential_noise(work: Work) -> Call:
-    """The greatest of utilities with exponential noise: permute-and-flip's law."""
+    """Select the greatest utility with exponential noise, which has permute-and-flip's law."""
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
     return lambda: int(np.argmax(RATE * u + rng.standard_exponential(work.k)))
 
 
 def flips(work: Work) -> Call:
-    """Permute-and-flip by its definition, the order drawn as it is needed."""
+    """Permute-and-flip by its definition; the order is drawn as it is needed."""
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
 
     def call() -> int:
@@ -224,18 +225,18 @@ FLIP = 1 / (1 + exp(EPSILON))  # the probability that a bit is flipped
 
 
 def integer_responses(work: Work) -> Call:
-    """Randomised response by 32 random bits a bit, so with a bias right to 2**-33."""
+    """Randomised response by 32 random bits for each bit: the probability is right to 2**-33."""
     bits, rng, cut = work.bits, np.random.default_rng(DRAW_SEED), np.uint32(round(2**32 * FLIP))
     return lambda: (rng.integers(0, 1 << 32, work.k, dtype=np.uint32) < cut) ^ bits
 
 
 def opendp_responses(work: Work) -> Call:
-    """OpenDP's randomised response of a vector of bits; it takes and gives packed bytes."""
+    """OpenDP's randomised response of a vector of bits, which are packed in bytes."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
     domain, metric = dp.bitvector_domain(max_weight=1), dp.discrete_distance()
-    twice = 2 * FLIP  # it flips with half of this
+    twice = 2 * FLIP  # OpenDP flips a bit with half of this probability
     mechanism = dp.m.make_randomized_response_bitvec(domain, metric, f=twice)
     packed = np.packbits(work.bits).tobytes()
     return lambda: mechanism(packed)
@@ -245,10 +246,10 @@ def opendp_responses(work: Work) -> Call:
 
 
 def numpy_exp(work: Work) -> Call:
-    """All weights by `np.exp`, into a given array."""
+    """Compute all weights by `np.exp`, into a given array."""
     return partial(np.exp, work.utilities, out=np.empty(work.k))
 
 
 def numpy_max(work: Work) -> Call:
-    """`np.max`, which reads every utility once."""
+    """Call `np.max`, which reads every utility once."""
     return partial(np.max, work.utilities)

@@ -1,8 +1,8 @@
 """Peers for rows of utilities: NumPy, also in tiles that stay in a cache and reuse their buffers.
 
-Tile sizes are from a trial of 2**13 to 2**21 values at both shapes of the case `rows`, on a
-Xeon with AVX-512: each is within about 10% of its best at both, or chosen by k. Each row's own
-maximum is subtracted: a tile's would underflow where rows are far apart.
+Tile sizes are from a trial of 2**13 to 2**21 values at both shapes of the case `rows`, on a Xeon
+with AVX-512: each is within about 10% of its best at both shapes, or chosen by k. The maximum of
+each row is subtracted: with that of a tile, weights would underflow if rows are far apart.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from ..harness.workload import DRAW_SEED, Call
 from .workload import RATE
 from .workload import SelectionWork as Work
 
-NARROW, NARROW_TILE, WIDE_TILE = 100, 1 << 16, 1 << 19  # of the transposed tiles, by k
+# A transposed tile has NARROW_TILE values for k up to NARROW, otherwise WIDE_TILE.
+NARROW, NARROW_TILE, WIDE_TILE = 100, 1 << 16, 1 << 19
 
 
 def cumsum(work: Work) -> Call:
-    """Inverse of the cumulated weights, as most people write it."""
+    """Invert the cumulative weights, as most people write it."""
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
 
     def call() -> object:
@@ -28,7 +29,7 @@ def cumsum(work: Work) -> Call:
 
 
 def transposed_tiled(work: Work) -> Call:
-    """The same in tiles with candidates along the first axis, so that all rows move together."""
+    """Do the same in tiles with candidates along the first axis, for all rows at once."""
     u, rng = work.utilities, np.random.default_rng(DRAW_SEED)
     values = NARROW_TILE if work.k <= NARROW else WIDE_TILE
     high = max(1, min(values // work.k, -(-work.rows // 2)))
@@ -45,7 +46,7 @@ def transposed_tiled(work: Work) -> Call:
             w -= w.max(axis=0)
             w *= RATE
             np.exp(w, out=w)
-            for i in range(1, work.k):  # as np.cumsum(axis=0), in half its time
+            for i in range(1, work.k):  # equal to np.cumsum(axis=0), in half its time
                 w[i] += w[i - 1]
             np.less_equal(w, rng.random(rows.shape[1]) * w[-1], out=before)
             out[part] = np.add.reduce(before.view(np.int8), axis=0, dtype=count)
@@ -55,7 +56,7 @@ def transposed_tiled(work: Work) -> Call:
 
 
 def counts_shuffled(work: Work) -> Call:
-    """Many draws: how often each candidate comes, then the order."""
+    """Draw many times: first the count of each candidate, then the order."""
     rng, numbers = np.random.default_rng(DRAW_SEED), np.tile(np.arange(work.k), work.rows)
 
     def call() -> object:

@@ -1,4 +1,4 @@
-"""Cold starts: what a fresh Python process takes from its start to its end."""
+"""Cold starts: the time of a new Python process from its start to its end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GROUPS = (
     "r = m.release(numpy.arange(8.0), by=[0, 1] * 4, groups=[0, 1]); "
     "assert r.shape == (2,)"
 )
-TABLE1 = (  # a few data sets: what is left is compiling
+TABLE1 = (  # with few data sets, nearly all of the time is compilation
     "import fastexp; "
     "r = fastexp.Study.ready('table1', datasets=2).run(workers=1); "
     "assert len(r.rows) == 24"
@@ -50,19 +50,19 @@ DIFFPRIVLIB = (
     "m = Exponential(epsilon=1.0, sensitivity=1.0, utility=[float(i) for i in range(8)]); "
     "assert 0 <= m.randomise() < 8"
 )
-HELP = "from fastexp.cli import main; main(['--help'])"  # what the command `fastexp` runs
+HELP = "from fastexp.cli import main; main(['--help'])"  # as the command `fastexp` does
 
 
 @cache
 def warm_folder() -> str:
-    """A kernel cache of this process, filled by the first release and removed at exit."""
+    """Return a folder for the kernel cache, filled by the first release and removed at exit."""
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def run(code: str, cache_folder: str, is_toy: bool) -> None:
-    """Run `code` in a fresh process, which must end well. At toy size nothing is compiled."""
+    """Run `code` in a new process, which must succeed. At toy size nothing is compiled."""
     settings = {"FASTEXP_CACHE_DIR": cache_folder, "XDG_CACHE_HOME": cache_folder}
     settings |= {"NUMBA_DISABLE_JIT": "1"} if is_toy else {}
     done = subprocess.run(
@@ -73,12 +73,12 @@ def run(code: str, cache_folder: str, is_toy: bool) -> None:
 
 
 def process(code: str) -> Prepare:
-    """A fresh process, kernels from a warm cache."""
+    """Run code in a new process, with kernels from a warm cache."""
     return lambda work: lambda: run(code, warm_folder(), work.is_toy)
 
 
 def compiling(code: str) -> Prepare:
-    """A first answer that has to compile: the kernel cache is an empty folder."""
+    """Run code in a new process that has to compile: the kernel cache is an empty folder."""
 
     def call(work: Work) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What the cases of selection work on: utilities, counts or bits."""
+"""The inputs of the cases of selection: utilities, counts or bits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..harness.workload import EPSILON, SEED, SENSITIVITY, FloatArray, IntArray, Work
 
-RATE = EPSILON / (2 * SENSITIVITY)  # weight exp(RATE * u)
+RATE = EPSILON / (2 * SENSITIVITY)  # the weight of utility u is exp(RATE * u)
 SPREAD = 20.0  # utilities are SPREAD * U(0, 1)
 
 
@@ -19,33 +19,33 @@ SPREAD = 20.0  # utilities are SPREAD * U(0, 1)
 class SelectionWork(Work):
     """k utilities, or rows of k, or k counts or bits."""
 
-    chosen: int = 1  # of each draw: a top-k's k
+    chosen: int = 1  # candidates in a draw: the k of top-k
 
     def at_most(self, k: int, size: int, rows: int) -> Self:
-        """As of any work; a tenth of the candidates are chosen, at most."""
+        """Return the work at most of these sizes; at most a tenth of the candidates is chosen."""
         toy = super().at_most(k, size, rows)
         return replace(toy, chosen=min(self.chosen, toy.k // 10 or 1))
 
     @property
     def rate(self) -> float:
-        """The rate of one selection: `chosen` ones share epsilon."""
+        """The rate of one of the `chosen` selections, which share epsilon."""
         return RATE / self.chosen
 
     @cached_property
     def utilities(self) -> FloatArray:
-        """k utilities, or rows of k, SPREAD * U(0, 1), from a fixed seed."""
+        """k utilities, or rows of k, from SPREAD * U(0, 1) with a fixed seed."""
         shape = self.k if self.rows == 1 else (self.rows, self.k)
         return SPREAD * np.random.default_rng(SEED).random(shape)
 
     @cached_property
     def counts(self) -> IntArray:
-        """k counts, the j-th greatest about 50,000 / j**1.1, in the order of a fixed seed."""
+        """k counts, the j-th greatest about 50,000 / j**1.1, in an order from a fixed seed."""
         counts = (5e4 / np.arange(1, self.k + 1) ** 1.1).astype(np.int64)
         return np.random.default_rng(SEED).permutation(counts)
 
     @cached_property
     def utility_list(self) -> list[float]:
-        """The utilities for peers that take nothing else; made outside the clock."""
+        """The utilities for peers that take lists only, made before the clock starts."""
         values: list[float] = self.utilities.tolist()
         return values
 

@@ -1,6 +1,6 @@
-"""The cases of accuracy studies and smooth sensitivity; what each compares is in ../README.md.
+"""The cases of accuracy studies and smooth sensitivity; ../README.md says what each compares.
 
-k is the number of records of a data set, rows that of the data sets.
+k is the number of records in a data set, and rows the number of data sets.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .workload import StudyWork as Work
 
 
 def smooth(work: Work) -> Call:
-    """The smooth sensitivity of one data set."""
+    """Compute the smooth sensitivity of one data set."""
     call = partial(fx.smooth_sensitivity, bounds=work.bounds, assume_sorted=work.in_order)
     return partial(call, work.records, RATE)
 
 
 def study(work: Work, draws: int) -> fx.Study:
-    """The paper's four rows: three by smooth sensitivity, and Duff's."""
+    """Return the study with the paper's four rows: three by smooth sensitivity, and Duff's."""
     rows = fx.Study.ready("table1").to_dict()["mechanisms"]
     return fx.Study.ready(
         "table1",
@@ -43,32 +43,32 @@ def study(work: Work, draws: int) -> fx.Study:
 
 
 def table1(work: Work, draws: int, column: Literal["exact", "monte_carlo"]) -> Call:
-    """The whole run: data sets made, sorted, figures, the table."""
+    """Run the whole study: make data sets, sort them, compute figures and the table."""
     whole = study(work, draws)
     return lambda: np.array([row[column] for row in whole.run(workers=work.threads).rows])
 
 
 def exact(work: Work) -> Call:
-    """The study with exact expectations."""
+    """Run the study with exact expectations."""
     return table1(work, 0, "exact")
 
 
 def drawn(work: Work) -> Call:
-    """The study with `size` draws of each data set, and the exact figures beside them."""
+    """Run the study with `size` draws of each data set, and with exact figures."""
     return table1(work, work.size, "monte_carlo")
 
 
 def cells(work: Work, table: Any) -> Any:
-    """Mean errors in shares of those of known data sets."""
+    """Return mean errors relative to those of the data sets with exact figures."""
     return table / work.spreads[0]
 
 
 def number(_work: Work, answer: float) -> float:
-    """The answer itself, which is no draw."""
+    """Return the answer itself, which is not random."""
     return answer
 
 
-_rival = partial(Entry, slack=0.2)  # of 200 data sets, which are not fastexp's
+_rival = partial(Entry, slack=0.2)  # its 200 data sets are not those of fastexp
 _window = rivals_table1.window
 
 TABLE1 = (

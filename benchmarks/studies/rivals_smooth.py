@@ -1,8 +1,8 @@
-"""Peers for the smooth sensitivity of a median where a record is replaced, of one data set.
+"""Peers for the smooth sensitivity of a median of one data set, if a record is replaced.
 
-All of them sort, unless the records are in order: the greatest of
-exp(-beta * k) * (x[j] - x[i]) over i <= m <= j with j - i = k + 1 (Nissim et al. 2007), where
-x[i] is a bound beyond the records.
+All of them sort, unless the records are in order. They find the greatest of
+exp(-beta * k) * (x[j] - x[i]) over i <= m <= j with j - i = k + 1 (Nissim et al. 2007); beyond the
+records, x[i] is a bound.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def divide_and_conquer(work: StudyWork) -> Call:
     n, (low, high) = work.k, work.bounds
     m, knots = (n + 1) // 2, np.empty(n + 2)
     knots[0], knots[-1] = low, high
-    ends = np.exp(-RATE * np.arange(n + 2 - m))  # of right ends from m on
-    starts = np.exp(-RATE * (m - 1.0 - np.arange(m + 1)))  # of left ends; that of m is exp(beta)
+    ends = np.exp(-RATE * np.arange(n + 2 - m))  # factors of right ends from m on
+    starts = np.exp(-RATE * (m - 1.0 - np.arange(m + 1)))  # of left ends up to m: exp(beta)
 
     def find(x: FloatArray) -> float:
         knots[1:-1] = x
@@ -60,10 +60,10 @@ def divide_and_conquer(work: StudyWork) -> Call:
 
 
 def stopping(work: StudyWork) -> Call:
-    """By hand: windows of each cost, as far as the distance of the bounds weighs enough."""
+    """Tuned by hand: windows of each cost, up to that at which even the bounds weigh too little."""
     n, (low, high) = work.k, work.bounds
     m = (n + 1) // 2
-    costs = np.arange(1, max(2, min(m, n - m, ceil(20 / RATE))))  # of a first look
+    costs = np.arange(1, max(2, min(m, n - m, ceil(20 / RATE))))  # for a first lower bound
     above, below = m + costs // 2, m - 1 - (costs - costs // 2)
     first_weights = np.exp(-RATE * costs)
 

@@ -1,9 +1,9 @@
 """Peers for a table of private medians: new data sets, draws of every cell, their mean errors.
 
 `window` is tuned by hand: blocks of data sets, only the costs that matter, noise from fast
-generators (an exponential and a bit; a tangent), gaps only where their weight counts. `tuned` has
-for each cell the number of draws that makes the whole cheapest at the asked standard error;
-`exact` draws nothing: the closed forms that fastexp has, in NumPy.
+generators (an exponential and a bit; a tangent), only gaps whose weights count. `tuned` has for
+each cell the number of draws that makes the whole cheapest at a given standard error. `exact` draws
+nothing: it has fastexp's closed forms, in NumPy.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from ..harness.workload import DRAW_SEED, Call, FloatArray, Generator
 from . import workload as figures
 from .workload import ALPHAS, BETAS, BLOCK, CELLS, NOISES, SMOOTH, StudyWork
 
-EXTRA = 1.4  # times the data sets of `tuned`: a trial of 1.2 to 2
-Sums = Callable[[Generator, FloatArray], FloatArray]  # of the errors of a block, cell by cell
+EXTRA = 1.4  # factor of data sets for `tuned`, the best in a trial of 1.2 to 2
+Sums = Callable[[Generator, FloatArray], FloatArray]  # sums of the errors of a block, by cell
 
 
 def table(work: StudyWork, data_sets: int, sums: Sums) -> Call:
-    """The mean errors of so many new data sets, in sorted blocks between the bounds."""
+    """Return a call for the mean errors of new data sets, in sorted blocks between the bounds."""
     rng = np.random.Generator(np.random.SFC64(DRAW_SEED))
 
     def call() -> FloatArray:
@@ -41,7 +41,7 @@ def table(work: StudyWork, data_sets: int, sums: Sums) -> Call:
 
 
 def tuned(work: StudyWork) -> Call:
-    """Somewhat more data sets, and in each cell the draws that it then needs."""
+    """Somewhat more data sets, with as many draws in each cell as it then needs."""
     _, between, noise = work.spreads
     draws = np.ceil(noise / (between * (EXTRA - 1))).astype(int).tolist()
     return window(work, equal_error=True, draws=draws)
@@ -59,9 +59,9 @@ def exact(work: StudyWork) -> Call:
 
 
 def window(work: StudyWork, *, equal_error: bool = False, draws: list[int] | None = None) -> Call:
-    """`size` draws of each data set, or so many cell by cell.
+    """`size` draws of each data set, or `draws` of each, by cell.
 
-    The data sets are as many as the work has, or as equal errors make necessary.
+    There are as many data sets as the work has, or as equal errors need.
     """
     (low, high), noisy = work.bounds, len(SMOOTH)
     sizes = draws or [work.size] * len(CELLS)
@@ -103,7 +103,7 @@ def _laplace(rng: Generator, shape: tuple[int, int]) -> FloatArray:
 def _median(
     rng: Generator, knots: FloatArray, epsilon: float, shape: tuple[int, int]
 ) -> FloatArray:
-    """Distances from the median of draws by one search: a row's sums end at its number + 1."""
+    """Draw distances from the median by one search: the sums of a row end at its number + 1."""
     n, rows = knots.shape[1] - 2, np.arange(shape[0])[:, None]
     first, last = figures.gaps_that_count(n, epsilon)
     off = knots[:, first : last + 1] - figures.middle(knots)[:, None]
@@ -115,6 +115,6 @@ def _median(
     np.minimum(place, sums.size - 1, out=place)
     drawn = rng.random(shape)
     drawn *= gaps.ravel()[place]
-    place += rows  # of `off` a row has one more
+    place += rows  # a row of `off` is longer by one
     drawn += off.ravel()[place]
     return drawn

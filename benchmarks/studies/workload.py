@@ -1,9 +1,9 @@
-"""What the cases of accuracy studies and smooth sensitivity work on, and their exact figures.
+"""The inputs of the cases of accuracy studies and smooth sensitivity, and their exact figures.
 
 The table is that of Muñoz Medina and Gillenwater (2020): the median with noise for its smooth
 sensitivity (Nissim et al. 2007) in three ways, and the exponential mechanism's median, each at
-three epsilons: twelve cells, in the order of `CELLS`, the mechanism's number first. All
-formulas here are plain NumPy and their own; nothing of fastexp is used.
+three epsilons: twelve cells, in the order of `CELLS`, (number of the mechanism, epsilon). All
+formulas here are independent code in plain NumPy, without fastexp.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..numbers.workload import STUDY, NumberWork
 
 NOISES = (("cauchy", 0.0), ("laplace", 0.001), ("laplace", 0.9))  # with their delta
 CELLS = tuple((i, epsilon) for i in range(len(NOISES) + 1) for epsilon in STUDY)
-KNOWN = 2_000  # data sets whose figures answers are compared with, at most
-RATE = 0.1  # beta, where only the smooth sensitivity is asked for
-CUT = 60.0  # gaps whose weight is below exp(-CUT) of the middle one's are left out
-BLOCK = 256  # data sets at a time: a trial of 32 to 256
+KNOWN = 2_000  # the most data sets with exact figures, with which answers are compared
+RATE = 0.1  # beta in the cases of smooth sensitivity alone
+CUT = 60.0  # gaps with a weight below exp(-CUT) of the middle gap's are left out
+BLOCK = 256  # data sets in a block, the best in a trial of 32 to 256
 
 
 def alpha_beta(cell: tuple[int, float]) -> tuple[float, float]:
-    """The published constants: noise has scale SS / alpha, SS smooth at rate beta."""
+    """Return the published alpha and beta: noise has the scale SS / alpha, SS smooth at beta."""
     (noise, delta), epsilon = NOISES[cell[0]], cell[1]
     if noise == "cauchy":
         return epsilon / 6, epsilon / 6
@@ -39,11 +39,11 @@ ALPHAS, BETAS = np.array([alpha_beta(cell) for cell in SMOOTH]).T
 
 
 def reach(x: FloatArray, betas: FloatArray, bounds: tuple[float, float]) -> list[int]:
-    """How many costs matter for each beta: beyond, no window is the greatest of any row."""
+    """Return the greatest cost that matters for each beta, at which a row can have its maximum."""
     rows, n = x.shape
     m, width, least = (n + 1) // 2, bounds[1] - bounds[0], np.zeros((betas.size, rows))
     k = 1
-    while k < min(m, n - m):  # windows that lie evenly about the median
+    while k < min(m, n - m):  # windows that are centred at the median
         spread = x[:, m - 1 + k // 2 + 1] - x[:, m - 1 - (k - k // 2)]
         np.maximum(least, np.exp(-betas * k)[:, None] * spread, out=least)
         k *= 2
@@ -53,9 +53,9 @@ def reach(x: FloatArray, betas: FloatArray, bounds: tuple[float, float]) -> list
 
 
 def smooth_rows(x: FloatArray, betas: FloatArray, bounds: tuple[float, float]) -> FloatArray:
-    """Smooth sensitivity of the lower median of sorted rows, one record replaced: (betas, rows).
+    """Return the smooth sensitivity of sorted rows' lower medians under replace: (betas, rows).
 
-    The widest window of each cost, for the costs that matter, of all rows at once.
+    It takes the widest window of each cost that matters, for all rows at once.
     """
     rows, n = x.shape
     costs, m = reach(x, betas, bounds), (n + 1) // 2
@@ -80,7 +80,7 @@ def smooth_rows(x: FloatArray, betas: FloatArray, bounds: tuple[float, float]) -
 
 
 def noisy_errors(cell: tuple[int, float], scale: FloatArray, *sides: FloatArray) -> FloatArray:
-    """E|Y - T| and E|Y - T|**2 of T + scale * Z clamped at these distances from T."""
+    """Return E|Y - T| and E|Y - T|**2 of Y = T + scale * Z, clamped at distances `sides` from T."""
     moments = np.zeros((2, scale.size))
     for distance in sides:
         r = distance / scale
@@ -98,7 +98,7 @@ def noisy_errors(cell: tuple[int, float], scale: FloatArray, *sides: FloatArray)
 
 
 def median_errors(knots: FloatArray, epsilon: float) -> FloatArray:
-    """The same of the density exp(-epsilon * |i - n/2|) in gap i, from the middle of the median."""
+    """Return the same for the density exp(-epsilon * |i - n/2|) in gap i, with T the median."""
     n = knots.shape[1] - 2
     first, last = gaps_that_count(n, epsilon)
     off = knots[:, first : last + 1] - middle(knots)[:, None]
@@ -110,19 +110,19 @@ def median_errors(knots: FloatArray, epsilon: float) -> FloatArray:
 
 
 def gaps_that_count(n: int, epsilon: float) -> tuple[int, int]:
-    """The first gap that is not left out, and the first one after it that is."""
+    """Return the first gap that is not left out, and the first gap after it that is."""
     return max(0, ceil(n / 2 - CUT / epsilon)), min(n, int(n / 2 + CUT / epsilon)) + 1
 
 
 def middle(knots: FloatArray) -> FloatArray:
-    """The mean of the lower and upper median records."""
+    """Return the mean of the lower and the upper median record."""
     n = knots.shape[1] - 2
     mean: FloatArray = 0.5 * (knots[:, (n + 1) // 2] + knots[:, n // 2 + 1])
     return mean
 
 
 def errors(knots: FloatArray, bounds: tuple[float, float]) -> FloatArray:
-    """Every cell's E|Y - T| and E|Y - T|**2 given each data set: (cells, 2, rows)."""
+    """Return E|Y - T| and E|Y - T|**2 of each cell, given each data set: (cells, 2, rows)."""
     moments = np.empty((len(CELLS), 2, knots.shape[0]))
     for start in range(0, knots.shape[0], BLOCK):
         part = knots[start : start + BLOCK]
@@ -146,7 +146,7 @@ class StudyWork(NumberWork):
 
     @cached_property
     def records(self) -> FloatArray:
-        """Those data sets whose exact figures answers are compared with; or one."""
+        """The data sets with exact figures, with which answers are compared; or one data set."""
         known = min(self.rows, KNOWN)
         records = NumberWork(self.k, rows=known, data=self.data).records
         return np.sort(records) if self.in_order else records
@@ -160,11 +160,11 @@ class StudyWork(NumberWork):
 
     @cached_property
     def spreads(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Of each cell: the mean error, its variance between data sets, that of one draw."""
+        """For each cell: the mean error, its variance between data sets, and that of one draw."""
         mean, square = errors(self.knots, self.bounds).swapaxes(0, 1)
         return mean.mean(axis=1), mean.var(axis=1), (square - mean * mean).mean(axis=1)
 
     def data_sets_for(self, draws: Sequence[float]) -> int:
-        """How many make every cell's standard error that of exact figures of `rows` ones."""
+        """Return the number of data sets that gives the standard errors of `rows` exact ones."""
         _, between, noise = self.spreads
         return ceil(self.rows * float((1 + noise / (between * np.asarray(draws))).max()))

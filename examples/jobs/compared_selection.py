@@ -15,13 +15,13 @@ def main() -> None:
         kind: fx.MostCommon(epsilon=0.05, candidates=LEVELS, mechanism=kind) for kind in kinds
     }
 
-    # Compared on counts that are public, as those of an earlier census: nothing is drawn.
+    # The comparison is on public counts, such as those of an earlier census; nothing is drawn.
     earlier = {9: 310, 13: 205, 10: 150, 11: 90, 14: 60, 12: 55, 8: 40, 7: 35, 5: 30, 1: 25}
     comparison = fx.compare(rivals, earlier)
     print(comparison)
 
-    # Of one answer alone epsilon counts, and permute-and-flip never loses more for the same. Where
-    # many answers are added up in rho, the exponential mechanism costs less: see the column rho.
+    # For a single answer epsilon counts, and permute-and-flip never loses more at the same epsilon.
+    # If many answers are added up in rho, the exponential mechanism costs less: see the column rho.
     best = min(comparison.rows, key=lambda row: row.accuracy.expected).name
 
     with (DATA / "people.csv").open() as file:

@@ -7,7 +7,7 @@ import numpy as np
 import fastexp as fx
 
 DATA = Path(__file__).parents[2] / "docs" / "data"
-TOWNS = ["Bern", "Cork", "Oslo", "Rome", "Turku"]  # public: all that one asks for, data or not
+TOWNS = ["Bern", "Cork", "Oslo", "Rome", "Turku"]  # public: all towns of interest, data or not
 
 
 def main() -> None:
@@ -24,10 +24,10 @@ def main() -> None:
     budget = fx.Budget.file("rents.budget", epsilon=1.0)
     table = query.release(rents, answers, budget=budget, label="rents of spring")
     for town, median in zip(table["town"], table["median"], strict=True):
-        print(f"{town:6}{median:6,}")  # Turku has no dwelling: that this is so is private, too
+        print(f"{town:6}{median:6,}")  # Turku has no dwellings, which is private, too
 
     again = query.release(rents, answers, budget=budget, label="rents of spring")
-    same = (again["median"] == table["median"]).all()  # kept in the file, and free
+    same = (again["median"] == table["median"]).all()  # answers from the file are free
     print(f"spent {budget.spent} of 1.0; the same label again: the same answers, {same}")
 
     try:

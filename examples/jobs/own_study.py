@@ -10,7 +10,7 @@ GRID = range(0, 301, 5)
 
 
 def waits(rng, n):
-    """Days that n patients wait: most of them few, some many."""
+    """Draw the days that n patients wait: mostly few, sometimes many."""
     days = np.where(rng.random(n) < 0.8, rng.gamma(2, 15, n), rng.normal(180, 30, n))
     return days.astype(np.int64)
 
@@ -19,10 +19,10 @@ class OpenDPMedian:
     """A mechanism that is not fastexp's, as a study knows it: its name, its truth, its draws."""
 
     name = "OpenDP"
-    truth = staticmethod(np.median)  # what errors are measured from
+    truth = staticmethod(np.median)  # errors are measured from it
 
     def sample(self, data, epsilon, size, rng):  # noqa: ARG002  # OpenDP's draws take no seed
-        """So many answers."""
+        """Draw `size` answers."""
         import opendp.prelude as dp
 
         dp.enable_features("contrib")

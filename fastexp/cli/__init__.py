@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command, of `argv` or of the process's own arguments; returns the exit code.
+    """Run one command, by `argv` or the arguments of the process, and return the exit code.
 
-    It is 0 done, 1 failure at run time (also: nobody reads the output), 2 the user's mistake,
-    3 a budget without room for it, 130 interrupted (143 by SIGTERM, 129 by SIGHUP). A process that
-    is interrupted while it starts or ends dies by the signal, as nothing is to be cleaned up then.
+    0: done; 1: a failure at run time (also if nobody reads the output); 2: the user's mistake; 3: a
+    budget without room for the release; 130: interrupted (143 by SIGTERM, 129 by SIGHUP). A process
+    that is interrupted while it starts or ends dies by the signal: nothing needs cleaning up then.
     """
-    if argv is None:  # this process is ours
+    if argv is None:  # this process is our own
         signal = import_module("_signal")  # built in: `signal` takes longer to import than fastexp
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, signal.SIG_DFL)

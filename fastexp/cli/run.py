@@ -1,4 +1,4 @@
-"""One run of the command line: the command is found, and every ending becomes an exit code."""
+"""One run of the command line: find the command, and turn every outcome into an exit code."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .terminal.printing import note
 
 
 def run(argv: Sequence[str] | None) -> int:
-    """Run one command; returns the exit code of `main`."""
-    if sys.stdout is None:  # a release that nobody sees would cost epsilon all the same
+    """Run one command, and return the exit code of `main`."""
+    if sys.stdout is None:  # a release that nobody sees would still cost epsilon
         note("fastexp: there is no stdout")
         return FAILURE
-    if argv is None:  # this process is ours; no command multiplies matrices
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # others take 0.1 s of CPU to start
+    if argv is None:  # this process is our own; no command multiplies matrices
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # starting more takes 0.1 s of CPU
     try:
         with interrupts.remembered():
             code = _run(argv)
@@ -41,7 +41,7 @@ def _run(argv: Sequence[str] | None) -> int:
     from .._compiler.rounding import check_rounding
     from .options.parser import build
 
-    if isinstance(sys.stdout, TextIOWrapper):  # a label beyond the terminal's alphabet is escaped
+    if isinstance(sys.stdout, TextIOWrapper):  # escape characters that the terminal cannot show
         sys.stdout.reconfigure(errors="backslashreplace")
     publication = False
     try:
@@ -60,12 +60,12 @@ def _run(argv: Sequence[str] | None) -> int:
         return OK
     note(f"fastexp: {message}")
     if code == FAILURE:
-        interrupts.check()  # what is imported may fail in a way of its own by one
+        interrupts.check()  # an import may fail in its own way when it is interrupted
     return code
 
 
 def _silence() -> None:
-    """Nothing more is written: the interpreter's own flush at exit cannot fail again."""
+    """Discard further output, so that the interpreter's flush at exit cannot fail again."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):  # stdout is not a file

@@ -54,17 +54,17 @@ def check_matplotlib() -> None:
 def paper(
     ax: Any, title: str, notes: list[str], height: float, count: int = 1, columns: int = 1
 ) -> Iterator[list[Any]]:
-    """Return the axes of a picture, one for each panel, and its style.
+    """Yield the axes of a picture, one for each panel, in the common style.
 
-    Axes of the caller fill all rows of so many columns, and get the title, no notes, and colours
-    that are visible on their background. New axes stand below a heading with notes and the remark
-    that the picture is not private; together they have so many inches. No state of the process is
-    changed: a notebook shows the figure if it is the value of a cell, as ``axes.figure``.
+    Axes of the caller must fill all rows of `columns` columns. They get the title, no notes, and
+    colours that are visible on their background. New axes stand below a heading with notes and the
+    remark that the picture is not private; together they are `height` inches high. No state of the
+    process is changed: a notebook shows the figure if ``axes.figure`` is the value of a cell.
     """
     check_matplotlib()
     mpl, rows = import_module("matplotlib"), -(-count // columns)
-    axes = [] if ax is None else _given(ax, rows * columns)
-    _settle(axes)
+    axes = [] if ax is None else _checked_axes(ax, rows * columns)
+    _make_ticks(axes)
     first = axes[0] if axes else None
     grounds = [mpl.rcParams[f"{of}.facecolor"] for of in ("axes", "figure")]
     if first is not None:
@@ -81,10 +81,10 @@ def paper(
         for spare in axes[count:]:
             spare.remove()
         yield axes[:count]
-        _settle(axes[:count])
+        _make_ticks(axes[:count])
 
 
-def _given(ax: Any, count: int) -> list[Any]:
+def _checked_axes(ax: Any, count: int) -> list[Any]:
     kind = import_module("matplotlib.axes").Axes
     axes = list(ax.flat) if isinstance(ax, np.ndarray) else ax
     axes = list(axes) if isinstance(axes, (list, tuple)) else [axes]
@@ -106,7 +106,7 @@ def _dress(axes: Any, style: Any) -> None:
     grid(axes, "y")
 
 
-def _settle(axes: list[Any]) -> None:
+def _make_ticks(axes: list[Any]) -> None:
     """Make the first tick of each axis, which later ticks copy, in the current style."""
     for one in axes:
         for axis in (one.xaxis, one.yaxis):
@@ -114,7 +114,7 @@ def _settle(axes: list[Any]) -> None:
 
 
 def _dark(grounds: Sequence[Any]) -> bool:
-    """Return whether the first visible background is dark; no background counts as light."""
+    """Whether the first visible background is dark; no background counts as light."""
     colors = map(import_module("matplotlib.colors").to_rgba, grounds)
     red, green, blue = next((color[:3] for color in colors if color[3] > 0), (1, 1, 1))
     return bool(0.299 * red + 0.587 * green + 0.114 * blue < 0.5)
@@ -139,21 +139,21 @@ def _new(title: str, notes: list[str], height: float, rows: int, columns: int) -
 
 
 def _fitted(axes: Any, text: str, size: float, before: float) -> str:
-    """Wrap text of that size to the width of the axes less `before` times the size."""
+    """Wrap text of `size` points to the width of the axes, less `before` times the size."""
     points = 72 * axes.get_window_extent().width / axes.figure.dpi
     letters = max(MIN_TITLE, int((points / size - before) / LETTER_WIDTH))
     return textwrap.fill(text, letters, break_on_hyphens=False)
 
 
 def _png(figure: Any) -> tuple[bytes, dict[str, float]]:
-    """Return a figure as PNG and its width, as notebooks know figures only through pyplot."""
+    """Return a figure as PNG and its width: notebooks by themselves show only pyplot's figures."""
     page = io.BytesIO()
     save(figure, page)
     return page.getvalue(), {"width": PIXELS * figure.get_figwidth()}
 
 
 def numbered(axes: Any, ticks: int | None = None) -> None:
-    """Format the numbers at axes; linear axes get about so many ticks."""
+    """Format the numbers at axes; linear axes get about `ticks` ticks."""
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(tick)  # never an offset, which would be printed elsewhere
         if ticks is not None and axis.get_scale() == "linear":

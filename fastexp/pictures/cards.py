@@ -23,7 +23,7 @@ class Card(NamedTuple):
     columns: Sequence[str] = ()  # columns of a table below the facts
     rows: Sequence[Sequence[object]] = ()
     note: str = ""
-    private: bool = False  # whether the card has private numbers, and says so
+    private: bool = False  # whether the card has private numbers, so that it shows the warning
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -64,13 +64,13 @@ def text(value: object) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return readable(value)
     if isinstance(value, (tuple, list)):
-        more = f", … ({len(value):,})" if len(value) > LISTED else ""
-        return ", ".join(map(text, value[:LISTED])) + more
+        rest = f", … ({len(value):,})" if len(value) > LISTED else ""
+        return ", ".join(map(text, value[:LISTED])) + rest
     return printable(str(value))
 
 
 def plain(card: Card, room: int) -> str:
-    """Return a card as text for a terminal of so many characters in width."""
+    """Return a card as text for a terminal that is `room` characters wide."""
     wide = max((len(name) for name, _ in card.lines), default=0) + 2
     lines = [printable(card.title)]
     for name, value in card.lines:
@@ -85,7 +85,7 @@ def plain(card: Card, room: int) -> str:
 
 
 def _of_words(column: Sequence[object]) -> bool:
-    """Return whether a column is text, aligned left; numbers and dashes are aligned right."""
+    """Whether a column is text, aligned left; numbers and dashes are aligned right."""
     return any(str(cell)[:1].isalpha() for cell in column)
 
 

@@ -17,9 +17,9 @@ from .canvas import FILLED, bars, label, numbered
 TOP, TOP_OF_GROUP = 20, 8  # the most candidates in a picture, and in a panel of a group
 BARS = 120  # the most bars of draws on a fine grid
 FACTORS = 0.2, 1.0, 5.0  # of epsilon, if laws are compared
-WIDER = 15.0  # times the lowest peak: beyond this, densities get a logarithmic scale
-FLOOR = 1e-5  # relative to the highest density: the lower end of that scale
-FENCE = 50  # points: with more, error bars would hide the bars
+MAX_PEAK_RATIO = 15.0  # highest over lowest peak; above it, densities get a logarithmic scale
+LOG_RANGE = 1e-5  # the lower end of that scale, relative to the highest density
+MAX_ERROR_BARS = 50  # more error bars would hide the bars
 OBSERVED = "observed frequency"
 MAX_BARS, BINS = 160, 2000  # the most points that are shown one by one; bins of a density
 TAIL = 0.005  # the probability that is out of sight at each end
@@ -32,13 +32,13 @@ SPREAD = "exact probability ± 2 standard errors"
 class Laws:
     """Laws of one mechanism, one for each group, with their true values and draws."""
 
-    mechanism: Described | None  # one of a query, or over utilities; None: unknown
+    mechanism: Described | None  # that of a query, or one over utilities; None: unknown
     column: str  # the name of its records
     laws: Sequence[Any]  # with `cdf` and `ppf`, or `probabilities`; for top-k, of the first place
     truths: Sequence[Any]  # for each group, or None; counts of candidates, None for utilities
     grid: Grid | None = None  # for numbers; None: their laws are densities
     candidates: Sequence[Any] | None = None  # None for numbers
-    records: Sequence[int] = ()  # the number that counts, by group; empty for one data set
+    records: Sequence[int] = ()  # the number of records that count, by group; may be empty
     by: Sequence[str] = ()  # the columns of groups; empty if all rows are one group
     labels: Sequence[Mapping[str, Any]] = ()  # the name of each group, by column
     draws: AnyArray | None = None  # (groups, size): numbers, or candidates by number
@@ -57,12 +57,12 @@ class Laws:
 
     @property
     def priced(self) -> bool:
-        """Return whether the numbers are prices."""
+        """Whether the numbers are prices."""
         return self.mechanism is not None and name_of(self.mechanism) == "price"
 
 
 class View(NamedTuple):
-    """The edges of visible bins, and their points: one in each, or none if there are many."""
+    """The edges of visible bins, and the points of a grid in them if there is one in each bin."""
 
     edges: FloatArray
     points: FloatArray
@@ -105,14 +105,14 @@ def outside(law: Any, view: View) -> list[str]:
 
 
 def _edges(grid: Grid, cuts: IntArray) -> FloatArray:
-    """Return the midpoints between points at each cut; as far outside at the ends of the grid."""
+    """Return the midpoint below each cut; at the ends of the grid, half a step outside."""
     inner = cuts.clip(1, grid.size - 1)
     left, right = (grid.values(at).astype(np.float64) / 2 for at in (inner - 1, inner))
     return np.asarray(left + right + 2 * (cuts - inner) * (right - left))
 
 
 def heights_of(law: Any, view: View) -> FloatArray:
-    """Return the probabilities of few points, or densities."""
+    """Return the probabilities of the points, or densities if the view has no points."""
     if view.points.size:
         return np.asarray(law.pmf(view.points))
     return np.asarray(np.diff(law.cdf(view.edges)).clip(min=0) / np.diff(view.edges))
@@ -131,8 +131,8 @@ class Panel(NamedTuple):
 def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
     """Return a panel of numbers: bars for few points, a density for many; the truth as a line."""
     laws, truths, draws = subject.laws[:count], subject.truths[:count], subject.draws
-    three = subject.priced and draws is None and not subject.by
-    if three:
+    is_comparison = subject.priced and draws is None and not subject.by
+    if is_comparison:
         laws = [laws[0].with_epsilon(laws[0].epsilon * f, any_epsilon=True) for f in FACTORS]
     view = in_sight(laws, truths, subject.grid, None if draws is None else draws.shape[1])
     few = view.points.size > 0
@@ -141,12 +141,12 @@ def numbers(subject: Laws, count: int, notes: list[str]) -> Panel:
     if not subject.by:
         if truths[0] is None:
             notes.append("no records")
-        name += f" {readable(truths[0])}" + f", revenue {readable(subject.best)}" * three
-        notes += [] if three else outside(laws[0], view)
+        name += f" {readable(truths[0])}" + f", revenue {readable(subject.best)}" * is_comparison
+        notes += [] if is_comparison else outside(laws[0], view)
 
     def paint(ax: Any, group: int) -> None:
-        if three:
-            _three(ax, laws, view, most)
+        if is_comparison:
+            _compare_epsilons(ax, laws, view, most)
         else:
             drawn = None if draws is None else draws[group]
             (_points if few else _density)(ax, laws[group], drawn, view)
@@ -184,7 +184,7 @@ def _points(ax: Any, law: Any, drawn: AnyArray | None, view: View) -> None:
     frequencies = np.histogram(drawn, edges)[0] / drawn.size
     ax.bar(points, frequencies, width=width, alpha=FILLED, label=OBSERVED)
     below, above = _spread(exact, drawn.size)
-    if points.size <= FENCE:
+    if points.size <= MAX_ERROR_BARS:
         ax.errorbar(points, exact, yerr=(below, above), fmt="D", clip_on=False, label=SPREAD)
     else:
         (line,) = ax.plot(points, exact, label=SPREAD)
@@ -194,7 +194,7 @@ def _points(ax: Any, law: Any, drawn: AnyArray | None, view: View) -> None:
 
 def _widths(points: FloatArray, edges: FloatArray) -> FloatArray:
     """Return the widths of bars: as large as their neighbours permit; many bars touch."""
-    share, extent = 0.8 if points.size <= FENCE else 1.0, edges[-1] - edges[0]
+    share, extent = 0.8 if points.size <= MAX_ERROR_BARS else 1.0, edges[-1] - edges[0]
     nearest = 2 * share * np.minimum(points - edges[:-1], edges[1:] - points)
     return nearest.clip(THINNEST * extent, max(nearest.min(), WIDE * extent))
 
@@ -212,13 +212,13 @@ def _spread(exact: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     return np.minimum(spread, exact), np.minimum(spread, rest)
 
 
-def _three(ax: Any, laws: Sequence[Any], view: View, most: float) -> None:
+def _compare_epsilons(ax: Any, laws: Sequence[Any], view: View, most: float) -> None:
     """Draw the laws at a fraction of epsilon, at epsilon, and at a multiple of it."""
     heights = [heights_of(law, view) for law in laws]
     peaks = [float(h.max()) for h in heights]
-    if max(peaks) > WIDER * min(peaks):
+    if max(peaks) > MAX_PEAK_RATIO * min(peaks):
         ax.set_yscale("log")
-        ax.set_ylim(FLOOR * max(peaks), min(5 * max(peaks), most))
+        ax.set_ylim(LOG_RANGE * max(peaks), min(5 * max(peaks), most))
     for h, law, dash in zip(heights, laws, (":", "-", "--"), strict=True):
         _line(ax, h, view.edges, f"ε = {readable(law.epsilon, 4)}", dash)
 

@@ -42,8 +42,8 @@ def draw(subject: Laws, ax: Any = None) -> list[Any]:
         first, share = axes[0], 0.0
         tall = first.get_window_extent().height / first.figure.dpi
         labelled(axes, across, panel.below, textwrap.fill(panel.beside, int(LETTERS * tall)))
-        known = [zip(*one.get_legend_handles_labels(), strict=True) for one in axes]
-        handles = {text: handle for pairs in known for handle, text in pairs}
+        entries = [zip(*one.get_legend_handles_labels(), strict=True) for one in axes]
+        handles = {text: handle for pairs in entries for handle, text in pairs}
         if handles and ax is None:
             legend_below(first.figure, [*handles.values()], [*handles])
         elif handles:

@@ -10,7 +10,7 @@ from .._parameters import validate
 from .design.design import Design
 from .ready.ready import settings_of
 from .report.results import StudyResults
-from .run.executors import Report, carried_out, workers_of
+from .run.executors import Report, run_to_end, workers_of
 from .store import folder as folders
 
 
@@ -185,7 +185,7 @@ class Study(Design):
         with workers_of(executor, workers) as pool:
             pool.check(self)
             store = folders.Progress(self) if out is None else folders.create(Path(out), self)
-            return carried_out(store, pool, progress)
+            return run_to_end(store, pool, progress)
 
     @staticmethod
     def resume(
@@ -224,4 +224,4 @@ class Study(Design):
         validate.progress(progress)
         with workers_of(executor, workers) as pool:
             store = folders.opened(Path(folder), Study, study, allow_import)
-            return carried_out(store, pool, progress)
+            return run_to_end(store, pool, progress)

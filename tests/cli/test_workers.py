@@ -125,7 +125,7 @@ def test_workers_of_dask_give_the_same_output(run: Run, file: str) -> None:
 @pytest.mark.process
 @posix
 def test_processes_begun_while_interrupts_are_blocked_do_not_take_them() -> None:
-    with executors.interrupts_kept():
+    with executors.interrupts_blocked():
         script = "import signal; print(signal.SIGINT in signal.pthread_sigmask(0, []))"
         inside = subprocess.run(
             [sys.executable, "-c", script], capture_output=True, check=True, timeout=600

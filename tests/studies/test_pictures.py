@@ -24,18 +24,18 @@ def row(**values: Any) -> dict[str, Any]:
 
 def drawn(*rows: dict[str, Any], takes: dict[str, str] | None = None) -> Any:
     (part,) = parts(list(rows), takes or {})
-    return report.drawn(part, "a study", ["notes"])
+    return report.draw_figure(part, "a study", ["notes"])
 
 
 def test_a_panel_for_each_data_and_size_with_units_on_the_axes(results: Any) -> None:
     made = parts(results.rows, report.takes(results.study.to_dict()))
     assert [part.figure for part in made] == ["error", "bias", "error_quantile"]
-    first, second = report.drawn(made[0], "small", []).axes
+    first, second = report.draw_figure(made[0], "small", []).axes
     assert second.get_title(loc="left") == "<b>&\"'</b> $x_1$ \\x1b[31m"
     assert first.get_ylabel() == "expected error\n(units of the records)"
     assert first.get_xlabel() == second.get_xlabel() == "epsilon (nats)"
     assert [t.get_text() for t in second.get_xticklabels()] == ["0.5", "1", "2"]
-    titles = [axes.get_title(loc="left") for axes in report.drawn(made[2], "small", []).axes]
+    titles = [axes.get_title(loc="left") for axes in report.draw_figure(made[2], "small", []).axes]
     assert titles[:2] == ["normal, level\xa0=\xa00.5", "normal, level\xa0=\xa00.95"]
     assert len(titles) == 4
 
@@ -109,7 +109,7 @@ def test_mechanisms_look_alike_in_all_panels_and_figures() -> None:
         for e in (1.0, 2.0)
         if (m, f) != ("x", "loss") and (m, d) != ("x", "b")
     ]
-    error, loss = (report.drawn(part, "a study", []).axes for part in parts(rows, {}))
+    error, loss = (report.draw_figure(part, "a study", []).axes for part in parts(rows, {}))
     (x, y), (alone,), (other,) = error[0].lines, error[1].lines, loss[0].lines
     assert y.get_color() == alone.get_color() == other.get_color() != x.get_color()
     assert y.get_linestyle() == alone.get_linestyle() == other.get_linestyle() != x.get_linestyle()
@@ -186,7 +186,7 @@ def test_mechanisms_stand_beside_each_other_where_nothing_varies() -> None:
 def test_nothing_is_outside_the_picture_or_over_another(results: Any) -> None:
     """Labels, ticks and the legend of each picture have places of their own."""
     for part in parts(results.rows, report.takes(results.study.to_dict())):
-        picture = report.drawn(part, "small", ["a remark"])
+        picture = report.draw_figure(part, "small", ["a remark"])
         picture.draw_without_rendering()
         whole = picture.bbox
         (legend,) = picture.legends

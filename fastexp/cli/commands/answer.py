@@ -54,7 +54,7 @@ def _select_by_scores(options: Namespace) -> None:
 
 
 def _hint_of_step(options: Namespace) -> str:
-    """What is said where the bounds are integers and the grid is the fine one between them."""
+    """Return a hint if the bounds are integers, but the grid is the default fine one."""
     is_whole = options.bounds is not None and all(isinstance(x, int) for x in options.bounds)
     if is_whole and options.step is None and options.grid is None:
         return "answers lie on 2^40 points between the bounds: for whole numbers add --step 1"

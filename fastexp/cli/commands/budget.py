@@ -1,4 +1,4 @@
-"""``fastexp budget``: makes a file that releases charge, and shows what it holds."""
+"""``fastexp budget``: make a file that releases charge, and show its content."""
 
 from __future__ import annotations
 

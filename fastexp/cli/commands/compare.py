@@ -68,7 +68,7 @@ def compare(options: Namespace) -> None:
 
 
 def built(word: str, settings: Mapping[str, Any], option: str = "--mechanisms") -> Mechanism:
-    """The mechanism that a word names, with parameters of its own behind colons."""
+    """Return the mechanism that a word names; its own parameters follow the name after colons."""
     name, *parts = word.split(":")
     kind = COMPARED[name].kind
     takes = signature(kind).parameters
@@ -85,13 +85,13 @@ def built(word: str, settings: Mapping[str, Any], option: str = "--mechanisms") 
 
 
 def assigned(parts: Sequence[str]) -> dict[str, Any]:
-    """What stands behind a name and colons, as "step=10": numbers, or else text."""
+    """Return the parameters after a name, such as "step=10", as numbers or else text."""
     pairs = [part.partition("=")[::2] for part in parts]
     return {key: text if written(text) is None else written(text) for key, text in pairs}
 
 
 def _records(frame: Frame, column: str) -> AnyArray:
-    """The numbers of a column; missing ones are NaN."""
+    """Return the numbers of a column; missing ones are NaN."""
     parts: list[AnyArray] = []
     for (cells,) in frame.parts([ColumnRead(column, "numbers")]):
         values, missing = arrays.apart(cells, "drop")

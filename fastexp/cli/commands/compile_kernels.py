@@ -1,4 +1,4 @@
-"""``fastexp warmup``: kernels are compiled beforehand, for here or for other machines."""
+"""``fastexp warmup``: compile kernels beforehand, for this machine or for others."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ..render import waiting
 from ..terminal import printing
 from ..terminal.errors import Failure
 
-SIZES = 9, 3000, 100_000  # of made-up data: other sizes have other kernels
+SIZES = 9, 3000, 100_000  # of made-up data: kernels depend on the size
 
 
 def warmup(options: Namespace) -> None:
     """Compile kernels, one after the other; print how many and how long it took."""
-    if options.cpu == "x86-64-v3":  # the compiler reads these when it is imported
+    if options.cpu == "x86-64-v3":  # the compiler reads the variables when it is imported
         if "numba" in sys.modules:
             text = f"--cpu {options.cpu} needs a process that has not imported the compiler yet"
             raise Failure(text)
@@ -46,7 +46,7 @@ def warmup(options: Namespace) -> None:
     try:
         with jit.kept_in(place) if place else nullcontext():
             number = 0 if options.only else fastexp.warmup()
-            for command in options.only or ():  # what it does, with made-up data
+            for command in options.only or ():  # its work on made-up data compiles its kernels
                 FIRST_CALLS[command](command)
                 number = sum(kernel.is_built for kernel in jit.KERNELS.values())
     except OSError as error:
@@ -68,7 +68,7 @@ def warmup(options: Namespace) -> None:
 
 
 def cached_kernels() -> Counter[str]:
-    """How many of this process's kernels are in which folder of the cache, most first."""
+    """Return the number of this process's kernels by folder of the cache, the most first."""
     from ..._compiler import jit
 
     folders = Counter(kernel.folder for kernel in jit.KERNELS.values())

@@ -1,7 +1,7 @@
 """``fastexp demo``: a short story on real data; each question before its answers are computed.
 
-Records come with how often each occurs, as the files have them: fewer kernels are compiled than
-for an array in any order.
+Records come with their counts, as in the files: this compiles fewer kernels than an array of
+records.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLUMN, EPSILONS, EACH_GROUP, AGES = "marital-status", (0.0001, 0.001, 0.01), 0.
 BIDS, PRICES, TICK, PRICED = [1, 1, 1, 3.01], (0, 3.5), 0.001, (0.01, 1, 5, 50)
 ERROR, CHANCE = "expected error (not private)", "its probability (not private)"
 REVENUE, COST = "expected revenue (not private)", 2 * sum(EPSILONS) + EACH_GROUP
-WIDEST = 100  # columns of prose
+WIDEST = 100  # characters in a line of prose
 STATUS = """\
 What is the most common marital status of the {people:,} people in the Adult census file?
 
@@ -90,7 +90,7 @@ def demo(options: Namespace) -> None:
         return
     facts: Facts = {"kind": "demo"}
     for chapter in CHAPTERS:
-        if not options.json:  # before anything is imported or compiled that takes time
+        if not options.json:  # before slow imports and the compilation of kernels
             counts = _counts("marital_status")
             story = chapter.story.format(people=sum(counts.values()), k=len(counts))
             print(_filled(story), flush=True)
@@ -114,7 +114,7 @@ def _filled(text: str) -> str:
 
 
 def _counts(name: str) -> dict[str, int]:
-    """How many people each record of a file of counts stands for."""
+    """Return the number of people with each record, from a file of counts."""
     text = (files("fastexp") / "data" / f"{name}.csv").read_text(encoding="utf-8")
     return {record: int(number) for record, number in csv.reader(text.splitlines()[1:])}
 

@@ -1,4 +1,4 @@
-"""``fastexp info``: what runs here."""
+"""``fastexp info``: versions, the CPU and caches of this installation."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def info(options: Namespace) -> None:
     for name, value in _facts():
         for label, text in _lines(name, value):
             printing.line(f"{label:<11} {text}")
-            sys.stdout.flush()  # what follows may have to import the compiler
+            sys.stdout.flush()  # the next fact may need the compiler, whose import takes time
 
 
 def _states() -> list[State]:
-    # Of every place for the CPU here; then what there is for the baseline.
+    # All places for this CPU, and then those that have kernels for the baseline.
     from ..._compiler import build, cache
 
     (here, _), *others = build.targets()
@@ -54,7 +54,7 @@ def _states() -> list[State]:
 
 
 def _current(kernels: frozenset[str]) -> int:
-    """How many of these kernels are compiled from the sources as they are."""
+    """Return the number of these kernels that are compiled from the current sources."""
     from ..._compiler import kernel_sources
 
     return sum(
@@ -81,7 +81,7 @@ def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _facts() -> Iterator[tuple[str, Any]]:
-    """As for ``--json``, what is known soonest first."""
+    """Yield the facts for ``--json``, first those that are known soonest."""
     from ... import __version__
 
     yield "fastexp", __version__

@@ -14,7 +14,7 @@ ALONE = stat.S_IRUSR | stat.S_IWUSR  # 0600
 
 
 def key(options: Namespace) -> None:
-    """Make a key."""
+    """Write a new key to a file."""
     from ... import release_key
 
     text = release_key().export()

@@ -1,4 +1,4 @@
-"""``--law``, ``--draws`` and ``--accuracy``: what is not private."""
+"""``--law``, ``--draws`` and ``--accuracy``: output that is not private."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def analyse(call: PublicCall, options: Namespace) -> None:
 
 
 def figures(call: PublicCall, seed: int | None = None) -> list[Column]:
-    """How accurate the answers of a call are on its source, by `Query.accuracy`.
+    """Return how accurate the answers of a call are on its source, by `Query.accuracy`.
 
-    `seed` decides which rows of a person count where there are too many.
+    `seed` decides which rows of a person count, if there are too many.
     """
     answers = answers_of(call.answers, call.query.by, call.nan)
     way = AccuracyCall(call.query, answers, TAIL, seed, call.threads)
@@ -58,7 +58,7 @@ def figures(call: PublicCall, seed: int | None = None) -> list[Column]:
 
 
 def analyse_scores(mechanism: UtilityMechanism, utilities: AnyArray, options: Namespace) -> None:
-    """Print the law or the draws of a mechanism over utilities; of top-k of the first place."""
+    """Print the law or the draws of a mechanism over utilities; for top-k, those of place 1."""
     if options.plot is not None:
         canvas.check(options.plot)
     law = mechanism.law(utilities)
@@ -89,7 +89,7 @@ def _subject(call: PublicCall, laws: Laws) -> LawFacts:
     candidates, exact, by = candidates_of(mechanism), laws.laws[name], call.query.by
     truths, records, draws = laws.truths[name], laws.records[name].tolist(), laws.draws.get(name)
     several = mechanism._entries if candidates is None else ()
-    if several:  # each as a group of its own
+    if several:  # each answer becomes a group of its own
         names = [entry for entry in several if entry != "total"]
         part, groups = "quantile" if "quantile" not in by else "entry", labels if by else [{}]
         by, labels = (*by, part), [{**label, part: q} for label in groups for q in names]

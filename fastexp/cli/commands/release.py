@@ -1,4 +1,4 @@
-"""``fastexp release``: a publication is made, or checked: what it promises before it is made."""
+"""``fastexp release``: make the release of a publication, or check what it would promise."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ MISSING = {  # by nan
     "lower": "missing records count as the lower bound",
     "upper": "missing records count as the upper bound",
 }
-FIRST = 5  # groups or candidates that are printed
+FIRST = 5  # the most groups or candidates that are printed
 NEW, OPEN, ANSWERED = "new", "open", "answered"  # states of a label
 
 
 def release(options: Namespace) -> None:
-    """Make the release of a publication; with ``--check`` say what it is, and make none."""
+    """Make the release of a publication; with ``--check``, only describe it."""
     if options.like is not None and not options.check:
         raise UserMistake("--like needs --check")
     call = replace(
@@ -62,8 +62,8 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
     """Say what a publication promises and costs, and how accurate it is on public data.
 
     Its source and its key are not opened, nothing is drawn, and no file is changed. `like` is a
-    public file with the columns of the source. A budget without room for it, or that does not
-    exist, is refused once all is said, as who makes one must know the cost.
+    public file with the columns of the source. A budget that has no room for it, or does not exist,
+    is refused only after everything is printed, as whoever makes a budget must know the cost.
     """
     if call.output is not None:
         output_file.check(call.output)
@@ -74,7 +74,7 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
         unpaid = replace(unpaid, budget=None, label=None, note=None)
     public = PaidRelease(unpaid)
     facts = _facts(call, public, budget)
-    if not as_json:  # before the list is digested, so that something is seen at once
+    if not as_json:  # before the list is digested, so that there is output at once
         _show(call, public, facts)
         sys.stdout.flush()
     facts["budget"] = costs = None if budget is None else _costs(call, public, budget)
@@ -118,7 +118,7 @@ def _facts(call: PublicCall, public: PaidRelease, budget: Budget | None) -> dict
 
 
 def _costs(call: PublicCall, public: PaidRelease, budget: Budget) -> dict[str, Any]:
-    """What a run costs and what it leaves (None: the budget has no room), as for ``--json``."""
+    """Return what a run costs and leaves (None: the budget has no room), as for ``--json``."""
     total, state = public.promise, NEW
     cost = total.epsilon if budget.unit == "epsilon" else total.rho
     left: float | None = None
@@ -141,11 +141,11 @@ def _costs(call: PublicCall, public: PaidRelease, budget: Budget) -> dict[str, A
 
 
 class _Stopped(Exception):
-    """A release that got as far as its charge."""
+    """A release that reached its charge."""
 
 
 def _state(call: PublicCall, public: PaidRelease, budget: Budget) -> str:
-    """The state of the label; LabelError if that is another question's."""
+    """Return the state of the label; raise LabelError if it is that of another question."""
 
     def stop() -> NoReturn:
         raise _Stopped
@@ -183,7 +183,7 @@ def _show_costs(call: PublicCall, public: PaidRelease, costs: dict[str, Any]) ->
     elif costs["state"] == OPEN:
         goes = "goes on, at no cost" if call.query.private is None else "uses it up"
         printing.line(f"{head}; label {call.label!r} is charged: a run {goes}")
-    elif costs["cost"] is None:  # of rho
+    elif costs["cost"] is None:  # no rho is promised
         printing.line(head)
     else:
         left = "" if costs["left"] is None else f", which leaves {_amounts(costs, 'left')}"
@@ -229,7 +229,7 @@ def _accuracy(call: PublicCall, like: str) -> list[dict[str, Any]]:
 
 
 def _overlap(like: str, private: str) -> bool:
-    """Whether one of two paths, patterns or folders is the other one or in it, unopened."""
+    """Whether one of two paths, patterns or folders is the other, or in it; nothing is opened."""
     likes, privates = (
         [
             Path(name).resolve()

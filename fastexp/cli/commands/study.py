@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Run: TypeAlias = Callable[[Any, int, Progress], StudyResults]
 
 FILES = (".toml", ".json")
-PATIENCE = "10s"  # for a scheduler to answer
+PATIENCE = "10s"  # the time that a scheduler has to answer
 NOT_PRIVATE = "Simulations, not private releases: computed from data sets that the study knows."
 
 
@@ -83,7 +83,7 @@ def study_run(options: Namespace) -> None:
 
 
 def study_resume(options: Namespace) -> None:
-    """Do what is missing of a study, and print its tables."""
+    """Run the missing tasks of a study, and print its tables."""
     from ...studies.study import Study
 
     def run(executor: Any, workers: int, progress: Progress) -> StudyResults:
@@ -144,7 +144,7 @@ def _study_of(options: Namespace) -> Study:
 
 
 def _look_here(options: Namespace) -> None:
-    """Modules of the user's may lie in the current folder."""
+    """Let imports find the user's modules in the current folder."""
     here = str(Path.cwd())
     if options.allow_import and here not in sys.path:
         sys.path.append(here)
@@ -152,7 +152,7 @@ def _look_here(options: Namespace) -> None:
 
 @contextlib.contextmanager
 def _workers_of(options: Namespace) -> Iterator[tuple[Any, int]]:
-    """The arguments of `Study.run` that say where it runs."""
+    """Yield the arguments `executor` and `workers` of `Study.run`."""
     if options.scheduler is not None and options.executor != "dask":
         raise UserMistake("--scheduler needs --executor dask")
     if options.scheduler is not None and options.workers is not None:

@@ -11,7 +11,7 @@ FOLDERS = {"DIR", "FOLDER"}
 
 
 def script(parser: ArgumentParser, shell: str) -> str:
-    """What bash or zsh reads: ``eval "$(fastexp --print-completion bash)"``."""
+    """Return the script for bash or zsh: ``eval "$(fastexp --print-completion bash)"``."""
     shtab = needed("shtab", "--print-completion")
     _mark(parser, shtab.FILE, shtab.DIRECTORY)
     parser.prog = "fastexp"  # also where Python runs the package as a module
@@ -20,11 +20,11 @@ def script(parser: ArgumentParser, shell: str) -> str:
 
 
 def _mark(parser: ArgumentParser, files: object, folders: object) -> None:
-    """Say which values are paths, of all commands."""
+    """Mark the values that are paths, in all commands."""
     for action in parser._actions:
         if action.metavar in FILES | FOLDERS:
             kind = files if action.metavar in FILES else folders
             action.complete = kind  # type: ignore[attr-defined]  # shtab reads it
-        if isinstance(action.choices, dict):  # of commands
+        if isinstance(action.choices, dict):  # these are commands
             for child in action.choices.values():
                 _mark(child, files, folders)

@@ -32,10 +32,10 @@ COMMON = {  # options in the short help of SHORTENED; that of other commands has
 FURTHER = "--accuracy, --plot, --person, --key ..."  # options that the short help leaves out
 HELP = "help"  # the heading of the options of every command
 
-# [a heading: the commands that have these options]. An option begins a line: its names and value,
-# <the form of its value>, two blanks, and its help, of which the short help has the first sentence.
-# The form of a value is a function of `READERS` or `values` that reads it, or LEAST..MOST for an
-# integer, and fields of `Option`.
+# A section begins with [its heading: the commands that have these options]. The line of an option
+# has its names and its value, <the form of its value>, two blanks, and its help, whose first
+# sentence is the short help. The form of a value is a function of `READERS` or `values` that reads
+# it (or LEAST..MOST for an integer), and fields of `Option`.
 # A section "own" is replaced by the options of the mechanism's row.
 TEXT = f"""
 [data: answers, compare]

@@ -1,4 +1,4 @@
-"""The parser: argparse over the table of options, with plain words for what is misspelt."""
+"""The parser: argparse with the table of options, and plain messages about misspelt words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .option_table import ANSWERS, Option, sections
 from .screens import screen
 from .values import numbers
 
-PLAIN = {  # what argparse says, and what we do
+PLAIN = {  # messages of argparse, and what we say instead
     r"^the following arguments are required: (.*)$": r"\1 is needed",
     r"^one of the arguments (\S+) (\S+) is required$": r"\1 or \2 is needed",
     r"^(\S+): not allowed with argument (\S+)$": r"\1 does not go with \2",
@@ -36,20 +36,20 @@ class Parser(argparse.ArgumentParser):
         return {name: option for options in headings for option in options for name in option.names}
 
     def format_help(self) -> str:
-        """The short screen."""
+        """Return the short help."""
         return screen(self.command, program())
 
     def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]  # it has overloads
         self, args: Any = None, namespace: Any = None
     ) -> Any:
-        """Parse; before that what is misspelt is refused, and each list becomes one argument."""
+        """Refuse misspelt words, join each list to one argument, and parse."""
         given = sys.argv[1:] if args is None else list(args)
         commands = below(self.command)
         if not commands:
             given = self._arranged(given)
         elif not given:
             given = ["--help"]
-        elif given[0] == "help":  # as other programs have it
+        elif given[0] == "help":  # `help COMMAND`, as in other programs
             given = [*given[1:], "--help"]
         elif _is_option(given[0]):
             self._option(given[0])
@@ -65,13 +65,13 @@ class Parser(argparse.ArgumentParser):
         return self.options[name]
 
     def _arranged(self, given: list[str]) -> list[str]:
-        """Options, each with its value in one word; then what has no name.
+        """Return options, each with its value in one word, and then the argument without a name.
 
-        A list may be several words. Where it is of any words, FILE may be the last of them.
+        A list may be several words. If these may be any words, FILE may be the last of them.
         """
         parts: list[list[str]] = []  # an option's name and its values
         bare: list[str] = []
-        lists: list[list[str]] = []  # those parts that any word may belong to
+        lists: list[list[str]] = []  # the parts of options whose values may be any words
         rest = list(given)
         while rest:
             word = rest.pop(0)
@@ -97,7 +97,7 @@ class Parser(argparse.ArgumentParser):
         return [*ready, "--", *bare] if bare else ready
 
     def _values(self, option: Option, name: str, rest: list[str]) -> list[str]:
-        """The words that are an option's value."""
+        """Return the words that are the value of an option."""
         words = list(takewhile(lambda word: not _is_option(word), rest))
         if not words and option.implied is None:
             self.error(f"{name} needs a value (one that begins with - is written {name}=-...)")
@@ -108,7 +108,7 @@ class Parser(argparse.ArgumentParser):
         return words if option.lists == "words" else words[:1]
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, and end."""
+        """Print what is wrong, and exit."""
         plain = message.removeprefix("argument ").replace(": must ", " must ", 1)
         for pattern, words in PLAIN.items():
             plain = re.sub(pattern, words, plain)
@@ -137,7 +137,7 @@ class _Completion(argparse.Action):
         parser.exit()
 
 
-ACTIONS: dict[str, dict[str, Any]] = {  # of options that do something at once
+ACTIONS: dict[str, dict[str, Any]] = {  # options that act as soon as they are parsed
     "help": {"action": "help"},
     "help_all": {"action": _FullHelp, "nargs": 0},
     "version": {"action": "version", "version": f"fastexp {__version__}"},
@@ -146,21 +146,21 @@ ACTIONS: dict[str, dict[str, Any]] = {  # of options that do something at once
 
 
 def program() -> str:
-    """The name of this program: ``fastexp`` or ``python -m fastexp``."""
+    """Return the name of this program: ``fastexp`` or ``python -m fastexp``."""
     path = Path(sys.argv[0])
     is_module = path.name == "__main__.py" and path.parent.name == "fastexp"
     return "python -m fastexp" if is_module else "fastexp"
 
 
 def build() -> Parser:
-    """Build the parser; its result names the command, its module and its function."""
+    """Build the parser; parsed options name the command, its module and its function."""
     top = Parser(prog=program(), add_help=False, allow_abbrev=False)
     _fill(top)
     return top
 
 
 def _fill(parser: Parser) -> None:
-    """Add options and, below it, commands."""
+    """Add the options and subcommands of a command."""
     either: dict[str, Any] = {}
     for options in sections(parser.command).values():
         for option in options:
@@ -187,7 +187,7 @@ def _fill(parser: Parser) -> None:
 
 
 def _of_other_answers(command: str) -> set[str]:
-    """The options that other commands about a column have, and this one has not: they are None."""
+    """Return the options that only other commands about a column have: here they are None."""
     names = {
         answer: {option.dest for options in sections(answer).values() for option in options}
         for answer in ANSWERS
@@ -196,7 +196,7 @@ def _of_other_answers(command: str) -> set[str]:
 
 
 def _add(target: argparse._ActionsContainer, option: Option) -> None:
-    text = option.short  # for completion; screens are our own
+    text = option.short  # for completion: argparse does not print the help
     if option.dest in ACTIONS:
         target.add_argument(*option.names, help=text, **ACTIONS[option.dest])
     elif not option.names:
@@ -218,5 +218,5 @@ def _add(target: argparse._ActionsContainer, option: Option) -> None:
 
 
 def _is_option(word: str) -> bool:
-    """Whether a word is an option: not -, no negative number, no text that begins with -."""
+    """Whether a word is an option; "-", negative numbers and texts with blanks are not."""
     return word.startswith("-") and word != "-" and " " not in word and not numbers(word)

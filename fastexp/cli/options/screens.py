@@ -8,15 +8,15 @@ from .command_table import ABOUT, COMMANDS, ENDINGS, Command, below
 from .option_table import ANSWERS, COMMON, FURTHER, HELP, SHORTENED, Option, sections
 
 WIDTH, INDENT = 80, 20
-FULL = {  # what the full help of a command has beside options
+FULL = {  # what the full help of a command has besides options
     "release": "A publication to start from, and all options"
 }
 
 
 def screen(name: str, program: str, full: bool = False) -> str:
-    """The help of a command, as ``study run``, or of the program itself: "".
+    """Return the help of a command such as ``study run``, or of the program itself: "".
 
-    `program` is the program's name; the full help has all options and remarks.
+    `program` is the program's name. The full help has all options and remarks.
     """
     blocks = _head(name, program)
     if below(name):
@@ -28,13 +28,13 @@ def screen(name: str, program: str, full: bool = False) -> str:
 
 
 def _full(name: str) -> list[str]:
-    """All options, then remarks."""
+    """Return all options, then remarks."""
     headings = [f"{head}:\n{_rows(options, True)}" for head, options in sections(name).items()]
     return [*headings, COMMANDS[name].more if name else ""]
 
 
 def _short(name: str, program: str) -> list[str]:
-    """The common options, then what the full help has beside them."""
+    """Return the common options, then what the full help has besides them."""
     options = [one for head, section in sections(name).items() for one in section if head != HELP]
     if name in SHORTENED:
         options = [option for option in options if option.dest in COMMON]
@@ -63,7 +63,7 @@ def _commands(commands: dict[str, Command]) -> str:
 
 
 def _rows(options: list[Option], full: bool) -> str:
-    """Options and their help; of a short screen its first sentence."""
+    """Return options with their help; in a short screen, with its first sentence."""
     lines = []
     for option in options:
         text = option.help if full else option.short

@@ -1,4 +1,4 @@
-"""What the text of an option must be. Imports nothing heavy, so that --help is instant."""
+"""Functions that read values of options. It imports nothing heavy, so that --help is instant."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fractions import Fraction
 
-MAX_NUMBER_LENGTH = 400  # characters of a number; int() has a limit of its own
+MAX_NUMBER_LENGTH = 400  # characters of a number; int() has its own limit
 INTEGER = re.compile(r"[+-]?[0-9]+")
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 FRACTION = re.compile(r"[0-9]+/[0-9]+")
@@ -18,7 +18,7 @@ Refused = argparse.ArgumentTypeError
 
 
 def written(text: str) -> Any:
-    """The number that a text is: an int (1e6, too), a float that prints so, a Decimal or None."""
+    """Return the number in a text: an int (also 1e6), a float that prints so, a Decimal or None."""
     bare = text.strip()
     if len(bare) > MAX_NUMBER_LENGTH or not NUMBER.fullmatch(bare):
         return None
@@ -40,7 +40,7 @@ def numbers(text: str) -> bool:
 
 
 def exact(text: str) -> Any:
-    """A number exactly as it is written."""
+    """Return a number exactly as it is written."""
     number = written(text)
     if number is None:
         raise Refused(f"must be a number, as 12, -0.5 or 1e3, got {text!r}")
@@ -48,12 +48,12 @@ def exact(text: str) -> Any:
 
 
 def decimal(text: str) -> float:
-    """A number as a float."""
+    """Return a number as a float."""
     return float(exact(text))
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:
-    """What reads an integer within limits, as 1000 or 1e3."""
+    """Return a function that reads an integer within limits, such as 1000 or 1e3."""
 
     def read(text: str) -> int:
         number = written(text)
@@ -65,7 +65,7 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
 
 def pair(text: str) -> tuple[Any, Any]:
-    """Two numbers."""
+    """Return two numbers."""
     both = tuple(map(written, text.split(",")))
     if len(both) != 2 or None in both:
         raise Refused(f"must be two numbers, as 0 120 or 0,120, got {text!r}")
@@ -73,7 +73,7 @@ def pair(text: str) -> tuple[Any, Any]:
 
 
 def quantile(text: str) -> float | Fraction | Any:
-    """A decimal or a fraction between 0 and 1, as it is written."""
+    """Return a decimal or a fraction exactly as it is written."""
     bare = text.strip()
     if FRACTION.fullmatch(bare) and len(bare) < MAX_NUMBER_LENGTH:
         from fractions import Fraction
@@ -88,12 +88,12 @@ def quantile(text: str) -> float | Fraction | Any:
 
 
 def quantiles(text: str) -> list[Any]:
-    """Several of them, with commas."""
+    """Return several quantiles, which commas separate."""
     return [quantile(part) for part in text.split(",")]
 
 
 def csv_cells(text: str) -> list[str] | None:
-    """The cells of one line of CSV; None if the text is no such line."""
+    """Return the cells of one line of CSV; None if the text is not one."""
     import csv
 
     try:
@@ -104,7 +104,7 @@ def csv_cells(text: str) -> list[str] | None:
 
 
 def names(text: str) -> list[str]:
-    """One name or several with commas; one that has a comma itself is quoted."""
+    """Return one or more names, which commas separate; a name with a comma is quoted."""
     stripped = [cell.strip() for cell in csv_cells(text) or []]
     if not stripped or not all(stripped):
         raise Refused(f"must be one name or several, as A,B or A B, got {text!r}")
@@ -112,7 +112,7 @@ def names(text: str) -> list[str]:
 
 
 def among(*words: str) -> Callable[[str], list[str]]:
-    """What reads one or several of these words."""
+    """Return a function that reads one or more of these words."""
 
     def read(text: str) -> list[str]:
         chosen = names(text)
@@ -124,7 +124,7 @@ def among(*words: str) -> Callable[[str], list[str]]:
 
 
 def delimiter(text: str) -> str:
-    """One character, or a word for a tab."""
+    """Return a delimiter: one character, or a tab for a word that means it."""
     mark = {"tab": "\t", "\\t": "\t"}.get(text, text)
     if len(mark) != 1 or mark in '"\r\n':
         raise Refused(f"must be one character (tab for a tab), got {text!r}")
@@ -132,7 +132,7 @@ def delimiter(text: str) -> str:
 
 
 def size(text: str) -> int:
-    """A number of bytes: 500MB, 2 GiB, 1.5g."""
+    """Return a number of bytes: 500MB, 2 GiB, 1.5g."""
     from ...query.disk.memory import MAX_MEMORY, MIN_MEMORY, size_of
 
     size_in_bytes = size_of(text)

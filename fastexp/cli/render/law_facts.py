@@ -1,4 +1,4 @@
-"""What exact laws, and draws of them, say in numbers: not private."""
+"""The figures of exact laws, and of draws from them: not private."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ...laws.top_k import JointTopKLaw, TopKLaw
 from ...pictures.law_painters import Laws
 
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
-TAIL = 0.95  # of draws have at most this error or loss
+TAIL = 0.95  # the level of quantiles of errors and losses
 
 
 class FirstPlace:
-    """Of joint top-k: the chances of the first place, and the losses of the worst one."""
+    """Figures of joint top-k: probabilities of the first place, and losses of the worst place."""
 
     k: int
     probabilities: FloatArray
@@ -36,7 +36,7 @@ class FirstPlace:
 
 
 def of_one_place(law: Any) -> Any:
-    """A law with a chance for each candidate; of several places the first one's."""
+    """Return a law with a probability for each candidate; of several places, that of the first."""
     if isinstance(law, JointTopKLaw):
         return FirstPlace(law)
     return law.first_place if isinstance(law, TopKLaw) else law
@@ -44,7 +44,7 @@ def of_one_place(law: Any) -> Any:
 
 @dataclass(frozen=True)
 class LawFacts(Laws):
-    """Laws of one mechanism, one a group, and what is done with missing records, if it is said."""
+    """Laws of one mechanism, one for each group, with the treatment of missing records (`nan`)."""
 
     mechanism: Described
     laws: Sequence[FiniteLaw | FirstPlace] | Sequence[GridLaw]
@@ -52,14 +52,14 @@ class LawFacts(Laws):
 
     @property
     def unit(self) -> str:
-        """Of losses."""
+        """The unit of losses."""
         if self.candidates is None:
             return "revenue" if self.priced else "records"
         return "records" if self.counts else "units of the utility"
 
     @property
     def loss(self) -> str:
-        """What a loss is."""
+        """The meaning of a loss."""
         worst = any(isinstance(law, FirstPlace) for law in self.laws)
         return "best minus obtained" + ", of the worst place" * worst
 
@@ -70,7 +70,7 @@ class LawFacts(Laws):
 
     @property
     def absent(self) -> list[str]:
-        """What no record has, candidates or else groups: perhaps misspelt."""
+        """The candidates, or else the groups, that no record has: they may be misspelt."""
         names: Sequence[Any] = self.names
         sizes: Sequence[int] = self.records
         if self.candidates is not None:
@@ -79,11 +79,11 @@ class LawFacts(Laws):
         return [repr(name) for name, n in zip(names, sizes, strict=False) if n == 0]
 
     def facts(self, group: int) -> dict[str, Any]:
-        """The facts of a group, as ``--json`` prints them."""
+        """Return the facts of a group, as ``--json`` prints them."""
         law, truth = self.laws[group], self.truths[group]
         facts: dict[str, Any] = {"n": self.records[group]} if self.records else {}
         losses = {}
-        if not isinstance(law, MarginalLaw):  # which is of one answer among several
+        if not isinstance(law, MarginalLaw):  # one of several answers has no loss of its own
             losses = {"expected_loss": law.expected_loss(), "loss_95": law.loss_quantile(TAIL)}
         if not isinstance(law, GridLaw):
             facts |= losses
@@ -102,7 +102,7 @@ class LawFacts(Laws):
         return facts
 
     def rows(self, group: int) -> list[dict[str, Any]]:
-        """An object a grid point; or a candidate, the likeliest first, equal ones in order."""
+        """Return a dict for each grid point, or each candidate (the likeliest first)."""
         law = self.laws[group]
         draws = None if self.draws is None else self.draws[group]
         columns: dict[str, Sequence[Any]] = {}

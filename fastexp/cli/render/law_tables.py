@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ..request.input_file import PublicCall
 
 MOST_ABSENT = 5
-MOST_BARS = 200  # of a picture
-SHORT = ("0.05", "0.5", "0.95")  # quantiles of a group
+MOST_BARS = 200  # in a picture
+SHORT = ("0.05", "0.5", "0.95")  # the levels of quantiles that a table of groups has
 FACTS = {
     "mean": "mean",
     "sd": "standard deviation",
@@ -46,9 +46,9 @@ CELLS: dict[str, Callable[[Any], str]] = {
 def show(
     subject: LawFacts, *, as_json: bool, seed: int | None = None, plot: str | None = None
 ) -> None:
-    """Print laws, or draws beside them where there are some; draw a picture.
+    """Print laws, with draws beside them if there are any; draw a picture.
 
-    `seed` is that of the draws, `plot` a file for the picture, which `canvas.check` took.
+    `seed` is that of the draws, and `plot` a file for the picture that `canvas.check` accepted.
     """
     if plot is not None:
         (first, *_) = draw(subject)
@@ -130,7 +130,7 @@ def _print_candidates(subject: LawFacts, facts: dict[str, Any]) -> None:
 
 
 def _print_groups(subject: LawFacts, groups: list[dict[str, Any]]) -> None:
-    """A row a group; of draws of numbers one for them and one for the law."""
+    """Print a row for each group; with draws of numbers, one for them and one for the law."""
     by, has_draws = subject.by, subject.draws is not None
     sizes = zip(subject.labels, subject.records, strict=True)
     names = [[*map(str, label.values()), f"{n:,}"] for label, n in sizes]
@@ -189,7 +189,7 @@ def accuracy(
 
 
 def _accuracy_picture(rows: Sequence[dict[str, Any]], plot: str) -> None:
-    """A bar for each group and answer, of the first `MOST_BARS`."""
+    """Draw a bar for each group and answer, at most `MOST_BARS`."""
     several = len({row["answer"] for row in rows}) > 1
     names = [
         " ".join(map(str, [*row["group"].values(), *([row["answer"]] if several else [])]))
@@ -204,7 +204,7 @@ def _accuracy_picture(rows: Sequence[dict[str, Any]], plot: str) -> None:
 
 
 def accuracy_rows(columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """The figures as objects: a group's names apart from them."""
+    """Return the figures as dicts, with the names of a group in a dict of their own."""
     by = [column.name for column in columns if column.name not in COLUMNS]
     return [
         {
@@ -216,7 +216,7 @@ def accuracy_rows(columns: Sequence[Column]) -> list[dict[str, Any]]:
 
 
 def accuracy_table(rows: Sequence[dict[str, Any]]) -> None:
-    """A row a group and answer, of `accuracy_rows`; what is the same in all is not repeated."""
+    """Print `accuracy_rows`, one for each group and answer, without what is the same in all."""
     by = list(rows[0]["group"]) if rows else []
     varied = [name for name in ("answer", "measure") if len({row[name] for row in rows}) > 1]
     measures = sorted({row["measure"] for row in rows})

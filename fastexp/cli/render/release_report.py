@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def carry_out(release: Release, *, as_json: bool, quiet: bool, hint: str = "") -> None:
     """Charge, read, draw and print: the answers, or one JSON object.
 
-    quiet: nothing on stderr about what was promised and charged; hint: what is said beside it.
+    quiet: print nothing on stderr about promise and charge; hint: a line above the promise.
     """
     payment = release.payment
     if not quiet:
@@ -42,9 +42,9 @@ def carry_out(release: Release, *, as_json: bool, quiet: bool, hint: str = "") -
 
 
 def print_answers(columns: Sequence[Column], keys: int, *, single: bool) -> None:
-    """One answer without groups as it is, of a list a line each; else a table, a row a group.
+    """Print one answer without groups as it is (a list in lines), and others as a table.
 
-    `keys` is how many of the columns say which group it is, `single` whether there is one answer.
+    `keys` is the number of columns that name the group, `single` whether there is one answer.
     """
     rows = rows_of(columns)
     if keys == 0 and len(columns) == 1:
@@ -60,7 +60,7 @@ def print_answers(columns: Sequence[Column], keys: int, *, single: bool) -> None
 
 
 def promise_sentence(release: Release) -> str:
-    """What the whole call promises."""
+    """Return what the whole call promises, in words."""
     if release.breaks_promise:
         return "promises nothing, as a list was taken from the data"
     text = sentences.promises(release.promise, release.query, release.epsilon_of_row)

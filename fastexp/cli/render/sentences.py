@@ -1,4 +1,4 @@
-"""What a call promises and whom it is about: as sentences, and as facts for ``--json``."""
+"""What a call promises, and to whom: as sentences, and as facts for ``--json``."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ CHANGES = {
 
 
 def promises(promise: Guarantee, query: Scope, each: float) -> str:
-    """What a whole call promises; `each` is what one row of a person costs."""
+    """Return what a whole call promises; `each` is the cost of one row of a person."""
     epsilon = amount(promise)
     if promise.neighbors is None:
         return f"promises {epsilon}-differential privacy: {STATED}"
     column = "" if query.person is None else f" (column {query.person})"
     who = f"one {_who(query)}{column} {CHANGES[promise.neighbors]}{_limits(query)}"
     factor = (promise.epsilon or 0.0) / each
-    # Answers under different relations may have no common factor; coins of groups are no rows.
+    # Answers under different relations may have no common factor. Coins of groups are not rows.
     is_whole = abs(factor - round(factor)) < 1e-9
     has_coins = query.private is not None and query.private.epsilon is not None
     is_product = factor > 1.5 and is_whole and not has_coins
@@ -58,13 +58,13 @@ def _limits(query: Scope) -> str:
 
 
 def promise_facts(promise: Guarantee) -> dict[str, Any]:
-    """A promise, for ``--json``."""
+    """Return the facts of a promise, for ``--json``."""
     names = "epsilon", "delta", "rho", "neighbors"
     return {name: getattr(promise, name) for name in names}
 
 
 def query_facts(query: Scope) -> dict[str, Any]:
-    """The public parameters of a query, for ``--json``."""
+    """Return the public parameters of a query, for ``--json``."""
     groups: Any = "from-data" if query.private is None else "private"
     if query.groups is not None or not query.by:
         groups = query.groups and query.groups.size

@@ -1,4 +1,4 @@
-"""Why a command takes its time: kernels that are compiled, and what is finished of many."""
+"""Messages while a command takes time: about kernels that are compiled, and a progress bar."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..terminal import errors, printing
 if TYPE_CHECKING:
     from ..._compiler.cache import CacheFolder
 
-SOON = 0.5  # seconds of compiling that are not worth a word
+SOON = 0.5  # seconds of compiling before the first message
 
 
 def announce_compilation(place: CacheFolder | None = None, number: int | None = None) -> None:
-    """On a terminal, say from now on which kernel is compiled, once that takes its time.
+    """On a terminal, show from now on which kernel is being compiled, if that takes long.
 
-    Kernels are kept in `place`, if it is given; else in the folders of the cache. `number`: how
-    many there are, if that is known.
+    Kernels are saved in `place` if it is given, or else in the folders of the cache. `number` is
+    the number of all kernels, if it is known.
     """
     if _on_terminal():
         from ..._compiler import cache, jit
@@ -33,7 +33,7 @@ def announce_compilation(place: CacheFolder | None = None, number: int | None = 
 class CompilerNotes:
     """One line on stderr, which is rewritten for each kernel after half a second of compiling.
 
-    places: the folders that could keep it; number: of all kernels, None: not known.
+    places: folders in which kernels may be saved; number: that of all kernels, None if not known.
     """
 
     def __init__(self, places: list[CacheFolder], number: int | None = None) -> None:
@@ -43,7 +43,7 @@ class CompilerNotes:
 
     @contextmanager
     def kernel(self) -> Iterator[None]:
-        """While one is compiled."""
+        """Show the line while one kernel is compiled."""
         self._number += 1
         text = f"compiling kernel {self._number}{self._all}, {self._when} ..."
         timer = threading.Timer(max(0.0, SOON - self._spent), self._show, (text,))
@@ -75,9 +75,9 @@ class CompilerNotes:
 
 
 class ProgressBar:
-    """A bar on stderr while it is open: on a terminal, where rich is installed, unless it is quiet.
+    """A progress bar on stderr, if that is a terminal, rich is installed and `quiet` is false.
 
-    It always counts: `finished` and `tasks` are the arguments of the last call of `progress`.
+    Also without a bar, `finished` and `tasks` are the arguments of the last call of `progress`.
     """
 
     finished: int
@@ -96,7 +96,7 @@ class ProgressBar:
         self.close()
 
     def progress(self, finished: int, tasks: int) -> None:
-        """Take in how many tasks are finished, of how many."""
+        """Update the number of finished tasks, and that of all tasks."""
         self.finished, self.tasks = finished, tasks
         if self._bar is None:
             return
@@ -110,7 +110,7 @@ class ProgressBar:
         self._bar.update(self._task, completed=finished, rate=rate)
 
     def close(self) -> None:
-        """Leave the bar as it is."""
+        """Stop updating the bar, which stays as it is."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

@@ -1,4 +1,4 @@
-"""The options of a command as a call, where they go together."""
+"""The options of a command as a call, if they go together."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ do:    take it from the form, code book or standard behind the data, without
        looking at FILE, as in --candidates "yes,no,no answer"; candidates that
        nobody has do no harm
 else:  for data that is public anyway there is --candidates from-data"""
-OF_GROUPS = ("groups", "max_groups", "membership")  # what needs --by
+OF_GROUPS = ("groups", "max_groups", "membership")  # options that need --by
 PAID = ("budget", "label", "note", "key")
-READ = ("groups", "candidates", "grid", "key", "budget")  # what may name a file
+READ = ("groups", "candidates", "grid", "key", "budget")  # options that may name a file
 
 
 def call_of(options: Namespace, command: str) -> PublicCall:
-    """The call of a command about a column: median, quantile, maximum, mode, price or select.
+    """Return the call of a command about a column: median, quantile, maximum, mode, price, select.
 
-    Options that do not go together are refused. The file has not been looked at, except for its
-    columns' types where the lists depend on them.
+    Options that do not go together are refused. The file is not read, except for the types of its
+    columns if the lists depend on them.
     """
     import fastexp as fx
 
@@ -43,7 +43,7 @@ def call_of(options: Namespace, command: str) -> PublicCall:
     groups = None if options.by is None else public_lists.groups(options.groups, options.by, source)
     if groups == public_lists.PRIVATE:
         groups = fx.PrivateGroups(options.delta, options.groups_epsilon)
-        options = Namespace(**{**vars(options), "delta": None})  # none of a mechanism's
+        options = Namespace(**{**vars(options), "delta": None})  # the delta of groups
     query = fx.Query(
         options.by,
         groups,
@@ -115,7 +115,7 @@ def check(options: Namespace) -> None:
 
 
 def _check_private_groups(options: Namespace) -> None:
-    """Refuse private groups without delta, and what only they have without them."""
+    """Refuse private groups without delta, and options of private groups without them."""
     if options.groups == public_lists.PRIVATE:
         if options.delta is None:
             raise UserMistake("--groups private needs --delta, such as 1e-8")
@@ -128,7 +128,7 @@ def _check_private_groups(options: Namespace) -> None:
 
 
 def _check_analysis(options: Namespace) -> None:
-    """Refuse what belongs to another kind of output: a release, or a law, draws or accuracy."""
+    """Refuse options of another kind of output: a release, or a law, draws or accuracy."""
     is_simulated = options.draws is not None
     is_analysis = options.law or is_simulated or options.accuracy
     if options.seed is not None and not is_simulated:
@@ -148,7 +148,7 @@ def _check_analysis(options: Namespace) -> None:
 
 
 def _check_output(options: Namespace) -> None:
-    """Refuse answers in the place of what is read."""
+    """Refuse an output that would overwrite an input."""
     output: str | None = options.output
     if output is None:
         for name in ("force", "quote_formulas"):
@@ -177,7 +177,7 @@ def _check_payment(options: Namespace) -> None:
 
 
 def _check_selection(options: Namespace) -> None:
-    """What ``select`` has, and other commands have not."""
+    """Check the options that only ``select`` has."""
     if options.command != "select":
         return
     parameters = TABLE[options.mechanism].parameters
@@ -200,11 +200,11 @@ def _check_selection(options: Namespace) -> None:
 
 
 def from_data(options: Namespace) -> list[str]:
-    """Which of the public lists are taken from the data."""
+    """Return the names of the public lists that are taken from the data."""
     lists = ("groups", "candidates")
     return [name for name in lists if getattr(options, name) == FROM_DATA]
 
 
 def option(name: str) -> str:
-    """An attribute, as it is written on the command line."""
+    """Return the option of an attribute, as it is written on the command line."""
     return f"--{name.replace('_', '-')}"

@@ -1,6 +1,6 @@
-"""FILE: its rows as a frame that `Query` reads, and what is asked of them, as far as it is public.
+"""FILE: its rows as a frame that `Query` reads, and the public settings of a call.
 
-DuckDB reads files, and CSV from stdin, which is copied to be read twice.
+DuckDB reads files, and CSV from stdin, which is copied so that it can be read twice.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
 STDIN = "-"
 VALUE = "value"  # the name of the only column of .npy
 NUMBERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
-ENTRIES = 1 << 18  # at a time
-MOST_HEADER = 10_000  # bytes of what says what is in the file
-GZIP = b"\x1f\x8b"  # what such bytes begin with
-SPARE = 1 << 30  # bytes that a copy leaves free, or a tenth of the disk
+ENTRIES = 1 << 18  # entries of .npy that are read at a time
+MOST_HEADER = 10_000  # bytes of the header of .npy
+GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
+SPARE = 1 << 30  # bytes that a copy leaves free, or a tenth of a smaller disk
 NOTHING = "nothing was drawn or charged"
 
 
 class InputFile(NamedTuple):
     """A file of rows: a path as `Query` takes it, one of ``.npy``, or ``-`` for CSV from stdin.
 
-    The delimiter is that of CSV; None: a comma, of TSV a tab. `has_public_types`: whether the types
-    of its columns may be looked at before the charge.
+    `delimiter` is that of CSV; None: a comma, or a tab for TSV. `has_public_types`: whether the
+    types of its columns may be read before the charge.
     """
 
     path: str
@@ -56,7 +56,7 @@ class InputFile(NamedTuple):
 
 @dataclass(frozen=True)
 class PublicCall:
-    """What a command or a publication asks."""
+    """The call of `Query.release` that a command or a publication describes."""
 
     query: Query
     answers: Mapping[str, tuple[GroupedMechanism, str]]  # as `Query.release` takes them
@@ -68,29 +68,29 @@ class PublicCall:
     key: str | None = None  # its file
     output: str | None = None  # a file of answers
     groups_file: str | None = None  # the list of groups of a publication, if it is a file
-    force: bool = False  # whether that is replaced if it exists
+    force: bool = False  # whether an output file that exists is replaced
     quotes_formulas: bool = False  # as of `Output`
     threads: int = 1
     memory: int | None = None  # bytes
     temp: str | None = None
-    origin: str | None = None  # of the source in a question; None: its absolute path
-    candidates_from_data: bool = False  # then nothing is promised
+    origin: str | None = None  # name of the source in a question; None: its absolute path
+    candidates_from_data: bool = False  # if so, nothing is promised
 
 
 class Columns:
-    """What a command makes of answers; as a frame, one of which no row is read."""
+    """A frame that returns answers as columns. By itself it stands for rows that are not read."""
 
     def finished(self, columns: Sequence[Column]) -> list[Column]:
-        """The columns as they are."""
+        """Return the columns as they are."""
         return list(columns)
 
 
 class FileRows(Columns, PathFrame):
-    """Rows of files, by their path."""
+    """The rows of files at a path."""
 
 
 class StdinRows(FileRows):
-    """CSV from stdin, plain or compressed by gzip; at the first question a folder gets a copy."""
+    """CSV from stdin, plain or compressed by gzip; it is copied to a folder at its first use."""
 
     def __init__(self, folder: str, room: Room, threads: int, delimiter: str | None) -> None:
         self._copy, self._ends = Path(folder, "stdin.csv"), True
@@ -99,26 +99,26 @@ class StdinRows(FileRows):
 
     @cached_property
     def _header(self) -> Csv:
-        """The header, from the first part of the rows, before any other is copied."""
+        """The header, from the first part of stdin, before the rest is copied."""
         return cast("Csv", self._step())
 
     @cached_property
     def files(self) -> list[File]:
-        """The whole copy."""
+        """The file of the complete copy, as a list."""
         _ = self._header
         self._step()
         return self._files()
 
     def close(self) -> None:
-        """Copy no more."""
+        """Stop copying."""
         self._copying.close()
 
     def names(self) -> list[str]:
-        """The names in the header row."""
+        """Return the names in the header row."""
         return self._header.names
 
     def parts(self, uses: Sequence[ColumnRead]) -> Iterator[Sequence[Any]]:
-        """All rows; only here, after the charge, do errors depend on them."""
+        """Yield all rows; only here, after the charge, do errors depend on them."""
         if self.files and not self._ends:
             raise InvalidRecords(f"stdin must be {Csv.form}")
         yield from super().parts(uses)
@@ -127,7 +127,7 @@ class StdinRows(FileRows):
         return [file._replace(called="stdin") for file in files_of(self._path)]
 
     def _step(self) -> Csv | None:
-        """Go on copying: up to the header, then to the end."""
+        """Continue to copy: first up to the header, then to the end."""
         try:
             return next(self._copying, None)
         except (EOFError, gzip.BadGzipFile, zlib.error):
@@ -137,7 +137,7 @@ class StdinRows(FileRows):
         raise Failure(f"stdin {problem}; {NOTHING}")
 
     def _copied(self) -> Generator[Csv]:
-        """Copy rows, up to one that does not end, and stop once where the header is there."""
+        """Copy rows, up to one that does not end; yield the header as soon as it is copied."""
         with self._copy.open("xb") as copy, _stdin() as rows:
             part = rows.read(LINE)
             copy.write(part)
@@ -156,7 +156,7 @@ class StdinRows(FileRows):
 
 @contextmanager
 def _stdin() -> Iterator[IO[bytes]]:
-    """The bytes of stdin, decompressed where they are compressed."""
+    """Yield the bytes of stdin, decompressed if they are compressed."""
     if sys.stdin is None or sys.stdin.closed:
         raise UserMistake("FILE is -, but there is no stdin")
     if sys.stdin.isatty():
@@ -170,7 +170,7 @@ def _stdin() -> Iterator[IO[bytes]]:
 
 
 class Array(NamedTuple):
-    """What the header of a file says, and where its numbers begin."""
+    """The content of a file's header, and the offset of its numbers in bytes."""
 
     file: File
     dtype: np.dtype[Any]
@@ -179,7 +179,7 @@ class Array(NamedTuple):
 
 
 class NpyRows(Columns):
-    """The numbers of a file; ParameterError if there is none, or it holds anything else."""
+    """The numbers of a .npy file; ParameterError if there is no file, or it has other content."""
 
     def __init__(self, path: str, room: Room) -> None:
         self._path, self.room = path, room
@@ -190,7 +190,7 @@ class NpyRows(Columns):
         shape, dtype = None, np.dtype(object)
         with Path(self._path).open("rb") as raw:
             try:
-                if np.lib.format.read_magic(raw) == (1, 0):  # later ones are of structures
+                if np.lib.format.read_magic(raw) == (1, 0):  # later versions are for structures
                     shape, _, dtype = np.lib.format.read_array_header_1_0(raw, MOST_HEADER)
             except Exception:  # its message may hold data
                 shape = None
@@ -210,19 +210,19 @@ class NpyRows(Columns):
         return Array(file, dtype, shape[0], start)
 
     def names(self) -> list[str]:
-        """The one there is."""
-        _ = self._array  # or it is refused
+        """Return the name of the only column."""
+        _ = self._array  # refuses other files
         return [VALUE]
 
     def empty(self, uses: Sequence[ColumnRead]) -> list[Any]:
-        """Arrays without entries."""
+        """Return arrays without entries."""
         return [np.zeros(0, self._array.dtype) for _ in uses]
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """Columns hold whatever there is."""
+        """Accept all answers: the columns can hold any."""
 
     def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[Any]]:
-        """Entries in order; not mapped, as a file that is cut off meanwhile would kill us."""
+        """Yield entries in order; a memory map would kill the process if the file is cut off."""
         file, dtype, size, start = self._array
         with Path(self._path).open("rb") as raw:
             raw.seek(start)
@@ -242,11 +242,11 @@ def open_rows(
     threads: int = 1,
     temp: str | None = None,
 ) -> Iterator[Frame]:
-    """The rows of a file, of which nothing is looked at yet; what it needs on disk goes at the end.
+    """Yield the rows of a file, which is not read yet; temporary files are removed at the end.
 
-    `memory`, `threads` and `temp` are those of `Query.release`. The frame's `finished` gives
-    columns as they are. Its methods raise what those of `PathFrame` do; of stdin `UserMistake` if
-    there is none, and `Failure` if it cannot be copied.
+    `memory`, `threads` and `temp` are those of `Query.release`. The frame's `finished` returns
+    columns as they are. Its methods raise the errors of `PathFrame`; for stdin also `UserMistake`
+    if there is none, and `Failure` if it cannot be copied.
     """
     room = Room(memory, temp)
     if source.path == STDIN:

@@ -1,7 +1,7 @@
-"""The entries of a public list: typed, one a line of a file, or a column of one.
+"""The entries of a public list: typed, in lines of a file, or in a column of a table.
 
-The list is public, so that messages may name what is typed or in lines. A table may be a copy of
-the data: of that, messages have numbers of rows only.
+A list is public, so that messages may quote typed entries and lines. But a table may be a copy of
+the data: messages about a table have numbers of rows only.
 """
 
 from __future__ import annotations
@@ -20,28 +20,29 @@ from ..options.values import csv_cells
 from ..terminal.errors import UserMistake, reason_of
 from .input_file import STDIN, FileRows, InputFile, is_npy
 
-MAX_FILE_BYTES = 1 << 28  # bytes of a file of lines
-TEXTS = ("CSV", "TSV")  # formats whose cells are of no type
+MAX_FILE_BYTES = 1 << 28  # of a file of lines
+TEXTS = ("CSV", "TSV")  # formats without types: every cell is text
 
 
 class Entries(NamedTuple):
-    """The entries of a list, or of a column of one."""
+    """The entries of a list, or of one column of a list."""
 
     values: list[Any]
     written: bool  # whether they are texts, which may stand for values of another kind
-    source: str  # what the list is called
-    unit: str  # what an entry is called: "line", "row" or "entry"
+    source: str  # the name of the list in messages
+    unit: str  # the name of an entry in messages: "line", "row" or "entry"
 
     def called(self, place: int) -> str:
-        """What messages call an entry: of tables its number alone."""
+        """Return an entry's name in messages; the entries of a table have a number only."""
         value = "" if self.unit == "row" else f" ({self.values[place]!r})"
         return f"{self.unit} {place + 1} of {self.source}{value}"
 
 
 def entries_of(option: str, text: str, by: Sequence[str], source: InputFile) -> list[Entries]:
-    """The entries of each column of the list that is meant by what follows an option.
+    """Return the entries of the list that `text`, the value of an option, names, by column.
 
-    by: the columns of FILE that are compared with it. FILE itself is refused, and blank entries.
+    by: the columns of FILE that are compared with the list. FILE itself and blank entries are
+    refused.
     """
     file, colon, column = text.rpartition(":")
     has_column = bool(colon) and len(by) == 1 and format_of(file) is not None
@@ -77,12 +78,12 @@ def entries_of(option: str, text: str, by: Sequence[str], source: InputFile) -> 
 
 
 def combinations(by: Sequence[str]) -> str:
-    """An example of all combinations of keys, as it is written."""
+    """Return an example of all combinations of keys, as on the command line."""
     return ";".join(f"{column}=A,B" for column in by)
 
 
 def split(option: str, text: str) -> list[str]:
-    """The entries of a line of CSV: ``a, b,"c, d"`` are three; UserMistake if one is empty."""
+    """Return the entries of a line of CSV (``a, b,"c, d"``: three); refuse an empty entry."""
     entries = csv_cells(text)
     if entries is None:
         raise UserMistake(f'{option} must be one line of CSV, as in a,b,"c, d"')
@@ -92,7 +93,7 @@ def split(option: str, text: str) -> list[str]:
 
 
 def content(option: str, file: str, most: int = MAX_FILE_BYTES) -> str:
-    """The text of a file; UserMistake if it is not a file of text, or larger than `most` bytes."""
+    """Return the text of a file; refuse a file that is not text, or larger than `most` bytes."""
     try:
         with Path(file).open("rb") as raw:
             text = raw.read(most + 1).decode("utf-8-sig")
@@ -132,7 +133,7 @@ def _lines(option: str, file: str, column: str) -> Entries:
 def _table(
     option: str, file: str, columns: Sequence[str], source: InputFile, *, is_named: bool = False
 ) -> list[Entries]:
-    """The columns of a file. If it has only one, that may have any name."""
+    """Return columns of a file. If it has only one, its name need not match."""
     frame = FileRows(file, delimiter=source.delimiter)
     try:
         present = frame.names()

@@ -1,4 +1,4 @@
-"""Options as a mechanism, with its share of ``--total-epsilon``."""
+"""Mechanisms from options, also with a share of ``--total-epsilon``."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ else:  --digits 3 if you know none: answers have three digits and any magnitude;
 
 
 def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMechanism]:
-    """The mechanism of a command about numbers, for an epsilon; UserMistake without a grid."""
+    """Return the mechanism of a command about numbers, as a function of epsilon.
+
+    Without bounds and grid, UserMistake is raised.
+    """
     grid = public_lists.grid(options)
     if options.bounds is None and grid is None:
         raise UserMistake(WHY_PUBLIC)
@@ -42,7 +45,7 @@ def of_numbers(options: Namespace, command: str) -> Callable[[float], GroupedMec
 
 
 def by_word(word: str, options: Namespace, stated: Mapping[str, Any]) -> Callable[[float], Any]:
-    """A mechanism for an epsilon, with the options that it has; their defaults are its own."""
+    """Return a mechanism with the options that are its parameters, as a function of epsilon."""
     kind = TABLE[word].kind
     given = {name: value for name, value in vars(options).items() if value is not None}
     takes = signature(kind).parameters.keys() - {"epsilon"}
@@ -55,10 +58,10 @@ def with_epsilon(
     build: Callable[[float], T],
     promise: Callable[[T, Neighbors | None], Guarantee],
 ) -> T:
-    """A mechanism with ``--epsilon``, or with its share of ``--total-epsilon``.
+    """Return a mechanism with ``--epsilon``, or with its share of ``--total-epsilon``.
 
-    `build` gives the mechanism for an epsilon, `promise` what the whole call promises by it under
-    a relation (None: its own).
+    `build` returns the mechanism for an epsilon, and `promise` the guarantee of the whole call with
+    this mechanism under a relation (None: the mechanism's own).
     """
     if options.total_epsilon is None:
         return build(options.epsilon)
@@ -70,6 +73,6 @@ def with_epsilon(
 
     limit = validate.positive("--total-epsilon", options.total_epsilon)
     share = amounts.down(amounts.exact(limit) / amounts.exact(total(build(1.0))))
-    while total(build(share)) > limit:  # where a promise is no multiple of epsilon
+    while total(build(share)) > limit:  # the promise may not be proportional to epsilon
         share = math.nextafter(share, 0.0)
     return build(share)

@@ -1,4 +1,4 @@
-"""A call is released: its key is read, it is charged, read once, drawn; answers as columns."""
+"""The release of a call: read its key, charge it, read its file once, draw answers as columns."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from ...query.engines.frame import Column
     from .input_file import PublicCall
 
-LONGEST_KEY = 1 << 12  # bytes of its file
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
+LONGEST_KEY = 1 << 12  # bytes that are read of a key file
+OTHERS = stat.S_IRWXG | stat.S_IRWXO  # permissions of other users
 
 
 class PaidRelease(ReleaseCall):
-    """What a call promises and costs; then its answers.
+    """The release of a call: what it promises and costs, and then its answers.
 
-    Its budget, key and place of output are looked at; its source is not. `output_exists`: whether
-    the file of answers was there with these very answers, and was left so.
+    The budget, the key and the place of the output are examined at once; the source is not.
+    `output_exists`: whether the output file had exactly these answers already, and was left as is.
     """
 
     output: str | None
@@ -74,7 +74,7 @@ class PaidRelease(ReleaseCall):
 
     @property
     def promise(self) -> Guarantee:
-        """What the whole call promises, under the budget's relation if there is one."""
+        """The guarantee of the whole call, under the budget's relation if there is a budget."""
         return self.payment.promise(questions_of(self.query, self.answers))
 
     @property
@@ -86,16 +86,16 @@ class PaidRelease(ReleaseCall):
 
     @property
     def epsilon_of_row(self) -> float:
-        """What one row of a person costs: the sum of the epsilons of the answers."""
+        """The cost of one row of a person: the sum of the epsilons of the answers."""
         return sum(answer.mechanism.guarantee.epsilon or 0.0 for answer in visible(self.answers))
 
     @property
     def folders(self) -> list[str]:
-        """Where the file of answers is to be, if there is to be one."""
+        """The folder of the output file, if there is one."""
         return [] if self._output is None else [str(Path(self._output.file).parent)]
 
     def answer_facts(self) -> dict[str, dict[str, Any]]:
-        """The public parameters of each answer, for ``--json``."""
+        """Return the public parameters of each answer, for ``--json``."""
         nan = self.call.nan
         return {
             name: {**parameters(mechanism), "column": column, "nan": nan[name]}
@@ -103,7 +103,7 @@ class PaidRelease(ReleaseCall):
         }
 
     def remarks(self) -> list[str]:
-        """What is said of a release once its answers are printed."""
+        """Return remarks on a release, for after its answers are printed."""
         texts = []
         if self.call.key is not None:
             texts.append("the same key, label and records give the same answers")
@@ -113,13 +113,13 @@ class PaidRelease(ReleaseCall):
         return texts
 
     def settle(self, draw: Draw, check: Check) -> list[Any]:
-        """The answers of `draw`, charged before a row is read; or those of the ledger."""
+        """Return the answers of `draw`, charged before a row is read, or those of the ledger."""
         once = self.query.private is not None
         answers: list[Any] = self.payment.answers(self.question, draw, check, once=once)
         return answers
 
     def columns(self) -> list[Column]:
-        """The columns of groups, then one for each value of answers; in the call's file as well."""
+        """Return the columns of groups and of values of answers; write them to the output, too."""
         call, output = self.call, self._output
         columns: list[Column]
         try:
@@ -133,23 +133,23 @@ class PaidRelease(ReleaseCall):
         except OutputError as error:
             if error.answers is None:
                 raise
-            columns = error.answers  # they are paid for
+            columns = error.answers  # the budget is charged for them
             if output is None or not holds(output, columns):
                 self.payment.rescue(lambda: {"rows": rows_of(columns)}, self.folders)
                 raise
-            self.output_exists = True  # by an equal call at the same time
+            self.output_exists = True  # an equal call wrote it at the same time
         return columns
 
 
 def rows_of(columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Answers as objects of plain values, one a group."""
+    """Return answers as dicts of plain values, one for each group."""
     names = [column.name for column in columns]
     cells = [values_of(column) for column in columns]
     return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
 def read_key(file: str) -> ReleaseKey:
-    """The key in a file, or from stdin for ``-``; with a warning if others can read it."""
+    """Return the key in a file, or in stdin for ``-``; warn if others can read it."""
     from ... import FastexpError, ReleaseKey
 
     if file == "-" and sys.stdin is None:

@@ -1,7 +1,7 @@
-"""``--budget`` and ``--label``: a release is charged before a record is read, drawn once, not lost.
+"""``--budget`` and ``--label``: a release is charged before a record is read, and is never lost.
 
-Under a label the ledger keeps the answers. Without one, answers that cannot be printed or written
-go to a file of their own, which a note names.
+Under a label the ledger keeps the answers. Without a label, answers that cannot be printed or
+written are saved in a file of their own, which a note names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ INTERRUPTED = "charged nevertheless, as it was interrupted after the charge"
 
 
 def budget_of(file: str, *, has_delta: bool = False) -> Budget:
-    """The budget of a file, which must exist; `has_delta`: a release with a delta is charged."""
+    """Return the budget in a file, which must exist.
+
+    `has_delta`: whether it is charged for a release with a delta.
+    """
     if not Path(file).exists():
         limits = "--epsilon E --delta D" if has_delta else "--epsilon E (or --rho R)"
         raise UserMistake(
@@ -45,7 +48,7 @@ def budget_of(file: str, *, has_delta: bool = False) -> Budget:
 
 
 def check_delta(budget: Budget | None, promise: Guarantee) -> None:
-    """Refuse a promise that cannot be charged without a delta, of a budget that has none."""
+    """Refuse a promise that is charged with a delta, if the budget has none."""
     if budget is None or budget.total_delta or not promise.delta:
         return
     if budget.unit == "epsilon" or promise.rho is None:
@@ -57,10 +60,10 @@ def check_delta(budget: Budget | None, promise: Guarantee) -> None:
 
 
 class Payment:
-    """What a release costs, and to whom; `note` are the user's words on it.
+    """The charge of a release to a budget; `note` is the user's remark on it.
 
-    `drawn`: whether this call drew: it did not if the ledger had the answers. `announce` is called
-    once nothing but the charge is left to do, or the answers were kept.
+    `drawn`: whether this call drew; it does not if the ledger has the answers. `announce` is called
+    right before the charge, or after answers came from the ledger.
     """
 
     announce: Callable[[], None] | None = None
@@ -80,16 +83,16 @@ class Payment:
 
     @property
     def has_stored_answer(self) -> bool:
-        """Whether the ledger has the answers already, so that FILE need not be there."""
+        """Whether the ledger has the answers already, so that FILE need not exist."""
         return self._state in ("answered", "failed")
 
     @property
     def _went_on(self) -> bool:
-        """Whether this call drew under the charge of one that died."""
+        """Whether this call drew under the charge of an earlier run that died."""
         return self.drawn and self._state == "open"
 
     def promise(self, question: Question | Questions) -> Guarantee:
-        """What the whole release promises, under the budget's relation if there is one."""
+        """Return the guarantee of the release, under the budget's relation if there is a budget."""
         return question.promise(None if self.budget is None else self.budget.neighbors)
 
     def answers(
@@ -100,23 +103,23 @@ class Payment:
         *,
         once: bool = False,
     ) -> Any:
-        """The ledger's answers, or those of `draw`, which reads the records, after a charge.
+        """Return the ledger's answers, or charge and return those of `draw`, which reads records.
 
-        `draw`, `check` and `once` are as of `budget.charge_and_draw`.
+        `draw`, `check` and `once` are those of `budget.charge_and_draw`.
         """
         self._promise, self._once = self.promise(question), once
         check_delta(self.budget, self._promise)
 
         def check_last() -> None:
             check()
-            self._announce()  # before the compiler is imported, which takes its time
+            self._announce()  # before the compiler is imported, which takes time
             jit.ready()  # its import may swallow an interrupt, which the next line raises
             interrupts.check()
 
         def draw_charged() -> Any:
             self.drawn = True
             answers = draw()
-            interrupts.hold()  # from here on there is something to lose
+            interrupts.hold()  # from here on, answers could be lost
             return answers
 
         before = 0 if self.budget is None else self.budget.charges
@@ -125,7 +128,7 @@ class Payment:
                 self.budget, self._label, question, draw_charged, check_last, self._note,
                 once=once,
             )  # fmt: skip
-        except BudgetError:  # says itself what is charged
+        except BudgetError:  # its message says what is charged
             raise
         except BaseException as error:
             state = self._state_since(before, question.name)
@@ -141,9 +144,9 @@ class Payment:
             announce()
 
     def _state_since(self, before: int, name: str) -> str | None:
-        """What became of this call's charge, by the ledger itself; None: there is none.
+        """Return the state of this call's charge in the ledger; None if nothing was charged.
 
-        A charge of an equal command that runs at the same time may be taken for this one's.
+        The charge of an equal command that runs at the same time may be mistaken for it.
         """
         if self.budget is None:
             return None
@@ -151,7 +154,7 @@ class Payment:
             if self._label is not None:
                 return self._state_of_label()
             names = [entry["name"] for entry in self.budget.log()[before:]]
-        except BudgetError:  # it cannot be read any more
+        except BudgetError:  # the budget cannot be read any more
             return "charged" if self.drawn else None
         return "charged" if self.drawn or name in names else None
 
@@ -170,10 +173,10 @@ class Payment:
     def rescuing(
         self, facts: Callable[[], dict[str, Any]], folders: Sequence[str]
     ) -> Iterator[None]:
-        """While answers are printed: if that fails after a charge, a note says where they are.
+        """Guard the printing of answers: if it fails after a charge, a note says where they are.
 
-        `facts` are those of ``--json``; a file of them is made in the first of `folders` that can
-        have one, or elsewhere.
+        `facts` returns the content of ``--json``. It is saved to a file in the first of `folders`
+        that can be written to, or elsewhere.
         """
         try:
             interrupts.heed()
@@ -193,7 +196,7 @@ class Payment:
             return
         text = json_text(facts())
         for folder in (*folders, os.curdir, tempfile.gettempdir()):
-            with suppress(OSError):  # a new file, for its user alone
+            with suppress(OSError):  # a new file that only its user can read
                 path = str(Path(folder).resolve() / f"fastexp-answers-{secrets.token_hex(8)}.json")
                 atomic_files.create(path, f"{text}\n".encode())
                 note(f"charged; the answers are in {printable(path)} (JSON)")
@@ -207,7 +210,7 @@ class Payment:
         )
 
     def facts(self) -> dict[str, Any] | None:
-        """What was charged and what is left, for ``--json``; None without a budget."""
+        """Return what was charged and what is left, for ``--json``; None without a budget."""
         budget = self.budget
         if budget is None:
             return None
@@ -223,7 +226,7 @@ class Payment:
         return {**facts, "label": self._label}
 
     def sentence(self) -> str:
-        """What was charged and what is left, in words; nothing without a budget."""
+        """Return what was charged and what is left, in words; empty without a budget."""
         if self.budget is None:
             return ""
         place = f"kept under label {self._label!r}"
@@ -245,7 +248,7 @@ class Payment:
         return amount
 
     def left(self) -> str:
-        """What is left, in words. That it cannot be read does not undo a release."""
+        """Return what is left, in words. A budget that cannot be read does not undo a release."""
         budget = self.budget
         if budget is None:
             return ""

@@ -1,6 +1,6 @@
 """``--groups``, ``--candidates``, ``--grid``: public lists, from a file or as they are typed.
 
-Their entries are integers or text as the column of FILE is.
+Their entries have the type of the column of FILE.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .input_file import STDIN, VALUE, FileRows, InputFile, is_npy, open_rows
 from .list_entries import Entries, combinations, content, entries_of, is_file, split
 
 INT64 = range(-(1 << 63), 1 << 63)
-KINDS = ("integers", "text", "booleans")  # of candidates
+KINDS = ("integers", "text", "booleans")  # types that candidates can have
 PRIVATE = "private"
 MOST_GRID = 1 << 26  # bytes of a file of grid points
 WHY_PUBLIC = """\
@@ -39,12 +39,12 @@ else:  if there is no list, --groups private --delta 1e-8 --groups-epsilon 0.2;
 
 
 def groups(text: str, by: Sequence[str], source: InputFile, option: str = "--groups") -> Any:
-    """What ``--groups`` names, as `Query` takes it; the kinds are those of FILE's columns `by`.
+    """Return the groups of ``--groups`` for `Query`, with the types of FILE's columns `by`.
 
-    from-data; private; ``A,B,C``; a file with one a line; a table with these columns, or
-    ``table:column``; of several columns all combinations too, ``city=A,B;year=2023,2024``. No group
-    is there twice, or is nothing that its column can hold. Of Parquet the types of FILE's columns
-    are looked at.
+    The text is from-data; private; ``A,B,C``; a file with a group in each line; a table with these
+    columns, or ``table:column``; for several columns also all combinations,
+    ``city=A,B;year=2023,2024``. Repeated groups, and groups that a column cannot have, are refused.
+    If FILE is Parquet, the types of its columns are read.
     """
     if text in (FROM_DATA, PRIVATE):
         return text
@@ -68,9 +68,9 @@ def groups(text: str, by: Sequence[str], source: InputFile, option: str = "--gro
 def candidates(
     text: str, column: str, source: InputFile, option: str = "--candidates"
 ) -> tuple[Any, ...]:
-    """What ``--candidates`` names, of the kind of FILE's column; see `groups`.
+    """Return the candidates of ``--candidates``, with the type of FILE's column; see `groups`.
 
-    For from-data FILE is read.
+    For from-data, FILE is read.
     """
     if text == FROM_DATA:
         return _occurring(column, source)
@@ -82,14 +82,14 @@ def candidates(
 
 
 def grid(options: Namespace) -> list[int | float] | DigitGrid | None:
-    """What ``--grid`` or ``--digits`` says; None: neither is given."""
+    """Return the grid of ``--grid`` or ``--digits``; None if neither is given."""
     if options.digits is not None:
         return digits(options.digits)
     return None if options.grid is None else points(options.grid)
 
 
 def points(text: str, option: str = "--grid") -> list[int | float]:
-    """The points of ``--grid``: numbers, or those of a file, of text or .npy."""
+    """Return the points of ``--grid``: typed numbers, or those in a file of text or .npy."""
     numbers = [written(part) for part in text.split(",")]
     if numbers[0] is None and is_npy(text):
         return _array(text, option)
@@ -104,7 +104,7 @@ def points(text: str, option: str = "--grid") -> list[int | float]:
 
 
 def in_folder(folder: str, text: str) -> str:
-    """A list of a publication, whose files are looked for in its own folder."""
+    """Return the text of a list in a publication, with a file's path taken from `folder`."""
     file, colon, column = text.rpartition(":")
     if colon and format_of(file) is not None:
         return f"{os.path.join(folder, file)}:{column}"  # noqa: PTH118  # one from the root stays
@@ -122,7 +122,7 @@ def _array(path: str, option: str) -> list[int | float]:
 
 
 def _combined(text: str, by: Sequence[str], option: str) -> list[Entries]:
-    """The entries of each column in ``city=A,B;year=2023,2024``; none of any other text."""
+    """Return the entries of each column in ``city=A,B;year=2023,2024``; none for other texts."""
     parts = [part.strip().partition("=") for part in text.split(";")]
     if len(by) < 2 or not all(equals for _, equals, _ in parts):
         return []
@@ -148,7 +148,7 @@ def _check(option: str, entries: Entries, keys: Sequence[Hashable]) -> None:
 
 
 def _occurring(column: str, source: InputFile) -> tuple[Any, ...]:
-    """The values of a column, in increasing order: they are private."""
+    """Return the values of a column, in increasing order: they are private."""
     if source.path == STDIN:
         raise UserMistake("--candidates from-data needs a file: stdin can be read only once")
     values: set[Any] = set()
@@ -163,7 +163,7 @@ def _occurring(column: str, source: InputFile) -> tuple[Any, ...]:
 
 
 def kind_of_column(source: InputFile, column: str) -> str | None:
-    """What a column of FILE holds; None where only its rows show it, or it cannot be read."""
+    """Return the type of a column of FILE; None if only its rows show it, or FILE is unreadable."""
     if source.path == STDIN or is_npy(source.path) or not source.has_public_types:
         return None
     frame = FileRows(source.path, delimiter=source.delimiter)
@@ -173,15 +173,15 @@ def kind_of_column(source: InputFile, column: str) -> str | None:
             return None
         (empty,) = frame.empty([ColumnRead(column, "keys")])
         return read(empty, "column").kind
-    except FastexpError:  # said where FILE is read
+    except FastexpError:  # it is raised again when FILE is read
         return None
 
 
 def typed(option: str, entries: Entries, kind: str | None, column: str) -> list[Any]:
-    """The entries of the list of an option, as the column of FILE has them.
+    """Return the entries of an option's list with the type of FILE's column.
 
-    kind: as of `kind_of_column`; None: the list decides. A list of another kind, or of no kind for
-    sure, is refused.
+    kind: a result of `kind_of_column`; None: the list decides. A list of another type, or whose
+    type is not clear, is refused.
     """
     values = entries.values
     if not entries.written:
@@ -200,9 +200,9 @@ def typed(option: str, entries: Entries, kind: str | None, column: str) -> list[
 
 
 def _kind_of_texts(option: str, entries: Entries) -> str:
-    """Integers if all are written as such, else text.
+    """Return "integers" if all texts are written as such, else "text".
 
-    Numbers beside integers are refused: as text, 13.0 would turn 13 into text, too.
+    Other numbers beside integers are refused: 13.0 would be text, and would turn 13 into text, too.
     """
     texts = entries.values
     not_integers = [place for place, text in enumerate(texts) if not _is(_integer, text)]
@@ -228,7 +228,7 @@ def _is(reader: Callable[[str], Any], text: str) -> bool:
 
 
 def _integer(text: str) -> int:
-    """An integer of 64 bits as Python writes it."""
+    """Return an integer of 64 bits that is written as Python writes it."""
     number = int(text)
     if str(number) != text or number not in INT64:
         raise ValueError

@@ -1,7 +1,7 @@
-"""A publication: a release as a file that people can read, check and sign before it is made.
+"""A publication: a file that describes a release, to read, check and sign before it is made.
 
-It holds what is public and nothing else: no SQL, no code, no variables. Its paths are relative
-to its own folder.
+It contains public settings only: no SQL, no code, no variables. Its paths are relative to its own
+folder.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from ...query.query import Query
 
 T = TypeVar("T")
-LARGEST = 400  # decimal exponent: beyond float64, which mechanisms refuse in words of their own
+LARGEST = 400  # decimal exponent; mechanisms themselves refuse numbers beyond float64
 NEEDED = ("source", "budget", "label", "answers")
 TABLES = ("query", "answers")
 PATHS = ("source", "budget", "output", "key")
 KEYS = ("source", "delimiter", "budget", "label", "output", "key", "note", *TABLES)
 OF_ANSWERS = ("mechanism", "column", "nan")
 OF_PRIVATE = ("delta", "groups_epsilon")
-MECHANISMS: dict[str, tuple[Row, dict[str, str]]] = {  # and what their words say
+MECHANISMS: dict[str, tuple[Row, dict[str, str]]] = {  # by word, with settings that it implies
     **{word: (row, {}) for word, row in TABLE.items() if row.grouped},
     **{
         word: (TABLE[row.counts], {"mechanism": word})
@@ -46,10 +46,9 @@ MECHANISMS: dict[str, tuple[Row, dict[str, str]]] = {  # and what their words sa
 
 
 def read(file: str, *, force: bool = False) -> PublicCall:
-    """The call of a publication, a TOML file; it has a budget and a label.
+    """Return the call of a publication, a TOML file; it has a budget and a label.
 
-    Neither its source nor its key is looked at. The message of what is no publication names the
-    table and the key.
+    Neither its source nor its key is opened. Errors in the file name the table and the key.
     """
     try:
         return _call(file, _parsed(file), force)
@@ -58,7 +57,7 @@ def read(file: str, *, force: bool = False) -> PublicCall:
 
 
 def _parsed(file: str) -> dict[str, Any]:
-    """The tables of the file, its numbers exactly as they are written."""
+    """Return the tables of the file, with numbers exactly as they are written."""
     try:
         if not stat.S_ISREG(Path(file).stat().st_mode):
             raise UserMistake("must be a regular file")
@@ -84,7 +83,7 @@ def _decimal(text: str) -> Decimal:
 
 
 def _check_integers(value: object) -> None:
-    """Refuse integers that nothing can use, and that take long to print."""
+    """Refuse integers beyond 64 bits, which nothing can use, and which take long to print."""
     if isinstance(value, (dict, list)):
         for item in value.values() if isinstance(value, dict) else value:
             _check_integers(item)
@@ -142,9 +141,10 @@ def _printable(key: str, text: str) -> str:
 
 
 def _origin(source: str, budget: str) -> str:
-    """What the source is called in the question: the way to it from the budget.
+    """Return the name of the source in the question: its path relative to the budget's folder.
 
-    So a folder with both can be moved, and equal publications of two folders are two questions.
+    A folder with both can therefore be moved, and equal publications in two folders that share a
+    budget are two questions.
     """
     try:
         return os.path.relpath(source, Path(budget).parent)
@@ -153,7 +153,7 @@ def _origin(source: str, budget: str) -> str:
 
 
 class Lists(NamedTuple):
-    """Public lists that a publication names by a text, which is read as that of an option is."""
+    """Public lists that a publication names by a text, which is read like that of an option."""
 
     folder: str
     source: InputFile
@@ -165,22 +165,22 @@ class Lists(NamedTuple):
         return path
 
     def groups(self, text: str, by: object) -> Any:
-        """What ``groups`` is, of the columns `by`."""
+        """Return the groups that a text names, for the columns `by`."""
         columns = [by] if isinstance(by, str) else list(by) if isinstance(by, list) else []
         return public_lists.groups(self._text("groups", text), columns, self.source, "groups")
 
     def candidates(self, text: str, column: object) -> tuple[Any, ...]:
-        """What ``candidates`` is, of this column."""
+        """Return the candidates that a text names, for this column."""
         path = self._text("candidates", text)
         return public_lists.candidates(path, str(column), self.source, "candidates")
 
     def grid(self, text: str) -> list[int | float]:
-        """What ``grid`` is."""
+        """Return the grid points that a text names."""
         return public_lists.points(self._text("grid", text), "grid")
 
 
 def _query(table: dict[str, Any], lists: Lists) -> Query:
-    """Which groups are answered, and how much of a person counts."""
+    """Return the query: which groups are answered, and how much of a person counts."""
     from ... import PrivateGroups, Query, product
 
     where, groups = "query", table.get("groups")
@@ -228,7 +228,7 @@ def _query(table: dict[str, Any], lists: Lists) -> Query:
 def _answer(
     name: str, table: object, query: Query, lists: Lists
 ) -> tuple[tuple[GroupedMechanism, str], str]:
-    """A mechanism with its column, and what is done with missing records."""
+    """Return a mechanism with its column, and the treatment of missing records."""
     from ...query.calls.answers import answers_of
 
     where = f"answers.{name}"
@@ -241,7 +241,7 @@ def _answer(
     row, settings = MECHANISMS[word]
     build = row.kind
     parameters = dict(inspect.signature(build).parameters)
-    parameters.pop("mechanism", None)  # the word says it
+    parameters.pop("mechanism", None)  # the word implies it
     needed = [key for key, parameter in parameters.items() if parameter.default is parameter.empty]
     _check_keys(where, table, [*OF_ANSWERS, *parameters], ["column", *needed])
     if table.get("candidates") == FROM_DATA:
@@ -271,7 +271,7 @@ def _answer(
 
 
 def _exact(q: Any) -> Any:
-    """Quantiles as they are written; fractions, "1/3", are text."""
+    """Return quantiles as they are written; a fraction such as "1/3" is text."""
     if isinstance(q, list):
         return [_exact(one) for one in q]
     try:
@@ -283,7 +283,7 @@ def _exact(q: Any) -> Any:
 def _check_keys(
     where: str, table: dict[str, Any], known: Iterable[str], needed: Iterable[str] = ()
 ) -> None:
-    """Refuse a key that a table cannot have, and the lack of one that it must have."""
+    """Refuse keys that a table cannot have, and a table that lacks a needed key."""
     for key in table:
         if key not in known:
             hint = did_you_mean(key, known) or f"; there are {', '.join(known)}"
@@ -294,7 +294,7 @@ def _check_keys(
 
 
 def _attempt(where: str, make: Callable[[], T]) -> T:
-    """What `make` returns; its refusal with the table's name."""
+    """Return what `make` returns; add the table's name to its refusal."""
     from ...errors import FastexpError
 
     try:

@@ -45,19 +45,19 @@ class Scores:
     candidates: tuple[Any, ...]
     sensitivity: float
     monotonic: bool
-    read: Callable[[], AnyArray]  # the utilities, after the charge
-    check: Callable[[], None] = lambda: None  # refuses a file that cannot have them, before it
-    neighbors: Neighbors | None = None  # of the sensitivity; None: as its user had in mind
+    read: Callable[[], AnyArray]  # returns the utilities; called after the charge
+    check: Callable[[], None] = lambda: None  # refuses a wrong file; called before the charge
+    neighbors: Neighbors | None = None  # the relation of the sensitivity; None: not stated
 
 
 def uses_scores(options: Namespace) -> bool:
-    """Whether utilities decide, and not by itself how many records have a value."""
+    """Whether the mechanism selects by utilities, and does not count records by itself."""
     return bool(options.utilities) or not TABLE[options.mechanism].counts
 
 
 def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
-    """The rows of a command's file, once its options are checked."""
-    of_counts = "neighbors" in TABLE[options.mechanism].parameters  # utilities, too, are counts
+    """Check the options of a command, and return the rows of its file."""
+    of_counts = "neighbors" in TABLE[options.mechanism].parameters  # its utilities are counts, too
     is_general = options.utilities and not of_counts
     which = "--utilities" if is_general else f"--mechanism {options.mechanism}"
     other = (*OF_COUNTS[:2], "monotonic") if of_counts else OF_COUNTS
@@ -74,7 +74,7 @@ def frame_of(options: Namespace) -> AbstractContextManager[Frame]:
 
 
 def scores_of(options: Namespace, frame: Frame) -> tuple[UtilityMechanism, Scores]:
-    """The mechanism of a command, and what it selects from."""
+    """Return the mechanism of a command, and the candidates with their utilities."""
     scores = scores_in(frame, options)
     stated = {name: getattr(scores, name) for name in ("candidates", "sensitivity", "monotonic")}
     build = mechanism_options.by_word(options.mechanism, options, stated)
@@ -86,7 +86,7 @@ def scores_of(options: Namespace, frame: Frame) -> tuple[UtilityMechanism, Score
 
 
 def scores_in(frame: Frame, options: Namespace) -> Scores:
-    """What a file says of the candidates: their utilities, or how many records have each."""
+    """Return the candidates with their utilities from a file, or with their counts of records."""
     if options.utilities and options.sensitivity is None:
         raise UserMistake(
             "--utilities needs --sensitivity: the most that one record changes the utility of any "
@@ -129,7 +129,7 @@ def _of_file(frame: Frame, options: Namespace) -> Scores:
         if (np.isfinite(whole) & (np.abs(whole.astype(np.float64)) >= MAX_UTILITY)).any():
             raise UserMistake("--utilities: numbers must be below 2**63 in magnitude")
         if np.isfinite(whole).all() and bool((whole == np.trunc(whole)).all()):
-            return whole.astype(np.int64)  # perhaps counts, which a file of text does not tell
+            return whole.astype(np.int64)  # they may be counts: a file of text has no types
         return whole
 
     return Scores(tuple(candidates), options.sensitivity, options.monotonic, checked)
@@ -142,15 +142,15 @@ def _counts(frame: Frame, options: Namespace) -> Scores:
     source = InputFile(options.file, options.delimiter)
     candidates = public_lists.candidates(options.candidates, options.column, source)
     counts = CountCall(fx.Query(), fx.MostCommon(1.0, candidates), options.column, frame)
-    # Counts are monotone under add-remove only: replacing a record moves two of them.
+    # Counts are monotonic under add-remove only: replacing a record changes two of them.
     monotonic = neighbors == "add-remove"
     return Scores(candidates, 1.0, monotonic, counts.read, counts.check, neighbors)
 
 
 class ScoreRelease:
-    """What a selection by utilities promises and costs; then the candidates.
+    """The release of a selection by utilities: promise and cost, and then the candidates.
 
-    It has the face of `PaidRelease`.
+    It has the interface of `PaidRelease`.
     """
 
     folders: list[str]
@@ -173,25 +173,25 @@ class ScoreRelease:
 
     @property
     def promise(self) -> Guarantee:
-        """What the selection promises, under the budget's relation if there is one."""
+        """The guarantee of the selection, under the budget's relation if there is a budget."""
         return self.payment.promise(self._question)
 
     @property
     def epsilon_of_row(self) -> float:
-        """What one row of a person costs."""
+        """The cost of one row of a person."""
         return self._mechanism.guarantee.epsilon or 0.0
 
     def answer_facts(self) -> dict[str, dict[str, Any]]:
-        """The public parameters of the selection, for ``--json``."""
+        """Return the public parameters of the selection, for ``--json``."""
         neighbors = self._question.guarantee.neighbors
         return {"selected": {**parameters(self._mechanism), "neighbors": neighbors}}
 
     def remarks(self) -> list[str]:
-        """None: the candidates are printed and nowhere else."""
+        """Return no remarks: the candidates are only printed."""
         return []
 
     def columns(self) -> list[Column]:
-        """The candidates that are selected, in order."""
+        """Return the selected candidates, in order."""
 
         def draw() -> Any:
             return self._mechanism.release(self._scores.read())

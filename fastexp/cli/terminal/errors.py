@@ -1,4 +1,4 @@
-"""Exit codes, the message of an error, never with a value of the data, and missing packages."""
+"""Exit codes, messages of errors (never with values of the data), and missing packages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 OK, FAILURE, MISTAKE, NO_ROOM = 0, 1, 2, 3
 
-# What the package calls something, and what options and a publication call it.
+# Words in messages of the package, and the same in terms of options and of a publication's keys.
 TERMS = (
     ("pass any_epsilon=True", "add --any-epsilon", "add any_epsilon = true"),
     ("pass force=True", "add --force", "add --force"),
@@ -32,18 +32,18 @@ SUBJECTS = {"frame ": ("FILE ", "the file "), "output ": ("--output ", "output "
 
 
 class UserMistake(Exception):
-    """Something that the user can mend: options, parameters, the file. Exit code 2."""
+    """A mistake that the user can correct: options, parameters, the file. Exit code 2."""
 
 
 class Failure(Exception):
-    """Something that went wrong at run time. Exit code 1."""
+    """A failure at run time. Exit code 1."""
 
 
 def report(error: Exception, publication: bool = False) -> tuple[str, int]:
-    """The message and the exit code for an error that a command raised.
+    """Return the message and the exit code for an error that a command raised.
 
-    Only texts that hold no data by construction are repeated: the command line's own and those
-    of the package. Others are withheld. A publication has keys instead of options.
+    Only texts that contain no data by construction are shown: those of the command line and of the
+    package. Others are withheld. For a publication, messages name its keys instead of options.
     """
     from ... import errors
 
@@ -63,7 +63,7 @@ def report(error: Exception, publication: bool = False) -> tuple[str, int]:
 
 
 def in_terms(text: str, publication: bool) -> str:
-    """An error of the package in the terms of options, or of a publication's keys."""
+    """Return a message of the package in terms of options, or of a publication's keys."""
     for word, option, key in TERMS:
         text = text.replace(word, key if publication else option)
     subject = "output " if text.startswith("cannot write output ") else text.partition(" ")[0] + " "
@@ -77,9 +77,9 @@ def in_terms(text: str, publication: bool) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str], mark: str = "") -> str:
-    """The end of a message about an unknown word; empty if no known one is like it.
+    """Return the end of a message about an unknown word; empty if no known word is similar.
 
-    `mark` is what each of them begins with, which makes no word like another one.
+    `mark` is a prefix of all known words, which `known` leaves out as it makes no words similar.
     """
     from difflib import get_close_matches
 
@@ -88,12 +88,12 @@ def did_you_mean(word: str, known: Iterable[str], mark: str = "") -> str:
 
 
 def reason_of(error: Exception, otherwise: str = "not a path") -> str:
-    """The system's words for an error, which are no data."""
+    """Return the system's words for an error, which contain no data."""
     return getattr(error, "strerror", None) or otherwise
 
 
 def _withheld(error: Exception) -> str:
-    """Type and place of an error that nobody foresaw, without its text."""
+    """Return the type and the place of an unforeseen error, without its text."""
     place, trace = "", error.__traceback__
     while trace is not None:
         path = Path(trace.tb_frame.f_code.co_filename)
@@ -105,7 +105,7 @@ def _withheld(error: Exception) -> str:
 
 
 def optional(name: str) -> Any:
-    """Import an optional module; None where it is not installed."""
+    """Import an optional module; return None if it is not installed."""
     try:
         return import_module(name)
     except ImportError:
@@ -113,7 +113,7 @@ def optional(name: str) -> Any:
 
 
 def needed(name: str, option: str) -> Any:
-    """Import an optional module that an option cannot do without."""
+    """Import an optional module that an option needs."""
     module = optional(name)
     if module is None:
         raise Failure(f"{option} needs a package that is not installed: pip install {name}")

@@ -1,10 +1,10 @@
-"""Signals that end a command: remembered, and held back while answers are on their way.
+"""Signals that end a command: remembered, and held back while answers are in memory only.
 
-SIGTERM and SIGHUP end it as SIGINT does, by a KeyboardInterrupt, so that copies of rows go with
-it. All are remembered, as what is imported or called back may swallow that (numba catches
-everything while it is imported; Python only warns of one in a destructor): a release asks, right
-before it is charged, whether there was one. From the draw until its answers are about to be shown
-the first one waits, so that none comes where answers are nowhere but in memory.
+SIGTERM and SIGHUP end a command as SIGINT does, by a KeyboardInterrupt, so that copies of rows are
+removed. Signals are also remembered, because code that is imported or called back may swallow the
+exception (numba catches all exceptions while it is imported; Python only warns of one in a
+destructor): right before its charge, a release checks whether there was a signal. From the draw
+until answers are about to be shown, the first signal waits, as answers are in memory only.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
-UNTOUCHED = (signal.default_int_handler, signal.SIG_DFL)  # what they have where nobody took them
-BY_A_SIGNAL = 128  # what shells add to the number of a signal
+UNTOUCHED = (signal.default_int_handler, signal.SIG_DFL)  # handlers that nobody has replaced
+BY_A_SIGNAL = 128  # shells add this to the number of a signal
 _seen: list[int] = []
-_waits = threading.Event()  # whether the next one waits
+_waits = threading.Event()  # whether the next signal waits
 
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """They are remembered from here on; where one is ignored, or another's, nothing changes."""
+    """Remember signals in this block, except those that are ignored or have another handler."""
     _seen.clear()
     _waits.clear()
     replaced = {}
@@ -42,24 +42,24 @@ def remembered() -> Iterator[None]:
 
 
 def check() -> None:
-    """Stop here, if there was one that nobody heeded."""
+    """Raise KeyboardInterrupt if there was a signal."""
     if _seen:
         raise KeyboardInterrupt
 
 
 def hold() -> None:
-    """Let the next one wait until `heed`; a second one does not wait."""
+    """Let the next signal wait until `heed`; a second one does not wait."""
     _waits.set()
 
 
 def heed() -> None:
-    """Hold none back any more, and stop here if there was one."""
+    """Hold back no more signals, and raise KeyboardInterrupt if there was one."""
     _waits.clear()
     check()
 
 
 def exit_code() -> int:
-    """That of a command that was interrupted."""
+    """Return the exit code of a command that was interrupted."""
     return BY_A_SIGNAL + (_seen[-1] if _seen else signal.SIGINT)
 
 

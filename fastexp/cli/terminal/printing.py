@@ -1,4 +1,4 @@
-"""What is printed: results on stdout, everything else on stderr; a text or one JSON object."""
+"""Printing: results on stdout, everything else on stderr; text, or one JSON object."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ..._parameters.text import printable
 
 
 def note(text: str) -> None:
-    """Print lines on stderr; that nobody listens there is no failure."""
+    """Print lines on stderr; a stderr that is closed is not a failure."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(*map(printable, text.split("\n")), sep="\n", file=sys.stderr, flush=True)
 
 
 def rewritten(text: str) -> None:
-    """Print on stderr what stays on its line."""
+    """Print text on stderr without a new line, so that it can be rewritten."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(text, end="", file=sys.stderr, flush=True)
 
 
 def line(text: str) -> None:
-    """Print one line on stdout, of text that may be anybody's: a label, a path."""
+    """Print one line on stdout that may contain foreign text, such as a label or a path."""
     print(printable(text))
 
 
@@ -36,13 +36,13 @@ def as_json(values: dict[str, Any]) -> None:
 
 
 def json_text(value: object, encoding: str = "utf-8") -> str:
-    """JSON that every terminal shows as it is; numbers that JSON does not know become null.
+    """Return JSON that every terminal shows as it is; numbers that JSON lacks become null.
 
-    What the encoding lacks is escaped, as is all that is not printable.
+    Characters that are not printable, or that the encoding lacks, are escaped.
     """
     text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
     hidden = {c for c in set(text) if not (c.isprintable() and c.encode(encoding, "ignore"))}
-    escapes = {ord(c): json.dumps(c)[1:-1] for c in hidden} | {0x7F: "\\u007f"}  # json leaves it
+    escapes = {ord(c): json.dumps(c)[1:-1] for c in hidden} | {0x7F: "\\u007f"}  # json keeps it
     return text.translate(escapes)
 
 

@@ -18,9 +18,9 @@ RICH_ROWS = 500  # longer tables are for pipes and pagers
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], words: Sequence[str] = ()) -> None:
     """Print an aligned table: the first column and those of words left, the others right.
 
-    words: headers of further columns that hold words. The table fits the terminal (80 columns where
-    there is none): headers and words are broken between words. Where that is not enough, each row
-    is a block with a line a column. What would move the cursor or change colours is shown escaped.
+    words: headers of further columns of words. The table fits the terminal (80 columns if there is
+    none): headers and words are wrapped. If that is not enough, each row is a block with a line for
+    each column. Characters that would move the cursor or change colours are escaped.
     """
     left = [number == 0 or header in words for number, header in enumerate(headers)]
     lines = [[printable(cell) for cell in row] for row in (headers, *rows)]
@@ -43,7 +43,7 @@ def _styled() -> bool:
 
 def _rich_table(table_class: Any, cells: list[list[list[str]]], left: list[bool]) -> None:
     text, box = import_module("rich.text").Text, import_module("rich.box")
-    # The box has a blank between columns, and so has their padding: GAP.
+    # Between columns the box has one blank and the padding another: together, GAP.
     rich_table = table_class(
         box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0)
     )
@@ -67,12 +67,12 @@ def _blocks(lines: list[list[str]], room: int) -> None:
 
 
 def probability(p: float) -> str:
-    """A probability with 6 decimals; small ones with 3 digits, 0 and 1 only if exact."""
+    """Return a probability with 6 decimals, or 3 digits if it is small; 0 and 1 only if exact."""
     if 0 < p < 1e-4:
         return f"{p:.2e}"
     return f"{p:.6f}" if p == 1 or p < 0.9999995 else "1 - " + f"{1 - p:.1e}"
 
 
 def logarithm(x: float) -> str:
-    """A log-probability."""
+    """Return the text of a log-probability."""
     return f"{x:.4f}" if abs(x) < 1e6 and (x == 0 or abs(x) >= 5e-5) else f"{x:.3e}"

@@ -1,8 +1,8 @@
-"""Code of the user in a study: functions and objects, of which a file holds names and digests.
+"""The user's code in a study: functions and objects, saved by their names and digests.
 
-A digest covers the source of a function (of a lambda, and where Python has no source, its byte
-code), its defaults and the values that it closes over; of an object the source of its class and
-its attributes without an underscore. What these refer to in their module does not count.
+The digest of a function covers its source (the byte code of a lambda, and of a function without
+source), its defaults and the values that it closes over. The digest of an object covers the source
+of its class, and its attributes without an underscore. Neither covers other names of the module.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ import numpy as np
 
 from ...errors import ParameterError, StudyError
 
-OTHER = (
+CODE_DIFFERS = (
     "the code of {} differs from the code that the study was created with: continue with that "
     "code, or run the study again (a study with version= continues as long as its version stays "
     "the same)"
 )
-DEEP = 12  # values in values, at most
-EMPTY = types.CellType()  # of a name that is not yet bound
-FORM = {"code", "digest"}  # keys of what is written down
+MAX_DEPTH = 12  # levels of nested values that a digest covers
+EMPTY_CELL = types.CellType()  # the closure cell of a name that is not bound yet
+CODE_KEYS = {"code", "digest"}  # the keys of saved code
 
 
 @dataclass(frozen=True)
 class Code:
-    """A callable or an object of the user's: its name, its digest, and itself if it is here."""
+    """The user's callable or object: its name, its digest, and its value if that is known."""
 
     reference: str  # module:qualified name
     digest: str
@@ -42,11 +42,11 @@ class Code:
 
     @property
     def name(self) -> str:
-        """The last part of its name."""
+        """The last part of the reference."""
         return self.reference.rpartition(":")[2].rpartition(".")[2]
 
     def here(self) -> Any:
-        """Itself; StudyError if only its name is known."""
+        """Return the value; raise StudyError if only the name is known."""
         if self.value is None:
             raise StudyError(
                 f"the study needs {self.reference}, and its file holds only that name: pass the "
@@ -56,13 +56,13 @@ class Code:
 
 
 def code_of(value: object, version: str = "", reference: str = "") -> Code:
-    """The code of a callable or an object; where it has a version, that is its digest's.
+    """Return the code of a callable or an object; a version is digested instead of its source.
 
-    `reference` is where it was imported from.
+    `reference` is the name under which it was imported.
     """
     if isinstance(value, Code):
         return value
-    if isinstance(value, dict) and set(value) == FORM:
+    if isinstance(value, dict) and set(value) == CODE_KEYS:
         return Code(str(value["code"]), str(value["digest"]))
     name = reference or _name(value)
     facts = ["version", version] if version else _facts(value)
@@ -71,7 +71,7 @@ def code_of(value: object, version: str = "", reference: str = "") -> Code:
 
 
 def imported(reference: str, digest: str, version: str) -> Code:
-    """The code that ``module:name`` means, of that digest; a class is called, without arguments."""
+    """Import the code ``module:name`` and check its digest; a class is called without arguments."""
     module, _, path = reference.partition(":")
     try:
         value = attrgetter(path)(import_module(module))
@@ -82,38 +82,38 @@ def imported(reference: str, digest: str, version: str) -> Code:
         ) from error
     code = code_of(value() if isinstance(value, type) else value, version, reference)
     if digest not in ("", code.digest):
-        raise StudyError(OTHER.format(reference))
+        raise StudyError(CODE_DIFFERS.format(reference))
     return code
 
 
 def mapped(value: Any, leaf: Callable[[Any], Any]) -> Any:
-    """Settings as JSON has them: lists, tables, and what `leaf` gives for anything else."""
+    """Return settings as lists and tables, with `leaf` applied to all other values."""
     if isinstance(value, (list, tuple)):
         return [mapped(item, leaf) for item in value]
-    if isinstance(value, dict) and set(value) != FORM:
+    if isinstance(value, dict) and set(value) != CODE_KEYS:
         return {str(key): mapped(item, leaf) for key, item in value.items()}
     return leaf(value)
 
 
 def replaced(settings: Any, find: Callable[[str, str], object]) -> Any:
-    """Settings as they are written down, with what `find` gives for the name and the digest."""
+    """Return saved settings, with ``find(name, digest)`` in place of saved code."""
     return mapped(settings, lambda x: find(x["code"], x["digest"]) if isinstance(x, dict) else x)
 
 
 def leaves(settings: object) -> list[Any]:
-    """All that is in settings but lists and tables: numbers, words, code or what stands for it."""
+    """Return all values in settings that are not lists or tables: numbers, words, code."""
     parts: list[Any] = []
     mapped(settings, parts.append)
     return parts
 
 
 def written_codes(settings: dict[str, Any]) -> list[dict[str, str]]:
-    """What is written down of the user's code."""
+    """Return the names and digests of the user's code in saved settings."""
     return [leaf for leaf in leaves(settings) if isinstance(leaf, dict)]
 
 
 def _name(value: object) -> str:
-    """The module and the qualified name of a function, or of an object's class."""
+    """Return the module and the qualified name of a function, or of the class of an object."""
     while isinstance(value, partial):
         value = value.func
     if not hasattr(value, "__qualname__"):
@@ -122,14 +122,14 @@ def _name(value: object) -> str:
 
 
 def _facts(value: Any, depth: int = 0) -> Any:
-    """What a value is, as JSON has it."""
-    parts = _parts(value) if depth < DEEP else ""
+    """Return the type and the content of a value, as JSON values."""
+    parts = _parts(value) if depth < MAX_DEPTH else ""
     facts = parts if isinstance(parts, str) else [_facts(part, depth + 1) for part in parts]
     return [type(value).__qualname__, facts]
 
 
 def _parts(value: Any) -> str | Iterable[Any]:
-    """What a value consists of; a text that says all of it."""
+    """Return the parts of a value, or a text that determines it."""
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic)):
         return repr(value)
     if isinstance(value, np.ndarray):
@@ -147,7 +147,7 @@ def _parts(value: Any) -> str | Iterable[Any]:
         return value.__func__, value.__self__
     if isinstance(value, types.FunctionType):
         source = None if value.__name__ == "<lambda>" else _source(value)
-        closed = [cell.cell_contents for cell in value.__closure__ or () if cell != EMPTY]
+        closed = [cell.cell_contents for cell in value.__closure__ or () if cell != EMPTY_CELL]
         return source or value.__code__, value.__defaults__, value.__kwdefaults__, closed
     if isinstance(value, types.CodeType):
         return value.co_code, value.co_consts, value.co_names
@@ -160,7 +160,7 @@ def _parts(value: Any) -> str | Iterable[Any]:
 
 
 def _source(value: Any) -> str | None:
-    """The source of a function or a class, without its indentation; None if there is none."""
+    """Return the source of a function or a class without indentation; None if there is none."""
     try:
         return inspect.cleandoc(inspect.getsource(value))
     except (OSError, TypeError):

@@ -1,7 +1,7 @@
-"""Where data sets come from: a named generator, numbers, a file, a frame or a function.
+"""Sources of data sets: a named generator, numbers, a file, a frame or a function.
 
-A source makes a matrix, a data set a row, from a generator of NumPy's; it knows no mechanism.
-Its parameters are public settings of the study.
+A source uses a NumPy generator to make a matrix with a data set in each row. It knows no
+mechanism. Its parameters are public settings of the study.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from ...query.frames.find import frame_of
 from ..subjects.subject import Random, finite
 from .code import code_of
 
-Spec: TypeAlias = dict[str, Any]  # a name with parameters, as JSON has it
+Spec: TypeAlias = dict[str, Any]  # a name with parameters, as JSON values
 RECORDS, UTILITIES = "records", "utilities"
-OF_FUNCTIONS = ("function", "label", "takes")
-OF_SCENARIOS = ("n", "bounds")  # in place of the study's
-OF_RECORDS = ("column", "label", *OF_SCENARIOS)
-MOST_ROWS = 100_000  # of a frame, which is written down whole
-WIDEST = 1e150  # of a parameter: squares of data are then finite
-LIMITS = {  # of parameters; without a line here they have WIDEST
-    **dict.fromkeys(("sd", "sigma", "median", "lead"), (1 / WIDEST, WIDEST)),
+OF_FUNCTIONS = ("function", "label", "takes")  # keys that are not parameters of the function
+OF_SCENARIOS = ("n", "bounds")  # keys that replace settings of the study
+OF_RECORDS = ("column", "label", *OF_SCENARIOS)  # keys of a file or a frame
+MAX_FRAME_ROWS = 100_000  # all values of a frame are saved with the study
+MAX_PARAMETER = 1e150  # largest magnitude of a parameter: squares of data are finite
+LIMITS = {  # the range of a parameter; default: up to MAX_PARAMETER in magnitude
+    **dict.fromkeys(("sd", "sigma", "median", "lead"), (1 / MAX_PARAMETER, MAX_PARAMETER)),
     **dict.fromkeys(("exponent", "heaping"), (0, 100)),
     **dict.fromkeys(("votes", "most"), (1, 10**15)),
     "values": (1, 10**8),
@@ -50,23 +50,23 @@ LIMITS = {  # of parameters; without a line here they have WIDEST
 
 @dataclass(frozen=True)
 class NamedSource:
-    """One generator: how it draws, what a row is, whether records are integers."""
+    """A generator of data sets that settings can name."""
 
-    make: Callable[..., AnyArray]  # of a generator, rows and n; by name the parameters
+    make: Callable[..., AnyArray]  # called with (random, rows, n) and parameters by name
     about: str
-    rows: str = RECORDS
-    whole: bool = False
-    fixed: bool = False  # every data set is the same
+    rows: str = RECORDS  # what a row is: records or utilities
+    whole: bool = False  # whether all numbers are integers
+    fixed: bool = False  # whether all data sets are equal
 
     @cached_property
     def defaults(self) -> Spec:
-        """Its parameters; None: it must be given."""
+        """The defaults of its parameters; None if a parameter must be given."""
         parameters = list(signature(self.make).parameters.values())[3:]
         return {p.name: None if p.default is p.empty else p.default for p in parameters}
 
     @property
-    def given(self) -> bool:
-        """Whether its one parameter is a list of numbers."""
+    def is_listed(self) -> bool:
+        """Whether a list of numbers, `values`, is its only parameter."""
         return self.defaults == {"values": None}
 
 
@@ -108,15 +108,14 @@ def _zipf(random: Random, rows: int, n: int, values: int = 1000, exponent: float
 
 
 def _weighted(random: Random, rows: int, n: int, weights: FloatArray) -> AnyArray:
-    """Places from 0, each as often as its weight says."""
+    """Draw indices from 0, with probabilities proportional to weights."""
     totals = np.cumsum(weights)
     places = np.searchsorted(totals, random.random((rows, n)) * totals[-1], "right")
     return np.asarray(np.minimum(places, weights.size - 1), dtype=np.int64)
 
 
-# Shares of a population by age, in steps of ten years from 0: about those of a country in
-# Europe. Within a step ages are equally likely; every tenth age is given twice as often, as
-# people do round their ages.
+# Shares of ten-year age groups from 0 on, about those of a country in Europe. Within a group ages
+# are equally likely, but multiples of ten are 1 + `heaping` times as likely, as people round ages.
 SHARES = (0.10, 0.10, 0.12, 0.13, 0.13, 0.14, 0.12, 0.10, 0.05, 0.01)
 
 
@@ -126,9 +125,9 @@ def _ages(random: Random, rows: int, n: int, heaping: float = 1.0) -> AnyArray:
     return _weighted(random, rows, n, weights)
 
 
-# How many persons of the Adult data are so old, from 17 years on; the last are 90 or more. An
-# extract of the census of the United States of 1994 (Becker and Kohavi, UCI Machine Learning
-# Repository, 1996; CC BY 4.0).
+# The number of persons of each age in the Adult data, from 17 years on; the last age is 90 or more.
+# The data are an extract of the 1994 census of the United States (Becker and Kohavi, UCI Machine
+# Learning Repository, 1996; CC BY 4.0).
 ADULTS = """
     395 550 712 753 720 765 877 798 841 785 835 867 813 861 888 828 875 886 876 898 858 827 816
     794 808 780 770 724 734 737 708 543 577 602 595 478 464 415 419 366 358 366 355 312 300 258
@@ -206,7 +205,7 @@ def check_parameters(names: Iterable[str], known: Collection[str]) -> None:
 
 
 def check_values(table: Spec) -> None:
-    """Refuse parameters that a file could not hold."""
+    """Refuse parameters that a settings file could not hold."""
     for key, value in table.items():
         if key == "grid" and isinstance(value, dict):
             of_table(value)
@@ -217,15 +216,15 @@ def check_values(table: Spec) -> None:
 
 
 def check(name: str, p: Spec) -> Spec:
-    """The parameters of a generator with its defaults, each checked."""
+    """Return the checked parameters of a generator, completed by its defaults."""
     source = SOURCES[name]
     check_parameters(p, source.defaults)
     full = {**source.defaults, **p}
-    if source.given:
+    if source.is_listed:
         full["values"] = _numbers(full["values"])
         return full
     for key, value in full.items():
-        least, most = LIMITS.get(key, (-WIDEST, WIDEST))
+        least, most = LIMITS.get(key, (-MAX_PARAMETER, MAX_PARAMETER))
         if not is_finite(value) or not least <= value <= most:
             raise ParameterError(f"{key} must be between {least:g} and {most:g}, got {value!r}")
         if isinstance(source.defaults[key], int) and value != int(value):
@@ -236,7 +235,7 @@ def check(name: str, p: Spec) -> Spec:
 
 
 def _numbers(values: object) -> list[float | int]:
-    """A list of finite numbers, as it will be written down."""
+    """Return a list of finite numbers, in the form that is saved."""
     numbers = values.tolist() if isinstance(values, np.ndarray) else values
     if not isinstance(numbers, (list, tuple)) or not numbers or not all(map(is_finite, numbers)):
         raise ParameterError("values must be a list of finite numbers, at least one")
@@ -246,7 +245,7 @@ def _numbers(values: object) -> list[float | int]:
 
 
 def is_finite(value: object) -> TypeGuard[float]:
-    """Whether this is one finite number."""
+    """Whether a value is a single finite number."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return False
     return abs(value) <= sys.float_info.max
@@ -254,27 +253,27 @@ def is_finite(value: object) -> TypeGuard[float]:
 
 @dataclass(frozen=True)
 class DataSource:
-    """What makes data sets: a matrix, a data set a row."""
+    """A source of data sets, which it returns as the rows of a matrix."""
 
-    label: str  # what tables call it
-    takes: str  # what a data set is, "records" or "utilities": the mechanisms that take it
-    fixed: bool  # every data set is the same
-    whole: bool  # all numbers are known to be integers
-    size: int | None  # the length of a data set, where it is given
-    apart: bool  # each data set has a generator of its own
+    label: str  # its name in tables
+    takes: str  # what mechanisms take from it: "records" or "utilities"
+    fixed: bool  # whether all data sets are equal
+    whole: bool  # whether all numbers are known to be integers
+    size: int | None  # the size of its data sets; None if n decides
+    apart: bool  # whether each data set has its own generator
     _make: Callable[[Random, int, int], AnyArray]
 
     def data_sets(self, rng: Random, rows: int, n: int) -> AnyArray:
-        """`rows` data sets of n records (or candidates)."""
+        """Return `rows` data sets of n records (or candidates)."""
         return self.of_each(rng.spawn(rows), n) if self.apart else self._make(rng, rows, n)
 
     def of_each(self, randoms: Iterable[Random], n: int) -> AnyArray:
-        """A data set of each generator."""
+        """Return a data set from each generator."""
         return np.concatenate([self._make(random, 1, n) for random in randoms])
 
 
 def data_source(data: object) -> DataSource:
-    """The one source that a setting means: see the parameter `data` of `Study`."""
+    """Return the single source of a setting: see the parameter `data` of `Study`."""
     specs = described(data)
     if len(specs) != 1:
         raise ParameterError("data must be one source: its parameters must not be lists")
@@ -282,7 +281,7 @@ def data_source(data: object) -> DataSource:
 
 
 def described(data: object, version: str = "") -> list[Spec]:
-    """A setting in the form that runs: a source for each combination of listed parameters.
+    """Return a setting in the form that runs: a source for each combination of listed parameters.
 
     `version` is that of the user's code.
     """
@@ -291,19 +290,19 @@ def described(data: object, version: str = "") -> list[Spec]:
         table = _of_frame(table)
     elif "file" in table:
         return [_of_file(table)]
-    is_given = "name" in table and table["name"] in SOURCES and SOURCES[table["name"]].given
-    lists = {} if is_given else {k: v for k, v in table.items() if isinstance(v, (list, tuple))}
+    is_listed = "name" in table and table["name"] in SOURCES and SOURCES[table["name"]].is_listed
+    lists = {} if is_listed else {k: v for k, v in table.items() if isinstance(v, (list, tuple))}
     tables = []
     for values in product(*lists.values()):
-        one = table | dict(zip(lists, values, strict=True))
+        variant = table | dict(zip(lists, values, strict=True))
         if "label" in table:
-            one["label"] = " ".join([str(table["label"]), *_words(one, lists)])
-        tables.append(_of_function(one, version) if "function" in one else _named(one))
+            variant["label"] = " ".join([str(table["label"]), *_words(variant, lists)])
+        tables.append(_of_function(variant, version) if "function" in variant else _named(variant))
     return tables
 
 
 def source_of(data: Spec) -> DataSource:
-    """The source of a described setting."""
+    """Return the source of a setting that `described` returned."""
     label = label_of(data)
     if "file" in data:
         whole = _records(data)[0].dtype.kind == "i"
@@ -315,19 +314,19 @@ def source_of(data: Spec) -> DataSource:
     source, parameters = SOURCES[data["name"]], parameters_of(data)
     numbers = np.asarray(parameters.get("values", parameters.get("lead", 0.5)))
     whole = source.whole or bool((np.rint(numbers) == numbers).all())
-    size = len(parameters["values"]) if source.fixed and source.given else None
+    size = len(parameters["values"]) if source.fixed and source.is_listed else None
     make = partial(source.make, **parameters)
     return DataSource(label, source.rows, source.fixed, whole, size, False, make)
 
 
 def parameters_of(data: Spec) -> Spec:
-    """What a generator or a function is called with."""
+    """Return the parameters with which a generator or a function is called."""
     names = ("name", *OF_SCENARIOS, *OF_FUNCTIONS)
     return {key: value for key, value in data.items() if key not in names}
 
 
 def label_of(data: Spec) -> str:
-    """What a source is called in tables."""
+    """Return the name of a source in tables."""
     if "label" in data:
         return str(data["label"])
     if "file" in data:
@@ -344,7 +343,7 @@ def _words(data: Spec, names: Iterable[str]) -> list[str]:
 
 
 def _table(data: object) -> Spec:
-    """A setting as a table."""
+    """Return a setting as a table."""
     if isinstance(data, dict):
         paths = {k: os.fspath(v) for k, v in data.items() if isinstance(v, os.PathLike)}
         return {**data, **paths}
@@ -365,9 +364,9 @@ def _table(data: object) -> Spec:
 
 def _named(table: Spec) -> Spec:
     check_name(table, SOURCES, "data")
-    named: Spec = {key: table[key] for key in ("name", "label") if key in table}
-    parameters = {key: value for key, value in table.items() if key not in named}
-    return {**named, **check(table["name"], parameters)}
+    identity: Spec = {key: table[key] for key in ("name", "label") if key in table}
+    parameters = {key: value for key, value in table.items() if key not in identity}
+    return {**identity, **check(table["name"], parameters)}
 
 
 def _of_function(table: Spec, version: str) -> Spec:
@@ -395,7 +394,7 @@ def check_label(table: Spec) -> None:
 
 
 def _called(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
-    """One data set of a function."""
+    """Return one data set from a function of the user."""
     function = data["function"]
     answer = function.here()(random, n, **parameters_of(data))
     values = finite(answer, f"data of {function.name}")
@@ -405,38 +404,41 @@ def _called(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
 
 
 def is_file(name: str) -> bool:
-    """Whether text is the path of a file of records rather than a name."""
+    """Whether a text is the path of a file of records, not a name."""
     return _is_npy(name) or format_of(name) is not None
 
 
 def _of_file(table: Spec) -> Spec:
-    """The settings of a file, with a digest of what it holds: another content is another study."""
+    """Return the settings of a file with a digest: other content makes another study."""
     check_parameters(set(table) - {"file", "digest"}, OF_RECORDS)
     _, digest = _records(table)
     return {**table, "file": str(Path(table["file"]).resolve()), "digest": digest}
 
 
 def _of_frame(table: Spec) -> Spec:
-    """The settings of a column of a frame: the numbers in it."""
+    """Return the settings of a column of a frame, with its numbers."""
     check_parameters(set(table) - {"frame"}, OF_RECORDS)
     column = table.get("column", "")
     records = _column(frame_of(table["frame"]), column)
-    if records.size > MOST_ROWS:
+    if records.size > MAX_FRAME_ROWS:
         raise ParameterError(
-            f"a frame must have at most {MOST_ROWS:,} rows: write more of them to a file"
+            f"a frame must have at most {MAX_FRAME_ROWS:,} rows: write more of them to a file"
         )
     label = table.get("label", column or "frame")
     return {"label": label, "name": "sample", "values": records.tolist()}
 
 
 def _resampled(data: Spec, random: Random, rows: int, n: int) -> AnyArray:
-    """Data sets of n records, drawn from the file's with replacement."""
+    """Draw data sets of n records from a file, with replacement."""
     records, _ = _records(data)
     return np.asarray(records[random.integers(0, records.size, (rows, n))])
 
 
 def _records(data: Spec) -> tuple[AnyArray, str]:
-    """The records of a file and their digest, which is as before. What is written anew is read."""
+    """Return the records of a file and their digest, which must be that of the study.
+
+    A file that changed is read again.
+    """
     file: str = data["file"]
     stamps = [stamp_of(file, file)] if _is_npy(file) else [one.stamp for one in files_of(file)]
     records, digest = _read(file, data.get("column", ""), tuple(stamps))
@@ -445,7 +447,7 @@ def _records(data: Spec) -> tuple[AnyArray, str]:
     return records, digest
 
 
-@lru_cache(maxsize=8)  # once a process: workers read it themselves
+@lru_cache(maxsize=8)  # once in each process: workers read files themselves
 def _read(file: str, column: str, _stamps: object) -> tuple[AnyArray, str]:
     records = (
         _int_or_float(arrays.from_file(file)) if _is_npy(file) else _column(frame_of(file), column)
@@ -458,10 +460,11 @@ def _is_npy(file: str) -> bool:
 
 
 def _column(frame: Frame, column: str) -> AnyArray:
-    """A column of any frame; the only one, where none is named."""
+    """Return a column of a frame; without a name, its only column."""
     names = frame.names()
     if names is not None:
-        if not column and len(names) == 1 and names[0][:1] not in NUMERIC:  # which may be a record
+        # A name that begins like a number may be a record of a file without a header.
+        if not column and len(names) == 1 and names[0][:1] not in NUMERIC:
             column = names[0]
         check_column(column, names)
     use = ColumnRead(column, "numbers")
@@ -478,7 +481,7 @@ def _column(frame: Frame, column: str) -> AnyArray:
 
 
 def _int_or_float(column: AnyArray) -> AnyArray:
-    """Records as int64 where all are integers, else as float64."""
+    """Return records as int64 if all are integers, else as float64."""
     numbers = column.astype(np.float64)
     if column.ndim != 1 or not column.size or not bool(np.isfinite(numbers).all()):
         raise ParameterError("data must be finite numbers in one dimension, at least one")

@@ -23,9 +23,9 @@ from .settings import (
     SettingErrors,
     figure_name,
     normalise,
-    placeless,
     settings_in,
     sizes_of,
+    without_paths,
     written,
 )
 
@@ -34,7 +34,7 @@ from .settings import (
 class Scenario:
     """Data sets of one kind and size, the same for all mechanisms.
 
-    Records and answers are clamped to `bounds`; None: they are not.
+    Records and answers are clamped to `bounds`, unless it is None.
     """
 
     source: DataSource
@@ -45,12 +45,12 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Cell:
-    """One mechanism at one epsilon in one scenario, which is given by its number.
+    """One mechanism at one epsilon in one scenario; `scenario` is its number.
 
-    `key` seeds its draws. It depends on what is drawn, not on the place in the study: another
-    mechanism or epsilon beside it changes nothing. `averages`, `quantiles` and `theorems` are its
-    figures, `callables` those of the user's, by name; `levels` those of quantiles; `whole` says
-    that all records are integers.
+    `key` seeds the draws. It depends on what is drawn, not on the place in the study: adding a
+    mechanism or an epsilon changes no other cell. `averages`, `quantiles` and `theorems` name
+    the figures, `callables` has the user's own by name, `levels` are those of quantiles, and
+    `whole` says whether all records are integers.
     """
 
     scenario: int
@@ -69,14 +69,14 @@ class Cell:
 
 
 def key_of(*parts: object) -> int:
-    """128 bits that name what is drawn: BLAKE2b of its description."""
+    """Return a key of 128 bits for what is drawn: BLAKE2b of its description."""
     text = json.dumps(written(parts), sort_keys=True)
     person = b"fastexp.study"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=16, person=person).digest())
 
 
 def scenarios_of(settings: dict[str, Any]) -> list[Scenario]:
-    """Each source with each n; sources of given values have an n of their own."""
+    """Return a scenario for each source and n; a source of given values has its own n."""
     scenarios = []
     for data in settings["data"]:
         source = source_of(data)
@@ -91,27 +91,27 @@ def scenarios_of(settings: dict[str, Any]) -> list[Scenario]:
 def cells_of(
     settings: dict[str, Any], scenarios: list[Scenario], errors: SettingErrors
 ) -> list[Cell]:
-    """All cells, scenario by scenario; whatever cannot be built is a fault."""
+    """Return all cells, scenario by scenario; a cell that cannot be built adds an error."""
     mechanisms = settings["mechanisms"]
     _distinct("mechanisms", [registry.label_of(spec) for spec in mechanisms], errors)
     _distinct("data", [label_of(data) for data in settings["data"]], errors)
-    there = {scenario.source.takes for scenario in scenarios}
-    places = []
+    available = {scenario.source.takes for scenario in scenarios}
+    locations = []
     for i, spec in enumerate(mechanisms):
-        places.append(f"mechanisms[{i}] ({spec['name']})")
+        locations.append(f"mechanisms[{i}] ({spec['name']})")
         takes = registry.takes_of(spec)
-        if takes not in there:
-            errors.add(places[i], f"takes {takes}, and no data of the study are that")
+        if takes not in available:
+            errors.add(locations[i], f"takes {takes}, and no data of the study are that")
     cells: list[Cell] = []
     for number, scenario in enumerate(scenarios):
         for (i, spec), epsilon in product(enumerate(mechanisms), settings["epsilon"]):
             if registry.takes_of(spec) != scenario.source.takes:
                 continue
             build = partial(registry.build, spec, epsilon, scenario.bounds)
-            subject = errors.attempt(places[i], build)
+            subject = errors.attempt(locations[i], build)
             if subject is not None:
                 cells.append(_cell(settings, number, scenario, spec, epsilon, subject))
-                _check(cells[-1], settings["draws"], places[i], errors)
+                _check(cells[-1], settings["draws"], locations[i], errors)
     return cells
 
 
@@ -143,10 +143,10 @@ def _cell(
 
 
 def _check(cell: Cell, draws: int, where: str, errors: SettingErrors) -> None:
-    """Refuse what a mechanism cannot do."""
+    """Add errors for figures, n and draws that the mechanism of a cell cannot have."""
     if not (cell.averages or cell.quantiles or cell.theorems or cell.callables):
-        there = ", ".join(cell.subject.figures) or "none without truth(data) or a law"
-        errors.add(where, f"has none of the figures; it has {there}")
+        available = ", ".join(cell.subject.figures) or "none without truth(data) or a law"
+        errors.add(where, f"has none of the figures; it has {available}")
     if isinstance(cell.subject, Response) and cell.n != 2:
         errors.add(where, "takes two utilities: n must be 2")
     least = int(getattr(cell.subject.mechanism, "k", 1))
@@ -157,7 +157,10 @@ def _check(cell: Cell, draws: int, where: str, errors: SettingErrors) -> None:
 
 
 def _unlabelled(spec: Spec) -> Spec:
-    """What draws depend on: of code its last name, so that they stay when it is mended or moved."""
+    """Return the part of a spec on which draws depend.
+
+    Code counts by its last name, so that draws stay the same if it is edited or moved.
+    """
     left_out = ("label", "file", "n", "takes", "parts")
     parts = {key: value for key, value in spec.items() if key not in left_out}
     return {key: v.name if isinstance(v, Code) else v for key, v in parts.items()}
@@ -201,8 +204,8 @@ class Design(HtmlRepr):
         """Validate everything and list all faults; the study is immutable afterwards."""
         check_rounding()
         errors = SettingErrors()
-        given = {name: getattr(self, name) for name in setting_names()}
-        checked = normalise(given, errors)
+        raw_settings = {name: getattr(self, name) for name in setting_names()}
+        checked = normalise(raw_settings, errors)
         errors.raise_any(self.name)
         scenarios = scenarios_of(checked)
         cells = cells_of(checked, scenarios, errors)
@@ -235,14 +238,14 @@ class Design(HtmlRepr):
         ParameterError, ParameterTypeError
             If the file is not TOML (or JSON), or the study is not valid: all faults at once.
         """
-        given = settings_in(Path(path), setting_names(), allow_import)
-        return cls(**{**given, **changes})
+        settings = settings_in(Path(path), setting_names(), allow_import)
+        return cls(**{**settings, **changes})
 
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if isinstance(other, Design) else NotImplemented
 
     def _card(self) -> Card:
-        """Of the cells: data go by their labels, as they may be somebody's records."""
+        """Return the card: data are shown by their labels, as they may be somebody's records."""
         axes = {"data": "data", "n": "n", "mechanisms": "mechanism", "epsilon": "epsilon"}
         facts = {
             name: tuple(dict.fromkeys(getattr(cell, column) for cell in self.cells))
@@ -273,7 +276,7 @@ class Design(HtmlRepr):
         Files of data count by what they hold, not by where they are. 1 and 1.0 are two keys.
         """
         check_rounding()
-        text = json.dumps([__version__, placeless(self.to_dict())], sort_keys=True)
+        text = json.dumps([__version__, without_paths(self.to_dict())], sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     @property
@@ -304,9 +307,9 @@ class Design(HtmlRepr):
 
 
 for method in Design.__init__, vars(Design)["load"].__func__, Design.to_dict:
-    method.__qualname__ = f"Study.{method.__name__}"  # what a TypeError of a call says
+    method.__qualname__ = f"Study.{method.__name__}"  # the name in a TypeError of a call
 
 
 def setting_names() -> list[str]:
-    """The names of all settings, in their order."""
+    """Return the names of all settings, in their order."""
     return [item.name for item in fields(Design) if item.init]

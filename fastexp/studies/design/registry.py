@@ -1,4 +1,4 @@
-"""The mechanisms that a study compares: what a setting means, and how each is built."""
+"""The mechanisms that a study can compare, and how settings become mechanisms."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from .data_sources import (
 )
 
 Bounds = tuple[Any, Any] | None
-FAR = 1024.0  # widths of the bounds that records which are not clamped may be beyond them
-OF_SUBJECTS = ("name", "label", "takes", "parts", "subject")
-NOT_OF_STUDIES = ("epsilon", "any_epsilon")  # of a template
-SUBJECTS: dict[str, Any] = {  # by `Row.study`
+FAR = 1024.0  # range of errors for records that are not clamped, in widths of the bounds
+OF_SUBJECTS = ("name", "label", "takes", "parts", "subject")  # keys of a user's subject
+NOT_OF_STUDIES = ("epsilon", "any_epsilon")  # parameters of a template that the study sets
+SUBJECTS: dict[str, Any] = {  # classes of subjects, by `Row.study`
     "ranks": record_subjects.Ranked,
     "mode": record_subjects.ModeSubject,
     "price": record_subjects.PriceSubject,
@@ -45,7 +45,7 @@ SUBJECTS: dict[str, Any] = {  # by `Row.study`
     "top": selections.TopSelection,
 }
 TOP = "top_k.TopK", "Simulate a rival of top-k.", ("k", *CHOICE), "top"
-RIVALS = {  # behind the mechanism with which they are compared
+RIVALS = {  # by the mechanism with which they are compared
     "approximate-quantiles": {
         "independent-quantiles": Row(
             "quantiles.Quantiles",
@@ -78,7 +78,7 @@ MECHANISMS: dict[str, Row] = {
 
 
 def build(spec: Spec, epsilon: float, bounds: Bounds) -> StudySubject:
-    """What a study's mechanism describes, at one epsilon; its own bounds go before the study's."""
+    """Build the subject of a spec at one epsilon; its own bounds replace those of the study."""
     if "subject" in spec:
         ends = None if bounds is None else _plain(bounds)
         return user_subject(spec["subject"].value, epsilon, ends, spec["takes"], spec["parts"])
@@ -117,7 +117,7 @@ def _plain(bounds: Bounds) -> tuple[float, float]:
 
 
 def _exact(q: Any) -> Any:
-    """Quantiles as they are given; fractions, "1/3", are text in a file."""
+    """Return quantiles as they are given; a fraction such as "1/3" is text in a file."""
     if isinstance(q, list):
         return [_exact(one) for one in q]
     fraction = isinstance(q, str) and re.fullmatch("[0-9]{1,10}/[1-9][0-9]{0,9}", q)
@@ -125,7 +125,7 @@ def _exact(q: Any) -> Any:
 
 
 def described(item: Any, version: str = "") -> Spec:
-    """A setting in the form that runs; `version` is that of the user's code."""
+    """Return a setting in the form that runs; `version` is that of the user's code."""
     table = item if isinstance(item, dict) else _table(item)
     if isinstance(table.get("mechanism"), Mechanism):
         rest = {key: value for key, value in table.items() if key != "mechanism"}
@@ -136,12 +136,12 @@ def described(item: Any, version: str = "") -> Spec:
     parameters = MECHANISMS[table["name"]].parameters
     check_parameters(set(table) - {"name", "label"}, parameters)
     check_values(table)
-    # one order, whatever order they are given in: labels are made of it
+    # The order of the parameters, not that in which they are given: labels depend on it.
     return {key: table[key] for key in ("name", "label", *parameters) if key in table}
 
 
 def of_template(mechanism: Mechanism) -> Spec:
-    """The table that means a mechanism, without its epsilon."""
+    """Return the table that describes a mechanism, without its epsilon."""
     name, table = name_of(mechanism), dict[str, Any]()
     if name not in MECHANISMS:
         raise ParameterError(
@@ -199,7 +199,7 @@ def _of_subject(table: Spec, version: str) -> Spec:
 
 
 def label_of(spec: Spec) -> str:
-    """What a mechanism is called in tables: its label, or its name and its parameters."""
+    """Return the name of a mechanism in tables: its label, or its name and its parameters."""
     if "label" in spec or "subject" in spec:
         return str(spec.get("label", spec["name"]))
     words = [
@@ -211,7 +211,7 @@ def label_of(spec: Spec) -> str:
 
 
 def takes_of(spec: Spec) -> str:
-    """What data a mechanism takes; one that is not known any more, records."""
+    """Return whether a mechanism takes "records" or "utilities"; "records" if it is unknown."""
     if spec["name"] in MECHANISMS:
         return str(SUBJECTS[MECHANISMS[spec["name"]].study].takes)
     return str(spec.get("takes", RECORDS))

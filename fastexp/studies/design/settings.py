@@ -1,4 +1,4 @@
-"""A study's settings, from a caller or a file of TOML or JSON: one error lists every fault."""
+"""The settings of a study, from a caller or a TOML or JSON file: one error lists all faults."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ BLOCK_RECORDS, BLOCK_DRAWS, MOST_BLOCK = 1 << 20, 1 << 20, 4096
 
 
 class SettingErrors:
-    """All that is wrong, with the setting's name before each."""
+    """All faults of a study's settings, each after the name of its setting."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
     def add(self, where: str, text: str) -> None:
-        """Add a fault, unless it is there."""
+        """Add a fault, unless it is listed already."""
         line = f"{where}: {text}"
         if line not in self.lines:
             self.lines.append(line)
 
     def attempt(self, where: str, make: Callable[[], T]) -> T | None:
-        """What `make` returns; None and a fault if it raises."""
+        """Return what `make` returns; if it raises, add a fault and return None."""
         try:
             return make()
         except (FastexpError, TypeError) as error:
@@ -48,19 +48,19 @@ class SettingErrors:
         return None
 
     def raise_any(self, name: object) -> None:
-        """Raise one error that lists them all."""
+        """Raise one error that lists all faults, if there are any."""
         if self.lines:
             text = "".join(f"\n  {line}" for line in self.lines)
             raise ParameterError(f"study {name!r} has errors:{text}")
 
 
 def plain(value: object) -> Any:
-    """A setting as JSON has it."""
+    """Return a setting with arrays and scalars of NumPy as lists and numbers."""
     return mapped(value, lambda x: x.tolist() if isinstance(x, (np.ndarray, np.generic)) else x)
 
 
 def written(value: object) -> Any:
-    """A checked setting as JSON has it: of code its name and digest."""
+    """Return a checked setting in the form of JSON: code as its name and digest."""
 
     def leaf(x: object) -> object:
         return {"code": x.reference, "digest": x.digest} if isinstance(x, Code) else x
@@ -68,16 +68,16 @@ def written(value: object) -> Any:
     return mapped(value, leaf)
 
 
-def placeless(settings: dict[str, Any]) -> dict[str, Any]:
-    """A study's settings without the places of files: their digests tell what they hold."""
+def without_paths(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return a study's settings without the paths of files, whose digests identify them."""
     data = settings.get("data", [])
     return {**settings, "data": [{k: v for k, v in one.items() if k != "file"} for one in data]}
 
 
-def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, Any]:
-    """All settings in the form that runs, with defaults; faults are added to `errors`."""
-    version = given["version"] if isinstance(given["version"], str) else ""
-    ones: dict[str, Callable[[str, Any], object]] = {
+def normalise(raw_settings: Mapping[str, object], errors: SettingErrors) -> dict[str, Any]:
+    """Return all settings in the form that runs, with defaults; faults are added to `errors`."""
+    version = raw_settings["version"] if isinstance(raw_settings["version"], str) else ""
+    scalar_checks: dict[str, Callable[[str, Any], object]] = {
         "name": _name,
         "question": validate.text,
         "version": validate.text,
@@ -89,7 +89,7 @@ def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, A
             None if size is None else validate.counting(key, size, most=10**6)
         ),
     }
-    lists: dict[str, Callable[[str, Any], object]] = {
+    list_checks: dict[str, Callable[[str, Any], object]] = {
         "epsilon": validate.positive,
         "n": partial(validate.counting, most=MOST_N),
         "levels": _level,
@@ -98,14 +98,14 @@ def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, A
         "mechanisms": lambda _, item: registry.described(item, version),
     }
     settings: dict[str, Any] = {}
-    for key, check in ones.items():
-        settings[key] = errors.attempt(key, partial(check, key, plain(given[key])))
-    for key, check in lists.items():
-        items = _sources(given[key]) if key == "data" else several(plain(given[key]))
+    for key, check in scalar_checks.items():
+        settings[key] = errors.attempt(key, partial(check, key, plain(raw_settings[key])))
+    for key, check in list_checks.items():
+        items = _sources(raw_settings[key]) if key == "data" else several(plain(raw_settings[key]))
         if not items:
             errors.add(key, "must not be empty")
-        places = [(_where(key, i, item), item) for i, item in enumerate(items)]
-        values = [errors.attempt(where, partial(check, key, item)) for where, item in places]
+        entries = [(_where(key, i, item), item) for i, item in enumerate(items)]
+        values = [errors.attempt(where, partial(check, key, item)) for where, item in entries]
         settings[key] = tuple(x for value in values if value is not None for x in several(value))
     for key in ("epsilon", "n", "levels", "figures"):
         if len({*map(figure_name, settings[key])}) < len(settings[key]):
@@ -116,14 +116,17 @@ def normalise(given: Mapping[str, object], errors: SettingErrors) -> dict[str, A
 
 
 def _where(key: str, i: int, item: object) -> str:
-    """Where an item of a list stands, for its faults."""
+    """Return the location of an item of a list, for the text of a fault."""
     name = item.get("name") if isinstance(item, dict) else item
-    called = f" ({name})" if isinstance(name, str) else ""
-    return f"{key}[{i}]{called}" if key in ("data", "mechanisms") else key
+    suffix = f" ({name})" if isinstance(name, str) else ""
+    return f"{key}[{i}]{suffix}" if key in ("data", "mechanisms") else key
 
 
 def _block(settings: dict[str, Any]) -> int:
-    """Data sets of a task: some 8 MB of records (smaller ones wait for each other), 2**20 draws."""
+    """Return the number of data sets in a task: some 8 MB of records, or 2**20 draws.
+
+    Smaller tasks would wait for each other.
+    """
     longest = max(n for data in settings["data"] for n in sizes_of(settings, data))
     records = BLOCK_RECORDS // longest
     draws = BLOCK_DRAWS // max(1, settings["draws"])
@@ -131,7 +134,7 @@ def _block(settings: dict[str, Any]) -> int:
 
 
 def sizes_of(settings: dict[str, Any], data: Spec) -> tuple[int, ...]:
-    """How long data sets of a source are: as given values, by its own `n`, or by the study's."""
+    """Return the sizes of a source's data sets: of given values, by its own `n`, or the study's."""
     size = data_sources.source_of(data).size
     return tuple(data.get("n", settings["n"])) if size is None else (size,)
 
@@ -151,7 +154,7 @@ def _interval(ends: object) -> tuple[float, float]:
 
 
 def _figures(version: str, item: Any) -> list[Any]:
-    """The name of a figure, or functions of the user's with their names."""
+    """Return the name of a figure, or the user's own functions with their names."""
     if callable(item):
         item = {code_of(item).name: item}
     if not isinstance(item, dict):
@@ -171,7 +174,7 @@ def _figures(version: str, item: Any) -> list[Any]:
 
 
 def figure_name(figure: Any) -> str:
-    """What a checked figure is called."""
+    """Return the name of a checked figure."""
     return str(figure["name"] if isinstance(figure, dict) else figure)
 
 
@@ -182,35 +185,37 @@ def _level(_: str, value: object) -> float:
 
 
 def _sources(value: object) -> list[Any]:
-    """One source of data or several; a list of numbers is one."""
+    """Return the sources of data as a list; a list of numbers is one source."""
     if not isinstance(value, (list, tuple)) or (value and all(map(is_finite, value))):
         return [plain(value)]
     return [plain(item) for item in value]
 
 
 def _data(version: str, data: object) -> list[Spec]:
-    """The sources that one entry of `data` means, each perhaps with sizes and bounds of its own."""
+    """Return the sources of one entry of `data`, with its own `n` and `bounds` if it has them."""
     table: object = data
-    places: Spec = {}
+    overrides: Spec = {}
     if isinstance(data, dict):
         table = {key: value for key, value in data.items() if key not in OF_SCENARIOS}
-        places = {key: value for key, value in data.items() if key in OF_SCENARIOS}
-    if "n" in places:
-        places["n"] = [validate.counting("n", size, most=MOST_N) for size in several(places["n"])]
-    if "bounds" in places:
-        places["bounds"] = _interval(places["bounds"])
-    return [{**spec, **places} for spec in data_sources.described(table, version)]
+        overrides = {key: value for key, value in data.items() if key in OF_SCENARIOS}
+    if "n" in overrides:
+        overrides["n"] = [
+            validate.counting("n", size, most=MOST_N) for size in several(overrides["n"])
+        ]
+    if "bounds" in overrides:
+        overrides["bounds"] = _interval(overrides["bounds"])
+    return [{**spec, **overrides} for spec in data_sources.described(table, version)]
 
 
 def several(value: object) -> list[Any]:
-    """A value as a list of one, if it is none."""
+    """Return a list as it is, and any other value as a list of one."""
     return value if isinstance(value, list) else [value]
 
 
 def settings_in(path: Path, known: list[str], allow_import: bool) -> dict[str, Any]:
-    """The settings in a TOML or JSON file; a results folder's file holds them as "study".
+    """Return the settings in a TOML or JSON file; the file of a results folder has them as "study".
 
-    Code that it names is imported if that is allowed, also from the folder of the file.
+    Code that the file names is imported if that is allowed, also from the folder of the file.
     """
     try:
         raw = path.read_bytes()
@@ -230,7 +235,7 @@ def settings_in(path: Path, known: list[str], allow_import: bool) -> dict[str, A
         errors.add(key, "missing")
     errors.raise_any(settings.get("name", path.stem))
     settings.setdefault("name", path.stem)
-    if settings is content:  # a results folder's file has the paths that the run was given
+    if settings is content:  # the paths in a results folder are already absolute
         settings["data"] = _relative_to(path.parent, settings.get("data", "normal"))
     version = settings.get("version", "")
 
@@ -248,7 +253,7 @@ def settings_in(path: Path, known: list[str], allow_import: bool) -> dict[str, A
 
 
 def _with_names(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings of a file, with the code that it names in the form of a results folder."""
+    """Return settings of a file, with names of code in the form that a results folder has."""
     for key, word in (("data", "function"), ("mechanisms", "subject")):
         for table in several(settings.get(key)):
             if isinstance(table, dict) and isinstance(table.get(word), str):
@@ -262,7 +267,7 @@ def _with_names(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _relative_to(folder: Path, data: object) -> list[Any]:
-    """The data, with relative files looked for in the study's folder."""
+    """Return the data, with relative paths of files taken from the folder of the study."""
     items = [{"file": x} if isinstance(x, str) and is_file(x) else x for x in several(data)]
     for item in items:
         if isinstance(item, dict) and isinstance(item.get("file"), str):

@@ -1,6 +1,6 @@
-"""A study's report: one page that needs nothing else, and its figures as files.
+"""The report of a study: one self-contained page, and its figures as files.
 
-The page has no script and loads nothing; all text is escaped.
+The page has no script and loads nothing. All text is escaped.
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ from .study_table import (
 )
 
 FORMATS = ("svg", "png", "pdf")
-COLUMNS, TICKS = 3, 7  # at most: panels beside each other; values of x that have a tick each
-LOG_X, LOG_Y = 4.0, 20.0  # greatest over least value, from which on an axis is logarithmic
-DEEPEST, MARGIN = 1e-6, 0.06  # of the greatest value, where such an axis ends; of an axis
-PANEL, LINE = 2.1, 0.2  # inches: heights of a panel, and of a line
+COLUMNS, TICKS = 3, 7  # the most panels in a row, and the most values of x that all have a tick
+LOG_X, LOG_Y = 4.0, 20.0  # an axis is logarithmic if the greatest over the least value is larger
+LOG_RANGE = 1e-6  # the least lower end of a logarithmic axis, as a share of its greatest value
+MARGIN = 0.06  # of an axis at either end, as a share of its range
+PANEL, LINE = 2.1, 0.2  # inches: heights of a panel and of a line of text
 MARKERS, DASHES = ("o", "s", "^", "D", "v"), ("-", "--", ":", "-.")
-CHARACTERS = 34  # of a line above a panel
+CHARACTERS = 34  # in a line above a panel
 UNDATED = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 PAGE = "report.html"
 TEMPLATE = Path(__file__).with_name("page.html")
@@ -61,13 +62,13 @@ OURS = "exact means; deviations of the mean of as many draws as the study has."
 def files_of(
     part: FigurePart, title: str, notes: list[str], formats: Iterable[str]
 ) -> dict[str, bytes]:
-    """A figure as files of these formats hold it: the same bytes for one version of matplotlib."""
+    """Return the bytes of a figure by format; they depend only on the version of matplotlib."""
     import matplotlib.style
 
     files: dict[str, bytes] = {}
     with warnings.catch_warnings(), matplotlib.style.context(["default", LIGHT]):
-        warnings.simplefilter("ignore")  # glyphs that the font does not have
-        figure = drawn(part, title, notes)
+        warnings.simplefilter("ignore")  # the font may lack glyphs
+        figure = draw_figure(part, title, notes)
         for kind in formats:
             file = io.BytesIO()
             figure.savefig(file, format=kind, dpi=200, metadata=UNDATED[kind])
@@ -75,9 +76,10 @@ def files_of(
     return files
 
 
-def drawn(part: FigurePart, title: str, notes: list[str], ax: Any = None) -> Any:
-    """A figure on the caller's axes, one a panel, or on new ones below a heading."""
-    x = next(iter(several(part.rows, "epsilon", "n")), "mechanism")  # beside each other, if none
+def draw_figure(part: FigurePart, title: str, notes: list[str], ax: Any = None) -> Any:
+    """Draw a figure on the caller's axes, one for each panel, or on new ones below a heading."""
+    # If neither epsilon nor n varies, mechanisms stand side by side.
+    x = next(iter(several(part.rows, "epsilon", "n")), "mechanism")
     of_n = "records in a data set" if part.takes == RECORDS else "candidates"
     x_label = {"epsilon": "epsilon (nats)", "n": f"n ({of_n})"}.get(x, "")
     apart = [c for c in several(part.rows, "data", "n", "level") if c != x]
@@ -101,7 +103,7 @@ def drawn(part: FigurePart, title: str, notes: list[str], ax: Any = None) -> Any
 
 
 def _panel(axes: Any, part: FigurePart, x: str, rows: StudyRows) -> None:
-    """Exact figures as lines, those of draws as points with their intervals."""
+    """Draw exact figures as lines, and those of draws as points with their intervals."""
     for name in distinct(rows, "mechanism"):
         look = _look(part, name)
         line = [row for row in rows if row["mechanism"] == name]
@@ -121,14 +123,14 @@ def _panel(axes: Any, part: FigurePart, x: str, rows: StudyRows) -> None:
 
 
 def _bar(row: Row) -> tuple[float, float, float]:
-    """The mean of draws, and how far its interval reaches below and above it."""
+    """Return the mean of draws, and the lengths of its interval below and above it."""
     middle = row["monte_carlo"]
     low, high = (middle if row[end] is None else row[end] for end in ("low", "high"))
     return middle, max(0.0, middle - low), max(0.0, high - middle)
 
 
 def _look(part: FigurePart, name: str) -> dict[str, Any]:
-    """Colour, marker and dashes of a mechanism: 140 differ, the first 4 in grey too."""
+    """Return colour, marker and dashes of a mechanism: 140 differ, the first 4 also in grey."""
     from matplotlib import rcParams
 
     colors = rcParams["axes.prop_cycle"].by_key()["color"]
@@ -137,15 +139,15 @@ def _look(part: FigurePart, name: str) -> dict[str, Any]:
 
 
 def _scales(axes: Any, part: FigurePart, x: str) -> None:
-    """The same for all panels: logarithmic where the range asks for it, else from 0 on."""
+    """Set the scales, the same in all panels: logarithmic for wide ranges, otherwise with 0."""
     from matplotlib import ticker
 
     pairs = ((row["exact"], row["monte_carlo"]) for row in part.rows)
     values = [value for pair in pairs for value in pair if value is not None]
-    sizes = [value for value in values if value]  # a logarithmic axis shows none of 0
+    sizes = [value for value in values if value]  # a logarithmic axis cannot show 0
     low, top = min(values), max(*values, *(row["high"] or 0.0 for row in part.rows))
     if low >= 0 and sizes and max(sizes) > LOG_Y * min(sizes):
-        low = max(DEEPEST * top, min(sizes))
+        low = max(LOG_RANGE * top, min(sizes))
         axes.set_yscale("log")
         few = (1.0, 3.0) if top < 100 * low else (1.0,)
         axes.yaxis.set_major_locator(ticker.LogLocator(subs=few))
@@ -168,13 +170,14 @@ def _scales(axes: Any, part: FigurePart, x: str) -> None:
 
 
 def _legend(axes: Any, part: FigurePart, *, outside: bool) -> None:
-    """The mechanisms: below the panels, or in the first one."""
+    """Draw the legend of mechanisms below the panels, or in the first panel."""
     from matplotlib.lines import Line2D
 
     names = distinct(part.rows, "mechanism")
     handles = [Line2D([], [], **_look(part, name)) for name in names]
     texts = [text_of("", name) for name in names]
-    texts = [f" {text}" if text.startswith("_") else text for text in texts]  # else left out
+    # A legend leaves out texts that begin with an underscore.
+    texts = [f" {text}" if text.startswith("_") else text for text in texts]
     if outside:
         legend_below(axes.figure, handles, texts)
     else:
@@ -184,10 +187,10 @@ def _legend(axes: Any, part: FigurePart, *, outside: bool) -> None:
 def write_report(
     table: dict[str, Any], folder: str | Path, formats: Sequence[str] = ("svg",)
 ) -> list[Path]:
-    """Write report.html, and the figures in these formats; returns their paths, the page first.
+    """Write report.html and the figures in these formats, and return their paths, the page first.
 
-    `table` is of `StudyResults.to_dict`. The folder is made if it is not there. Without matplotlib
-    there are no figures, and the page says so.
+    `table` is the result of `StudyResults.to_dict`. The folder is made if it does not exist.
+    Without matplotlib there are no figures, and the page says so.
     """
     path = Path(folder)
     for kind in formats:
@@ -205,7 +208,7 @@ def write_report(
         stem = f"figure-{number}-{part.figure}"
         files |= {f"{stem}.{kind}": by_kind[kind] for kind in formats}
     complete = table.get("finished") == table.get("tasks")
-    stem = "table" if complete else "unfinished"  # table.* are of all tasks
+    stem = "table" if complete else "unfinished"  # table.csv and table.json have all tasks
     files |= {
         f"{stem}.csv": csv_text(table["rows"]).encode(),
         f"{stem}.json": json_text(table).encode(),
@@ -219,7 +222,7 @@ def write_report(
 def _page(
     table: dict[str, Any], figures: Sequence[tuple[FigurePart, bytes]], files: list[str]
 ) -> str:
-    """The page: tables as notebooks show them, figures from their SVG; `files` are beside it."""
+    """Return the page: figures as SVG, tables as in notebooks, and links to `files` beside it."""
     study = table["study"]
     values = {
         "name": study["name"],
@@ -251,7 +254,7 @@ def _warnings(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _figure(number: int, part: FigurePart, svg: bytes) -> str:
-    """A figure as part of the page."""
+    """Return the HTML of a figure."""
     what = f"{part.words[0].upper()}{part.words[1:]}"
     names = ", ".join(distinct(part.rows, "mechanism"))
     label = _text(f"{what}; mechanisms: {names}. The numbers are in the tables below.")
@@ -266,32 +269,35 @@ def _text(value: object) -> str:
 
 
 def takes(study: dict[str, Any]) -> dict[str, str]:
-    """For each mechanism's label whether it takes "records" or "utilities"."""
+    """Return "records" or "utilities", which a mechanism takes, by the label of the mechanism."""
     return {registry.label_of(spec): registry.takes_of(spec) for spec in study["mechanisms"]}
 
 
 def heading(study: dict[str, Any]) -> tuple[str, list[str]]:
-    """What stands above a figure of a study: its name, its question, and how to read it."""
+    """Return the title and the notes above a figure: name, question, sizes and signs."""
     sizes = f"{readable(study['datasets'])} data sets, {readable(study['draws'])} draws each"
     notes = [study.get("question", ""), sizes, SIGNS]
     return label(study["name"], 60), [note for note in notes if note]
 
 
 def tables_of(table: dict[str, Any]) -> list[StudyTable]:
-    """A table a figure; of a ready-made study with what it repeats, printed numbers first."""
+    """Return a table for each figure.
+
+    Those of a ready-made study say what it repeats, and begin with the numbers that were printed.
+    """
     tables = pivots(table["rows"], takes(table["study"]))
     source = source_of(table["study"])
     if source and tables:
         note = f"{tables[0].note} {source['repeats']}".strip()
         tables[0] = replace(tables[0], note=note)
     if "printed" in source and tables:
-        tables.insert(0, _beside(source["printed"], table["rows"]))
+        tables.insert(0, _printed_table(source["printed"], table["rows"]))
     return tables
 
 
-def _beside(printed: dict[str, Any], rows: StudyRows) -> StudyTable:
-    """Numbers that a source prints, each with a standard deviation, beside those of the rows."""
-    scale, lines, apart = printed["scale"], [], [0.0]
+def _printed_table(printed: dict[str, Any], rows: StudyRows) -> StudyTable:
+    """Return a table of the means (and standard deviations) that a source printed, and of ours."""
+    scale, lines, gaps = printed["scale"], [], [0.0]
     by_place = {(row["mechanism"], row["epsilon"]): row for row in rows}
     for name, epsilon, mean, sd in printed["cells"]:
         row = by_place.get((name, epsilon))
@@ -299,13 +305,13 @@ def _beside(printed: dict[str, Any], rows: StudyRows) -> StudyTable:
             continue
         ours, spread = scale * row["exact"], row["monte_carlo_sd"]
         brackets = "-" if spread is None else f"{scale * spread:.2f}"
-        apart.append((ours - mean) / sd)
-        texts = (f"{mean} ({sd})", f"{ours:.2f} ({brackets})", f"{apart[-1]:+.2f}")
+        gaps.append((ours - mean) / sd)
+        texts = (f"{mean} ({sd})", f"{ours:.2f} ({brackets})", f"{gaps[-1]:+.2f}")
         lines.append([name, readable(epsilon), *texts])
     columns = ["mechanism", "epsilon", "printed (sd)", "ours (sd)", "difference / sd"]
-    near = (
-        f"Of the {len(lines)} printed means ours differ by at most {max(map(abs, apart)):.2f} of "
+    summary = (
+        f"Of the {len(lines)} printed means ours differ by at most {max(map(abs, gaps)):.2f} of "
         "the printed standard deviation."
     )
-    note = f"{near} {printed['note']} Ours: {OURS}"
+    note = f"{summary} {printed['note']} Ours: {OURS}"
     return StudyTable(printed["title"], columns, lines, note, keys=2)

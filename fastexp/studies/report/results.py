@@ -19,7 +19,7 @@ from ...pictures.cards import Card, HtmlRepr
 from ..design.design import Cell, Design
 from ..store import folder, machine
 from ..sums.totals import Figure, Totals, edges_of, quantile, root
-from .report import drawn, heading, takes, write_report
+from .report import draw_figure, heading, takes, write_report
 from .study_table import (
     COLUMNS,
     Row,
@@ -32,11 +32,12 @@ from .study_table import (
     pivots,
 )
 
-Z95, LIMIT = 1.959963984540054, 5.0
+Z95 = 1.959963984540054  # standard deviations to either end of a 95 % interval
+MAX_Z = 5.0  # standard errors by which exact figures and draws may differ
 
 
 def rows_of(study: Design, totals: Totals) -> list[Row]:
-    """The table: a row a cell and figure (and level), in the study's order."""
+    """Return the table: a row for each cell and figure (and level), in the study's order."""
     rows = []
     for cell, figures in zip(study.cells, totals.figures, strict=True):
         count = totals.rows[cell.scenario]
@@ -90,16 +91,17 @@ def _noise(figure: Figure, drawn: float, count: int, draws: int, rounding: float
 
 
 def _verdict(difference: float, error: float, step: float, least: float) -> Row:
-    """z and whether it is small. Rounding alone may leave `least`.
+    """Return z, and whether it is small. Differences up to `least` may be rounding errors.
 
-    Where the law's variance is not known, one draw can move the mean by up to `step`, and
-    |difference| / step draws that are missing have a variance of as many.
+    If the law's variance is not known, one draw can move the mean by up to `step`: so
+    |difference| / step draws that did not occur explain the difference, and the variance of their
+    number is that number.
     """
     if abs(difference) <= least:
         return {"z": 0.0, "agree": True}
     variance = error * error + abs(difference) * step
     z = difference / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, difference)
-    return {"z": z, "agree": abs(z) <= LIMIT}
+    return {"z": z, "agree": abs(z) <= MAX_Z}
 
 
 def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
@@ -117,12 +119,12 @@ def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
     if "exact" in sums:
         law = sums["exact"] / sums["exact"][-1]
         at = min(int(np.searchsorted(law, p, "left")), edges.size - 1)
-        # At most the variance of draws that know nothing of their data set.
+        # An upper bound of the variance: that of draws that are independent of their data sets.
         error = math.sqrt(float(law[at] * (1.0 - law[at])) / total)
         for name, level in (("low", p - Z95 * error), ("high", p + Z95 * error)):
             row[name] = quantile(share, edges, min(1.0, max(0.0, level)), resolution)
-        known = edges[at] > cell.subject.rounding(kind)
-        difference = float(share[at] - law[at]) if known else 0.0
+        above_rounding = edges[at] > cell.subject.rounding(kind)
+        difference = float(share[at] - law[at]) if above_rounding else 0.0
         row |= _verdict(difference, error, 0.0 if error > 0 else 1.0 / total, 1e-8)
     return row
 
@@ -279,7 +281,7 @@ class StudyResults(HtmlRepr):
             If no task is finished.
         """
         study = self.study.to_dict()
-        return drawn(parts(self._rows_of(figure), takes(study))[0], *heading(study), ax)
+        return draw_figure(parts(self._rows_of(figure), takes(study))[0], *heading(study), ax)
 
     def _rows_of(self, figure: str | None) -> StudyRows:
         """Return the rows of a figure, by default the first."""
@@ -406,10 +408,10 @@ class StudyResults(HtmlRepr):
 
 
 def table_of(path: Path) -> dict[str, Any]:
-    """What `StudyResults.to_dict` gave, or gives, for a results folder.
+    """Return the dict of `StudyResults.to_dict` for a results folder.
 
-    Of a finished one nothing is computed: the study's files of data need not be there, and its
-    version of fastexp need not be this one.
+    For a finished study it is read from the folder. The study's files of data need not exist then,
+    and its version of fastexp may be another.
     """
     if not (path / folder.STUDY).is_file():
         raise StudyError(f"{path} is not the results folder of a study")

@@ -1,4 +1,4 @@
-"""Tables of a study for its readers: by figure and meaning, as text, in a notebook, on a page."""
+"""Tables of a study for readers, one for each figure: as text, in a notebook, on a page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ..._parameters.text import fitting, printable, readable, table_lines
 from ...pictures.cards import Card, HtmlRepr
 
-Row: TypeAlias = dict[str, Any]  # column to value
+Row: TypeAlias = dict[str, Any]  # from column to value
 StudyRows: TypeAlias = list[Row]
 COLUMNS: dict[str, str] = {
     "data": "which data sets",
@@ -45,7 +45,7 @@ COLUMNS: dict[str, str] = {
     "the exact one",
     "agree": "whether exact and drawn figures agree: |z| <= 5",
 }
-DIGITS = 3
+DIGITS = 3  # significant digits in a cell
 RECORDS, UTILITIES = "records", "utilities"
 FIGURES: dict[object, str] = {
     "error": "expected error (units of the records)",
@@ -66,19 +66,19 @@ FIGURES: dict[object, str] = {
 
 
 class FigurePart(NamedTuple):
-    """Rows whose numbers have one meaning: of one figure, of mechanisms that take the same."""
+    """The rows of one figure, for mechanisms that all take records, or all take utilities."""
 
     figure: str
     takes: str
-    words: str
+    words: str  # the meaning of the numbers, with their unit
     rows: StudyRows
-    places: dict[str, int]  # of mechanisms in the whole table, which decide their looks
+    places: dict[str, int]  # the places of mechanisms in the whole table, which set their colours
 
 
 def parts(rows: StudyRows, takes: Mapping[str, str]) -> list[FigurePart]:
-    """The rows that have a figure, by their meaning, in the table's order.
+    """Return the rows that have a number, by the meaning of the number, in the table's order.
 
-    `takes` says for each mechanism's label whether it takes "records" or "utilities".
+    `takes` maps the label of each mechanism to "records" or "utilities".
     """
     places = {name: place for place, name in enumerate(distinct(rows, "mechanism"))}
     groups: dict[tuple[str, str], StudyRows] = {}
@@ -94,27 +94,27 @@ def parts(rows: StudyRows, takes: Mapping[str, str]) -> list[FigurePart]:
 
 
 def value_of(row: Row) -> float | None:
-    """What a reader takes from a row: the exact figure, else that of draws."""
+    """Return the number of a row: the exact figure, or else that of draws."""
     exact: float | None = row["exact"]
     return row["monte_carlo"] if exact is None else exact
 
 
 def distinct(rows: StudyRows, column: str) -> list[Any]:
-    """The values of a column, in the order in which they come."""
+    """Return the distinct values of a column, in their order."""
     return list(dict.fromkeys(row[column] for row in rows))
 
 
 def several(rows: StudyRows, *columns: str) -> list[str]:
-    """Those of the columns that have more than one value."""
+    """Return those of the columns that have more than one value."""
     return [column for column in columns if len(distinct(rows, column)) > 1]
 
 
 def text_of(column: str, value: float | str) -> str:
-    """A value with its column: "n = 1,000"; of data and mechanisms the name alone."""
+    """Return a value with its column, as in "n = 1,000"; a name stands alone."""
     return printable(value) if isinstance(value, str) else f"{column} = {readable(value)}"
 
 
-LINE = 80  # characters of a line of prose
+LINE = 80  # characters in a line of prose
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,9 +167,9 @@ class StudyTable(HtmlRepr):
         left = [column in self.words for column in self.columns]
         count = fitting(lines, left, room, min(self.keys + 1, len(left)))
         dropped = ", ".join(self.columns[count:])
-        lost = f"Left out, as a line has {room} columns: {dropped}." if dropped else ""
+        omission = f"Left out, as a line has {room} columns: {dropped}." if dropped else ""
         table = "\n".join(table_lines([row[:count] for row in lines], left[:count], room))
-        note = f"{self.note} {lost}".strip()
+        note = f"{self.note} {omission}".strip()
         parts = (_filled(self.title, room), table, _filled(note, room))
         return "\n\n".join(part for part in parts if part)
 
@@ -197,11 +197,11 @@ def _numeric(cell: str) -> bool:
 
 
 PLACE = ("data", "n", "epsilon", "level")
-DRAWN, DOUBTFUL = "~", " !"  # before a figure of draws alone, after one where both disagree
+DRAWN, DOUBTFUL = "~", " !"  # marks: no exact figure; exact figure and draws disagree
 
 
 def pivots(rows: StudyRows, takes: Mapping[str, str]) -> list[StudyTable]:
-    """A table for each figure, in the study's order; `takes` as for `parts`."""
+    """Return a table for each figure, in the study's order; `takes` is as for `parts`."""
     by_figure: dict[str, list[FigurePart]] = {}
     for part in parts(rows, takes):
         by_figure.setdefault(part.figure, []).append(part)
@@ -211,10 +211,10 @@ def pivots(rows: StudyRows, takes: Mapping[str, str]) -> list[StudyTable]:
 def _pivot(meanings: list[FigurePart]) -> StudyTable:
     rows = [row for part in meanings for row in part.rows]
     words = "; ".join(part.words for part in meanings)
-    apart = several(rows, *PLACE, "mechanism")
-    one = "mechanism" not in apart and "epsilon" in apart
-    across, least = ("epsilon", "mechanism") if one else ("mechanism", "epsilon")
-    down = [c for c in apart if c != across] or [least]
+    varying = several(rows, *PLACE, "mechanism")
+    is_one_mechanism = "mechanism" not in varying and "epsilon" in varying
+    across, fallback = ("epsilon", "mechanism") if is_one_mechanism else ("mechanism", "epsilon")
+    down = [c for c in varying if c != across] or [fallback]
     lines: dict[tuple[Any, ...], dict[Any, Row]] = {}
     for row in rows:
         lines.setdefault(tuple(row[c] for c in down), {})[row[across]] = row
@@ -245,7 +245,7 @@ def _cell(row: Row | None, *, all_drawn: bool) -> str:
 
 
 def _notes(rows: StudyRows, *, all_drawn: bool) -> list[str]:
-    """What marks mean, and that guarantees differ, which numbers beside each other hide."""
+    """Return what marks mean, and how guarantees differ, which a table would hide."""
     notes = []
     if all_drawn:
         notes.append("Means of draws: there are no exact figures.")
@@ -267,7 +267,7 @@ def _notes(rows: StudyRows, *, all_drawn: bool) -> list[str]:
 
 
 def csv_text(rows: list[Row]) -> str:
-    """Rows as CSV, with nothing for None; numbers read back the same."""
+    """Return rows as CSV, with empty cells for None; numbers are read back unchanged."""
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
     writer.writeheader()
@@ -276,5 +276,5 @@ def csv_text(rows: list[Row]) -> str:
 
 
 def json_text(table: dict[str, Any]) -> str:
-    """What `StudyResults.to_dict` gives as JSON."""
+    """Return the result of `StudyResults.to_dict` as JSON."""
     return json.dumps(table, indent=1) + "\n"

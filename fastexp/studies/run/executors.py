@@ -1,4 +1,4 @@
-"""Tasks out, results in: on threads, processes, Dask on this machine, or any executor."""
+"""The loop that runs tasks: on threads, processes, Dask on this machine, or any executor."""
 
 from __future__ import annotations
 
@@ -35,28 +35,29 @@ from ..sums.totals import TaskResult
 from .task import run_task
 
 Report: TypeAlias = Callable[[int, int], object]  # called with (tasks done, tasks in all)
-BLINK = 1.0  # seconds: on Windows Ctrl-C waits for a wait to end
-AHEAD, UNKNOWN = 3, 64  # tasks that wait for each worker; in flight where workers are unknown
-MOST_WINDOWS = 61  # processes: Windows waits for no more handles at once
+MAX_WAIT = 1.0  # seconds of a wait: on Windows, Ctrl-C takes effect only when a wait ends
+TASKS_PER_WORKER = 3  # tasks in flight at most, for each worker
+DEFAULT_TASKS = 64  # tasks in flight at most, if the number of workers is not known
+MAX_WINDOWS_PROCESSES = 61  # Windows cannot wait for more handles at once
 
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, how many tasks it runs at a time (0: not known), what its processes need."""
+    """An executor with the number of tasks that it runs at a time."""
 
     executor: Any
-    count: int
-    spawned: bool = False  # processes that are started here
+    count: int  # 0: not known
+    spawned: bool = False  # whether its processes are started here
 
     @property
     def ahead(self) -> int:
-        """How many tasks are in flight at most."""
-        return AHEAD * self.count or UNKNOWN
+        """The number of tasks in flight at most."""
+        return TASKS_PER_WORKER * self.count or DEFAULT_TASKS
 
     def submit(self, study: Design, number: int) -> Future[TaskResult]:
         """Submit a task."""
         try:
-            with interrupts_kept() if self.spawned else contextlib.nullcontext():
+            with interrupts_blocked() if self.spawned else contextlib.nullcontext():
                 future: object = self.executor.submit(run_task, study, number)
         except Exception as error:
             raise StudyError(f"the executor accepts no task: {described(error)}") from error
@@ -68,7 +69,7 @@ class Workers:
         return future
 
     def check(self, study: Design) -> None:
-        """Refuse code that is not here, and code that processes cannot be sent."""
+        """Refuse code of which only the name is known, or which cannot be sent to processes."""
         for code in study.codes:
             value = code.here()
             try:
@@ -77,8 +78,8 @@ class Workers:
                 main = sys.modules["__main__"]
                 has_file = getattr(main, "__file__", None) or getattr(main, "__spec__", None)
                 if self.spawned and code.reference.startswith("__main__:") and not has_file:
-                    raise pickle.PicklingError  # of a notebook: a new process cannot import it
-            except Exception as error:  # of whatever kind, as objects may raise any
+                    raise pickle.PicklingError  # a new process cannot import code of a notebook
+            except Exception as error:  # the user's objects may raise exceptions of any kind
                 raise ParameterError(
                     f"{code.reference} cannot be sent to processes: define it by def or class at "
                     "the top level of a module (not of a notebook), or run the study on threads"
@@ -86,22 +87,22 @@ class Workers:
 
 
 def described(error: BaseException) -> str:
-    """An error in a line, with its type."""
+    """Return an error in one line, with its type."""
     return f"{type(error).__name__}: {error}"
 
 
 @contextlib.contextmanager
 def workers_of(executor: object, workers: int) -> Iterator[Workers]:
-    """What `Study.run` means by its executor; what is started for it ends with it."""
+    """Yield the workers for `executor` of `Study.run`; those that are started here end with it."""
     stated = validate.counting("workers", workers, least=0)
     count = validate.threads(stated)
     with contextlib.ExitStack() as stack:
         if executor in (None, "threads"):
             yield Workers(stack.enter_context(ThreadPoolExecutor(count)), count)
         elif executor == "processes":
-            context = multiprocessing.get_context("spawn")  # forks of threads or locks can hang
-            most = min(count, MOST_WINDOWS) if os.name == "nt" else count
-            pool = ProcessPoolExecutor(most, mp_context=context, initializer=belong)
+            context = multiprocessing.get_context("spawn")  # forks with threads or locks can hang
+            most = min(count, MAX_WINDOWS_PROCESSES) if os.name == "nt" else count
+            pool = ProcessPoolExecutor(most, mp_context=context, initializer=init_worker)
             yield Workers(stack.enter_context(pool), count, spawned=True)
         else:
             client: Any = stack.enter_context(_dask(count)) if executor == "dask" else executor
@@ -120,12 +121,12 @@ def workers_of(executor: object, workers: int) -> Iterator[Workers]:
 
 @contextlib.contextmanager
 def _dask(workers: int) -> Iterator[Any]:
-    """A client of Dask's processes on this machine."""
+    """Start Dask's processes on this machine, and yield a client of them."""
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
         raise ParameterError("executor 'dask' needs distributed: pip install distributed") from None
-    with interrupts_kept():
+    with interrupts_blocked():
         cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -137,15 +138,16 @@ def _dask(workers: int) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def interrupts_kept() -> Iterator[None]:
-    """Ctrl-C goes to all processes of a terminal: those begun here do not take it.
+def interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT while processes are started, which inherit this.
 
-    They inherit that SIGINT is blocked; here it comes as soon as they are there.
+    Ctrl-C goes to all processes of a terminal, and must not end these. In this process a signal
+    that came meanwhile takes effect at the end of the block.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # else the first start does it, and unblocks SIGINT
+    resource_tracker.ensure_running()  # the first start would do this, and unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -153,24 +155,24 @@ def interrupts_kept() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def belong() -> None:
-    """Ctrl-C goes to all processes of a terminal: workers finish what they do.
+def init_worker() -> None:
+    """Let a worker ignore Ctrl-C, which goes to all processes of a terminal, and finish its task.
 
-    They do not outlive the process that started them, however it ends.
+    It ends with the process that started it, however that ends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: BaseProcess) -> None:
+def _exit_with(parent: BaseProcess) -> None:
     parent.join()
     os._exit(1)
 
 
-def carried_out(store: Progress, workers: Workers, progress: Report | None) -> StudyResults:
-    """Do what is missing, and give the results; their study is the store's."""
+def run_to_end(store: Progress, workers: Workers, progress: Report | None) -> StudyResults:
+    """Run the missing tasks, and return the results."""
     try:
         if store.finished < store.study.tasks:
             workers.check(store.study)
@@ -193,7 +195,7 @@ def carried_out(store: Progress, workers: Workers, progress: Report | None) -> S
 
 
 def _finish(store: Progress, workers: Workers, report: Report) -> None:
-    """Do the tasks that are missing, of which the workers have a bounded number at a time."""
+    """Run the missing tasks, with a bounded number in flight."""
     study = store.study
     missing = (number for number, done in enumerate(store.done) if not done)
     waiting: dict[Future[TaskResult], int] = {}
@@ -210,10 +212,10 @@ def _finish(store: Progress, workers: Workers, report: Report) -> None:
             if not waiting:
                 return
             for future in sorted(
-                wait(waiting, BLINK, FIRST_COMPLETED).done, key=waiting.__getitem__
+                wait(waiting, MAX_WAIT, FIRST_COMPLETED).done, key=waiting.__getitem__
             ):
                 keep(future)
-    except BaseException:  # what runs ends, and is kept
+    except BaseException:  # tasks that are running finish, and their results are kept
         for future in wait([future for future in waiting if not future.cancel()]).done:
             if not future.cancelled() and future.exception() is None:
                 keep(future)
@@ -221,7 +223,7 @@ def _finish(store: Progress, workers: Workers, report: Report) -> None:
 
 
 def _result_of(number: int, future: Future[TaskResult]) -> TaskResult:
-    """The result of the task of that number, or why there is none."""
+    """Return the result of a task; raise StudyError with the reason if there is none."""
     try:
         return future.result()
     except BrokenExecutor as error:

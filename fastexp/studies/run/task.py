@@ -1,4 +1,4 @@
-"""One task: a block of data sets through all cells of its scenario, to sums. A pure function."""
+"""A task: the sums of all cells of a scenario over a block of data sets. A pure function."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..design.design import Cell, Design, Scenario
 from ..subjects.subject import Block, random_of
 from ..sums.totals import FigureSums, TaskResult, counts, edges_of, packed, quanta
 
-# Of an average figure a task gives moments (sum, and squares about the mean) of x, the exact
-# figure of each data set, and of m, the mean of its draws; and sums of m - x and of the draws'
-# variance, as it is in the sample and by the law.
+# Let x be the exact figure of a data set, and m the mean of its draws. For each averaged figure a
+# task returns the moments (the sum, and the sum of squares about the mean) of x and of m, and the
+# sums of m - x, of the sample variance of draws, and of their variance by the law.
 
 
 def run_task(design: Design, number: int) -> TaskResult:
-    """The sums of the task of this number, below `design.tasks`, as they are written down."""
+    """Return the sums of a task in the form that is saved; `number` is below `design.tasks`."""
     check_rounding()
     index, place = divmod(number, design.blocks)
     first = place * design.block_size
@@ -34,7 +34,7 @@ def run_task(design: Design, number: int) -> TaskResult:
 
 
 def data_sets(scenario: Scenario, place: int, first: int, rows: int) -> AnyArray:
-    """The data sets of one block, from number `first` on: a matrix, a data set a row."""
+    """Return the data sets of a block, from number `first` on, as the rows of a matrix."""
     source, key = scenario.source, scenario.key
     if source.apart:
         return source.of_each((random_of(key, first + row) for row in range(rows)), scenario.n)
@@ -83,7 +83,7 @@ def _of_user(code: Code, outputs: AnyArray, truths: AnyArray) -> FloatArray:
 def _average(
     exact: FloatArray | None, values: FloatArray | None, variance: FloatArray | None = None
 ) -> FigureSums:
-    """The sums kept for an averaged figure, exact and drawn; see above."""
+    """Return the sums of an averaged figure, exact and drawn, as described above."""
     moments, sums = {}, {}
     if exact is not None:
         moments["exact"] = _moments(exact)
@@ -101,7 +101,7 @@ def _average(
 
 
 def _moments(x: FloatArray) -> list[float]:
-    centred = x - x[0]  # equal numbers have no spread, however their mean is rounded
+    centred = x - x[0]  # so that equal numbers have no spread by rounding errors of their mean
     centred -= np.add.reduce(centred) / x.size
     return [float(np.add.reduce(x)), float(np.add.reduce(centred * centred))]
 

@@ -1,12 +1,12 @@
-"""The results of a run, in memory, or in a folder: a line a finished task, at the end the table.
+"""The results of a run, in memory or in a folder.
 
     study.json    the study, its key, versions and CPU
-    tasks.jsonl   a task a line: JSON, a tab, CRC-32; the order is that in which they finished
-    table.csv, table.json    when all tasks are done
+    tasks.jsonl   a line for each task, in the order in which they finished: JSON, a tab, CRC-32
+    table.csv, table.json    when all tasks are finished
 
-A line counts if it is whole and its checksum is right. Whatever a crash or a full disk left
-after the last whole line is cut off when the folder is opened again; a line that is damaged
-is as good as missing, and its task is run again.
+A line counts if it is complete and its checksum is right. If a crash or a full disk left bytes
+after the last complete line, they are cut off when the folder is opened again. A damaged line
+counts as missing, and its task is run again.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import Any, TypeVar
 
 from ...budget.atomic_files import lock_until_closed
 from ...errors import ParameterError, StudyError
-from ..design.code import OTHER, imported, replaced, written_codes
+from ..design.code import CODE_DIFFERS, imported, replaced, written_codes
 from ..design.design import Design
-from ..design.settings import placeless
-from ..sums.totals import NOT_FINITE, NOT_OF_IT, TaskResult, Totals
+from ..design.settings import without_paths
+from ..sums.totals import FOREIGN_RESULT, NOT_FINITE, TaskResult, Totals
 from . import machine
 
 D = TypeVar("D", bound=Design)
@@ -33,34 +33,34 @@ STUDY, TASKS = "study.json", "tasks.jsonl"
 
 
 class Progress:
-    """Totals, and which tasks are done: memory does not grow with the data sets' results."""
+    """Totals, and which tasks are finished. Memory does not grow with the number of data sets."""
 
     def __init__(self, study: Design) -> None:
         self.study, self.totals, self.done = study, Totals(study), bytearray(study.tasks)
         self.finished: int = 0
 
     def add(self, result: TaskResult) -> None:
-        """Count a task's result, once."""
+        """Add the result of a task to the totals, unless it is there already."""
         try:
             number = int(result["task"])
             if not 0 <= number < len(self.done):
-                raise StudyError(NOT_OF_IT)
+                raise StudyError(FOREIGN_RESULT)
             if not self.done[number]:
                 self.totals.add(result, number // self.study.blocks)
                 self.done[number] = True
                 self.finished += 1
         except (KeyError, TypeError, AttributeError):
-            raise StudyError(NOT_OF_IT) from None
+            raise StudyError(FOREIGN_RESULT) from None
 
     def read(self, lines: Iterable[bytes]) -> int:
-        """Count the results of whole lines that are not damaged; gives where the last one ends."""
+        """Add the results of complete, undamaged lines; return the end of the last complete one."""
         end = 0
         for line in lines:
             if line.endswith(b"\n"):
                 end += len(line)
                 result = parsed(line)
                 if result is not None:
-                    Progress.add(self, result)  # it is written
+                    Progress.add(self, result)  # without writing the line again
         return end
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class Progress:
 
 
 class Folder(Progress):
-    """A run whose results are appended to a file before they count."""
+    """A run in a folder: results are appended to a file before they count."""
 
     def __init__(self, path: Path, study: Design) -> None:
         super().__init__(study)
@@ -78,7 +78,7 @@ class Folder(Progress):
             lines = io.BufferedReader(self._file)
             end = self.read(lines)
             lines.detach()
-            self._file.truncate(end)  # what follows the last line
+            self._file.truncate(end)  # cut off what follows the last complete line
             self._file.seek(end)
         except BaseException:
             self._file.close()
@@ -89,7 +89,7 @@ class Folder(Progress):
         start, rest = self._file.tell(), memoryview(line_of(result))
         try:
             while rest:
-                rest = rest[self._file.write(rest) or 0 :]  # unbuffered: may write a part
+                rest = rest[self._file.write(rest) or 0 :]  # an unbuffered file may write a part
         except OSError as error:
             raise unwritten(self.path / TASKS, error) from None
         finally:
@@ -105,10 +105,10 @@ class Folder(Progress):
 
 
 def create(path: Path, study: Design) -> Folder:
-    """A new results folder; one that exists must be empty."""
+    """Make a results folder; a folder that exists must be empty."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-        _vacant(path)
+        _check_empty(path)
         store = Folder(path, study)
     except OSError as error:
         reason = error.strerror or "system error"
@@ -116,7 +116,7 @@ def create(path: Path, study: Design) -> Folder:
             f"out must be a folder that can be written to, got {path}: {reason}"
         ) from None
     try:
-        _vacant(path)  # of two runs that begin at once the other may be done by now
+        _check_empty(path)  # a run that began at the same time may have finished by now
         description = {
             "study": study.to_dict(),
             "key": study.key,
@@ -130,8 +130,8 @@ def create(path: Path, study: Design) -> Folder:
     return store
 
 
-def _vacant(path: Path) -> None:
-    """Refuse a folder that holds something; a run that was killed as it began left nothing."""
+def _check_empty(path: Path) -> None:
+    """Refuse a folder that is not empty; the leftovers of a run that did not begin do not count."""
     empty = {TASKS, draft_of(path / STUDY).name}
     if any(p.name not in empty or (p.name == TASKS and p.stat().st_size) for p in path.iterdir()):
         raise ParameterError(
@@ -141,7 +141,7 @@ def _vacant(path: Path) -> None:
 
 
 def opened(path: Path, kind: type[D], study: D | None = None, allow_import: bool = False) -> Folder:
-    """The folder of a study to go on with: of `study`, if that is given."""
+    """Open the folder of a study to continue it; it must be that of `study`, if that is given."""
     expected = study_of(path, kind, study, allow_import)
     try:
         return Folder(path, expected)
@@ -150,7 +150,7 @@ def opened(path: Path, kind: type[D], study: D | None = None, allow_import: bool
 
 
 def read(path: Path, study: Design) -> Progress:
-    """What is in a folder now; another run may be writing to it."""
+    """Return the results in a folder; another run may be writing to it."""
     progress = Progress(study)
     try:
         with (path / TASKS).open("rb") as file:
@@ -163,7 +163,7 @@ def read(path: Path, study: Design) -> Progress:
 
 
 def study_of(path: Path, kind: type[D], study: D | None = None, allow_import: bool = False) -> D:
-    """The study of a folder; refused if it is of another version, or is not `study`."""
+    """Return the study of a folder; refuse one of another version, or one that is not `study`."""
     settings, key = _description(path)
     if study is not None:
         compare(path, settings, study.to_dict())
@@ -196,8 +196,10 @@ def _description(path: Path) -> tuple[dict[str, Any], str]:
 
 
 def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
-    """Refuse a folder of another study, with the settings that differ (1 and 1.0 do)."""
-    old, new = (placeless(replaced(settings, lambda name, _: name)) for settings in (there, here))
+    """Refuse a folder of another study; the message lists settings that differ, as 1 and 1.0 do."""
+    old, new = (
+        without_paths(replaced(settings, lambda name, _: name)) for settings in (there, here)
+    )
     lines = [
         f"\n  {key}: {old.get(key)!r} there, {new.get(key)!r} here"
         for key in sorted({*old, *new})
@@ -207,14 +209,14 @@ def compare(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
         raise StudyError(f"{path} holds another study:{''.join(lines)}")
     codes = {code["code"] for code in written_codes(here) if code not in written_codes(there)}
     if codes:
-        raise StudyError(OTHER.format(", ".join(sorted(codes))))
+        raise StudyError(CODE_DIFFERS.format(", ".join(sorted(codes))))
 
 
 FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
 
 
 def line_of(result: TaskResult) -> bytes:
-    """A result as a line of the file. Floats are written so that they read back the same."""
+    """Return a result as a line of the file. Floats are read back unchanged."""
     try:
         text = json.dumps(result, separators=(",", ":"), allow_nan=False).encode()
     except ValueError:
@@ -223,7 +225,7 @@ def line_of(result: TaskResult) -> bytes:
 
 
 def parsed(line: bytes) -> TaskResult | None:
-    """The result in a line; None if it is damaged."""
+    """Return the result in a line; None if the line is damaged."""
     text, _, check = line.rstrip(b"\n").rpartition(b"\t")
     try:
         return dict(json.loads(text)) if int(check, 16) == zlib.crc32(text) else None
@@ -232,7 +234,7 @@ def parsed(line: bytes) -> TaskResult | None:
 
 
 def publish(path: Path, content: bytes) -> None:
-    """Write a whole file or nothing. Only who holds the folder's lock does so."""
+    """Write a file completely or not at all. The caller must hold the folder's lock."""
     draft = draft_of(path)
     try:
         draft.write_bytes(content)
@@ -245,18 +247,18 @@ def publish(path: Path, content: bytes) -> None:
 
 
 def draft_of(path: Path) -> Path:
-    """Where a file is written before it takes its place; the next draft goes over it."""
+    """Return the path of a file's draft, which replaces the file; drafts overwrite each other."""
     return path.with_name(f".{path.name}.draft")
 
 
 def unwritten(path: Path, error: OSError) -> StudyError:
-    """The error of a disk that is full, or a folder that must not be written."""
+    """Return the error for a full disk, or a folder that this process must not write to."""
     reason = error.strerror or "system error"
     return StudyError(f"{path} cannot be written: {reason}; finished tasks are kept")
 
 
 def locked(path: Path) -> io.FileIO:
-    """The file of tasks, for this process alone; the system unlocks it when it ends."""
+    """Open and lock the file of tasks; the lock ends with the process at the latest."""
     file = io.FileIO(os.open(path, FLAGS, 0o666), "r+")
     if not lock_until_closed(file):
         file.close()

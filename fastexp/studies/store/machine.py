@@ -1,4 +1,4 @@
-"""What a study ran on: versions and CPU."""
+"""The versions and the CPU with which a study ran."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..._version import __version__
 
 
 def versions() -> dict[str, str]:
-    """The versions of Python and of what decides figures and draws."""
+    """Return the versions of Python, and of the packages that determine figures and draws."""
     packages = {name: metadata.version(name) for name in ("numpy", "numba")}
     return {"fastexp": __version__, "python": platform.python_version(), **packages}
 
 
 def described() -> dict[str, Any]:
-    """The system, the CPU's name and how many cores there are."""
+    """Return the system, the name of the CPU and the number of cores."""
     return {"system": platform.platform(), "cpu": cpu(), "cores": os.cpu_count()}
 
 
 def cpu() -> str:
-    """The processor's name, as far as the system knows it."""
+    """Return the name of the processor, as far as the system knows it."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):

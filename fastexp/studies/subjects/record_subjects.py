@@ -1,4 +1,4 @@
-"""Mechanisms of records under study: of one number, and of many quantiles."""
+"""Mechanisms of records under study: for one number, and for many quantiles."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STATISTICS: dict[str, Callable[[Block], AnyArray]] = {
 
 
 def _drawn_by_row(sample: Callable[..., AnyArray], block: Block, size: int, key: int) -> AnyArray:
-    """Draws from the sorted records of each data set, by the stream of its number."""
+    """Draw from the sorted records of each data set, with the stream of the data set's number."""
     rows = zip(block.ordered, block.streams, strict=True)
     return np.array(
         [sample(row, size, rng=key, streams=[int(i)], assume_sorted=True) for row, i in rows]
@@ -49,14 +49,14 @@ def _drawn_by_row(sample: Callable[..., AnyArray], block: Block, size: int, key:
 
 
 class ByLaw(TrueNumber):
-    """A mechanism of numbers with a law a data set."""
+    """A mechanism for a number, with an exact law for each data set."""
 
     @abstractmethod
     def law(self, block: Block, row: int) -> GridLaw:
-        """The law of one data set."""
+        """Return the law of one data set."""
 
     def _laws(self, block: Block) -> Iterator[GridLaw]:
-        """The law of each data set."""
+        """Yield the law of each data set."""
         return (self.law(block, row) for row in range(block.rows.shape[0]))
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
@@ -88,7 +88,7 @@ class RecordsByLaw(ByLaw):
 
 
 class PriceSubject(RecordsByLaw):
-    """A price: what counts is the revenue lost. Prices of equal revenue are equally good."""
+    """A price, measured by the revenue that is lost. Prices of equal revenue are equally good."""
 
     figures: tuple[str, ...] = ("loss", "loss_quantile")
 
@@ -105,7 +105,7 @@ class PriceSubject(RecordsByLaw):
         return {"loss": losses}
 
     def _best(self, block: Block) -> list[float]:
-        """The highest revenue of each data set: the same for every epsilon."""
+        """Return the highest revenue of each data set, computed once for all epsilons."""
         grid = self.mechanism.grid
         key = "best", grid
         if key not in block.shared:
@@ -119,7 +119,7 @@ class PriceSubject(RecordsByLaw):
 
 
 class ModeSubject(RecordsByLaw):
-    """The most frequent record; the lowest one of several."""
+    """The most frequent record; of several, the lowest."""
 
     def truths(self, block: Block) -> FloatArray:
         modes = []
@@ -160,7 +160,7 @@ class LaplaceSubject(ByLaw):
 
 
 class Ranked(RecordsByLaw):
-    """Exact figures by one kernel pass over sorted rows, else by the law of each row."""
+    """A rank statistic: exact figures by one kernel pass over sorted rows, or by laws."""
 
     mechanism: RankMechanism
 
@@ -168,13 +168,13 @@ class Ranked(RecordsByLaw):
         self, mechanism: RankMechanism, bounds: tuple[float, float], truth: str | None = None
     ) -> None:
         super().__init__(mechanism, bounds)
-        self.target = mechanism._true_ranks  # of n the two ranks whose mean is the truth
+        self.target = mechanism._true_ranks  # from n to the two ranks whose mean is the truth
         if truth is not None and isinstance(mechanism, QuantileMechanism):
             word = validate.choice("truth", truth, ("lower", "upper", "midpoint"))
             self.target = partial(quantile_ranks, mechanism._q, word)
         statistic = mechanism._statistic
         plain = statistic.width == 0 and statistic.near is None
-        if plain and statistic.grid.for_kernels is not None:  # else losses of draws are not known
+        if plain and statistic.grid.for_kernels is not None:  # the losses of draws are known
             self.figures: tuple[str, ...] = (*self.figures, "loss", "loss_quantile")
         if isinstance(mechanism, Median) and _of_theorem_1(mechanism):
             self.figures = (*self.figures, "theorem_1")
@@ -212,7 +212,7 @@ class Ranked(RecordsByLaw):
         step, (low, high) = self.mechanism.step, self.target(n)
         if not whole or step is None or not float(step).is_integer():
             return 0.0
-        return 1.0 if low == high else 0.5  # the mean of two records has a half
+        return 1.0 if low == high else 0.5  # the mean of two integers is a multiple of 1/2
 
     def bound(self, block: Block, figure: str, failure: float) -> FloatArray:
         epsilon, bounds = self.mechanism.epsilon, (self.low, self.high)
@@ -222,13 +222,13 @@ class Ranked(RecordsByLaw):
 
 
 def _of_theorem_1(median: Median) -> bool:
-    """Whether the theorem is about this median: the paper's, and none of its kin."""
+    """Whether Theorem 1 is about this median: that of the paper, not a variant."""
     paper = median.convention == "lower" and median.neighbors == "add-remove"
     return paper and not median.widen
 
 
 class Noisy(TrueNumber):
-    """Clamped T + scale * Z: figures of all data sets of a block at once."""
+    """A median T with noise, clamped T + scale * Z: figures of all data sets of a block at once."""
 
     mechanism: NoisyMedian
 
@@ -242,12 +242,12 @@ class Noisy(TrueNumber):
         return cast("Noise", self.mechanism._noise)
 
     def truths(self, block: Block) -> FloatArray:
-        """The median: of records beyond the bounds it is not the centre of the noise."""
+        """Return the median; with records outside the bounds, noise has another centre."""
         midpoint = getattr(self.mechanism, "midpoint", False)
         return medians(np.asarray(block.ordered, dtype=np.float64), -np.inf, np.inf, midpoint)
 
-    def _placed(self, block: Block) -> tuple[FloatArray, FloatArray]:
-        """Centres and scales, computed once a block."""
+    def _centres_and_scales(self, block: Block) -> tuple[FloatArray, FloatArray]:
+        """Return the centres and scales of the noise, computed once for each block."""
         if self not in block.shared:
             ordered = np.asarray(block.ordered, dtype=np.float64)
             block.shared[self] = self.mechanism._centres_and_scales(ordered)
@@ -258,40 +258,40 @@ class Noisy(TrueNumber):
         return self._outputs(block).figures(self.truths(block), names)
 
     def _outputs(self, block: Block) -> ClampedNoise:
-        return ClampedNoise(self._noise, *self._placed(block), (self.low, self.high))
+        return ClampedNoise(self._noise, *self._centres_and_scales(block), (self.low, self.high))
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        """What `sample` gives, with the centres and scales that are known."""
-        (centres, scales), mechanism = self._placed(block), self.mechanism
+        """Return what `sample` returns, from centres and scales that are computed once."""
+        (centres, scales), mechanism = self._centres_and_scales(block), self.mechanism
         return simulate(
             mechanism._kind, centres, scales, mechanism._limits, key, block.streams, size, 1
         )
 
     def within(self, block: Block, figure: str, edges: FloatArray) -> FloatArray:
-        centres, scales = (part[:, None] for part in self._placed(block))
+        centres, scales = (part[:, None] for part in self._centres_and_scales(block))
         outputs = ClampedNoise(self._noise, centres, scales, (self.low, self.high))
         truths = self.truths(block)[:, None]
         return 1.0 - outputs.tails(truths + edges)[1] - outputs.before(truths - edges)[0]
 
 
-MOST_EXACT = 4  # quantiles
+MAX_EXACT_QUANTILES = 4  # the law of more joint quantiles takes seconds
 
 
 @dataclass(frozen=True)
 class Independent:
-    """Each quantile by a `Quantile` of its own with an equal part of epsilon, or of rho.
+    """Quantiles that are drawn separately, each with an equal part of epsilon, or of rho.
 
-    Parts of epsilon are ε/m. By zero-concentrated privacy m draws of ε/√m have the ρ = ε²/8 of
-    one draw of ε; their pure promise is ε·√m. Answers are put in order, which costs nothing and
+    Parts of epsilon are ε/m. Under zero-concentrated privacy, m draws at ε/√m have the ρ = ε²/8
+    of one draw at ε; their pure promise is ε·√m. Answers are sorted, which costs nothing and
     never makes their errors larger on average.
     """
 
     several: Quantiles
-    unit: str  # of `one_of_units`
+    unit: str  # "epsilon" or "rho", see `one_of_units`
 
     @cached_property
     def parts(self) -> list[Quantile]:
-        """The mechanism of each quantile."""
+        """The mechanisms, one for each quantile."""
         several = self.several
         m = len(several._q)
         share: Any = decimal(several.epsilon)
@@ -310,11 +310,11 @@ class Independent:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What all draws together promise."""
+        """The guarantee of all draws together."""
         return sequential(part.guarantee for part in self.parts)
 
     def sample(self, records: AnyArray, size: int, *, rng: int, **options: Any) -> AnyArray:
-        """Draws of all quantiles, each with streams of its own."""
+        """Draw all quantiles, each with its own streams."""
         draws = [
             part.sample(records, size, rng=[rng, j], **options) for j, part in enumerate(self.parts)
         ]
@@ -322,15 +322,15 @@ class Independent:
 
 
 class ManyQuantiles(StudySubject):
-    """Errors of m answers: their mean, and that of the worst one of each draw.
+    """Errors of m quantiles: their mean, and the error of the worst answer of each draw.
 
-    The true quantile is what the mechanisms take for it: the record of rank q·n, or any number
-    from the record of this rank to the next one, and their middle for `error`. Ranks are those
-    of the records on the mechanism's grid: an answer with L records below it and U not above it
-    has a rank error of max(0, L - q·n, q·n - U).
+    The true quantile is defined as by the mechanisms: the record of rank ⌈q·n⌉, or, if q·n is an
+    integer, any number from that record to the next one; `error` is measured from their middle.
+    Ranks are those of the records on the mechanism's grid: an answer with L records below it and
+    U records not above it has a rank error of max(0, L - q·n, q·n - U).
 
-    Where there is a joint law, mean errors are exact by its marginals; of many quantiles a law
-    takes seconds, and there are only draws. With a `unit` quantiles are `Independent`.
+    If there is a joint law, mean errors are exact by its marginals. For many quantiles a law takes
+    seconds, and there are only draws. With a `unit`, quantiles are `Independent`.
     """
 
     figures: tuple[str, ...] = ("error", *MANY)
@@ -344,10 +344,10 @@ class ManyQuantiles(StudySubject):
         self.q: tuple[Fraction, ...] = mechanism._q
         self.grid: Grid = mechanism.grid
         is_joint = rival is None and isinstance(mechanism, JointMechanism)
-        self.closed: bool = is_joint and len(self.q) <= MOST_EXACT
+        self.closed: bool = is_joint and len(self.q) <= MAX_EXACT_QUANTILES
 
     def _ends(self, block: Block) -> tuple[AnyArray, AnyArray]:
-        """Between which records each true quantile lies: two arrays (rows, m)."""
+        """Return the records between which each true quantile lies: two arrays (rows, m)."""
         ranks = np.array([quantile_ranks(q, "weak", block.n) for q in self.q])
         return block.ordered[:, ranks[:, 0] - 1], block.ordered[:, ranks[:, 1] - 1]
 

@@ -1,4 +1,4 @@
-"""Selections under study: a data set is the utilities of candidates, an answer one or k of them."""
+"""Selections under study: from the utilities of candidates, which are a data set, to one or k."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ from ...privacy import Guarantee, pure_guarantee, selection_rate
 from .subject import Block, Random, StudySubject, one_of_units, random_of
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)
-MAX_PIECE, BEYOND = 4.0, 44.0  # scales: of a piece, and after the best, where e^-44 is left
+MAX_PIECE = 4.0  # scales of the noise in a piece of the quadrature, at most
+TAIL = 44.0  # scales to either side of the best utility: about e^-44 of the mass is beyond
 
 
 def noisy_max_losses(losses: FloatArray, rate: float) -> FloatArray:
-    """Who wins report-noisy-max with Laplace noise of scale 1 / rate, from candidates' losses.
+    """Return the probability that each candidate wins report-noisy-max, from candidates' losses.
 
-    Candidate i wins with probability ∫ f(x - u_i) ∏_{j ≠ i} F(x - u_j) dx, with f and F the
-    density and distribution function of the noise. Between neighbouring utilities the integrand is
-    smooth, and Gauss and Legendre's rule of 48 nodes on pieces of at most 4 scales takes it to
-    some 1e-14.
+    The noise is Laplace noise of scale 1 / rate. Candidate i wins with probability
+    ∫ f(x - u_i) ∏_{j ≠ i} F(x - u_j) dx, with f and F the density and distribution function of the
+    noise. Between neighbouring utilities the integrand is smooth; Gauss-Legendre quadrature with
+    48 nodes on pieces of at most 4 scales has an error of some 1e-14.
     """
     distinct, group = np.unique(rate * losses, return_inverse=True)
     counts = np.bincount(group)
     x, weights = _nodes(-distinct)
-    below = np.zeros_like(x)  # the log of the product of all F
+    below = np.zeros_like(x)  # the logarithm of the product of all F
     shares = []
     for loss, count in zip(distinct, counts, strict=True):
         below += count * _log_below(x + loss)
@@ -48,19 +49,19 @@ def noisy_max_losses(losses: FloatArray, rate: float) -> FloatArray:
 
 
 def _log_below(z: FloatArray) -> FloatArray:
-    """The log of the distribution function of the Laplace distribution."""
+    """Return the logarithm of the distribution function of the Laplace distribution."""
     low = np.minimum(z, 0.0)
     return np.where(z < 0, low - np.log(2.0), np.log1p(-0.5 * np.exp(-np.maximum(z, 0.0))))
 
 
 def _nodes(utilities: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Nodes and weights from far below the best utility (0) to far above it."""
-    inner = utilities[utilities > -BEYOND]
-    knots = np.unique(np.concatenate([[-BEYOND, BEYOND], inner]))
+    """Return nodes and weights from far below the best utility (0) to far above it."""
+    inner = utilities[utilities > -TAIL]
+    knots = np.unique(np.concatenate([[-TAIL, TAIL], inner]))
     parts = []
     for low, high in pairwise(knots):
         parts.append(np.linspace(low, high, int(np.ceil((high - low) / MAX_PIECE)) + 1)[:-1])
-    ends = np.append(np.concatenate(parts), BEYOND)
+    ends = np.append(np.concatenate(parts), TAIL)
     half = np.diff(ends) / 2
     x = (ends[:-1] + half)[:, None] + half[:, None] * NODES
     return x.reshape(-1), (half[:, None] * WEIGHTS).reshape(-1)
@@ -72,8 +73,8 @@ class Utilities(StudySubject):
     takes: ClassVar[str] = "utilities"
     is_bounded: ClassVar[bool] = False
 
-    def _taken(self, rows: AnyArray) -> AnyArray:
-        """Utilities as the mechanism takes them: perhaps as integers only."""
+    def _as_input(self, rows: AnyArray) -> AnyArray:
+        """Return utilities as the mechanism takes them: as integers if it takes counts."""
         if not isinstance(self.mechanism, CountsMechanism):
             return np.ascontiguousarray(rows)
         counts = np.ascontiguousarray(rows, dtype=np.int64)
@@ -83,7 +84,7 @@ class Utilities(StudySubject):
         return counts
 
     def draw(self, block: Block, size: int, key: int) -> AnyArray:
-        rows = self._taken(block.rows)
+        rows = self._as_input(block.rows)
         return np.asarray(self.mechanism.sample(rows, size, rng=key, streams=block.streams))
 
     def most(self, figure: str, n: int) -> float:
@@ -98,11 +99,11 @@ class Utilities(StudySubject):
 
 
 class Selection(Utilities):
-    """`Exponential`, `PermuteAndFlip`, `ReportNoisyMax`: the law of each row of utilities.
+    """`Exponential`, `PermuteAndFlip`, `ReportNoisyMax`: figures by the law of each data set.
 
-    With Laplace noise probabilities are by quadrature, to some 1e-12, and no theorem holds. The
-    error of a draw is 1 where the candidate is not a best one, so that the expected error is the
-    probability of that.
+    With Laplace noise, probabilities are computed by quadrature, to some 1e-12, and no theorem
+    holds. The error of a draw is 1 if its candidate is not among the best, and 0 otherwise: the
+    expected error is the probability of a wrong selection.
     """
 
     figures: tuple[str, ...] = (
@@ -130,11 +131,11 @@ class Selection(Utilities):
         return {name: np.array(column) for name, column in columns.items()}
 
     def _losses(self, row: AnyArray) -> tuple[FloatArray, FloatArray]:
-        """The loss of each candidate, and its probability."""
+        """Return the loss and the probability of each candidate."""
         losses = row.max() - row
         if self.is_laplace:
             return losses, noisy_max_losses(losses, float(self.mechanism._weighting.rate))
-        return losses, self.mechanism.law(self._taken(row)).probabilities
+        return losses, self.mechanism.law(self._as_input(row)).probabilities
 
     def values(
         self, block: Block, drawn: AnyArray, figures: tuple[str, ...]
@@ -170,7 +171,7 @@ class Selection(Utilities):
 
 
 class Response(Selection):
-    """`RandomizedResponse`: the bit is the better of two candidates; if equal, none is wrong."""
+    """`RandomizedResponse`: the true bit is the better of two candidates; ties have no error."""
 
     figures: tuple[str, ...] = ("error",)
 
@@ -188,9 +189,9 @@ Noise: TypeAlias = Callable[[FloatArray, int, int, Random], AnyArray]
 
 
 def flips(heights: FloatArray, k: int, size: int, random: Random) -> AnyArray:
-    """k rounds of permute-and-flip at epsilon / k, each among the candidates that are left.
+    """Draw k rounds of permute-and-flip at epsilon / k, each among the candidates that are left.
 
-    A round is the greatest of utilities with exponential noise (Ding et al. 2021).
+    A round selects the greatest utility with exponential noise (Ding et al. 2021).
     """
     left = np.repeat(heights[None], size, axis=0)
     answers = np.empty((size, k), np.int64)
@@ -201,11 +202,11 @@ def flips(heights: FloatArray, k: int, size: int, random: Random) -> AnyArray:
 
 
 def laplace(heights: FloatArray, k: int, size: int, random: Random) -> AnyArray:
-    """The k greatest utilities with Laplace noise, in the order of the noisy ones.
+    """Draw the k candidates with the greatest noisy utilities, with Laplace noise, in their order.
 
-    Epsilon-DP with the scale k * range sensitivity / epsilon: noise that makes up, in each of the
-    k selected ones, for the most that any other can gain costs epsilon / k (Qiao, Su and Zhang
-    2021).
+    With the scale k * range sensitivity / epsilon this is epsilon-DP: in each of the k selected
+    candidates, noise that makes up for the most that any other can gain costs epsilon / k (Qiao, Su
+    and Zhang 2021).
     """
     noisy = heights + random.laplace(size=(size, heights.size))
     return np.argsort(-noisy, axis=1)[:, :k]
@@ -213,21 +214,21 @@ def laplace(heights: FloatArray, k: int, size: int, random: Random) -> AnyArray:
 
 @dataclass(frozen=True)
 class Rival:
-    """A top-k of other papers in floats: it is simulated, and never released."""
+    """A top-k mechanism of another paper, in floats: it is simulated, and never released."""
 
     k: int
     epsilon: float
     sensitivity: float
     monotonic: bool
-    noise: Noise  # draws of shape (size, k), from utilities in units of their noise
+    noise: Noise  # draws an array (size, k) from utilities in units of the noise scale
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """Pure, for the relation of the sensitivity."""
+        """The pure guarantee, for the neighbors of the sensitivity."""
         return pure_guarantee(self.epsilon, None, "noise without roundings")
 
     def sample(self, rows: AnyArray, size: int, *, rng: int, streams: WordArray) -> AnyArray:
-        """Draws for each row, whose generator depends on the row's stream alone."""
+        """Draw for each row, with a generator that depends on the row's stream alone."""
         rate = float(selection_rate(self.epsilon, self.sensitivity, self.monotonic) / self.k)
         pairs = zip(rate * (rows - rows.max(axis=1, keepdims=True)), streams.tolist(), strict=True)
         draws = [self.noise(row, self.k, size, random_of(rng, name)) for row, name in pairs]
@@ -238,13 +239,13 @@ RIVALS: dict[str, Noise] = {"flips": flips, "laplace": laplace}
 
 
 class TopSelection(Utilities):
-    """`TopK`, `JointTopK`, whose loss has a law, or a `rival`.
+    """`TopK`, a `rival` of it, or `JointTopK`, which has exact figures of the loss.
 
-    Its losses compare utilities: of the i-th place with the i-th greatest of all. The error is the
-    share of the answer that is in no set of k best; the loss the greatest of
-    all places, the total loss the sum of their sizes, and the last loss that of the worst
-    candidate of the answer against the k-th best (l-infinity, l1 and k-relative errors in
-    Gillenwater, Joseph, Muñoz Medina and Ribero 2022).
+    The loss of place i is the i-th greatest utility minus the utility at place i. `loss` is the
+    greatest of all places, `total_loss` the sum of absolute values, and `last_loss` the k-th
+    greatest utility minus the least utility in the answer (l-infinity, l1 and k-relative errors in
+    Gillenwater, Joseph, Muñoz Medina and Ribero 2022). `error` is the share of the answer that is
+    in no set of k best candidates.
     """
 
     figures: tuple[str, ...] = ("error", "loss", "total_loss", "last_loss", "loss_quantile")
@@ -263,7 +264,8 @@ class TopSelection(Utilities):
         best = np.sort(block.rows, axis=1)[:, None, : -self.k - 1 : -1]
         chosen = np.take_along_axis(block.rows[:, None], drawn, axis=2)
         gaps, last = best - chosen, best[..., -1]
-        tied = (chosen == last[..., None]).sum(axis=2)  # as many of them are right as have a place
+        # Of candidates that tie with the k-th best, as many are right as the best k contain.
+        tied = (chosen == last[..., None]).sum(axis=2)
         places = (best == last[..., None]).sum(axis=2)
         right = (chosen > last[..., None]).sum(axis=2) + np.minimum(tied, places)
         return {
@@ -280,7 +282,7 @@ class TopSelection(Utilities):
         return np.argsort(-block.rows, axis=1, kind="stable")[:, : self.k]
 
     def _laws(self, block: Block) -> list[Any]:
-        return [self.mechanism.law(row) for row in self._taken(block.rows)]
+        return [self.mechanism.law(row) for row in self._as_input(block.rows)]
 
     def exact(self, block: Block, names: Collection[str]) -> Figures:
         return of_laws(self._laws(block), None, {"loss"}.intersection(names))

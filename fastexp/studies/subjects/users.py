@@ -109,15 +109,15 @@ class AtEpsilon:
 
     def answers(self, block: Block, rows: AnyArray, size: int, key: int) -> AnyArray:
         """Draw from each data set, with a generator that depends on its number alone."""
-        every = []
+        draws = []
         for row, number in zip(rows, block.streams.tolist(), strict=True):
             random = random_of(key, number)
             answer = self.subject.sample(row.copy(), self.epsilon, size, random)
             values = finite(answer, f"answers of {self.subject.name}")
             if values is None or values.shape != (size,):
                 raise StudyError(f"{self.subject.name} must give size = {size} finite answers")
-            every.append(arrays.canonical(values))
-        return np.array(every)
+            draws.append(arrays.canonical(values))
+        return np.array(draws)
 
 
 class UserNumber(ByLaw):
@@ -130,13 +130,13 @@ class UserNumber(ByLaw):
     ) -> None:
         super().__init__(mechanism, (0.0, 0.0) if bounds is None else bounds)
         self.closed: bool = "law" in parts
-        self._true = "truth" in parts
+        self._has_truth = "truth" in parts
         self.figures: tuple[str, ...] = () if not parts else ("error", "bias")
         if bounds is not None and self.figures:  # bounds determine the range of bins for quantiles
             self.figures = (*self.figures, "error_quantile")
 
     def truths(self, block: Block) -> FloatArray:
-        if self._true:
+        if self._has_truth:
             rows = [self.mechanism.subject.truth(row) for row in block.ordered]
         elif self.closed:
             rows = [self.law(block, row).truth for row in range(block.rows.shape[0])]
@@ -174,7 +174,7 @@ def user_subject(
 ) -> UserNumber | UserSelection:
     """Return a subject in the form of studies; `parts` are those of `OPTIONAL` that it has."""
     mechanism = AtEpsilon(subject, epsilon)
-    figured = tuple(part for part in parts if part != "promise")
+    figure_parts = tuple(part for part in parts if part != "promise")
     if takes == UTILITIES:
-        return UserSelection(mechanism, figured)
-    return UserNumber(mechanism, bounds, figured)
+        return UserSelection(mechanism, figure_parts)
+    return UserNumber(mechanism, bounds, figure_parts)

@@ -1,8 +1,8 @@
-"""Results of tasks added up, in whatever order they come: floats as fractions, counts in bins.
+"""Sums of task results, the same in any order: floats as fractions, and counts in bins.
 
-Quantiles come from bins of fixed edges, which merge by adding integers. A bin is 1/16 of an
-octave: 4.4 % wide. A quantile is read by going linearly through the bin that holds it, which for a
-smooth distribution errs by some 0.1 %. The same edges serve drawn errors (counts) and exact laws
+Quantiles are computed from bins with fixed edges, which merge by adding integers. A bin is 1/16 of
+an octave, 4.4 % wide. A quantile is interpolated linearly within its bin; for a smooth distribution
+the error of that is some 0.1 %. The same edges serve drawn errors (counts) and exact laws
 (probabilities).
 """
 
@@ -20,17 +20,17 @@ from ..._typing import AnyArray, FloatArray, IntArray
 from ...errors import StudyError
 from ..design.design import Cell, Design
 
-PER_OCTAVE, OCTAVES = 16, 40
-BINS = PER_OCTAVE * OCTAVES + 3  # with those of 0 and of all that is beyond the last edge
-UNIT = 1 << 30  # of expected numbers
-OCTAVE_STEPS = np.array([2.0 ** (i / PER_OCTAVE) for i in range(PER_OCTAVE)])
+BINS_PER_OCTAVE, OCTAVES = 16, 40
+BINS = BINS_PER_OCTAVE * OCTAVES + 3  # and one for 0, one below all octaves, one above them
+UNIT = 1 << 30  # units in a bin for one expected data set
+OCTAVE_STEPS = np.array([2.0 ** (i / BINS_PER_OCTAVE) for i in range(BINS_PER_OCTAVE)])
 
 
 @lru_cache(maxsize=64)
 def edges_below(most: float) -> FloatArray:
-    """The edges for errors up to `most`: 0, then 40 octaves, the last at or above `most`.
+    """Return the edges for errors up to `most`: 0, then 40 octaves that end at or above `most`.
 
-    Bin 0 holds the errors of exactly 0, bin j those in (edge j - 1, edge j].
+    Bin 0 holds the errors that are exactly 0, and bin j those in (edge j - 1, edge j].
     """
     top = math.frexp(most)[1]
     octaves = [np.ldexp(OCTAVE_STEPS, top - OCTAVES + o) for o in range(OCTAVES)]
@@ -40,23 +40,23 @@ def edges_below(most: float) -> FloatArray:
 
 
 def edges_of(cell: Cell, figure: str) -> FloatArray:
-    """The edges of the bins for quantiles of a figure of a cell."""
+    """Return the edges of the bins for the quantiles of a figure of a cell."""
     return edges_below(cell.subject.most(figure, cell.n))
 
 
 def counts(values: FloatArray, edges: FloatArray) -> IntArray:
-    """How many of the values >= 0 fall in each bin; what is beyond the last edge, in one more."""
-    where = np.searchsorted(edges, values.reshape(-1), "left")
-    return np.bincount(where, minlength=edges.size + 1).astype(np.int64)
+    """Return the number of values >= 0 in each bin; one more bin is for those above all edges."""
+    bin_index = np.searchsorted(edges, values.reshape(-1), "left")
+    return np.bincount(bin_index, minlength=edges.size + 1).astype(np.int64)
 
 
 def quantile(
     cumulative: FloatArray, edges: FloatArray, p: float, resolution: float
 ) -> float | None:
-    """The p-quantile of bins whose running sums are given, relative to their last one.
+    """Return the p-quantile of bins from their cumulative sums; p is a share of the last sum.
 
-    Where values are multiples of a `resolution` > 0, one of these in the bin is given. None
-    where it is beyond all edges.
+    If all values are multiples of a `resolution` > 0, it is a multiple in the bin (if there is
+    one). If the quantile is above all edges, it is None.
     """
     level = p * float(cumulative[-1])
     j = int(np.searchsorted(cumulative, level * (1 - 1e-12), "left"))
@@ -76,28 +76,28 @@ def quantile(
 
 
 def quanta(masses: FloatArray) -> IntArray:
-    """Expected numbers of data sets in bins, in units of 2**-30: integers add in any order."""
+    """Return expected numbers of data sets as integers in units of 2**-30, to add in any order."""
     return np.rint(np.maximum(masses, 0.0) * float(UNIT)).astype(np.int64)
 
 
 def packed(values: IntArray) -> list[Any]:
-    """Bins as they are written: the first that is not 0, and what it and those after it hold."""
+    """Return bins in the form that is saved: the index of the first that is not 0, and the rest."""
     first = int((values != 0).argmax())
     return [first, values[first:].tolist()]
 
 
-FigureSums: TypeAlias = dict[str, Any]  # of one figure: moments, sums and bins, as JSON has them
-TaskResult: TypeAlias = dict[str, Any]  # "task", "rows", and a list "cells" of figures' sums
+FigureSums: TypeAlias = dict[str, Any]  # moments, sums and bins of one figure, as JSON values
+TaskResult: TypeAlias = dict[str, Any]  # "task", "rows" and "cells": for each, sums by figure
 
-NOT_OF_IT = "a task's result is not one of this study"
+FOREIGN_RESULT = "a task's result is not one of this study"
 NOT_FINITE = "a figure is infinite or not a number: are bounds too wide?"
 
 
 class ExactMoments:
-    """Mean and spread of numbers that come in groups: of each, their sum and centred squares.
+    """Mean and standard deviation of numbers, from the sum and the centred squares of each group.
 
-    With the mean of its group taken off before squaring, equal numbers have no spread; what
-    groups differ by is added from their exact sums.
+    The mean of its group is subtracted from each number before it is squared, so that equal
+    numbers have no spread. The spread between groups is added from their exact sums.
     """
 
     __slots__ = ("_between", "_total", "_within", "count")
@@ -107,7 +107,7 @@ class ExactMoments:
         self._total, self._within, self._between = Fraction(), Fraction(), Fraction()
 
     def add(self, count: int, total: float, squares: float) -> None:
-        """Add a group: how many numbers, their sum, their squares about their mean."""
+        """Add a group: its size, its sum, and the sum of squares about its mean."""
         self.count += count
         self._total += Fraction(total)
         self._within += Fraction(squares)
@@ -120,7 +120,7 @@ class ExactMoments:
 
     @property
     def deviation(self) -> float | None:
-        """The standard deviation of a sample; None of one number."""
+        """The standard deviation of a sample; None for a single number."""
         if self.count < 2:
             return None
         between = self._between - self._total**2 / self.count
@@ -128,12 +128,12 @@ class ExactMoments:
 
 
 def root(x: Fraction) -> float:
-    """The square root of a number that rounding may have brought below 0."""
+    """Return the square root of a number that may be below 0 by a rounding error."""
     return math.sqrt(max(0.0, float(x)))
 
 
 class Figure:
-    """What is known of one figure of one cell so far."""
+    """The sums of one figure of one cell, over the tasks that are finished."""
 
     __slots__ = ("bins", "moments", "most", "sums")
 
@@ -144,7 +144,7 @@ class Figure:
         self.bins: dict[str, AnyArray] = defaultdict(lambda: np.zeros(BINS, object))
 
     def add(self, part: FigureSums, rows: int) -> None:
-        """Add the sums of a task with so many data sets."""
+        """Add the sums of a task of `rows` data sets."""
         for name, (total, squares) in part.get("moments", {}).items():
             self.moments[name].add(rows, total, squares)
         for name, total in part.get("sums", {}).items():
@@ -155,19 +155,19 @@ class Figure:
 
 
 class Totals:
-    """All cells of a study. Its size does not depend on the number of data sets."""
+    """The sums of all cells of a study. Their size does not grow with the number of data sets."""
 
     def __init__(self, design: Design) -> None:
         self.cells = design.cells
         self.figures: list[dict[str, Figure]] = [defaultdict(Figure) for _ in design.cells]
-        self.rows: Counter[int] = Counter()  # data sets of each scenario
+        self.rows: Counter[int] = Counter()  # the number of data sets, by scenario
 
     def add(self, result: TaskResult, scenario: int) -> None:
         """Add the result of a task of a scenario."""
         pairs = zip(self.cells, self.figures, strict=True)
         places = [figures for cell, figures in pairs if cell.scenario == scenario]
         if len(places) != len(result["cells"]):
-            raise StudyError(NOT_OF_IT)
+            raise StudyError(FOREIGN_RESULT)
         self.rows[scenario] += result["rows"]
         try:
             for figures, parts in zip(places, result["cells"], strict=True):
