@@ -1,7 +1,7 @@
-"""One pass over the rows: in memory as far as they fit, else sorted on disk, by person and group.
+"""One pass over the rows: in memory if they fit, else sorted on disk, by person and then by group.
 
-On disk, where persons are bounded, the rows of each come together first, and each answer says
-which of them count; then the rows of each group come together, and answers are drawn for ranges
+On disk, if there are persons, the rows of each are first brought together, and each answer chooses
+those that count. Then the rows of each group are brought together, and answers are drawn for ranges
 of groups. A group that is larger than the memory is answered in passes over its rows.
 """
 
@@ -43,9 +43,9 @@ LARGE = (
 def read_and_draw(
     call: Call, parts: Iterator[Sequence[Any]], room: Room | None
 ) -> tuple[Names, list[Any]]:
-    """The groups in order, and each answer for all of them.
+    """Return the groups in order, and each answer for all of them.
 
-    room: where rows go that do not fit into memory; None: they stay there.
+    room: the memory for rows, and the folder for rows that do not fit; None: all stay in memory.
     """
     reader = Reader(call)
     held = Held(reader.none(), streamed=room is not None)
@@ -56,7 +56,7 @@ def read_and_draw(
     part = held.joined()
     names, order = reader.numbering()
     codes = part.codes
-    if order is not None:  # of groups of the data, which were numbered as they came
+    if order is not None:  # groups from the data were numbered in the order of reading
         codes = np.append(np.argsort(order), -1)[codes]
     rows = RowKeys(codes, names, *(() if part.persons is None else persons_of(part.persons)))
     results = call.results(names.size)
@@ -98,11 +98,11 @@ def _not_drawn_alone(
 def beyond_memory(
     call: Call, reader: Reader, held: Held, rest: Iterator[Sequence[Any]], room: Room
 ) -> tuple[Names, list[Any]]:
-    """The groups in order, and each answer for all of them.
+    """Return the groups in order, and each answer for all of them, with rows on disk.
 
-    `held` is what was read so far, `rest` the parts that were not.
+    `held` has the parts that were read so far, `rest` the columns of those that were not.
     """
-    held_parts = (held.parts.pop(0) for _ in range(len(held.parts)))  # each is let go
+    held_parts = (held.parts.pop(0) for _ in range(len(held.parts)))  # frees each part in turn
     parts = chain(held_parts, (reader.part(columns) for columns in rest))
     with (
         private_folder(room.temp) as folder,
@@ -118,8 +118,8 @@ def beyond_memory(
 class _Disk:
     """Rows on disk, and which of them each answer counts.
 
-    Memory is split in thirds: rows that are not written yet, rows that are handed out, and what
-    is computed from these.
+    One third of the memory is for rows that are not written yet, one for rows that are read back,
+    and one for what is computed from these.
     """
 
     def __init__(self, call: Call, reader: Reader, folder: str, memory: int) -> None:
@@ -155,7 +155,7 @@ class _Disk:
         return results
 
     def _in_passes(self, answer: int, code: int) -> tuple[Any, int]:
-        """A draw, and from how many records."""
+        """A draw, and the number of records that it is from."""
         call, reading = self._call, self._steps.reader.of[answer]
         mechanism = call.answers[answer].mechanism
 
