@@ -377,8 +377,8 @@ class _SessionCall(ReleaseCall):
 
     reading: _Reading
 
-    def settle(self, draw: Draw, check: Check) -> list[Any]:
-        return super().settle(lambda: self.reading.of(draw), check)
+    def charge_and_draw(self, draw: Draw, check: Check) -> list[Any]:
+        return super().charge_and_draw(lambda: self.reading.of(draw), check)
 
 
 def _check_person(frame: Frame, person: str | None) -> None:

@@ -34,7 +34,7 @@ def rows_of(query: Scope, answer: Answer) -> int:
 
 def visible(answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
     """The answers without the coins."""
-    return tuple(one for one in answers if not isinstance(one.mechanism, Appearance))
+    return tuple(answer for answer in answers if not isinstance(answer.mechanism, Appearance))
 
 
 def deciding_of(query: Scope, answers: tuple[Answer, ...]) -> Deciding | None:
@@ -58,9 +58,11 @@ def appearing(
     query: Scope, answers: tuple[Answer, ...], names: Names, values: list[Any]
 ) -> tuple[Names, list[Any]]:
     """The groups that appear, and their answers, without the coins."""
-    which = np.flatnonzero(appear(query, answers, values))
+    group_indices = np.flatnonzero(appear(query, answers, values))
     chosen = [
-        [one[i] for i in which.tolist()] if isinstance(one, list) else one[which]
-        for one in values[: len(visible(answers))]
+        [column[i] for i in group_indices.tolist()]
+        if isinstance(column, list)
+        else column[group_indices]
+        for column in values[: len(visible(answers))]
     ]
-    return names.taken(which), chosen
+    return names.taken(group_indices), chosen

@@ -28,30 +28,30 @@ class Indices(Results):
         ]
         self._deciding = deciding_of(call.query, call.answers)
 
-    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+    def draw(self, answers: list[int], segments: Segments, names: Names, first: int = 0) -> None:
         """Draw these answers from the same segments; `first` is the index of the first group."""
         call = self._call
         several = [
             answer.mechanism._draws(segments, call.words(answer, names), self._size)
-            for answer in (call.answers[i] for i in which)
+            for answer in (call.answers[i] for i in answers)
         ]
-        for i, drawn in zip(which, draw_together(several, self._size, call.threads), strict=True):
+        for i, drawn in zip(answers, draw_together(several, self._size, call.threads), strict=True):
             self.arrays[i][first : first + names.size] = drawn
             if self._deciding is not None and i == self._deciding.which:
                 empty = first + np.flatnonzero(np.diff(segments.offsets) == 0)
                 self.arrays[i][empty, :, -1] = NOBODY
 
-    def ranks(self, which: list[int]) -> RankStatistic | None:
+    def ranks(self, answers: list[int]) -> RankStatistic | None:
         """The statistic of a single answer, if its words do not depend on all records."""
         keyed = self._call.released and not self._call.fresh
-        alone = len(which) == 1 and not keyed
-        return self._call.answers[which[0]].mechanism._ranks if alone else None
+        alone = len(answers) == 1 and not keyed
+        return self._call.answers[answers[0]].mechanism._ranks if alone else None
 
-    def put(self, which: int, group: int, index: Any, records: int = 1) -> None:
+    def put(self, answer: int, group: int, index: Any, records: int = 1) -> None:
         """Store a draw that was made elsewhere; of a list, as many values as the answer has."""
-        drawn = self.arrays[which]
+        drawn = self.arrays[answer]
         drawn[group] = index if drawn.ndim == 2 else index[: drawn.shape[-1]]
-        if records == 0 and self._deciding is not None and which == self._deciding.which:
+        if records == 0 and self._deciding is not None and answer == self._deciding.which:
             drawn[group, :, -1] = NOBODY
 
     def answers(self, order: IntArray | None) -> list[Any]:
@@ -70,17 +70,17 @@ def together(call: CoreCall, reader: Reader) -> list[tuple[int, list[int]]]:
     If rows have persons, each answer is alone, as it makes its own choice among their rows.
     """
     if call.query.person is not None:
-        return [(reading, [which]) for which, reading in enumerate(reader.of)]
+        return [(reading, [answer]) for answer, reading in enumerate(reader.readings)]
     return [
-        (reading, [which for which, other in enumerate(reader.of) if other == reading])
+        (reading, [answer for answer, other in enumerate(reader.readings) if other == reading])
         for reading in range(reader.count)
     ]
 
 
 def counted(
-    call: CoreCall, which: int, rows: RowKeys, codes: IntArray, values: AnyArray
+    call: CoreCall, answer_index: int, rows: RowKeys, codes: IntArray, values: AnyArray
 ) -> IntArray:
     """The groups of `codes`, with -1 for rows of a person beyond the limits of an answer."""
-    answer, query = call.answers[which], call.query
+    answer, query = call.answers[answer_index], call.query
     limits = Limits(query.max_groups, rows_of(query, answer))
     return bounded(rows, codes, values, limits, answer.mechanism, partial(call.choice, answer))

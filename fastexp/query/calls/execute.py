@@ -56,7 +56,7 @@ def execute(call: Call, frame: Frame, output: Output | None = None) -> Any:
             check_temp(frame.room.temp)
 
     with _place(call, output) as place:
-        packed, *values = call.settle(draw, check)
+        packed, *values = call.charge_and_draw(draw, check)
         groups = query.groups
         columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
         for answer, kind, results in zip(answers, kinds, values, strict=True):

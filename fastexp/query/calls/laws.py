@@ -49,7 +49,7 @@ class LawCall(SampleCall):
 class Analysis(NamedTuple):
     """One answer by group: laws or figures, the numbers of records that count, and draws."""
 
-    wanted: AnyArray
+    results: AnyArray
     records: IntArray
     draws: AnyArray | None
 
@@ -59,33 +59,33 @@ class Analyses(Results):
 
     def __init__(self, call: LawCall, groups: int) -> None:
         self._call = call
-        self._wanted: list[AnyArray] = [self._room(groups, answer) for answer in call.answers]
+        self._results: list[AnyArray] = [self._room(groups, answer) for answer in call.answers]
         self._records = [np.zeros(groups, np.int64) for _ in call.answers]
         self._draws = None if call.size is None else Indices(call, groups)
-        self.arrays = [*self._records, *self._wanted]
+        self.arrays = [*self._records, *self._results]
 
     def _room(self, groups: int, answer: Answer) -> AnyArray:  # noqa: ARG002  # figures use it
         """An empty array for the laws or figures of an answer."""
         return np.empty(groups, object)
 
-    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+    def draw(self, answers: list[int], segments: Segments, names: Names, first: int = 0) -> None:
         """Analyse these answers from the same segments; `first` is the index of the first group."""
         if self._draws is not None:
-            self._draws.draw(which, segments, names, first)
-        for i in which:
+            self._draws.draw(answers, segments, names, first)
+        for i in answers:
             answer = self._call.answers[i]
             self._records[i][first : first + names.size] = np.diff(segments.offsets)
             for g in range(names.size):
                 values = np.ascontiguousarray(segments.some(g, g + 1).values)
-                self._wanted[i][first + g] = self._call.of(answer, answer.mechanism._exact(values))
+                self._results[i][first + g] = self._call.of(answer, answer.mechanism._exact(values))
 
     def answers(self, order: IntArray | None) -> list[Analysis]:
         """The analyses by answer, in the order of the groups."""
-        draws = [None] * len(self._wanted) if self._draws is None else self._draws.answers(order)
+        draws = [None] * len(self._results) if self._draws is None else self._draws.answers(order)
         groups = slice(None) if order is None else order
         return [
-            Analysis(wanted[groups], records[groups], drawn)
-            for wanted, records, drawn in zip(self._wanted, self._records, draws, strict=True)
+            Analysis(results[groups], records[groups], drawn)
+            for results, records, drawn in zip(self._results, self._records, draws, strict=True)
         ]
 
 
@@ -130,8 +130,8 @@ def laws_of(
     by_name = {answer.name: a for answer, a in zip(call.answers, analyses, strict=True)}
     return Laws(
         key_columns(query.by, names) if query.by else [],
-        {name: a.wanted.tolist() for name, a in by_name.items()},
-        {name: [_true_of(law) for law in a.wanted] for name, a in by_name.items()},
+        {name: a.results.tolist() for name, a in by_name.items()},
+        {name: [_true_of(law) for law in a.results] for name, a in by_name.items()},
         {name: a.records for name, a in by_name.items()},
         {name: a.draws for name, a in by_name.items() if a.draws is not None},
     )
@@ -182,7 +182,7 @@ class AccuracyCall(LawCall):
     def appears(self, analyses: list[Analysis]) -> FloatArray:
         """The probability that each group appears."""
         decider = analyses[-1 if self._deciding is None else self._deciding.which]
-        return np.where(decider.records > 0, decider.wanted[:, 0, -1], 0.0)
+        return np.where(decider.records > 0, decider.results[:, 0, -1], 0.0)
 
     def results(self, groups: int) -> Figures:
         """Empty figures for each answer and group."""
@@ -219,7 +219,7 @@ def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:
         columns.append(Column(title, "text", words * names.size))
     records = np.stack([analyses[i].records for _, i in each], 1)
     columns.append(Column("n", "integers", records.reshape(-1)))
-    figures = np.concatenate([a.wanted for a in analyses[: len(answers)]], axis=1)
+    figures = np.concatenate([a.results for a in analyses[: len(answers)]], axis=1)
     for name, column in zip(FIGURES[1:], figures.reshape(-1, len(FIGURES)).T, strict=False):
         columns.append(Column(name, "floats", column.copy()))
     if call.query.private is not None:

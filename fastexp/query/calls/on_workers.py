@@ -45,10 +45,10 @@ LOST = "records: the workers did not return one answer for each group; see the e
 def check_workers(frame: Workers) -> None:
     """Refuse workers with another version of fastexp, before the charge, by a task without rows."""
     try:
-        there = frame.ask(version)
+        workers_version = frame.ask(version)
     except Exception:  # an engine's error; its message may hold anything
-        there = ""
-    if there != version():
+        workers_version = ""
+    if workers_version != version():
         raise ParameterError(UNFIT.format(version()))
 
 
@@ -65,7 +65,7 @@ def _by_workers(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list
         return _draw_private(call, frame, workers)
     names = _names(call, workers)
     query = of_groups(call.query, names) if call.query.by else call.query
-    sent = call.sent(query)
+    worker_call = call.for_workers(query)
     results = call.results(names.size)
     alone = (
         call.released
@@ -76,8 +76,8 @@ def _by_workers(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list
             for one in call.answers
         )
     )
-    work = _work(sent, frame, names)
-    run = _Run(work, sent.uses, workers, released=call.released)
+    work = _work(worker_call, frame, names)
+    run = _Run(work, worker_call.uses, workers, released=call.released)
     if alone:
         _draw_alone(call, run, results)
     elif names.size:
@@ -104,9 +104,9 @@ def _sorted(read: Callable[[], Sequence[Any]], released: bool, private: bool) ->
 
 def _draw_private(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list[Any]]:
     """Let workers draw for private groups, then ask them for the names of those that appear."""
-    sent = call.sent(call.query)
-    work = _work(sent, frame, None)
-    run = _Run(work, sent.uses, workers, released=True)
+    worker_call = call.for_workers(call.query)
+    work = _work(worker_call, frame, None)
+    run = _Run(work, worker_call.uses, workers, released=True)
     first, *columns = _drawn_there(run, PARTS, NAME_WORDS + len(call.results(0).columns()))
     columns = [column[first < 0] for column in columns]
     ids, words = by_words(columns[:NAME_WORDS])
@@ -117,8 +117,8 @@ def _draw_private(call: Call, frame: Frame, workers: Workers) -> tuple[Names, li
     def read() -> Sequence[Any]:
         named = Task("named", kinds, (words,))
         tasks = [named, Task("summed", kinds, by=0, calls=workers.calls)]
-        pieces, which, _ = workers.run(work, uses, tasks)
-        return names_in(pieces, which, len(words)) or frame.empty(uses) or ()
+        pieces, index, _ = workers.run(work, uses, tasks)
+        return names_in(pieces, index, len(words)) or frame.empty(uses) or ()
 
     names = _sorted(read, released=True, private=True)
     words_of = names.name_words()
@@ -137,7 +137,9 @@ def _work(call: CoreCall, frame: Frame, names: Names | None) -> Work:
         raise FastexpError("a frame on workers without types: please report this")
     reader = Reader(call)
     floats, kinds = [False] * reader.count, ["i8"] * reader.count
-    for answer, reading, place in zip(call.answers, reader.of, call.uses.records, strict=True):
+    for answer, reading, place in zip(
+        call.answers, reader.readings, call.uses.records, strict=True
+    ):
         kind, mechanism = type_of(empty[place]), answer.mechanism
         are_numbers = not (mechanism._labels or isinstance(mechanism, Appearance))
         floats[reading] = are_numbers and (kind.floats or kind.held in UNKNOWN)
@@ -163,8 +165,8 @@ class _Run:
         tasks = [Task("numbered", kinds)]
         if self._uses.person is not None:
             tasks = [Task("numbered", (*kinds, *["i8"] * NAME_WORDS))]
-            tells_apart = len(kinds) + SORTED[0]  # the first word of an integer is only its kind
-            tasks += [Task("bounded", kinds, by=tells_apart, calls=self.calls)]
+            person_word = len(kinds) + SORTED[0]  # the first word of an integer is only its kind
+            tasks += [Task("bounded", kinds, by=person_word, calls=self.calls)]
         every = [*tasks, *last]
         return _withheld(lambda: self._workers.run(self.work, self._uses, every), self._released)
 
@@ -206,9 +208,9 @@ def _draw_alone(call: Call, run: _Run, results: Results) -> None:
             mechanism = call.answers[i].mechanism
             counts = Counted(points[mine], numbers[mine])
             results.put(i, 0, mechanism._streamed(counts, call.threads))
-    for _, which in together(call, run.work.steps.reader):
-        records = RecordsOnWorkers(run, which[0])  # the same for all these answers
-        for i in which:
+    for _, answer_indices in together(call, run.work.steps.reader):
+        records = RecordsOnWorkers(run, answer_indices[0])  # the same for all these answers
+        for i in answer_indices:
             if i not in few:
                 results.put(i, 0, call.answers[i].mechanism._streamed(records, call.threads))
 
@@ -219,7 +221,7 @@ class RecordsOnWorkers(Unsorted):
     def __init__(self, run: _Run, answer: int) -> None:
         super().__init__(lambda: iter(()))
         self._run, self._answer = run, answer
-        self._reading = run.work.steps.reader.of[answer]
+        self._reading = run.work.steps.reader.readings[answer]
 
     def raw_parts(self) -> Iterator[AnyArray]:
         """All records as one array, for when they are few."""
@@ -229,12 +231,12 @@ class RecordsOnWorkers(Unsorted):
 
     def _sampled(self) -> AnyArray:
         if self._sample is None:
-            what, values = self._run.columns(Task("sampled", ("i8", "i8"), (self._answer,)))
-            self._total = int(values[what == SEEN].sum())
-            step = int(what.max(initial=1))
-            while (what > 0).sum() and np.sum(what[what > 0] / step) > 2 * SAMPLE:
+            marks, values = self._run.columns(Task("sampled", ("i8", "i8"), (self._answer,)))
+            self._total = int(values[marks == SEEN].sum())
+            step = int(marks.max(initial=1))
+            while (marks > 0).sum() and np.sum(marks[marks > 0] / step) > 2 * SAMPLE:
                 step *= 2
-            chosen = [values[what == one][:: step // one] for one in np.unique(what[what > 0])]
+            chosen = [values[marks == one][:: step // one] for one in np.unique(marks[marks > 0])]
             records = np.concatenate(chosen) if chosen else NOTHING
             self._sample = np.sort(self._of_bits(records))
         return self._sample
@@ -246,13 +248,13 @@ class RecordsOnWorkers(Unsorted):
         threads: int | None = None,  # noqa: ARG002  # workers have their own
     ) -> Gathered:
         total = self.total()
-        what, values = self._run.columns(Task("gathered", ("i8", "i8"), (self._answer, one, room)))
-        if int(values[what == SEEN].sum()) != total:
+        marks, values = self._run.columns(Task("gathered", ("i8", "i8"), (self._answer, one, room)))
+        if int(values[marks == SEEN].sum()) != total:
             raise InvalidRecords(AGAIN)
-        is_count = what >= 0
-        counts = np.zeros(int(what.max(initial=0)) + 1, np.int64)
-        np.add.at(counts, what[is_count], values[is_count])
-        return Gathered(self._of_bits(values[what == VALUE]), counts)
+        is_count = marks >= 0
+        counts = np.zeros(int(marks.max(initial=0)) + 1, np.int64)
+        np.add.at(counts, marks[is_count], values[is_count])
+        return Gathered(self._of_bits(values[marks == VALUE]), counts)
 
     def _of_bits(self, values: IntArray) -> AnyArray:
         return self._run.work.steps.of_bits(values, self._reading)

@@ -67,12 +67,12 @@ class Reader:
     def __init__(self, call: CoreCall) -> None:
         self._uses = uses = call.uses
         first: dict[Any, Answer] = {}
-        readings = []
+        keys = []
         for answer, place in zip(call.answers, uses.records, strict=True):
-            readings.append((place, answer.nan, answer.mechanism._read_as(answer.nan)))
-            first.setdefault(readings[-1], answer)
-        self.of: list[int] = [list(first).index(reading) for reading in readings]  # by answer
-        self._first = [(reading[0], answer) for reading, answer in first.items()]
+            keys.append((place, answer.nan, answer.mechanism._read_as(answer.nan)))
+            first.setdefault(keys[-1], answer)
+        self.readings: list[int] = [list(first).index(key) for key in keys]  # by answer
+        self._first = [(key[0], answer) for key, answer in first.items()]
         self.count: int = len(first)
         self._threads = call.threads
         self._groups, self._by = call.query.groups, call.query.by
@@ -97,9 +97,9 @@ class Reader:
             if read.size != size or codes.size != size:
                 raise ParameterError(LENGTHS)
             with naming(answer.column):
-                there, whole = present(codes, read, gaps, answer.nan)
-            records.append(whole)
-            missing.append(None if there is codes else (codes >= 0) & (there < 0))
+                counted, filled = present(codes, read, gaps, answer.nan)
+            records.append(filled)
+            missing.append(None if counted is codes else (codes >= 0) & (counted < 0))
         return Part(codes, records, missing, self._persons(columns, size))
 
     def numbering(self) -> tuple[Names, IntArray | None]:
@@ -131,7 +131,7 @@ class GroupsOfData:
         self._private = private
         self._numbers: dict[Any, int] = {}
         self._width = 1
-        self._only: Names | None = None  # the groups of the first part that has any
+        self._first_names: Names | None = None  # the groups of the first part that has any
 
     def codes(self, keys: list[Any]) -> IntArray:
         """The number of each row's group; -1 if its key is missing."""
@@ -140,17 +140,17 @@ class GroupsOfData:
         codes, names = numbered([read(column) for column in keys], "by")
         numbers = self._numbers
         if not numbers:
-            if self._only is None or self._only.size == 0:
-                self._only = names
+            if self._first_names is None or self._first_names.size == 0:
+                self._first_names = names
                 return codes
-            numbers.update({label: i for i, label in enumerate(self._only.labels())})
+            numbers.update({label: i for i, label in enumerate(self._first_names.labels())})
         places = [numbers.setdefault(label, len(numbers)) for label in names.labels()]
         return np.append(np.array(places, np.int64), -1)[codes]
 
     def numbering(self) -> tuple[Names, IntArray | None]:
         """The groups in increasing order, and the number of each in parts; None: its index."""
-        if not self._numbers and self._only is not None:
-            return self._only, None
+        if not self._numbers and self._first_names is not None:
+            return self._first_names, None
         labels = list(self._numbers)
         columns: list[Any] = [labels] if self._width == 1 else list(zip(*labels, strict=True))
         lists = [list(column) for column in columns or [()] * self._width]

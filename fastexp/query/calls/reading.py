@@ -33,7 +33,7 @@ from .steps import Steps
 if TYPE_CHECKING:
     from ..disk.memory import Room
 
-NONE = np.zeros(0, np.int64)
+NO_ROWS = np.zeros(0, np.int64)
 LARGE = (
     "one group has more rows than fit into memory, and {} cannot process a group in parts: raise "
     "memory (the limit for rows of paths, relations and Dask)"
@@ -61,31 +61,31 @@ def read_and_draw(
     rows = RowKeys(codes, names, *(() if part.persons is None else persons_of(part.persons)))
     results = call.results(names.size)
     is_alone = call.released and call.fresh and not call.query.by and part.persons is None
-    for reading, which in together(call, reader):
+    for reading, answers in together(call, reader):
         values, missing = part.records[reading], part.missing[reading]
         if is_alone:
-            which = _not_drawn_alone(call, results, which, values, missing)
-            if not which:
+            answers = _not_drawn_alone(call, results, answers, values, missing)
+            if not answers:
                 continue
         present = codes if missing is None else np.where(missing, -1, codes)
-        with naming(call.answers[which[0]].column):
-            counted_codes = counted(call, which[0], rows, present, values)
+        with naming(call.answers[answers[0]].column):
+            counted_codes = counted(call, answers[0], rows, present, values)
             segments = grouped(
-                results.ranks(which), values, Codes(counted_codes), names.size, call.threads
+                results.ranks(answers), values, Codes(counted_codes), names.size, call.threads
             )
-            results.draw(which, segments, names)
+            results.draw(answers, segments, names)
     return names, results.answers(None)
 
 
 def _not_drawn_alone(
-    call: Call, results: Results, which: list[int], values: AnyArray, missing: AnyArray | None
+    call: Call, results: Results, answers: list[int], values: AnyArray, missing: AnyArray | None
 ) -> list[int]:
     """Draw answers as their mechanisms draw without groups; return those that cannot be drawn so.
 
     Fewer kernels are compiled for such a draw than for draws by group.
     """
     records, others = values if missing is None else values[~missing], []
-    for answer in which:
+    for answer in answers:
         with naming(call.answers[answer].column):
             index = call.answers[answer].mechanism._streamed(records, call.threads)
         if index is None:
@@ -127,7 +127,7 @@ class _Disk:
         persons = call.query.person is not None
         self._spill = spill.Spill(folder, memory // 3, reader.count, persons=persons)
         self._most = max(1, memory // 3 // self._spill.row_bytes)
-        self._nothing = spill.SpillPart(NONE, NONE, [NONE] * reader.count)
+        self._nothing = spill.SpillPart(NO_ROWS, NO_ROWS, [NO_ROWS] * reader.count)
 
     def close(self) -> None:
         self._spill.close()
@@ -156,7 +156,7 @@ class _Disk:
 
     def _in_passes(self, answer: int, code: int) -> tuple[Any, int]:
         """A draw, and the number of records that it is from."""
-        call, reading = self._call, self._steps.reader.of[answer]
+        call, reading = self._call, self._steps.reader.readings[answer]
         mechanism = call.answers[answer].mechanism
 
         def records() -> Iterator[AnyArray]:

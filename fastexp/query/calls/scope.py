@@ -58,11 +58,11 @@ class Scope(HtmlRepr):
         put = object.__setattr__
         columns = _columns(by)
         put(self, "by", columns)
-        whose = None if person is None else column_name("person", person)
-        put(self, "person", whose)
+        person_column = None if person is None else column_name("person", person)
+        put(self, "person", person_column)
         put(self, "max_groups", validate.counting("max_groups", max_groups))
         put(self, "max_rows", validate.counting("max_rows", max_rows))
-        put(self, "membership", checked_membership(membership, whose))
+        put(self, "membership", checked_membership(membership, person_column))
         if columns and groups is None:
             raise ParameterError(
                 "groups must be given with by: the public list of groups to answer. Which groups "
@@ -70,10 +70,10 @@ class Scope(HtmlRepr):
             )
         if not columns and (groups is not None or self.max_groups > 1):
             raise ParameterError("groups and max_groups need by, the columns of groups")
-        which = groups_of(groups, columns) if columns else None
-        private = which if isinstance(which, PrivateGroups) else None
+        group_choice = groups_of(groups, columns) if columns else None
+        private = group_choice if isinstance(group_choice, PrivateGroups) else None
         put(self, "private", private)
-        put(self, "groups", None if isinstance(which, PrivateGroups) else which)
+        put(self, "groups", None if isinstance(group_choice, PrivateGroups) else group_choice)
         if private is not None and self.membership == "public":
             raise ParameterError('private groups need by, and membership="private"')
 
@@ -122,15 +122,15 @@ class Results:
 
     arrays: list[AnyArray]
 
-    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+    def draw(self, answers: list[int], segments: Segments, names: Names, first: int = 0) -> None:
         """Compute these answers from the same segments; `first` is the index of the first group."""
         raise NotImplementedError
 
-    def ranks(self, which: list[int]) -> RankStatistic | None:  # noqa: ARG002  # draws use it
+    def ranks(self, answers: list[int]) -> RankStatistic | None:  # noqa: ARG002  # draws use it
         """The statistic, if these answers need only the records around its ranks."""
         return None
 
-    def put(self, which: int, group: int, index: Any, records: int = 1) -> None:
+    def put(self, answer: int, group: int, index: Any, records: int = 1) -> None:
         """Store a draw of a release that was made elsewhere, from this number of records."""
         raise NotImplementedError
 
@@ -176,11 +176,11 @@ class CoreCall(Protocol):
 class Call(CoreCall, Protocol):
     """A call in this process: what differs between releases and samples."""
 
-    def settle(self, draw: Draw, check: Check) -> list[Any]:
+    def charge_and_draw(self, draw: Draw, check: Check) -> list[Any]:
         """Return what `draw` returns, or answers that were kept; `check` refuses mistakes first."""
         ...
 
-    def sent(self, query: Scope) -> CoreCall:
+    def for_workers(self, query: Scope) -> CoreCall:
         """The call for an engine's workers; `query` is the same query, with the groups to draw."""
         ...
 

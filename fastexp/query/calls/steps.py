@@ -38,7 +38,7 @@ class Steps:
         if not self._floats and part.codes.size:  # an empty part has no type
             self._floats = [values.dtype.kind == "f" for values in part.records]
         counts = np.zeros(part.codes.size, np.int64)
-        for answer, reading in enumerate(self.reader.of):
+        for answer, reading in enumerate(self.reader.readings):
             missing = part.missing[reading]
             counts |= 1 << answer if missing is None else np.where(missing, 0, 1 << answer)
         floats = self._floats or [False] * len(part.records)
@@ -57,7 +57,7 @@ class Steps:
             raise FastexpError("rows without persons where persons are bounded: please report this")
         rows = RowKeys(part.codes, names, part.persons.ids, part.persons.words)
         counts = np.zeros_like(part.counts)
-        for answer, reading in enumerate(self.reader.of):
+        for answer, reading in enumerate(self.reader.readings):
             codes = np.where(part.counts >> answer & 1 == 1, part.codes, -1)
             with naming(self._call.answers[answer].column):
                 codes = counted(self._call, answer, rows, codes, self.records(part, reading))

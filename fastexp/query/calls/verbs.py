@@ -70,12 +70,12 @@ class ReleaseCall(DrawingCall, Call):
         self.query, self.answers = query, with_coin(query, answers)
         self.uses = uses_of(query, self.answers)
         self.threads = validate.threads(threads)
-        default = label is None and key is not None
-        named = _default_label(query, answers) if default else label
-        line = check_key(CallOptions(key=key, label=named, budget=budget))
-        self._key, self._budget, self._line = key, budget, line
+        is_default = label is None and key is not None
+        word_label = _default_label(query, answers) if is_default else label
+        checked_label = check_key(CallOptions(key=key, label=word_label, budget=budget))
+        self._key, self._budget, self._word_label = key, budget, checked_label
         self._note = checked_note(note, budget)
-        self._label, self.fresh = None if default else line, key is None
+        self._label, self.fresh = None if is_default else checked_label, key is None
         self._origin = origin
         questions_of(query, answers).promise()  # refuses limits that mean nothing here
         if query.by and query.groups is None and query.private is None:
@@ -88,7 +88,7 @@ class ReleaseCall(DrawingCall, Call):
 
     def words(self, answer: Answer, names: Names) -> WordSource:
         """Words of the system, or of the key, the query, the group and its records."""
-        if self._key is None or self._line is None:
+        if self._key is None or self._word_label is None:
             return FreshWords()
         return KeyedWords(self._question_key(self._key, answer), names)
 
@@ -96,14 +96,14 @@ class ReleaseCall(DrawingCall, Call):
         """The key of the hash; it is fresh without a release key."""
         return contribution.release_choice(self._key, answer.mechanism, self._label_of(answer))
 
-    def sent(self, query: Scope) -> SentCall:
+    def for_workers(self, query: Scope) -> WorkerCall:
         """The call for workers, under a fresh key if the release has none.
 
         A task that runs again therefore draws the same, and nobody can choose among its runs.
         """
         key = release_key() if self._key is None else self._key
         labels = [(answer, self._label_of(answer)) for answer in self.answers]
-        return SentCall(
+        return WorkerCall(
             query,
             self.answers,
             [self._question_key(key, answer) for answer in self.answers],
@@ -111,14 +111,14 @@ class ReleaseCall(DrawingCall, Call):
         )
 
     def _label_of(self, answer: Answer) -> str:
-        plain = visible(self.answers)
-        return label_of(answer, plain, self._line or "") if answer in plain else self._line or ""
+        plain, label = visible(self.answers), self._word_label or ""
+        return label_of(answer, plain, label) if answer in plain else label
 
     def _question_key(self, key: ReleaseKey, answer: Answer) -> WordArray:
         rule = self._rules[answer.nan, rows_of(self.query, answer)]
         return question_key(key, query_digest(answer.mechanism, self._label_of(answer), rule))
 
-    def settle(self, draw: Draw, check: Check) -> list[Any]:
+    def charge_and_draw(self, draw: Draw, check: Check) -> list[Any]:
         """Charge before a row is read, and then draw."""
         answers: list[Any] = charge_and_draw(
             self._budget, self._label, self.question, draw, check, self._note,
@@ -139,7 +139,7 @@ class ReleaseCall(DrawingCall, Call):
         return {way: rule_of(options._replace(nan=way[0], max_rows=way[1])) for way in ways}
 
 
-class SentCall(DrawingCall):
+class WorkerCall(DrawingCall):
     """A release on an engine's workers, which get only keys derived for its own questions."""
 
     query: Scope
@@ -196,12 +196,12 @@ class SampleCall(DrawingCall, Call):
         """The key of the hash, from the answer's seed."""
         return contribution.sample_choice(self._seed_of(answer))
 
-    def settle(self, draw: Draw, check: Check) -> list[Any]:
+    def charge_and_draw(self, draw: Draw, check: Check) -> list[Any]:
         """Draw without a charge."""
         check()
         return draw()
 
-    def sent(self, query: Scope) -> CoreCall:
+    def for_workers(self, query: Scope) -> CoreCall:
         """The call for workers."""
         call = copy(self)
         call.query, call.uses, call.threads = query, uses_of(query, self.answers), 1
@@ -254,8 +254,8 @@ def questions_of(
     ]
     if query.private is not None:  # persons are counted: one more changes a group's number by 1
         deciding_of(query, answers)  # refuses answers of which none can decide
-        whole = questions[0]._replace(mechanism=query.private, column="", form=form)
-        questions.append(whole._replace(max_rows=1))
+        group_question = questions[0]._replace(mechanism=query.private, column="", form=form)
+        questions.append(group_question._replace(max_rows=1))
     return Questions(tuple(questions))
 
 

@@ -35,10 +35,10 @@ from .steps import Steps
 
 Columns: TypeAlias = list[IntArray]
 SAMPLE = 1 << 14  # records of a task in a sample, at most
-PIECE, PIECES = 8, "<i8"  # bytes of a piece of a name, and the type in which it is sent
+PIECE, PIECE_TYPE = 8, "<i8"  # bytes of a piece of a name, and the type in which it is sent
 PART_BITS = 14
 PARTS = 1 << PART_BITS
-MIXED = np.uint64(0x9E3779B97F4A7C15)  # spreads numbers with any step over all parts
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # spreads numbers with any step over all parts
 SEEN, VALUE = -1, -2  # marks of rows of a pass: the number of records, a record; counts have >= 0
 FAILED = (
     "fastexp: a task failed; its message is withheld, because it may contain data. Possible "
@@ -81,10 +81,10 @@ class Work:
         self, method: str, parts: Iterator[Sequence[Any]], arguments: tuple[Any, ...]
     ) -> Iterator[Columns]:
         """Yield what a method gives; every failure has the same text, as engines log it."""
-        given = iter(getattr(self, method)(parts, *arguments))
+        outputs = iter(getattr(self, method)(parts, *arguments))
         while True:
             try:
-                part = next(given, None)
+                part = next(outputs, None)
             except Exception:  # its message may hold data
                 break
             if part is None:
@@ -103,7 +103,7 @@ class Work:
                 names, order = reader.numbering()
                 codes = rows.codes if order is None else np.argsort(order)[rows.codes]
                 words = names.name_words()[codes]
-                number = words.sum(1) * MIXED >> np.uint64(64 - PART_BITS)
+                number = words.sum(1) * MIXER >> np.uint64(64 - PART_BITS)
                 groups = [*np.column_stack([number, words]).view(np.int64).T]
             chosen = rows.counts != 0
             if rows.persons is not None:
@@ -146,9 +146,9 @@ class Work:
         drawn = [column.view(np.int64) for column in results.columns()]
         if self._names is None:
             # Rows that mark parts are of a group without records, which never appears.
-            which = appear(self._call.query, self._call.answers, results.answers(None))
+            is_shown = appear(self._call.query, self._call.answers, results.answers(None))
             drawn = [*names.name_words().view(np.int64).T, *drawn]
-            yield [np.full(which.sum(), -1), *(column[which] for column in drawn)]
+            yield [np.full(is_shown.sum(), -1), *(column[is_shown] for column in drawn)]
             drawn = [np.zeros_like(marks)] * len(drawn)
         yield [marks, *drawn]
 
@@ -169,9 +169,9 @@ class Work:
             for word, name in zip(names.name_words(), zip(*columns, strict=True), strict=True):
                 if (i := place.get(word.tobytes())) is not None:
                     text = json.dumps(name).encode() + b","
-                    numbers = np.frombuffer(text.ljust(-len(text) // PIECE * -PIECE), PIECES)
-                    which = np.arange(i, i + numbers.size * len(words), len(words))
-                    pieces.append([numbers, which, np.zeros_like(which)])
+                    numbers = np.frombuffer(text.ljust(-len(text) // PIECE * -PIECE), PIECE_TYPE)
+                    index = np.arange(i, i + numbers.size * len(words), len(words))
+                    pieces.append([numbers, index, np.zeros_like(index)])
         if pieces:
             yield _together(iter(pieces))
 
@@ -237,7 +237,7 @@ class Work:
 
     def _chosen(self, counts: IntArray, values: Columns, answer: int) -> AnyArray:
         """The records that count for an answer."""
-        reading = self.steps.reader.of[answer]
+        reading = self.steps.reader.readings[answer]
         records = values[reading][counts >> answer & 1 == 1].astype(np.int64, copy=False)
         return self.steps.of_bits(records, reading)
 
@@ -252,9 +252,9 @@ def by_words(columns: Columns) -> tuple[IntArray, WordArray]:
     return ids, words[places[new]]
 
 
-def names_in(pieces: IntArray, which: IntArray, count: int) -> list[list[Any]]:
+def names_in(pieces: IntArray, index: IntArray, count: int) -> list[list[Any]]:
     """The key columns of `count` names, from the pieces that `Work.named` made."""
-    text = pieces[np.lexsort([which // count, which % count])].astype(PIECES).tobytes().decode()
+    text = pieces[np.lexsort([index // count, index % count])].astype(PIECE_TYPE).tobytes().decode()
     names = json.loads(f"[{text.rstrip()[:-1]}]")
     return [
         [np.int64(key).astype(kind) if kind else key for kind, key in column]
