@@ -1,4 +1,4 @@
-"""Frames in the hands of narwhals, and of the kinds that it alone knows, as Modin's and cuDF's."""
+"""Frames wrapped by narwhals, and frames that it alone knows, such as Modin's and cuDF's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TYPES: dict[str, Any] = {
 
 
 def eager(frame: object) -> nw.DataFrame[Any] | None:
-    """The frame in narwhals' hands; None if it does not know it as eager."""
+    """The frame wrapped by narwhals; None if narwhals does not know it as eager."""
     known = nw.from_native(frame, eager_only=True, pass_through=True)
     return known if isinstance(known, nw.DataFrame) else None
 
@@ -53,7 +53,7 @@ class AnyFrame(Adapter):
 
 
 class WrappedFrame:
-    """A `Frame` of one that its user has in the hands of narwhals; answers come there, too."""
+    """A `Frame` of a frame that its user wrapped by narwhals; answers are wrapped, too."""
 
     def __init__(self, frame: object, native: Frame) -> None:
         self._native = native

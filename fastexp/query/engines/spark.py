@@ -112,18 +112,18 @@ class SparkFrame(Workers):
         return columns
 
     def ask(self, question: Callable[[], str]) -> str:
-        _ = self._spark.sparkContext  # or it fails: Spark Connect has no broadcast
+        _ = self._spark.sparkContext  # fails for Spark Connect, which has no broadcast
         text = self._spark.range(1).mapInArrow(partial(_answer, question), "text string")
         return str(text.toArrow()["text"][0].as_py())
 
     def finished(self, columns: Sequence[Column]) -> DataFrame:
-        """Also in one partition, so that they keep their order."""
+        """Answers as a frame of one partition, so that they keep their order."""
         return _frame(self._spark, columns).coalesce(1)
 
     def _chosen(self, uses: Sequence[ColumnRead]) -> DataFrame:
-        """The columns by their places: names may differ in case only, or have dots in them.
+        """The columns, by position, as names may differ only in case, or contain dots.
 
-        Text becomes such as is equal if its code points are, whatever its collation.
+        Text is cast, so that it is equal if its code points are, whatever its collation.
         """
         names = self.names()
         plain = self._frame.toDF(*[f"p{i}" for i in range(len(names))])
@@ -138,7 +138,7 @@ class SparkFrame(Workers):
 def _applied(
     sent: Broadcast[Any], task: Task, is_first: bool, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """A task on an executor; each call has the rows of one partition."""
+    """Run a task on an executor, for the rows of one partition."""
     parts = (
         batch.columns if is_first else [column.to_numpy() for column in batch.columns]
         for batch in batches

@@ -1,4 +1,4 @@
-"""What a column holds, by its type alone: whatever the engine, and without a look at its rows."""
+"""What a column holds, by its type alone: for any engine, and without looking at its rows."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ WANTED = {
 }
 KEYS = {"integers": "numbers", "text": "text", "booleans": "booleans"}
 HELD: dict[str, Held] = {"U": "text", "T": "text", "b": "booleans"}  # NumPy's kinds
-NARROW = ("i1", "i2", "i4", "u1", "u2", "c", "C", "s", "S", "i")  # NumPy's types, and Arrow's
+NARROW = ("i1", "i2", "i4", "u1", "u2", "c", "C", "s", "S", "i")  # types of NumPy and of Arrow
 SHOWN = 20  # names of columns in a message
-NUMERIC = frozenset("0123456789+-.")  # what numbers begin with
+NUMERIC = frozenset("0123456789+-.")  # first characters of numbers
 UNKNOWN = ("nulls", "objects")  # types that say nothing: columns of them may hold anything
 
 
 class Type(NamedTuple):
-    """What a column holds ("nulls": nothing else; "objects": of what type is not known)."""
+    """What a column holds ("nulls": only missing values; "objects": values of unknown type)."""
 
     held: Held
     name: str
-    floats: bool = False  # also of decimals
-    coded: bool = False  # as numbers of categories
+    floats: bool = False  # or decimals
+    coded: bool = False  # as categories
     narrow: bool = False  # integers of at most 32 bits
 
 
 def check_column(column: str, names: Sequence[str]) -> None:
-    """Refuse a column that is not one of a frame's, or several of them."""
+    """Refuse a column that a frame does not have, or has several times."""
     there = names.count(column)
     if there != 1:
         if there:
@@ -51,7 +51,7 @@ def check_column(column: str, names: Sequence[str]) -> None:
 
 
 def _present(names: Sequence[str], wanted: str) -> str:
-    """What there is instead of a column; what may be a record in place of a header is not shown."""
+    """Which columns there are instead; names that may be a record, not a header, are not shown."""
     if not names:
         return "it has none whose name is text"
     if len(set(names)) < len(names) or any(not name or name[0] in NUMERIC for name in names):
@@ -66,10 +66,10 @@ def _present(names: Sequence[str], wanted: str) -> str:
 
 
 def check_records(argument: str, use: ColumnRead, column: object) -> None:
-    """Refuse records whose type tells that they are not what is read.
+    """Refuse records of a type that does not fit the reading.
 
-    The column is as of `Frame.empty`, or a part of the rows; the message says nothing of what is in
-    it.
+    The column is as of `Frame.empty`, or a part of the rows; the message tells nothing of its
+    content.
     """
     wanted, fitting = WANTED[use.reading]
     kind = type_of(column)
@@ -80,10 +80,10 @@ def check_records(argument: str, use: ColumnRead, column: object) -> None:
 
 
 def check_keys(argument: str, use: ColumnRead, column: object) -> None:
-    """Refuse groups and persons that are floats: without a row, they could be anything.
+    """Refuse groups and persons that are floats: by type alone, they could be anything.
 
-    So are groups of another type than those listed, where types tell. What else is not a key is
-    refused where keys are read. The column is as of `check_records`.
+    Groups of another type than the listed ones are refused, too, if types tell. Other columns that
+    are no keys are refused where keys are read. The column is as of `check_records`.
     """
     kind = type_of(column)
     if kind.floats:
