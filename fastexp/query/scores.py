@@ -23,7 +23,7 @@ FORM = (
 
 
 class Score(NamedTuple):
-    """A utility, and what it is of."""
+    """A utility, with its candidates and its sensitivity."""
 
     function: Callable[..., Any]
     candidates: tuple[Any, ...]
@@ -32,16 +32,16 @@ class Score(NamedTuple):
     kind: ColumnKind  # of the candidates
 
     def mechanism(self, epsilon: Any) -> Exponential:
-        """What selects one of the candidates."""
+        """The mechanism that selects a candidate."""
         return Exponential(epsilon, self.sensitivity, candidates=self.candidates)
 
     def question(self, mechanism: Exponential, called: str, answer: str) -> Question:
-        """What an answer asks of the score that is called so."""
+        """The question of an answer; `called` is the name of the score."""
         form = "score", called, column_name("the names of answers", answer)
         return Question(mechanism, form=form, column=called)
 
     def selected(self, columns: dict[str, AnyArray], epsilon: float, threads: int) -> Any:
-        """A candidate; NaN is the lowest utility."""
+        """Select a candidate; NaN is the lowest utility."""
         scored = Exponential.from_score(
             self.function,
             self.given,
@@ -53,7 +53,7 @@ class Score(NamedTuple):
 
 
 def scores_of(scores: object) -> dict[str, Score]:
-    """Check what `Session` is given."""
+    """Check the scores of a `Session`."""
     if scores is None:
         return {}
     if not isinstance(scores, Mapping):
@@ -77,7 +77,7 @@ def scores_of(scores: object) -> dict[str, Score]:
 
 
 def arrays_of(frame: Frame) -> dict[str, AnyArray]:
-    """All columns of rows in memory: copies, for one score, which it cannot write to by mistake."""
+    """Copies of all columns of rows in memory, for one score; they are read-only."""
     uses = [ColumnRead(name, "keys") for name in frame.names() or ()]
     (part,) = frame.parts(uses)
     columns = zip(uses, part, strict=True)

@@ -137,7 +137,7 @@ class Session:
             )
         self._budget, self._limits = budget, (whose, groups, rows)
         self._scores, room = scores_of(scores), Room(memory, temp)
-        self._opened: Callable[[int], Frame]  # with the number of threads
+        self._opened: Callable[[int], Frame]  # takes the number of threads
         if is_path(frame):
             if self._scores:
                 raise ParameterError(
