@@ -32,7 +32,7 @@ ANSWERS = (
     "answers must be a dict from names (text) to pairs: a mechanism and the column of its records, "
     "or the name of a score and an epsilon"
 )
-MOST_QUANTILES = 32  # in one draw, which takes some 0.1 s for few records
+MAX_QUANTILES = 32  # in one draw, which takes some 0.1 s for few records
 LIMITS = {"person": None, "max_groups": 1, "max_rows": 1, "membership": "private"}
 STATED = f"query must have only by and groups: {', '.join(LIMITS)} belong to the session"
 LISTED = 'query must have a public list of groups: groups="from-data" reveals groups of the records'
@@ -76,9 +76,9 @@ def mechanism_of(name: str, mechanism: object) -> GroupedMechanism:
         **{item: plain(item, getattr(mechanism, item)) for item in public}
     )
     # A draw that takes seconds for few records reveals by its time whether a group has any.
-    if isinstance(built, JointMechanism) and len(built.q) > MOST_QUANTILES:
+    if isinstance(built, JointMechanism) and len(built.q) > MAX_QUANTILES:
         raise ParameterError(
-            f"answer {name!r} must have at most {MOST_QUANTILES} quantiles in a session: fewer of "
+            f"answer {name!r} must have at most {MAX_QUANTILES} quantiles in a session: fewer of "
             "them, or ApproximateQuantiles"
         )
     return built
@@ -116,17 +116,17 @@ def query_of(query: object, person: str | None, max_groups: int, max_rows: int) 
 
 def policies_of(nan: Any, mechanisms: Mapping[str, GroupedMechanism]) -> dict[str, str]:
     """The treatment of missing records, by answer; refuse one that would reveal them."""
-    counted = {  # whether the number of records must be the same in neighbouring data
+    is_fixed = {  # whether the number of records must be the same in neighbouring data
         name: not isinstance(mechanism, CountingMechanism)
         and mechanism.guarantee.neighbors == "replace"
         for name, mechanism in mechanisms.items()
     }
-    policies = {name: "lower" if counted[name] else "drop" for name in counted}
+    policies = {name: "lower" if is_fixed[name] else "drop" for name in is_fixed}
     stated = nan.copy() if is_exactly(nan, dict) else dict.fromkeys(mechanisms, nan)
     for name, policy in stated.items() if nan is not None else ():
         if not is_exactly(name, str) or not is_exactly(policy, str) or policy not in NAN:
             raise ParameterError(f"nan must be one of {', '.join(map(repr, NAN))} in a session")
-        if policy == "drop" and counted.get(name):
+        if policy == "drop" and is_fixed.get(name):
             raise ParameterError(
                 'nan must be "lower" or "upper" where neighbors="replace": the number of records '
                 "is public there"

@@ -27,7 +27,7 @@ class Score(NamedTuple):
 
     function: Callable[..., Any]
     candidates: tuple[Any, ...]
-    given: Any  # the candidates in the form in which the curator gave them
+    raw_candidates: Any  # in the form in which the curator gave them
     sensitivity: float
     kind: ColumnKind  # of the candidates
 
@@ -44,7 +44,7 @@ class Score(NamedTuple):
         """Select a candidate; NaN is the lowest utility."""
         scored = Exponential.from_score(
             self.function,
-            self.given,
+            self.raw_candidates,
             epsilon=epsilon,
             sensitivity=self.sensitivity,
             vectorized=True,
@@ -71,8 +71,8 @@ def scores_of(scores: object) -> dict[str, Score]:
                 "all bool"
             )
         kind = "floats" if kinds == {float} else MostCommon(1.0, labels)._kind(released=True)
-        given = validate.as_given(score[1], labels)
-        checked[column] = Score(score[0], labels, given, sensitivity, kind)
+        raw_candidates = validate.as_given(score[1], labels)
+        checked[column] = Score(score[0], labels, raw_candidates, sensitivity, kind)
     return checked
 
 

@@ -115,8 +115,8 @@ def _draw_private(call: Call, frame: Frame, workers: Workers) -> tuple[Names, li
     uses, kinds = [call.uses[i] for i in call.uses.by], ("i8",) * 3
 
     def read() -> Sequence[Any]:
-        named = Task("named", kinds, (words,))
-        tasks = [named, Task("summed", kinds, by=0, calls=workers.calls)]
+        names_task = Task("named", kinds, (words,))
+        tasks = [names_task, Task("summed", kinds, by=0, calls=workers.calls)]
         pieces, index, _ = workers.run(work, uses, tasks)
         return names_in(pieces, index, len(words)) or frame.empty(uses) or ()
 
@@ -142,7 +142,7 @@ def _work(call: CoreCall, frame: Frame, names: Names | None) -> Work:
     ):
         kind, mechanism = type_of(empty[place]), answer.mechanism
         are_numbers = not (mechanism._labels or isinstance(mechanism, Appearance))
-        floats[reading] = are_numbers and (kind.floats or kind.held in UNKNOWN)
+        floats[reading] = are_numbers and (kind.floats or kind.content in UNKNOWN)
         # A missing record that counts as a bound is stored as an end of int64.
         if not are_numbers or (kind.narrow and answer.nan in ("raise", "drop")):
             kinds[reading] = "i4"

@@ -72,8 +72,8 @@ class Held:
         self.bytes += self.parts[-1].bytes
 
     def _of_groups(self, part: Part) -> Part:
-        some = part.of_groups()
-        return some.apart() if self._streamed and some is part else some
+        group_rows = part.of_groups()
+        return group_rows.apart() if self._streamed and group_rows is part else group_rows
 
     def joined(self) -> Part:
         """All rows as one part; the parts held so far are freed."""

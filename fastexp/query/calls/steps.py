@@ -77,11 +77,11 @@ class Steps:
         first, last = groups.start, groups.stop
         if first == last:
             return
-        some = names.taken(np.arange(first, last))
+        range_names = names.taken(np.arange(first, last))
         for reading, answers in together(self._call, self.reader):
             counts = part.counts >> answers[0] & 1 == 1
             sizes = np.bincount(part.codes[counts] - first, minlength=last - first)
             offsets = np.concatenate([[0], np.cumsum(sizes)])
             values = np.ascontiguousarray(self.records(part, reading)[counts])
             with naming(self._call.answers[answers[0]].column):
-                results.draw(answers, Segments(values, offsets), some, first)
+                results.draw(answers, Segments(values, offsets), range_names, first)

@@ -229,10 +229,10 @@ class Work:
         seen, sums = 0, np.zeros(0, np.int64)
         for _, counts, *values in parts:
             records = np.ascontiguousarray(self._chosen(counts, values, answer))
-            some, numbers = one(records, min(room, records.size))
+            values_in, numbers = one(records, min(room, records.size))
             seen += records.size
             sums = numbers + sums if sums.size else np.array(numbers)
-            yield [np.full(some.size, VALUE), some.view(np.int64)]
+            yield [np.full(values_in.size, VALUE), values_in.view(np.int64)]
         yield [np.append(np.arange(sums.size), SEEN), np.append(sums, seen)]
 
     def _chosen(self, counts: IntArray, values: Columns, answer: int) -> AnyArray:

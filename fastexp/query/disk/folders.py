@@ -88,8 +88,8 @@ def _system() -> Path:
         place = Path(tempfile.gettempdir())
     except OSError:
         place = Path()
-    named = {Path(os.environ.get(name, "")) for name in ("TMPDIR", "TEMP", "TMP")}
-    stated = place in SYSTEMS or (place.is_absolute() and place in named)
+    variables = {Path(os.environ.get(name, "")) for name in ("TMPDIR", "TEMP", "TMP")}
+    stated = place in SYSTEMS or (place.is_absolute() and place in variables)
     if not stated and place.resolve() == Path.cwd():
         raise ParameterError("temp must be given: the system has no folder for temporary files")
     return place

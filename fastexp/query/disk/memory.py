@@ -27,12 +27,12 @@ class Room:
     temp: object
 
     def __init__(self, memory: object = None, temp: object = None) -> None:
-        self.temp, self._given = temp, None if memory is None else memory_of(memory)
+        self.temp, self._limit = temp, None if memory is None else memory_of(memory)
 
     @cached_property
     def memory(self) -> int:
         """The bytes that rows may take."""
-        return free() if self._given is None else self._given
+        return free() if self._limit is None else self._limit
 
 
 def memory_of(memory: object) -> int:

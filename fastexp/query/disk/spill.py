@@ -73,14 +73,14 @@ class Spill:
     def by_person(self, most_rows: int) -> Iterator[SpillPart]:
         """Yield all rows in parts of whole persons, of at most `most_rows`; no person has more."""
         self._rows.written()
-        for some in self._rows.ranges(most_rows):
-            if some.size > most_rows:
+        for rows in self._rows.ranges(most_rows):
+            if rows.size > most_rows:
                 raise ParameterError(TOO_MANY)
-            yield self._of_persons(some)
+            yield self._of_persons(rows)
         self._rows.close()
 
-    def _of_persons(self, some: Range) -> SpillPart:
-        columns = self._rows.read(some)
+    def _of_persons(self, rows: Range) -> SpillPart:
+        columns = self._rows.read(rows)
         new = differing(columns[:NAME_WORDS])
         if not np.array_equal(new, differing(columns[:1])):  # several persons have one key
             places = np.lexsort(columns[NAME_WORDS - 1 :: -1])
@@ -103,12 +103,12 @@ class Spill:
         A part has at most `most_rows`. A group with more is only a code, for `group`.
         """
         self._counting.written()
-        for some in self._counting.ranges(most_rows):
-            if some.size > most_rows:
-                self._long[some.key] = some
-                yield some.key
+        for rows in self._counting.ranges(most_rows):
+            if rows.size > most_rows:
+                self._long[rows.key] = rows
+                yield rows.key
             else:
-                codes, counts, *values = self._counting.read(some)
+                codes, counts, *values = self._counting.read(rows)
                 yield SpillPart(codes, counts, values)
 
     def group(self, code: int, reading: int, answer: int) -> Iterator[IntArray]:

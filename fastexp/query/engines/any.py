@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from .frame import Column, ColumnRead, Frame, nested
-from .limits import DAYS32, PYTHON, Adapter, Range
+from .limits import DAYS32, PYTHON_DAYS, Adapter, Range
 
 TYPES: dict[str, Any] = {
     "integers": nw.Int64(),
@@ -34,7 +34,7 @@ class AnyFrame(Adapter):
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self._frame = frame
         self._like_pandas = frame.implementation.is_pandas_like()
-        self.days: Range = PYTHON if self._like_pandas else DAYS32
+        self.days: Range = PYTHON_DAYS if self._like_pandas else DAYS32
 
     def names(self) -> list[str]:
         present: list[Any] = self._frame.columns
@@ -72,8 +72,8 @@ def _chosen(frame: nw.DataFrame[Any], uses: Sequence[ColumnRead]) -> list[Any]:
 
 
 def _type(column: Column, like_pandas: bool) -> Any:
-    many = np.ndim(column.values) > 1
-    if like_pandas and (many or column.kind == "dates"):
+    is_nested = np.ndim(column.values) > 1
+    if like_pandas and (is_nested or column.kind == "dates"):
         return nw.Object()
     if column.kind == "timestamps":
         return nw.Datetime(cast("Any", column.unit))

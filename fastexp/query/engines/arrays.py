@@ -99,9 +99,9 @@ def _without_rows(column: object) -> Any:
 
 def _checked(name: str, column: object) -> Any:
     readable(column, f"frame[{name!r}]")
-    one = attribute(column, "ndim", 1) == 1 and not isinstance(column, (str, bytes, dict))
+    is_flat = attribute(column, "ndim", 1) == 1 and not isinstance(column, (str, bytes, dict))
     ordered = attribute(type(column), "__getitem__") is not None and not isinstance(column, deque)
-    if not one or not ordered or length(column) is None:
+    if not is_flat or not ordered or length(column) is None:
         raise ParameterTypeError(ONE.format(name, type(column).__name__))
     return column
 

@@ -74,9 +74,9 @@ def _chosen(rows: Any, places: list[int]) -> list[Any]:
 def _array(column: Column) -> pa.Array:
     if np.ndim(column.values) < 2:
         return _flat(column)
-    many = np.asarray(column.values)
-    offsets = np.arange(many.shape[0] + 1) * many.shape[1]
-    items = _array(column._replace(values=many.reshape(offsets[-1], *many.shape[2:])))
+    lists = np.asarray(column.values)
+    offsets = np.arange(lists.shape[0] + 1) * lists.shape[1]
+    items = _array(column._replace(values=lists.reshape(offsets[-1], *lists.shape[2:])))
     if offsets[-1] < INT32:
         return pa.ListArray.from_arrays(_of_words(offsets.astype(np.int32), pa.int32()), items)
     return pa.LargeListArray.from_arrays(_of_words(offsets, pa.int64()), items)

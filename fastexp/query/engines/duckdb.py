@@ -30,7 +30,10 @@ INSTANTS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns": "
 SYSTEM = "system.main"  # a user's macros may have the names of DuckDB's functions
 MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 1}  # in a unit; nanoseconds for "ns"
 ROWS_PER_STATEMENT = 1 << 11  # rows of answers in one statement
-ROWS, MOST_UNIONS = 1 << 17, 64  # rows of answers at a time: as constants they take much memory
+ROWS_PER_PART, MAX_UNIONS = (
+    1 << 17,
+    64,
+)  # rows of answers at a time: as constants they take much memory
 DAYS = (1 << 31) - 2  # since 1970, of the last finite date: the next number means infinity
 MOMENTS = 106_751 * 86_400 * 10**9  # ns or us: whole days in 64 bits, beyond which casts fail badly
 
@@ -41,8 +44,8 @@ def check_table(names: Sequence[str], groups: Sequence[Column]) -> None:
     check_dates(groups, Range(-DAYS, DAYS))
     for column in groups:
         if column.kind == "timestamps":
-            most = MOMENTS // MICROSECONDS[column.unit]
-            if not within(column, Range(-most, most)):
+            limit = MOMENTS // MICROSECONDS[column.unit]
+            if not within(column, Range(-limit, limit)):
                 raise ParameterError(
                     f"groups must be timestamps that DuckDB can hold, got others in {column.name!r}"
                 )
@@ -117,7 +120,7 @@ def table_of(source: Any, columns: Sequence[Column]) -> DuckDBPyRelation:
     size, names = len(columns[0].values), [column.name for column in columns]
     if size <= ROWS_PER_STATEMENT:  # in one statement: each takes a millisecond
         return _rows(source, columns, names, range(size))
-    step, places = max(ROWS, size // MOST_UNIONS), [f"c{i}" for i in range(len(names))]
+    step, places = max(ROWS_PER_PART, size // MAX_UNIONS), [f"c{i}" for i in range(len(names))]
     answers, *others = (
         _rows(source, columns, places, range(size)[first : first + step], "place")
         for first in range(0, size, step)
@@ -159,8 +162,8 @@ def _list_of(column: Column) -> tuple[str, str]:
         text, depth = _item(list(column.values)), np.ndim(column.values)
     else:
         values = np.asarray(column.values)
-        whole = values.astype(np.int64) if values.dtype.kind == "M" else values
-        text, depth = str(whole.tolist()), values.ndim
+        numbers = values.astype(np.int64) if values.dtype.kind == "M" else values
+        text, depth = str(numbers.tolist()), values.ndim
     return text, TYPES.get(column.kind, "BIGINT") + "[]" * depth
 
 

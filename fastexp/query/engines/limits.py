@@ -22,12 +22,12 @@ FULL = (
     "records: the rows that are sent to this process need more memory than it, or the engine's "
     "driver, has: write them to Parquet and give the path, because files are read in parts"
 )
-OF_SPARK = ("java.lang.OutOfMemoryError", "spark.driver.maxResultSize")  # in errors about memory
+SPARK_ERRORS = ("java.lang.OutOfMemoryError", "spark.driver.maxResultSize")  # about memory
 AGAIN = (
     "frame must be a stream that has not been read, got one without rows left: create the stream "
     "again, or read it into a table"
 )
-_READ: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by id, as a stream may have no hash
+_READ_STREAMS: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by id: they may have no hash
 
 
 class Range(NamedTuple):
@@ -39,7 +39,7 @@ class Range(NamedTuple):
 
 # Days since 1970-01-01: of 32 bits, as in Polars and Arrow; of Python, 0001-01-01 to 9999-12-31.
 DAYS32 = Range(-(1 << 31), (1 << 31) - 1)
-PYTHON = Range(-719_162, 2_932_896)
+PYTHON_DAYS = Range(-719_162, 2_932_896)
 
 
 def check_dates(groups: Sequence[Column], days: Range) -> None:
@@ -92,7 +92,7 @@ def check_unread(frame: object) -> None:
 
     A stream that other code has read looks like one without rows, which must not be refused.
     """
-    if _READ.get(id(frame)) is frame or attribute(frame, "closed") is True:
+    if _READ_STREAMS.get(id(frame)) is frame or attribute(frame, "closed") is True:
         raise ParameterError(AGAIN)
 
 
@@ -100,7 +100,7 @@ def note_read(frame: object) -> None:
     """Remember an iterator for as long as it lives: it is read from now on, and only once."""
     if has(type(frame), "__next__"):
         with suppress(TypeError):  # its type allows no weak references
-            _READ[id(frame)] = frame
+            _READ_STREAMS[id(frame)] = frame
 
 
 def brought(rows: Callable[[], T]) -> T:
@@ -117,4 +117,4 @@ def _is_of_memory(failure: Exception) -> bool:  # no traceback has its frame wit
     text = ""
     with suppress(Exception):  # the text of a Java error is in a process that may be gone
         text = str(failure)
-    return isinstance(failure, MemoryError) or any(name in text for name in OF_SPARK)
+    return isinstance(failure, MemoryError) or any(name in text for name in SPARK_ERRORS)

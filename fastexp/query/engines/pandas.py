@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .frame import Column, ColumnRead
-from .limits import PYTHON, Adapter
+from .limits import PYTHON_DAYS, Adapter
 
 TYPES: dict[str, Any] = {
     "integers": "int64",
@@ -23,7 +23,7 @@ TYPES: dict[str, Any] = {
 class PandasFrame(Adapter):
     """A `Frame` of a DataFrame; its index does not matter."""
 
-    days = PYTHON
+    days = PYTHON_DAYS
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame

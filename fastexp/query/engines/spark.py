@@ -16,7 +16,7 @@ from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
 from .frame import Column, ColumnRead, Task, Workers, nested
-from .limits import PYTHON, brought, check_case, check_dates
+from .limits import PYTHON_DAYS, brought, check_case, check_dates
 
 READ = (
     types.ByteType,
@@ -75,12 +75,12 @@ class SparkFrame(Workers):
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         if self._spark.conf.get("spark.sql.caseSensitive") != "true":
             check_case(names, "Spark")
-        check_dates(groups, PYTHON)
+        check_dates(groups, PYTHON_DAYS)
         for column in groups:
             if column.kind == "timestamps":
                 moments = np.asarray(column.values)
                 days = moments.astype("datetime64[D]")
-                check_dates([column._replace(kind="dates", values=days)], PYTHON)
+                check_dates([column._replace(kind="dates", values=days)], PYTHON_DAYS)
                 if bool((moments.astype("datetime64[us]") != moments).any()):
                     raise ParameterError(
                         f"groups must be timestamps of whole microseconds for Spark, got others in "

@@ -16,7 +16,7 @@ from functools import cached_property
 from ...errors import InvalidRecords, ParameterError
 from ..engines.frame import ColumnRead
 from .paths import COMPRESSED, File, opened, pattern
-from .row_file import Plain, SqlTable, attempted, plain
+from .row_file import Plain, SqlTable, checked_read, plain
 
 LINE = 1 << 20  # bytes of a row, at most
 BUFFER = 4 * LINE  # bytes that DuckDB reads at a time
@@ -111,11 +111,11 @@ class Csv:
             raise InvalidRecords(f"{self.file.called} must be {self.form}")
 
     def _cell(self, use: ColumnRead) -> str:
-        at = f"c{self.names.index(use.column)}"
-        at = f"ltrim({at}, ' ')" if self._is_spaced else at
-        return f"coalesce({at}, '')" if use.reading == "text" else at
+        cell = f"c{self.names.index(use.column)}"
+        cell = f"ltrim({cell}, ' ')" if self._is_spaced else cell
+        return f"coalesce({cell}, '')" if use.reading == "text" else cell
 
 
 def csv_of(file: File, delimiter: str | None = None) -> Csv:
     """Open the file; an error names it and shows nothing of its content."""
-    return attempted(lambda: Csv(file, delimiter), file, Csv.form, ParameterError)
+    return checked_read(lambda: Csv(file, delimiter), file, Csv.form, ParameterError)

@@ -17,7 +17,7 @@ from . import text_cells
 from .csv_rows import csv_of
 from .json_rows import Json
 from .paths import File, files_of, pattern
-from .row_file import RowFile, attempted
+from .row_file import RowFile, checked_read
 from .typed_rows import Arrow, Parquet
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ FORMATS: dict[str, type[Json] | type[Parquet] | type[Arrow]] = {
 }
 BATCH = 1 << 16  # rows at a time
 LONG_BATCH = 1 << 11  # rows at a time, if texts of any length are read
-MIN_MEMORY = 64 << 20  # bytes that DuckDB may need for a file
-LEAST_MEMORY = 32 << 20  # bytes that any connection of DuckDB needs
+MIN_FILE_MEMORY = 64 << 20  # bytes that DuckDB may need for a file
+MIN_CONNECTION_MEMORY = 32 << 20  # bytes that any connection of DuckDB needs
 SETTINGS = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,  # built-in extensions are loaded anyway
@@ -76,7 +76,7 @@ class PathFrame(ArrowAnswers):
         database, kind = self._database, FORMATS.get(file.format)  # CSV needs it later
         if kind is None:
             return csv_of(file, self._delimiter)
-        return attempted(lambda: kind(database, file), file, kind.form, ParameterError)
+        return checked_read(lambda: kind(database, file), file, kind.form, ParameterError)
 
     @cached_property
     def files(self) -> list[File]:
@@ -85,7 +85,7 @@ class PathFrame(ArrowAnswers):
     @cached_property
     def _database(self) -> DuckDBPyConnection:
         return connect(
-            memory=max(self.room.memory // 2, MIN_MEMORY),
+            memory=max(self.room.memory // 2, MIN_FILE_MEMORY),
             threads=self._threads,
             files=[name for file in self.files for name in (file.path, pattern(file.path))],
         )
@@ -130,10 +130,10 @@ class PathFrame(ArrowAnswers):
     def _empty(self, source: RowFile, uses: Sequence[ColumnRead]) -> list[Any]:
         names, partitions = source.names, source.file.partitions
         for use in uses:
-            there = names.count(use.column) + (use.column in partitions)
-            if there != 1:
+            occurrences = names.count(use.column) + (use.column in partitions)
+            if occurrences != 1:
                 raise ParameterError(
-                    f"{_called(source, use)} must be in the file once, got {there or 'none'}"
+                    f"{_called(source, use)} must be in the file once, got {occurrences or 'none'}"
                 )
         typed = [use for use in uses if _is_typed(source, use)]
         if not typed:
@@ -144,7 +144,7 @@ class PathFrame(ArrowAnswers):
             query = f"FROM {rows.table} LIMIT 0"
             return next(self._batches(query, rows.parameters, "r", len(typed)))
 
-        columns = dict(zip(typed, _tried(read, source, ParameterError), strict=True))
+        columns = dict(zip(typed, _checked(read, source, ParameterError), strict=True))
         return [columns.get(use, text_cells.empty(use)) for use in uses]
 
     def _surveyed(
@@ -158,7 +158,7 @@ class PathFrame(ArrowAnswers):
         nothing = [False] * len(uses)
         if source.typed and not source.file.partitions:
             return None, nothing
-        plain = _tried(lambda: source.plain, source, InvalidRecords)
+        plain = _checked(lambda: source.plain, source, InvalidRecords)
         if (
             plain is not None
             and not source.file.partitions
@@ -170,7 +170,7 @@ class PathFrame(ArrowAnswers):
             sql, parameters, _ = _query(source, uses, None)
             return self._database.execute(sql, parameters).fetchall()
 
-        ((rows, *findings),) = _tried(read, source, InvalidRecords)
+        ((rows, *findings),) = _checked(read, source, InvalidRecords)
         return rows if plain is None else plain.rows, findings
 
     def _read(
@@ -191,7 +191,7 @@ class PathFrame(ArrowAnswers):
         )
         rows = LONG_BATCH if long else BATCH
         batches = self._batches(sql, parameters, "e", sum(widths), rows)
-        while (batch := _tried(lambda: next(batches, None), source, InvalidRecords)) is not None:
+        while (batch := _checked(lambda: next(batches, None), source, InvalidRecords)) is not None:
             columns, part = iter(batch), []
             for use, survey, width in zip(uses, surveys, widths, strict=True):
                 read = [next(columns) for _ in range(width)]
@@ -206,8 +206,8 @@ class PathFrame(ArrowAnswers):
         yield from arrow.table(relation.to_arrow_reader(rows), names, "frame")
 
 
-def _tried(read: Callable[[], T], source: RowFile, error: type[FastexpError]) -> T:
-    return attempted(read, source.file, source.form, error)
+def _checked(read: Callable[[], T], source: RowFile, error: type[FastexpError]) -> T:
+    return checked_read(read, source.file, source.form, error)
 
 
 def _called(source: RowFile, use: ColumnRead) -> str:
@@ -271,7 +271,7 @@ def connect(*, memory: int, threads: int = 1, files: Sequence[str] = ()) -> Duck
             f"{' '.join(missing)}"
         )
     duckdb = import_module("duckdb")
-    limits = {"memory_limit": f"{max(memory, LEAST_MEMORY)}B", "temp_directory": ""}
+    limits = {"memory_limit": f"{max(memory, MIN_CONNECTION_MEMORY)}B", "temp_directory": ""}
     if threads:
         limits["threads"] = str(threads)
     connection: DuckDBPyConnection = duckdb.connect(":memory:", config={**SETTINGS, **limits})

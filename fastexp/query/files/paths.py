@@ -31,7 +31,7 @@ OF_TEXT = ("CSV", "TSV", "JSON lines")  # other formats compress their content t
 MAGIC = "*?["  # characters that make a path a pattern
 NULL = "__HIVE_DEFAULT_PARTITION__"
 HIDDEN = (".", "_")  # first characters of files that other programs put beside their data
-MOST_FILES = 100_000
+MAX_FILES = 100_000
 WANTED = (
     "frame must be a path that ends in .csv, .tsv, .jsonl or .ndjson (also with .gz or .zst), "
     ".parquet, .pq, .arrow, .feather or .ipc, a pattern of such names, or a folder of such files, "
@@ -104,16 +104,18 @@ def files_of(path: Any) -> list[File]:
     and none may occur twice.
     """
     paths = path if isinstance(path, (list, tuple)) else [path]
-    files = [file for one in paths for file in _files_of(one)]
-    given = paths[0] if len(paths) == 1 else list(map(os.fspath, paths[:3]))
+    files = [file for item in paths for file in _files_of(item)]
+    examples = paths[0] if len(paths) == 1 else list(map(os.fspath, paths[:3]))
     if len({file.path for file in files}) < len(files):
-        raise ParameterError(f"frame must not have the same file twice, got {given!r}")
+        raise ParameterError(f"frame must not have the same file twice, got {examples!r}")
     if len({file.format for file in files}) > 1:
-        raise ParameterError(f"frame must be files of one format, got several formats in {given!r}")
+        raise ParameterError(
+            f"frame must be files of one format, got several formats in {examples!r}"
+        )
     if len({tuple(file.partitions) for file in files}) > 1:
         raise ParameterError(
             "frame must be files in folders with the same keys, such as year=2020, got different "
-            f"keys in {given!r}"
+            f"keys in {examples!r}"
         )
     return files
 
@@ -144,8 +146,8 @@ def _paths(full: str, text: str) -> list[tuple[str, tuple[str, ...]]]:
     paths = []
     for name in names:
         paths.append(name)
-        if len(paths) > MOST_FILES:
-            raise ParameterError(f"frame must be at most {MOST_FILES} files, got more in {text!r}")
+        if len(paths) > MAX_FILES:
+            raise ParameterError(f"frame must be at most {MAX_FILES} files, got more in {text!r}")
     if not paths:
         raise ParameterError(f"frame must be a path with files in it, got none in {text!r}")
     return [(name, Path(name).relative_to(base).parts[:-1]) for name in sorted(paths)]
@@ -160,21 +162,21 @@ def _inside(folder: str) -> Iterator[str]:
 
 def _checked(file: str, text: str, parts: tuple[str, ...]) -> File:
     kind = format_of(file)
-    given = text if file.endswith(text) else file
-    stamp = stamp_of(file, given)
+    called = text if file.endswith(text) else file
+    stamp = stamp_of(file, called)
     if "\\" in pattern(file) and pattern(file) != file.replace(os.sep, "/"):
         raise ParameterError(
             f"frame must be a path without a backslash beside any of {MAGIC}, got {file!r}"
         )
     if kind is None or (kind not in OF_TEXT and file.lower().endswith(COMPRESSED)):
-        raise ParameterError(WANTED.format(given))
-    named = [part.partition("=") for part in parts if "=" in part]
+        raise ParameterError(WANTED.format(called))
+    pairs = [part.partition("=") for part in parts if "=" in part]
     partitions = {
-        unquote(name): None if value == NULL else unquote(value) for name, _, value in named
+        unquote(name): None if value == NULL else unquote(value) for name, _, value in pairs
     }
-    if len(partitions) < len(named):
+    if len(partitions) < len(pairs):
         raise ParameterError(f"frame must be in folders with different keys, got {file!r}")
-    return File(file, kind, partitions, stamp, repr(given))
+    return File(file, kind, partitions, stamp, repr(called))
 
 
 def format_of(file: str) -> str | None:
@@ -185,10 +187,10 @@ def format_of(file: str) -> str | None:
     return FORMATS.get(Path(bare).suffix)
 
 
-def stamp_of(file: str, given: str) -> Stamp:
+def stamp_of(file: str, called: str) -> Stamp:
     """The stamp of a regular file that can be read; other files may block, or never end.
 
-    `given` is the name of the file in messages.
+    `called` is the name of the file in messages.
     """
     try:
         if not stat.S_ISREG(os.stat(file).st_mode):  # noqa: PTH116  # a pipe may block or not end
@@ -197,7 +199,7 @@ def stamp_of(file: str, given: str) -> Stamp:
             return _stamp(file)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a path"
-    raise ParameterError(f"frame must be a path that can be read, got {given!r}: {reason}")
+    raise ParameterError(f"frame must be a path that can be read, got {called!r}: {reason}")
 
 
 def _stamp(file: str) -> Stamp:

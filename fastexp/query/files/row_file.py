@@ -18,7 +18,7 @@ DAMAGED = (
     "cannot be read to its end (is it cut off, damaged, or compressed in another way than its name "
     "says?)"
 )
-OF_FILES = ("IOException", "EOFError", "error")  # names of errors; the last is zlib's
+FILE_ERRORS = ("IOException", "EOFError", "error")  # the last is zlib's
 CHUNK_BYTES = 1 << 18  # bytes at a time
 QUOTING = (b'"', b"\r", b"\0")  # with these, lines may differ from rows
 MISREAD_MARKS = (b"_", b"+", b"\v", b"\f")  # with these, DuckDB reads numbers where there are none
@@ -57,7 +57,7 @@ class RowFile(Protocol):
         ...
 
 
-def attempted(read: Callable[[], T], file: File, form: str, error: type[FastexpError]) -> T:
+def checked_read(read: Callable[[], T], file: File, form: str, error: type[FastexpError]) -> T:
     """Return what `read` returns, which calls DuckDB; its interrupt is a KeyboardInterrupt.
 
     If DuckDB fails, `error` says what `form` the file must have. Messages of DuckDB quote rows, so
@@ -70,7 +70,7 @@ def attempted(read: Callable[[], T], file: File, form: str, error: type[FastexpE
     except Exception as failure:
         name = type(failure).__name__
         interrupted = is_interrupt(failure)
-        damaged = name in OF_FILES or isinstance(failure, OSError)
+        damaged = name in FILE_ERRORS or isinstance(failure, OSError)
         reason = DAMAGED if damaged else FULL if name == "OutOfMemoryException" else ""
     if interrupted:
         raise KeyboardInterrupt

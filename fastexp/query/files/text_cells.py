@@ -37,7 +37,7 @@ WRITTEN_DECIMAL = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)
 MAX_NUMBER_LENGTH = 400  # characters; no meaningful number has more, and int() has a limit
 INT64 = range(-(2**63), 2**63)
 NUMBERS = ("doubles", "numbers")
-MOST_TEXT = 1 << 14  # bytes of a key
+MAX_KEY_BYTES = 1 << 14  # bytes of a key
 GAP = "lower(trim({0}, ' ' || chr(9))) IN ('', 'nan', 'na', 'null')"
 INTEGER = "regexp_full_match({0}, '[ \\t]*[+-]?[0-9]+[ \\t]*')"
 DECIMAL = (
@@ -47,7 +47,7 @@ DECIMAL = (
 DOUBLE = "TRY_CAST({0} AS DOUBLE)"
 # Whether DuckDB surely reads the same number, written as an integer or as a decimal.
 EXACT_DOUBLE = f"abs({DOUBLE}) < {MAX_EXACT}"
-SURE = f"({EXACT_DOUBLE} AND NOT regexp_matches({{0}}, '[_\\v\\f\\r\\n]|[+]-'))"
+SAFE_DOUBLE = f"({EXACT_DOUBLE} AND NOT regexp_matches({{0}}, '[_\\v\\f\\r\\n]|[+]-'))"
 WHOLE = f"CASE WHEN {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) END"
 WIDE = (
     f"CASE WHEN abs({DOUBLE}) >= {MAX_EXACT} THEN abs(CAST({WHOLE} AS HUGEINT)) > {MAX_EXACT} END"
@@ -123,8 +123,8 @@ def expressions(use: ColumnRead, survey: ColumnSurvey, cell: str) -> list[str]:
         if survey.kind == "integers":
             number = WHOLE.format(cell)
             return [number, OTHER.format(cell, f"{number} IS NOT NULL")]
-        sure = (SURE if survey.may_misread else EXACT_DOUBLE).format(cell)
-        return [DOUBLE.format(cell), OTHER.format(cell, sure)]
+        is_safe = (SAFE_DOUBLE if survey.may_misread else EXACT_DOUBLE).format(cell)
+        return [DOUBLE.format(cell), OTHER.format(cell, is_safe)]
     if use.reading in KEYS:
         return [f"TRY_CAST({cell} AS BIGINT)" if survey.kind == "integers" else cut(use, cell)]
     if use.reading == "text":
@@ -141,10 +141,10 @@ def expressions(use: ColumnRead, survey: ColumnSurvey, cell: str) -> list[str]:
 
 def cut(use: ColumnRead, text: str) -> str:
     """SQL that cuts texts too long for a key, to limit the size of a batch; they stay too long."""
-    most = MOST_TEXT if use.longest is None else use.longest
+    limit = MAX_KEY_BYTES if use.longest is None else use.longest
     if use.reading == "names":  # private groups: a longer text is in none of them
-        return f"CASE WHEN strlen({text}) <= {most} THEN {text} END"
-    return f"CASE WHEN strlen({text}) > {most} THEN left({text}, {most + 1}) ELSE {text} END"
+        return f"CASE WHEN strlen({text}) <= {limit} THEN {text} END"
+    return f"CASE WHEN strlen({text}) > {limit} THEN left({text}, {limit + 1}) ELSE {text} END"
 
 
 def column(use: ColumnRead, survey: ColumnSurvey, read: Sequence[arrow.Column]) -> Any:
@@ -172,8 +172,8 @@ def empty(use: ColumnRead) -> Any:
 def check_lengths(called: str, texts: arrow.Column) -> None:
     """Refuse keys that were cut off: two different ones might be the same."""
     begins, ends = texts.offsets, texts.ends
-    if begins is not None and ends is not None and (ends - begins > MOST_TEXT).any():
-        raise InvalidRecords(f"{called} must hold keys of at most {MOST_TEXT} bytes")
+    if begins is not None and ends is not None and (ends - begins > MAX_KEY_BYTES).any():
+        raise InvalidRecords(f"{called} must hold keys of at most {MAX_KEY_BYTES} bytes")
 
 
 def no_numbers(called: str) -> InvalidRecords:
@@ -205,18 +205,18 @@ def _numbers(
         if survey.kind == "integers":
             known = are_whole | np.isnan(decimals)
             rounded = not known.all()
-            more, missing[rest] = np.where(are_whole, whole, 0), ~are_whole
+            rest_values, missing[rest] = np.where(are_whole, whole, 0), ~are_whole
         else:
-            beyond = np.abs(whole[are_whole].astype(np.float64)) > MAX_EXACT
-            rounded = is_exact and bool(beyond.any())
-            more = np.where(are_whole, whole.astype(np.float64), decimals)
+            is_wide = np.abs(whole[are_whole].astype(np.float64)) > MAX_EXACT
+            rounded = is_exact and bool(is_wide.any())
+            rest_values = np.where(are_whole, whole.astype(np.float64), decimals)
         if rounded:
             raise InvalidRecords(
                 f"{survey.called} holds integers beyond 2**53 beside decimals: as doubles they "
                 "would be rounded; make all of them integers, or write all with a decimal point"
             )
         values = np.array(values)
-        values[rest] = more
+        values[rest] = rest_values
     return Numbers(values, missing if survey.kind == "integers" and missing.any() else None)
 
 
@@ -232,9 +232,9 @@ def numbers_in(
     numbers = [number(text[first:last]) for first, last in places]
     if None in numbers:
         return None
-    whole = np.array([isinstance(x, int) for x in numbers], np.bool_)
+    is_integer = np.array([isinstance(x, int) for x in numbers], np.bool_)
     integers = [x if isinstance(x, int) else 0 for x in numbers]
-    return np.array(integers, np.int64), np.array(numbers, np.float64), whole
+    return np.array(integers, np.int64), np.array(numbers, np.float64), is_integer
 
 
 def number(text: bytes) -> int | float | None:

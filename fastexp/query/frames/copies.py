@@ -66,7 +66,7 @@ class TypedFrame:
         for part in rows.parts(uses):
             for use, column in zip(uses, part, strict=True):
                 kind = type_of(column)
-                held = _held(use.column, column) if kind.held == "objects" else None
+                held = _held(use.column, column) if kind.content == "objects" else None
                 if held is not None and not kind.coded:  # categories stay what they are
                     self._types[use.column] = held
 
@@ -109,8 +109,8 @@ def _held(name: str, column: object) -> AnyArray | None:
 
 def _in_memory(frame: object, *, streamed: bool) -> Any:
     if isinstance(frame, dict):
-        named = ((name, column) for name, column in frame.items() if isinstance(name, str))
-        return {name: _without_categories(column) for name, column in named}
+        columns = ((name, column) for name, column in frame.items() if isinstance(name, str))
+        return {name: _without_categories(column) for name, column in columns}
     for library, types, method in LAZY:
         if is_of(frame, library, types):
             return _without_categories(getattr(frame, method)())

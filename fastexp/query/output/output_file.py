@@ -26,7 +26,7 @@ from ..engines.frame import Column
 from ..files.paths import files_of, is_path
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
-FRAME, NUMBER = 1 << 16, 32  # bytes of a file besides its rows, and of a number
+FILE_BYTES, NUMBER_BYTES = 1 << 16, 32  # bytes of a file besides its rows, and of a number
 QUOTED_MARKS = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet computes text that begins so
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -48,12 +48,12 @@ def room_of(groups: Sequence[Column], widths: Sequence[int], names: Sequence[str
     names: of all columns, as JSON lines repeat them in each row.
     """
     rows = len(groups[0].values) if groups else 1
-    each = sum(map(len, names)) + sum(max(width, NUMBER) for width in widths)
+    row_bytes = sum(map(len, names)) + sum(max(width, NUMBER_BYTES) for width in widths)
     keys = sum(
-        sum(map(len, column.values)) if isinstance(column.values, list) else NUMBER * rows
+        sum(map(len, column.values)) if isinstance(column.values, list) else NUMBER_BYTES * rows
         for column in groups
     )
-    return FRAME + 6 * (rows * (each + 4 * len(names)) + keys)
+    return FILE_BYTES + 6 * (rows * (row_bytes + 4 * len(names)) + keys)
 
 
 def content(columns: Sequence[Column], output: Output) -> bytes:
