@@ -27,7 +27,7 @@ from ..mechanisms.table import TABLE
 from .query import Query
 
 MECHANISMS: dict[str, Any] = {row.name: row.kind for row in TABLE.values() if row.grouped}
-PLAIN = (bool, int, float, str, Decimal, date, np.datetime64)  # they cannot be changed
+PLAIN = (bool, int, float, str, Decimal, date, np.datetime64)  # immutable types
 ANSWERS = (
     "answers must be a dict from names (text) to pairs: a mechanism and the column of its records, "
     "or the name of a score and an epsilon"

@@ -28,7 +28,7 @@ def with_coin(query: Scope, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
 
 
 def rows_of(query: Scope, answer: Answer) -> int:
-    """The most rows of a person that an answer counts in a group: 1 for coins, of persons."""
+    """The most rows of a person that count in a group; 1 for coins, as they count persons."""
     return 1 if isinstance(answer.mechanism, Appearance) else query.max_rows
 
 

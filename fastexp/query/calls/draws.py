@@ -42,7 +42,7 @@ class Indices(Results):
                 self.arrays[i][empty, :, -1] = NOBODY
 
     def ranks(self, answers: list[int]) -> RankStatistic | None:
-        """The statistic of a single answer, if its words do not depend on all records."""
+        """The statistic of a single answer whose words do not depend on all records; else None."""
         keyed = self._call.released and not self._call.fresh
         alone = len(answers) == 1 and not keyed
         return self._call.answers[answers[0]].mechanism._ranks if alone else None

@@ -184,7 +184,7 @@ def _withheld(read: Callable[[], T], released: bool) -> T:
 
 
 def _drawn_there(run: _Run, groups: int, columns: int) -> list[IntArray]:
-    """Draws of workers: the number of each group or part, which must come once, and `columns`."""
+    """Let workers draw: return the number of each group or part, once, and further `columns`."""
     codes, *rest = run.work.kinds
     marks = [np.arange(groups, dtype=codes), *(np.zeros(groups, kind) for kind in rest)]
     kinds, calls = ("i8",) * (1 + columns), min(run.calls, groups)

@@ -103,7 +103,7 @@ class Reader:
         return Part(codes, records, missing, self._persons(columns, size))
 
     def numbering(self) -> tuple[Names, IntArray | None]:
-        """The groups in order; for groups from the data, also the number of each in parts."""
+        """The groups in order; for groups from the data, also their numbers in the parts."""
         if self._of_data is not None:
             return self._of_data.numbering()
         groups = self._groups
@@ -148,7 +148,7 @@ class GroupsOfData:
         return np.append(np.array(places, np.int64), -1)[codes]
 
     def numbering(self) -> tuple[Names, IntArray | None]:
-        """The groups in increasing order, and the number of each in parts; None: its index."""
+        """The groups in increasing order, and their numbers in the parts; None: 0, 1, ..."""
         if not self._numbers and self._first_names is not None:
             return self._first_names, None
         labels = list(self._numbers)

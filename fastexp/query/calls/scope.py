@@ -127,7 +127,7 @@ class Results:
         raise NotImplementedError
 
     def ranks(self, answers: list[int]) -> RankStatistic | None:  # noqa: ARG002  # draws use it
-        """The statistic, if these answers need only the records around its ranks."""
+        """The statistic around whose ranks these answers need records; None if they need all."""
         return None
 
     def put(self, answer: int, group: int, index: Any, records: int = 1) -> None:

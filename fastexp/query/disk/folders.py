@@ -83,7 +83,7 @@ def _parent(temp: object) -> Path:
 
 
 def _system() -> Path:
-    """The system's temporary folder; refuse the current one, which Python takes for want of any."""
+    """The system's temporary folder; refuse the current folder, which is Python's last resort."""
     try:
         place = Path(tempfile.gettempdir())
     except OSError:

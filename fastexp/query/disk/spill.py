@@ -71,7 +71,7 @@ class Spill:
             self._rows.add([*words.T[list(SORTED)], *_columns(part, rows)])
 
     def by_person(self, most_rows: int) -> Iterator[SpillPart]:
-        """Yield all rows in parts of whole persons, of at most `most_rows`; no person has more."""
+        """Yield all rows in parts of whole persons; refuse a person with over `most_rows` rows."""
         self._rows.written()
         for rows in self._rows.ranges(most_rows):
             if rows.size > most_rows:
@@ -100,7 +100,7 @@ class Spill:
     def by_group(self, most_rows: int) -> Iterator[SpillPart | int]:
         """Yield all rows that are kept, in the order of groups, in parts of whole groups.
 
-        A part has at most `most_rows`. A group with more is only a code, for `group`.
+        A part has at most `most_rows` rows. Of a group with more, yield only the code, for `group`.
         """
         self._counting.written()
         for rows in self._counting.ranges(most_rows):

@@ -33,8 +33,8 @@ ROWS_PER_STATEMENT = 1 << 11  # rows of answers in one statement
 ROWS_PER_PART, MAX_UNIONS = (
     1 << 17,
     64,
-)  # rows of answers at a time: as constants they take much memory
-DAYS = (1 << 31) - 2  # since 1970, of the last finite date: the next number means infinity
+)  # rows of answers at a time, as constants take much memory
+DAYS = (1 << 31) - 2  # from 1970 to the last finite date: one more means infinity
 MOMENTS = 106_751 * 86_400 * 10**9  # ns or us: whole days in 64 bits, beyond which casts fail badly
 
 

@@ -113,7 +113,7 @@ def brought(rows: Callable[[], T]) -> T:
     raise InvalidRecords(FULL)  # outside the handler: the error may hold data, and is no context
 
 
-def _is_of_memory(failure: Exception) -> bool:  # no traceback has its frame with the text
+def _is_of_memory(failure: Exception) -> bool:  # apart, so that no traceback holds the text
     text = ""
     with suppress(Exception):  # the text of a Java error is in a process that may be gone
         text = str(failure)

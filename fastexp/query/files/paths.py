@@ -63,7 +63,7 @@ class File(NamedTuple):
     called: str  # its name in messages: the path as given, the full path, or that of its original
 
     def check_same(self) -> None:
-        """Refuse the rows of a file that has changed since it was opened."""
+        """Refuse the rows of a file that has changed since its stamp was taken."""
         try:
             same = _stamp(self.path) == self.stamp
         except OSError:
