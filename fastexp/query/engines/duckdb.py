@@ -30,10 +30,7 @@ INSTANTS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns": "
 SYSTEM = "system.main"  # a user's macros may have the names of DuckDB's functions
 MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 1}  # in a unit; nanoseconds for "ns"
 ROWS_PER_STATEMENT = 1 << 11  # rows of answers in one statement
-ROWS_PER_PART, MAX_UNIONS = (
-    1 << 17,
-    64,
-)  # rows of answers at a time, as constants take much memory
+PART_ROWS, MAX_UNIONS = 1 << 17, 64  # rows of answers at a time, as constants take much memory
 DAYS = (1 << 31) - 2  # from 1970 to the last finite date: one more means infinity
 MOMENTS = 106_751 * 86_400 * 10**9  # ns or us: whole days in 64 bits, beyond which casts fail badly
 
@@ -120,7 +117,7 @@ def table_of(source: Any, columns: Sequence[Column]) -> DuckDBPyRelation:
     size, names = len(columns[0].values), [column.name for column in columns]
     if size <= ROWS_PER_STATEMENT:  # in one statement: each takes a millisecond
         return _rows(source, columns, names, range(size))
-    step, places = max(ROWS_PER_PART, size // MAX_UNIONS), [f"c{i}" for i in range(len(names))]
+    step, places = max(PART_ROWS, size // MAX_UNIONS), [f"c{i}" for i in range(len(names))]
     answers, *others = (
         _rows(source, columns, places, range(size)[first : first + step], "place")
         for first in range(0, size, step)
