@@ -1,7 +1,7 @@
-"""Arguments of those who ask a session, built anew from plain values.
+"""Arguments of a session's callers, built anew from plain values.
 
-A parameter that was overwritten, a subclass with a method of its own, an object that changes
-while it is read: what is built here is free of these, before a record is in reach.
+What is built here has no overwritten parameters, no methods of subclasses and no objects that
+change while they are read. It is built before a record is in reach.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from ..mechanisms.table import TABLE
 from .query import Query
 
 MECHANISMS: dict[str, Any] = {row.name: row.kind for row in TABLE.values() if row.grouped}
-PLAIN = (bool, int, float, str, Decimal, date, np.datetime64)  # nothing of them can change
+PLAIN = (bool, int, float, str, Decimal, date, np.datetime64)  # immutable types
 ANSWERS = (
     "answers must be a dict from names (text) to pairs: a mechanism and the column of its records, "
     "or the name of a score and an epsilon"
 )
-MOST_QUANTILES = 32  # at once: some 0.1 s of few records
+MAX_QUANTILES = 32  # in one draw, which takes some 0.1 s for few records
 LIMITS = {"person": None, "max_groups": 1, "max_rows": 1, "membership": "private"}
 STATED = f"query must have only by and groups: {', '.join(LIMITS)} belong to the session"
 LISTED = 'query must have a public list of groups: groups="from-data" reveals groups of the records'
@@ -40,7 +40,7 @@ NAN = ("drop", "lower", "upper")
 
 
 def is_exactly(value: object, *kinds: type) -> bool:
-    """Whether it is of one of these types, and not of one derived from it.
+    """Whether a value is of one of these types, and not of a subclass.
 
     Types are compared by identity: a metaclass can say that its class equals any other.
     """
@@ -48,7 +48,7 @@ def is_exactly(value: object, *kinds: type) -> bool:
 
 
 def answer_pairs(answers: Any) -> dict[str, tuple[Any, Any]]:
-    """The two things that each answer was given, by its name; other forms are refused."""
+    """Return the pair of each answer, by name; refuse other forms."""
     if not is_exactly(answers, dict):
         raise ParameterTypeError(ANSWERS)
     pairs = {}
@@ -61,9 +61,9 @@ def answer_pairs(answers: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def mechanism_of(name: str, mechanism: object) -> GroupedMechanism:
-    """A mechanism of fastexp's own, one of `MECHANISMS`, with the same public parameters.
+    """Build a mechanism of fastexp's own, one of `MECHANISMS`, with the same public parameters.
 
-    Refused if it is of another type, if only by inheritance; `name` is the answer's.
+    Other types are refused, subclasses too; `name` is that of the answer.
     """
     kind: Any = next((one for one in MECHANISMS.values() if type(mechanism) is one), None)
     if kind is None:
@@ -75,19 +75,19 @@ def mechanism_of(name: str, mechanism: object) -> GroupedMechanism:
     built: GroupedMechanism = kind(
         **{item: plain(item, getattr(mechanism, item)) for item in public}
     )
-    # What may take seconds of few records tells by its time whether a group has any.
-    if isinstance(built, JointMechanism) and len(built.q) > MOST_QUANTILES:
+    # A draw that takes seconds for few records reveals by its time whether a group has any.
+    if isinstance(built, JointMechanism) and len(built.q) > MAX_QUANTILES:
         raise ParameterError(
-            f"answer {name!r} must have at most {MOST_QUANTILES} quantiles in a session: fewer of "
+            f"answer {name!r} must have at most {MAX_QUANTILES} quantiles in a session: fewer of "
             "them, or ApproximateQuantiles"
         )
     return built
 
 
 def query_of(query: object, person: str | None, max_groups: int, max_rows: int) -> Query:
-    """A query with the same groups, and with these limits; None: all rows are one group.
+    """Build a query with the same groups and with these limits; None: all rows are one group.
 
-    Refused if it states limits of its own or takes groups from the data.
+    A query that states limits of its own or takes groups from the data is refused.
     """
     if query is None:
         return Query(person=person, max_rows=max_rows)
@@ -101,7 +101,7 @@ def query_of(query: object, person: str | None, max_groups: int, max_rows: int) 
     if not by:
         return Query(person=person, max_rows=max_rows)
     if groups is None and type(query.private) is PrivateGroups:
-        if person is None and max_rows > 1:  # which rows may be of as many groups
+        if person is None and max_rows > 1:  # the rows may be in as many groups
             raise ParameterError("private groups need person or max_rows=1 in a session")
         delta, epsilon = query.private.delta, query.private.epsilon
         private = PrivateGroups(plain("delta", delta), plain("epsilon", epsilon))
@@ -115,18 +115,18 @@ def query_of(query: object, person: str | None, max_groups: int, max_rows: int) 
 
 
 def policies_of(nan: Any, mechanisms: Mapping[str, GroupedMechanism]) -> dict[str, str]:
-    """What is done with missing records, by answer: never what tells of them."""
-    counted = {  # whether the number of records must be the same in neighbouring data
+    """The treatment of missing records, by answer; refuse one that would reveal them."""
+    is_fixed = {  # whether the number of records must be the same in neighbouring data
         name: not isinstance(mechanism, CountingMechanism)
         and mechanism.guarantee.neighbors == "replace"
         for name, mechanism in mechanisms.items()
     }
-    policies = {name: "lower" if counted[name] else "drop" for name in counted}
+    policies = {name: "lower" if is_fixed[name] else "drop" for name in is_fixed}
     stated = nan.copy() if is_exactly(nan, dict) else dict.fromkeys(mechanisms, nan)
     for name, policy in stated.items() if nan is not None else ():
         if not is_exactly(name, str) or not is_exactly(policy, str) or policy not in NAN:
             raise ParameterError(f"nan must be one of {', '.join(map(repr, NAN))} in a session")
-        if policy == "drop" and counted.get(name):
+        if policy == "drop" and is_fixed.get(name):
             raise ParameterError(
                 'nan must be "lower" or "upper" where neighbors="replace": the number of records '
                 "is public there"
@@ -136,7 +136,7 @@ def policies_of(nan: Any, mechanisms: Mapping[str, GroupedMechanism]) -> dict[st
 
 
 def plain(name: str, value: Any) -> Any:
-    """A parameter as nothing but plain values; what is, or holds, anything else is refused."""
+    """Build a parameter from plain values; refuse what is, or holds, anything else."""
     if value is None or is_exactly(value, *PLAIN):
         return value
     if type(value) is Fraction:

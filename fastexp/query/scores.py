@@ -23,28 +23,28 @@ FORM = (
 
 
 class Score(NamedTuple):
-    """A utility, and what it is of."""
+    """A utility, with its candidates and its sensitivity."""
 
     function: Callable[..., Any]
     candidates: tuple[Any, ...]
-    given: Any  # the candidates in the form in which the curator gave them
+    raw_candidates: Any  # in the form in which the curator gave them
     sensitivity: float
     kind: ColumnKind  # of the candidates
 
     def mechanism(self, epsilon: Any) -> Exponential:
-        """What selects one of the candidates."""
+        """The mechanism that selects a candidate."""
         return Exponential(epsilon, self.sensitivity, candidates=self.candidates)
 
     def question(self, mechanism: Exponential, called: str, answer: str) -> Question:
-        """What an answer asks of the score that is called so."""
+        """The question of an answer; `called` is the name of the score."""
         form = "score", called, column_name("the names of answers", answer)
         return Question(mechanism, form=form, column=called)
 
     def selected(self, columns: dict[str, AnyArray], epsilon: float, threads: int) -> Any:
-        """A candidate; NaN is the lowest utility."""
+        """Select a candidate; NaN is the lowest utility."""
         scored = Exponential.from_score(
             self.function,
-            self.given,
+            self.raw_candidates,
             epsilon=epsilon,
             sensitivity=self.sensitivity,
             vectorized=True,
@@ -53,7 +53,7 @@ class Score(NamedTuple):
 
 
 def scores_of(scores: object) -> dict[str, Score]:
-    """Check what `Session` is given."""
+    """Check the scores of a `Session`."""
     if scores is None:
         return {}
     if not isinstance(scores, Mapping):
@@ -71,13 +71,13 @@ def scores_of(scores: object) -> dict[str, Score]:
                 "all bool"
             )
         kind = "floats" if kinds == {float} else MostCommon(1.0, labels)._kind(released=True)
-        given = validate.as_given(score[1], labels)
-        checked[column] = Score(score[0], labels, given, sensitivity, kind)
+        raw_candidates = validate.as_given(score[1], labels)
+        checked[column] = Score(score[0], labels, raw_candidates, sensitivity, kind)
     return checked
 
 
 def arrays_of(frame: Frame) -> dict[str, AnyArray]:
-    """All columns of rows in memory: copies, for one score, which it cannot write to by mistake."""
+    """Copies of all columns of rows in memory, for one score; they are read-only."""
     uses = [ColumnRead(name, "keys") for name in frame.names() or ()]
     (part,) = frame.parts(uses)
     columns = zip(uses, part, strict=True)

@@ -127,17 +127,17 @@ class Session:
     ) -> None:
         if not isinstance(budget, Budget):
             raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
-        whose = None if person is None else column_name("person", person)
+        person_column = None if person is None else column_name("person", person)
         groups = validate.counting("max_groups", max_groups)
         rows = validate.counting("max_rows", max_rows)
-        if whose is None and groups > 1:
+        if person_column is None and groups > 1:
             raise ParameterError(
                 "max_groups needs person: without it max_rows says how many rows one person "
                 "has in all groups together"
             )
-        self._budget, self._limits = budget, (whose, groups, rows)
+        self._budget, self._limits = budget, (person_column, groups, rows)
         self._scores, room = scores_of(scores), Room(memory, temp)
-        self._opened: Callable[[int], Frame]  # with the number of threads
+        self._opened: Callable[[int], Frame]  # takes the number of threads
         if is_path(frame):
             if self._scores:
                 raise ParameterError(
@@ -147,7 +147,7 @@ class Session:
         else:
             copy = copy_of(frame)
             self._opened = lambda _: copy
-        _check_person(self._opened(1), whose)
+        _check_person(self._opened(1), person_column)
 
     def release(
         self,
@@ -377,8 +377,8 @@ class _SessionCall(ReleaseCall):
 
     reading: _Reading
 
-    def settle(self, draw: Draw, check: Check) -> list[Any]:
-        return super().settle(lambda: self.reading.of(draw), check)
+    def charge_and_draw(self, draw: Draw, check: Check) -> list[Any]:
+        return super().charge_and_draw(lambda: self.reading.of(draw), check)
 
 
 def _check_person(frame: Frame, person: str | None) -> None:

@@ -1,6 +1,6 @@
-"""What type checkers know of frames, of what comes back of them, and of options of queries.
+"""Types for type checkers: of frames, of the frames of answers, and of the options of queries.
 
-Frames are told by what they have, so that no engine need be installed.
+Frames are known by their attributes, so that no engine need be installed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Batches(Protocol):
 
 FrameT = TypeVar("FrameT", bound=_Columns)
 TableInput: TypeAlias = File | Sequence[File] | _Batch  # answers are a table
-Stream: TypeAlias = _Stream | _Batches  # these, too, where they are no frames
+Stream: TypeAlias = _Stream | _Batches  # for these, too, unless they are frames
 
 
 class CommonOptions(TypedDict, total=False):

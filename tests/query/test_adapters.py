@@ -112,9 +112,9 @@ class TestRows:
             kinds = [type_of(column) for column in empty]
             assert all(len(column) == 0 for column in empty)
             if form in ("lists", "arrays", "pandas-objects"):
-                assert {kind.held for kind in kinds} <= {"objects", "numbers", "text"}
+                assert {kind.content for kind in kinds} <= {"objects", "numbers", "text"}
             else:
-                assert [kind.held for kind in kinds] == ["text"] + ["numbers"] * 5
+                assert [kind.content for kind in kinds] == ["text"] + ["numbers"] * 5
                 assert [kind.floats for kind in kinds] == [False] * 3 + [True] * 2 + [False]
 
     @pytest.mark.usefixtures("by_narwhals")
@@ -124,7 +124,7 @@ class TestRows:
         assert type(frame).__name__ == "AnyFrame"
         assert frame.names() == TABLE.column_names
         assert rows(frame, USES) == WITHIN
-        kinds = [type_of(column).held for column in frame.empty(USES)]
+        kinds = [type_of(column).content for column in frame.empty(USES)]
         assert kinds == ["text"] + ["numbers"] * 5
 
     @forms

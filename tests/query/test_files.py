@@ -267,7 +267,7 @@ def test_timestamps_are_read_in_the_unit_of_the_list(tmp_path: Path) -> None:
 
 
 def test_long_texts_are_no_keys(tmp_path: Path) -> None:
-    most = text_cells.MOST_TEXT
+    most = text_cells.MAX_KEY_BYTES
     path = written(tmp_path, f"k,y\n{'a' * most},0\n{'b' * (most + 9)},0\n")
     (values,) = read(path, ("k", "text"))
     assert values == ["a" * most, "b" * (most + 1)]  # which is in no list of names of that length
@@ -868,7 +868,7 @@ def test_a_person_has_the_same_name_whoever_else_is_there(tmp_path: Path, monkey
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [".csv", ".jsonl", ".parquet"])
 def test_long_names_that_are_listed_are_found(tmp_path: Path, form: str) -> None:
-    names = ["n" * (text_cells.MOST_TEXT + size) for size in (1, 2, 30)]
+    names = ["n" * (text_cells.MAX_KEY_BYTES + size) for size in (1, 2, 30)]
     table, key = pa.table({"k": names * 40, "x": [5, 6, 7] * 40}), fx.release_key()
     query = fx.Query(by="k", groups=names[:2])
     answers = {

@@ -17,37 +17,37 @@ FORM = (
     'records, as {"median": (fastexp.Median(...), "rent")}'
 )
 GAPS = "records of column {!r} must not be missing or NaN (see the argument nan)"
-MAX_ANSWERS = 62  # answers in one call: a row on disk has a bit for each, and for coins of groups
+MAX_ANSWERS = 62  # answers in a call: on disk a row has a bit for each, and one for the coin
 
 
 class Answer(NamedTuple):
-    """One answer of a call: a column of the result, or of lists a column for each entry."""
+    """One answer of a call: a column of the result, or a column for each entry of a list."""
 
     name: str
     mechanism: GroupedMechanism
     column: str
-    nan: str  # as the mechanism reads it
+    nan: str  # what the mechanism does with missing records
     expand: bool = False
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The name of each value: the answer's own where it is one."""
+        """The name of each value; a single value has the name of the answer."""
         entries = self.mechanism._entries
         return tuple(f"{self.name}_{entry}" for entry in entries) or (self.name,)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of its columns."""
+        """The names of its columns in the result."""
         return self.values if self.expand else (self.name,)
 
 
 def answers_of(
     answers: object, taken: tuple[str, ...], nan: object, expand: object = False
 ) -> tuple[Answer, ...]:
-    """Check answers; `taken` are names that their columns cannot have.
+    """Check the answers of a call; their columns cannot have the names `taken`.
 
-    nan: what to do with missing records, in all answers or by answer.
-    expand: whether lists are a column for each entry.
+    nan: what to do with missing records, for all answers or for each by name.
+    expand: whether a list gets a column for each of its entries.
     """
     check_rounding()
     wide = validate.flag("expand", expand)
@@ -88,7 +88,7 @@ def _answer(name: object, answer: object, nan: object, expand: bool) -> Answer:
             f"{type(answer).__name__}"
         )
     mechanism, column = answer
-    if GroupedMechanism not in type(mechanism).__mro__:  # isinstance would look at each method
+    if GroupedMechanism not in type(mechanism).__mro__:  # isinstance would look for each method
         kind = type(mechanism).__name__
         raise ParameterTypeError(
             f"answer {name!r} must have a mechanism such as Median, Quantile, Price or MostCommon, "
@@ -98,7 +98,7 @@ def _answer(name: object, answer: object, nan: object, expand: bool) -> Answer:
 
 
 def column_name(argument: str, name: object) -> str:
-    """A name that a column of every engine can have."""
+    """Return a name that a column of every engine can have; refuse any other."""
     if not isinstance(name, str):
         raise ParameterTypeError(f"{argument} must be names of columns, got {type(name).__name__}")
     plain = str.__str__(name)
@@ -112,7 +112,7 @@ def column_name(argument: str, name: object) -> str:
 
 @contextmanager
 def naming(column: str) -> Iterator[None]:
-    """Records that are missing are said to be so in this column."""
+    """Name this column in errors about missing records."""
     missing = False
     try:
         yield
@@ -120,14 +120,15 @@ def naming(column: str) -> Iterator[None]:
         missing = str(error) == MISSING
         if not missing:
             raise
-    if missing:  # outside the handler: no traceback leads to the records
+    if missing:  # raised outside the handler, so that no traceback leads to the records
         raise InvalidRecords(GAPS.format(column))
 
 
 def label_of(answer: Answer, answers: tuple[Answer, ...], label: str) -> str:
-    """What the words of an answer are keyed by: the call's label and, of several, its name.
+    """Return the label of an answer's random words: the call's label, if it has one answer.
 
-    The name is what is behind the last slash, with ~1 for a slash and ~0 for a tilde.
+    With several answers, a slash and the answer's name follow, with ~1 for a slash in the name and
+    ~0 for a tilde.
     """
     if len(answers) == 1:
         return label

@@ -1,4 +1,4 @@
-"""Private groups in a call: their coins as one more answer, or the answer that decides."""
+"""Private groups in a call: coins as one more answer, or an answer whose total decides."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ...grouped.private_groups import Appearance, Deciding, coin_of, deciding
 from .answers import Answer
 from .scope import Scope
 
-NOBODY = -1  # a total that reaches no threshold, where no record counts
-COIN = ""  # what the coins are called: no answer is
+NOBODY = -1  # the total of a group without counted records: below every threshold
+COIN = ""  # the name of the coins, which no answer can have
 
 
 def with_coin(query: Scope, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
-    """The answers; by rule A with the coins of groups behind them."""
+    """The answers; for rule A, with the coins of groups as the last one."""
     private = query.private
     if private is None or private.epsilon is None:
-        deciding_of(query, answers)  # or refuses
+        deciding_of(query, answers)  # refuses answers of which none can decide
         return answers
     first = answers[0]
     coin = coin_of(private, first.mechanism, query.person, query.max_rows)
@@ -28,17 +28,17 @@ def with_coin(query: Scope, answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
 
 
 def rows_of(query: Scope, answer: Answer) -> int:
-    """How many rows of a person an answer counts in a group: coins count persons."""
+    """The most rows of a person that count in a group; 1 for coins, as they count persons."""
     return 1 if isinstance(answer.mechanism, Appearance) else query.max_rows
 
 
 def visible(answers: tuple[Answer, ...]) -> tuple[Answer, ...]:
     """The answers without the coins."""
-    return tuple(one for one in answers if not isinstance(one.mechanism, Appearance))
+    return tuple(answer for answer in answers if not isinstance(answer.mechanism, Appearance))
 
 
 def deciding_of(query: Scope, answers: tuple[Answer, ...]) -> Deciding | None:
-    """The answer that decides; None where none does."""
+    """The answer that decides by rule B; None for rule A and without private groups."""
     if query.private is None:
         return None
     return deciding(query.private, [answer.mechanism for answer in answers], query.max_rows)
@@ -58,9 +58,11 @@ def appearing(
     query: Scope, answers: tuple[Answer, ...], names: Names, values: list[Any]
 ) -> tuple[Names, list[Any]]:
     """The groups that appear, and their answers, without the coins."""
-    which = np.flatnonzero(appear(query, answers, values))
+    group_indices = np.flatnonzero(appear(query, answers, values))
     chosen = [
-        [one[i] for i in which.tolist()] if isinstance(one, list) else one[which]
-        for one in values[: len(visible(answers))]
+        [column[i] for i in group_indices.tolist()]
+        if isinstance(column, list)
+        else column[group_indices]
+        for column in values[: len(visible(answers))]
     ]
-    return names.taken(which), chosen
+    return names.taken(group_indices), chosen

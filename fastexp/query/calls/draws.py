@@ -1,4 +1,4 @@
-"""Answers of rows that were read: of all at once, or of ranges of groups one after the other."""
+"""Draws of answers from rows that were read: for all groups at once, or range by range."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .scope import CoreCall, Results
 
 
 class Indices(Results):
-    """Draws of each answer for all groups: grid points or candidates by number."""
+    """Draws of each answer for all groups, as indices of grid points or candidates."""
 
     def __init__(self, call: CoreCall, groups: int) -> None:
         self._call, self._size = call, 1 if call.size is None else call.size
@@ -28,34 +28,34 @@ class Indices(Results):
         ]
         self._deciding = deciding_of(call.query, call.answers)
 
-    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
-        """Draw answers of the same segments; `names` begin with the group of this place."""
+    def draw(self, answers: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+        """Draw these answers from the same segments; `first` is the index of the first group."""
         call = self._call
         several = [
             answer.mechanism._draws(segments, call.words(answer, names), self._size)
-            for answer in (call.answers[i] for i in which)
+            for answer in (call.answers[i] for i in answers)
         ]
-        for i, drawn in zip(which, draw_together(several, self._size, call.threads), strict=True):
+        for i, drawn in zip(answers, draw_together(several, self._size, call.threads), strict=True):
             self.arrays[i][first : first + names.size] = drawn
             if self._deciding is not None and i == self._deciding.which:
                 empty = first + np.flatnonzero(np.diff(segments.offsets) == 0)
                 self.arrays[i][empty, :, -1] = NOBODY
 
-    def ranks(self, which: list[int]) -> RankStatistic | None:
-        """Of one answer alone, whose words do not depend on all records."""
+    def ranks(self, answers: list[int]) -> RankStatistic | None:
+        """The statistic of a single answer whose words do not depend on all records; else None."""
         keyed = self._call.released and not self._call.fresh
-        alone = len(which) == 1 and not keyed
-        return self._call.answers[which[0]].mechanism._ranks if alone else None
+        alone = len(answers) == 1 and not keyed
+        return self._call.answers[answers[0]].mechanism._ranks if alone else None
 
-    def put(self, which: int, group: int, index: Any, records: int = 1) -> None:
-        """A draw that was made elsewhere; of several values those that are asked for."""
-        drawn = self.arrays[which]
+    def put(self, answer: int, group: int, index: Any, records: int = 1) -> None:
+        """Store a draw that was made elsewhere; of a list, as many values as the answer has."""
+        drawn = self.arrays[answer]
         drawn[group] = index if drawn.ndim == 2 else index[: drawn.shape[-1]]
-        if records == 0 and self._deciding is not None and which == self._deciding.which:
+        if records == 0 and self._deciding is not None and answer == self._deciding.which:
             drawn[group, :, -1] = NOBODY
 
     def answers(self, order: IntArray | None) -> list[Any]:
-        """What mechanisms call them, by group in order."""
+        """The grid points or candidates of the draws, by group in this order."""
         call, answers = self._call, []
         for answer, drawn in zip(call.answers, self.arrays, strict=True):
             indices = drawn if order is None else drawn[order]
@@ -65,22 +65,22 @@ class Indices(Results):
 
 
 def together(call: CoreCall, reader: Reader) -> list[tuple[int, list[int]]]:
-    """Each reading, and the answers that count the same records of it.
+    """Pairs of a reading and the answers that count the same records of it.
 
-    Where there are persons, each answer chooses among their records by itself.
+    If rows have persons, each answer is alone, as it makes its own choice among their rows.
     """
     if call.query.person is not None:
-        return [(reading, [which]) for which, reading in enumerate(reader.of)]
+        return [(reading, [answer]) for answer, reading in enumerate(reader.readings)]
     return [
-        (reading, [which for which, other in enumerate(reader.of) if other == reading])
+        (reading, [answer for answer, other in enumerate(reader.readings) if other == reading])
         for reading in range(reader.count)
     ]
 
 
 def counted(
-    call: CoreCall, which: int, rows: RowKeys, codes: IntArray, values: AnyArray
+    call: CoreCall, answer_index: int, rows: RowKeys, codes: IntArray, values: AnyArray
 ) -> IntArray:
-    """The groups of `codes`, with -1 for what an answer leaves out of a person's rows."""
-    answer, query = call.answers[which], call.query
+    """The groups of `codes`, with -1 for rows of a person beyond the limits of an answer."""
+    answer, query = call.answers[answer_index], call.query
     limits = Limits(query.max_groups, rows_of(query, answer))
     return bounded(rows, codes, values, limits, answer.mechanism, partial(call.choice, answer))

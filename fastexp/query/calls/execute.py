@@ -30,12 +30,15 @@ DTYPES: dict[str, Any] = {
 
 
 def execute(call: Call, frame: Frame, output: Output | None = None) -> Any:
-    """The answers, as a frame of the same kind; in a file as well, whose place is made before."""
+    """Return the answers as a frame of the same kind; with `output`, also write them to a file.
+
+    The file's space is reserved before the charge.
+    """
     query, answers = call.query, visible(call.answers)
     kinds: list[ColumnKind] = [
         answer.mechanism._kind(call.released) for answer in answers
-    ]  # or refused
-    types: list[Any] = []  # of the columns `by`
+    ]  # refuses candidates that no column can hold
+    types: list[Any] = []  # the columns `by`, without rows
 
     def draw() -> list[Any]:
         names, values = answered(call, frame)
@@ -53,7 +56,7 @@ def execute(call: Call, frame: Frame, output: Output | None = None) -> Any:
             check_temp(frame.room.temp)
 
     with _place(call, output) as place:
-        packed, *values = call.settle(draw, check)
+        packed, *values = call.charge_and_draw(draw, check)
         groups = query.groups
         columns = _unpacked(packed, query.by) if groups is None else group_columns(query)
         for answer, kind, results in zip(answers, kinds, values, strict=True):
@@ -66,7 +69,7 @@ def execute(call: Call, frame: Frame, output: Output | None = None) -> Any:
                 else:
                     place.write(content(columns, output))
             except OutputError as error:
-                error.answers = finished  # they are paid for
+                error.answers = finished  # they have been charged
                 raise
     return finished
 
@@ -86,7 +89,7 @@ def _place(call: Call, output: Output | None) -> AbstractContextManager[OutputFi
 
 
 def _packed(columns: Sequence[KeyColumn]) -> list[Any]:
-    """Columns of groups as a budget's file can keep them."""
+    """The columns of groups, in types that a budget's file can store."""
     return [
         [column.kind, str(values.dtype), values.view(np.int64)]
         if isinstance(values := column.values, np.ndarray) and values.dtype.kind == "M"
@@ -103,12 +106,12 @@ def _unpacked(packed: list[Any], by: tuple[str, ...]) -> list[Column]:
 
 
 def _columns(answer: Answer, kind: ColumnKind, results: Any) -> list[Column]:
-    """The column of an answer; of lists also a column for each of their entries."""
+    """The column of an answer, or the columns of the entries of a list."""
     entries = answer.mechanism._entries
     if not entries:
         return [Column(answer.name, kind, as_column(results, kind))]
     lists = np.asarray(results, DTYPES[kind])
-    lists = lists if lists.ndim > 1 else lists.reshape(0, len(entries))  # texts of no groups
+    lists = lists if lists.ndim > 1 else lists.reshape(0, len(entries))  # text without groups
     if answer.columns == (answer.name,):
         return [Column(answer.name, kind, lists)]
     kinds: list[ColumnKind] = ["integers" if entry == "total" else kind for entry in entries]
@@ -119,5 +122,5 @@ def _columns(answer: Answer, kind: ColumnKind, results: Any) -> list[Column]:
 
 
 def as_column(answers: Any, kind: str) -> Any:
-    """Answers as a column has them; what was kept comes as lists."""
+    """Return answers as the values of a column; answers that a budget kept are lists."""
     return list(answers) if kind == "text" else np.asarray(answers, DTYPES[kind])

@@ -1,4 +1,4 @@
-"""The columns of a frame that a call reads: checked by names and types; then their rows."""
+"""The columns that a call reads: checks of their names and types, and the parts of their rows."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ UNREAD = "records: the engine failed to read the rows; read them without fastexp
 
 
 def fit(call: Call, frame: Frame) -> list[Any]:
-    """Refuse a frame whose columns, by their names or types, are not what they must be.
+    """Refuse a frame whose columns have wrong names or types; return the columns `by`.
 
-    Returned are the columns `by` without rows; [] where only rows say of what type one is.
+    These have no rows; a column is [] if only its rows determine its type.
     """
     names, query, uses = frame.names(), call.query, call.uses
     for use in uses:
@@ -59,11 +59,11 @@ def _check_types(call: Call, columns: Sequence[Any]) -> None:
 
 
 def parts_of(call: Call, frame: Frame) -> Generator[Sequence[Any]]:
-    """All parts; in a release what the engine raises may hold data, and is withheld."""
+    """Yield all parts of the rows; a release withholds the engine's errors: they may hold data."""
     typed, parts = frame.names() is not None, frame.parts(call.uses)
     try:
         while (part := _next(call, parts)) is not None:
-            if not typed:  # of a stream nothing was known before
+            if not typed:  # the types of a stream are known only now
                 _check_types(call, part)
             yield part
     finally:
@@ -80,11 +80,11 @@ def _next(call: Call, parts: Iterator[Sequence[Any]]) -> Sequence[Any] | None:
     except Exception:
         if not call.released:
             raise
-    raise InvalidRecords(UNREAD)  # outside the handler: the error is no context of ours
+    raise InvalidRecords(UNREAD)  # outside the handler: the engine's error is not its context
 
 
 class CountCall(ReleaseCall):
-    """The counts of one answer, without groups and persons: nothing is charged or drawn here."""
+    """A call that counts the candidates of one answer, without groups, persons, charge or draw."""
 
     def __init__(self, query: Scope, mechanism: MostCommon, column: str, frame: Frame) -> None:
         answers = answers_of({column: (mechanism, column)}, query.by, "drop")
@@ -93,11 +93,11 @@ class CountCall(ReleaseCall):
         self._candidates = len(mechanism.candidates)
 
     def check(self) -> None:
-        """Refuse a frame whose columns are not what they must be, before a row is read."""
+        """Refuse a frame whose columns have wrong names or types, before a row is read."""
         fit(self, self._frame)
 
     def read(self) -> IntArray:
-        """The counts, in the order of the candidates, in a pass over the rows."""
+        """The count of each candidate, from one pass over the rows."""
         counts, reader = np.zeros(self._candidates, np.int64), Reader(self)
         with closing(parts_of(self, self._frame)) as parts:
             for columns in parts:

@@ -1,4 +1,4 @@
-"""The public list of groups of a query, in whatever form, read once."""
+"""Reading the public list of groups of a query, in any of its forms."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from ..frames.find import frame_of
 
 
 def groups_of(groups: object, by: Sequence[str]) -> Names | PrivateGroups | None:
-    """Read a public list of groups, in its order; None for those that the data have.
+    """Return the public list of groups in its order; None for ``"from-data"``.
 
-    It is a sequence of distinct keys, for several columns of tuples of them; a `Product` with the
-    columns `by` in any order; a frame of any kind, or the path of a file, with these columns and
-    perhaps others; `PrivateGroups`; or ``"from-data"``.
+    The list is a sequence of distinct keys (of tuples, for several columns), a `Product` of the
+    columns `by` in any order, or a frame of any kind or the path of a file with these columns and
+    perhaps others. `PrivateGroups` are returned as they are.
     """
     readable(groups, "groups")
     if is_from_data(groups):
         return None
     if type(groups) is PrivateGroups:
         return groups
-    if isinstance(groups, Names):  # of another query
+    if isinstance(groups, Names):  # the groups of another query
         return listed_groups(groups, len(by))
     if isinstance(groups, Product):
         if set(groups.names) != set(by):
@@ -45,7 +45,7 @@ def groups_of(groups: object, by: Sequence[str]) -> Names | PrivateGroups | None
     try:
         frame = _frame(groups)
         return listed_groups(groups, len(by)) if frame is None else _of_frame(frame, by)
-    except FastexpError as error:  # of a frame or file, which it calls so
+    except FastexpError as error:  # it calls the groups a frame
         if str(error).startswith("groups"):
             raise
         if isinstance(groups, str) and groups == "private":
@@ -57,21 +57,21 @@ def groups_of(groups: object, by: Sequence[str]) -> Names | PrivateGroups | None
 
 
 def _frame(groups: object) -> Frame | None:
-    """The frame that groups are, or are in; None of a sequence."""
+    """The frame or file with the groups; None for a sequence."""
     if isinstance(groups, (list, tuple, range, np.ndarray)):
         return None
     if isinstance(groups, (str, os.PathLike, dict)):
         return frame_of(groups)
     try:
         return frame_of(groups)
-    except ParameterTypeError:  # a series, an array: if not, its own error follows
+    except ParameterTypeError:  # a series or an array; `listed_groups` refuses other objects
         return None
 
 
 def _of_frame(frame: Frame, by: Sequence[str]) -> Names:
     present = frame.names()
     if present is not None and len(by) == len(present) == 1:
-        by = present  # the only column there is may have any name
+        by = present  # a single column may have any name
     for name in by:
         if present is not None and present.count(name) != 1:
             got = "several" if name in present else "none"

@@ -1,7 +1,7 @@
-"""Not private: the exact law of each answer of each group, and how accurate it is, in one pass.
+"""Not private: the exact law and the accuracy of each answer of each group, in one pass.
 
-Laws and their figures are functions of the records without any noise: for plans and studies, where
-the records are public, simulated or one's own to look at, and never for publication.
+Laws and their figures are functions of the records, without noise. They are for plans and studies
+on records that are public, simulated or the user's to look at, and never for publication.
 """
 
 from __future__ import annotations
@@ -30,67 +30,67 @@ from .scope import Results, Scope
 from .verbs import SampleCall
 
 FIGURES = ("n", "truth", "bias", "expected", "quantile", "best")
-APPEARS = "appears"  # of private groups
+APPEARS = "appears"  # only for private groups: the probability that a group appears
 COLUMNS = ("answer", "measure", *FIGURES, APPEARS)
 
 
 class LawCall(SampleCall):
-    """Something of each law, of the rows that a sample counts; and draws, where `size` is given."""
+    """A call for exact laws of the rows that a sample counts; with `size`, also for draws."""
 
-    def of(self, answer: Answer, law: Any) -> Any:  # noqa: ARG002  # those of accuracy use it
-        """What is wanted of a group: the law."""
+    def of(self, answer: Answer, law: Any) -> Any:  # noqa: ARG002  # calls for accuracy use it
+        """The result for a group: its law."""
         return law
 
     def results(self, groups: int) -> Analyses:
-        """One for each answer and group."""
+        """Empty results for each answer and group."""
         return Analyses(self, groups)
 
 
 class Analysis(NamedTuple):
-    """One answer by group: what the call wants of the law, how many records count, draws."""
+    """One answer by group: laws or figures, the numbers of records that count, and draws."""
 
-    wanted: AnyArray
+    results: AnyArray
     records: IntArray
     draws: AnyArray | None
 
 
 class Analyses(Results):
-    """What is wanted of each answer for all groups."""
+    """The laws or figures of each answer for all groups."""
 
     def __init__(self, call: LawCall, groups: int) -> None:
         self._call = call
-        self._wanted: list[AnyArray] = [self._room(groups, answer) for answer in call.answers]
+        self._results: list[AnyArray] = [self._room(groups, answer) for answer in call.answers]
         self._records = [np.zeros(groups, np.int64) for _ in call.answers]
         self._draws = None if call.size is None else Indices(call, groups)
-        self.arrays = [*self._records, *self._wanted]
+        self.arrays = [*self._records, *self._results]
 
-    def _room(self, groups: int, answer: Answer) -> AnyArray:  # noqa: ARG002  # of figures
-        """For what is wanted of an answer."""
+    def _room(self, groups: int, answer: Answer) -> AnyArray:  # noqa: ARG002  # figures use it
+        """An empty array for the laws or figures of an answer."""
         return np.empty(groups, object)
 
-    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
-        """Analyse answers of the same segments; `first` is the place of the first of `names`."""
+    def draw(self, answers: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+        """Analyse these answers from the same segments; `first` is the index of the first group."""
         if self._draws is not None:
-            self._draws.draw(which, segments, names, first)
-        for i in which:
+            self._draws.draw(answers, segments, names, first)
+        for i in answers:
             answer = self._call.answers[i]
             self._records[i][first : first + names.size] = np.diff(segments.offsets)
             for g in range(names.size):
                 values = np.ascontiguousarray(segments.some(g, g + 1).values)
-                self._wanted[i][first + g] = self._call.of(answer, answer.mechanism._exact(values))
+                self._results[i][first + g] = self._call.of(answer, answer.mechanism._exact(values))
 
     def answers(self, order: IntArray | None) -> list[Analysis]:
         """The analyses by answer, in the order of the groups."""
-        draws = [None] * len(self._wanted) if self._draws is None else self._draws.answers(order)
+        draws = [None] * len(self._results) if self._draws is None else self._draws.answers(order)
         groups = slice(None) if order is None else order
         return [
-            Analysis(wanted[groups], records[groups], drawn)
-            for wanted, records, drawn in zip(self._wanted, self._records, draws, strict=True)
+            Analysis(results[groups], records[groups], drawn)
+            for results, records, drawn in zip(self._results, self._records, draws, strict=True)
         ]
 
 
 def analyses_of(call: LawCall, frame: Frame) -> tuple[Names, list[Analysis]]:
-    """The groups in order, and an analysis an answer, in one pass."""
+    """Return the groups in order, and the analysis of each answer, from one pass."""
     fit(call, frame)
     return answered(call, frame)
 
@@ -98,16 +98,16 @@ def analyses_of(call: LawCall, frame: Frame) -> tuple[Names, list[Analysis]]:
 class Laws(NamedTuple):
     """Exact laws by answer and group: **private data**.
 
-    A true number is of records that are not clamped to the bounds, except for modes and prices,
-    which are points of the grid; None without records. Of candidates it is how many records each
-    has.
+    A true number is that of records that are not clamped to the bounds, except that modes and
+    prices are points of the grid; None without records. For candidates, it is the number of
+    records of each.
     """
 
-    groups: list[Column]  # their names, in order; none where all rows are one group
+    groups: list[Column]  # their keys, in order; empty if all rows are one group
     laws: dict[str, list[Any]]
     truths: dict[str, list[Any]]  # the true number of each group; or its utilities
-    records: dict[str, IntArray]  # how many count
-    draws: dict[str, AnyArray]  # as `Query.sample` gives them; empty where none are wanted
+    records: dict[str, IntArray]  # the number of records that count in each group
+    draws: dict[str, AnyArray]  # as `Query.sample` gives them; empty without `size`
 
 
 def laws_of(
@@ -120,18 +120,18 @@ def laws_of(
     nan: object = "raise",
     threads: int = 1,
 ) -> Laws:
-    """The exact law of each answer of each group; of the same rows draws, where `size` is given.
+    """The exact law of each answer of each group; with `size`, also draws from the same rows.
 
-    Arguments are as for `Query.sample`; `rng` is the seed of draws, and of which rows of a person
-    count where there are too many. Laws take some 10 kB a group and answer.
+    Arguments are as for `Query.sample`; `rng` is the seed of the draws, and of the choice among too
+    many rows of a person. A law takes some 10 kB for each group and answer.
     """
     call = LawCall(query, answers_of(answers, query.by, nan), size, rng, threads)
     names, analyses = analyses_of(call, frame)
     by_name = {answer.name: a for answer, a in zip(call.answers, analyses, strict=True)}
     return Laws(
         key_columns(query.by, names) if query.by else [],
-        {name: a.wanted.tolist() for name, a in by_name.items()},
-        {name: [_true_of(law) for law in a.wanted] for name, a in by_name.items()},
+        {name: a.results.tolist() for name, a in by_name.items()},
+        {name: [_true_of(law) for law in a.results] for name, a in by_name.items()},
         {name: a.records for name, a in by_name.items()},
         {name: a.draws for name, a in by_name.items() if a.draws is not None},
     )
@@ -142,7 +142,7 @@ def _true_of(law: Any) -> Any:
 
 
 class AccuracyCall(LawCall):
-    """Figures of laws, of the rows that a sample counts."""
+    """A call for the figures of exact laws, of the rows that a sample counts."""
 
     def __init__(
         self,
@@ -161,9 +161,10 @@ class AccuracyCall(LawCall):
                 raise ParameterError(f"by must not have the names {taken}, got {name!r}")
 
     def of(self, answer: Answer, law: Any) -> FloatArray:
-        """The figures, after n: of lists of numbers those of each entry, a row each.
+        """The figures after n: one row, or a row for each entry of a list of numbers.
 
-        Last whether the group appears, of the coin and of the answer that decides.
+        For the coin and the answer that decides, the last figure is the probability that the group
+        appears.
         """
         if isinstance(answer.mechanism, Appearance):
             return np.append(np.full(len(FIGURES) - 1, np.nan), law)[None]
@@ -179,12 +180,12 @@ class AccuracyCall(LawCall):
         return np.array(rows, np.float64)
 
     def appears(self, analyses: list[Analysis]) -> FloatArray:
-        """How likely each group appears."""
+        """The probability that each group appears."""
         decider = analyses[-1 if self._deciding is None else self._deciding.which]
-        return np.where(decider.records > 0, decider.wanted[:, 0, -1], 0.0)
+        return np.where(decider.records > 0, decider.results[:, 0, -1], 0.0)
 
     def results(self, groups: int) -> Figures:
-        """Those of each answer and group."""
+        """Empty figures for each answer and group."""
         return Figures(self, groups)
 
 
@@ -196,7 +197,7 @@ class Figures(Analyses):
 
 
 def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:
-    """A row for each group and answer: columns `by`, then `COLUMNS`; the same kind of frame."""
+    """Return a frame of the same kind, a row for each group and answer: `by`, then `COLUMNS`."""
     by, answers = call.query.by, visible(call.answers)
     frame.check_answers([*by, *COLUMNS[: None if call.query.private else -1]], [])
     names, analyses = analyses_of(call, frame)
@@ -218,7 +219,7 @@ def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:
         columns.append(Column(title, "text", words * names.size))
     records = np.stack([analyses[i].records for _, i in each], 1)
     columns.append(Column("n", "integers", records.reshape(-1)))
-    figures = np.concatenate([a.wanted for a in analyses[: len(answers)]], axis=1)
+    figures = np.concatenate([a.results for a in analyses[: len(answers)]], axis=1)
     for name, column in zip(FIGURES[1:], figures.reshape(-1, len(FIGURES)).T, strict=False):
         columns.append(Column(name, "floats", column.copy()))
     if call.query.private is not None:
@@ -227,7 +228,7 @@ def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:
 
 
 def _is_list(answer: Answer) -> bool:
-    """Whether an answer is a list of numbers; lists of candidates have figures of the first."""
+    """Whether an answer is a list of numbers; a list of candidates has figures as a whole."""
     return bool(answer.mechanism._entries) and answer.mechanism._measure == "error"
 
 

@@ -1,8 +1,9 @@
-"""A call of a frame whose engine has workers: answers are drawn there, and only they come here.
+"""A call on a frame whose engine has workers: they draw, and only answers come to this process.
 
-The secret of a release is made after its charge. Of rows without groups in a release without a
-key, counts come here instead, which are drawn from once: on each point of the grid or, of a finer
-grid, between pivots, and then the records around the ranks that matter.
+The secret of a release is made after its charge. In a release without groups and without a key,
+counts come here instead, and each answer is drawn from them once. They are the counts on each point
+of the grid. For a finer grid, they are counts between pivots, followed by the records around the
+ranks that matter.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ LOST = "records: the workers did not return one answer for each group; see the e
 
 
 def check_workers(frame: Workers) -> None:
-    """Refuse workers of another version: before the charge, by a task that reads no rows."""
+    """Refuse workers with another version of fastexp, before the charge, by a task without rows."""
     try:
-        there = frame.ask(version)
-    except Exception:  # of an engine; its message may hold anything
-        there = ""
-    if there != version():
+        workers_version = frame.ask(version)
+    except Exception:  # an engine's error; its message may hold anything
+        workers_version = ""
+    if workers_version != version():
         raise ParameterError(UNFIT.format(version()))
 
 
 def answered(call: Call, frame: Frame) -> tuple[Names, list[Any]]:
-    """The groups in order, and each answer for all of them; drawn here or by workers."""
+    """Return the groups in order, and each answer for all of them; drawn here or by workers."""
     if isinstance(frame, Workers):
         return _by_workers(call, frame, frame)
     with closing(parts_of(call, frame)) as parts:
@@ -64,7 +65,7 @@ def _by_workers(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list
         return _draw_private(call, frame, workers)
     names = _names(call, workers)
     query = of_groups(call.query, names) if call.query.by else call.query
-    sent = call.sent(query)
+    worker_call = call.for_workers(query)
     results = call.results(names.size)
     alone = (
         call.released
@@ -75,8 +76,8 @@ def _by_workers(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list
             for one in call.answers
         )
     )
-    work = _work(sent, frame, names)
-    run = _Run(work, sent.uses, workers, released=call.released)
+    work = _work(worker_call, frame, names)
+    run = _Run(work, worker_call.uses, workers, released=call.released)
     if alone:
         _draw_alone(call, run, results)
     elif names.size:
@@ -86,7 +87,7 @@ def _by_workers(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list
 
 
 def _names(call: Call, workers: Workers) -> Names:
-    """The list; of groups of the data what the workers find."""
+    """The public list of groups; for groups from the data, those that the workers find."""
     if not call.query.by or call.query.groups is not None:
         return Reader(call).numbering()[0]
     uses = [call.uses[i] for i in call.uses.by]
@@ -95,17 +96,17 @@ def _names(call: Call, workers: Workers) -> Names:
 
 
 def _sorted(read: Callable[[], Sequence[Any]], released: bool, private: bool) -> Names:
-    """The groups that some columns have."""
+    """The groups in the columns that `read` returns, in order."""
     groups = GroupsOfData(private=private)
     groups.codes(list(_withheld(read, released)))
     return groups.numbering()[0]
 
 
 def _draw_private(call: Call, frame: Frame, workers: Workers) -> tuple[Names, list[Any]]:
-    """Workers draw, and give the groups that appear; then they say what these are called."""
-    sent = call.sent(call.query)
-    work = _work(sent, frame, None)
-    run = _Run(work, sent.uses, workers, released=True)
+    """Let workers draw for private groups, then ask them for the names of those that appear."""
+    worker_call = call.for_workers(call.query)
+    work = _work(worker_call, frame, None)
+    run = _Run(work, worker_call.uses, workers, released=True)
     first, *columns = _drawn_there(run, PARTS, NAME_WORDS + len(call.results(0).columns()))
     columns = [column[first < 0] for column in columns]
     ids, words = by_words(columns[:NAME_WORDS])
@@ -114,10 +115,10 @@ def _draw_private(call: Call, frame: Frame, workers: Workers) -> tuple[Names, li
     uses, kinds = [call.uses[i] for i in call.uses.by], ("i8",) * 3
 
     def read() -> Sequence[Any]:
-        named = Task("named", kinds, (words,))
-        tasks = [named, Task("summed", kinds, by=0, calls=workers.calls)]
-        pieces, which, _ = workers.run(work, uses, tasks)
-        return names_in(pieces, which, len(words)) or frame.empty(uses) or ()
+        names_task = Task("named", kinds, (words,))
+        tasks = [names_task, Task("summed", kinds, by=0, calls=workers.calls)]
+        pieces, index, _ = workers.run(work, uses, tasks)
+        return names_in(pieces, index, len(words)) or frame.empty(uses) or ()
 
     names = _sorted(read, released=True, private=True)
     words_of = names.name_words()
@@ -130,17 +131,19 @@ def _draw_private(call: Call, frame: Frame, workers: Workers) -> tuple[Names, li
 
 
 def _work(call: CoreCall, frame: Frame, names: Names | None) -> Work:
-    """What workers get, and of what types rows go about: of types that are known beforehand."""
+    """The work for workers; the types of its rows follow from those of the frame's columns."""
     empty = frame.empty(call.uses)
     if empty is None:
         raise FastexpError("a frame on workers without types: please report this")
     reader = Reader(call)
     floats, kinds = [False] * reader.count, ["i8"] * reader.count
-    for answer, reading, place in zip(call.answers, reader.of, call.uses.records, strict=True):
+    for answer, reading, place in zip(
+        call.answers, reader.readings, call.uses.records, strict=True
+    ):
         kind, mechanism = type_of(empty[place]), answer.mechanism
         are_numbers = not (mechanism._labels or isinstance(mechanism, Appearance))
-        floats[reading] = are_numbers and (kind.floats or kind.held in UNKNOWN)
-        # Missing records that are taken as a bound are the ends of int64.
+        floats[reading] = are_numbers and (kind.floats or kind.content in UNKNOWN)
+        # A missing record that counts as a bound is stored as an end of int64.
         if not are_numbers or (kind.narrow and answer.nan in ("raise", "drop")):
             kinds[reading] = "i4"
     words = ["i8"] * NAME_WORDS if names is None else []
@@ -150,26 +153,26 @@ def _work(call: CoreCall, frame: Frame, names: Names | None) -> Work:
 
 
 class _Run:
-    """Tasks of one call; `calls` is in how many rows may come together."""
+    """The tasks of one call; `calls` is the number of partitions after a shuffle."""
 
     def __init__(self, work: Work, uses: ColumnReads, workers: Workers, *, released: bool) -> None:
         self.work, self.calls, self._released = work, workers.calls, released
         self._uses, self._workers = uses, workers
 
     def columns(self, *last: Task) -> list[IntArray]:
-        """What the last tasks give, of rows that are numbered and, if need be, bounded."""
+        """The columns that the last tasks give, from rows that are numbered and perhaps bounded."""
         kinds = self.work.kinds
         tasks = [Task("numbered", kinds)]
         if self._uses.person is not None:
             tasks = [Task("numbered", (*kinds, *["i8"] * NAME_WORDS))]
-            tells_apart = len(kinds) + SORTED[0]  # the first word of integers is their kind
-            tasks += [Task("bounded", kinds, by=tells_apart, calls=self.calls)]
+            person_word = len(kinds) + SORTED[0]  # the first word of an integer is only its kind
+            tasks += [Task("bounded", kinds, by=person_word, calls=self.calls)]
         every = [*tasks, *last]
         return _withheld(lambda: self._workers.run(self.work, self._uses, every), self._released)
 
 
 def _withheld(read: Callable[[], T], released: bool) -> T:
-    """What workers give; what an engine says of a failure may hold data."""
+    """Return what workers give; a release withholds the engine's error, which may hold data."""
     try:
         return read()
     except (FastexpError, MemoryError):
@@ -177,11 +180,11 @@ def _withheld(read: Callable[[], T], released: bool) -> T:
     except Exception as failure:
         if not released:
             raise InvalidRecords(FAILED) from failure
-    raise InvalidRecords(FAILED)  # outside the handler: the error is no context of ours
+    raise InvalidRecords(FAILED)  # outside the handler: the engine's error is not its context
 
 
 def _drawn_there(run: _Run, groups: int, columns: int) -> list[IntArray]:
-    """What workers draw: each group's number, or a part's, must come once, and so many columns."""
+    """Let workers draw: return the number of each group or part, once, and further `columns`."""
     codes, *rest = run.work.kinds
     marks = [np.arange(groups, dtype=codes), *(np.zeros(groups, kind) for kind in rest)]
     kinds, calls = ("i8",) * (1 + columns), min(run.calls, groups)
@@ -192,7 +195,7 @@ def _drawn_there(run: _Run, groups: int, columns: int) -> list[IntArray]:
 
 
 def _draw_alone(call: Call, run: _Run, results: Results) -> None:
-    """All rows are one group, whose counts come here; each answer is drawn once."""
+    """Draw each answer once, from counts that come here; all rows are one group."""
     few = [i for i, answer in enumerate(call.answers) if answer.mechanism._places <= MOST_COUNTED]
     if few:
         points, answers, numbers = run.columns(
@@ -205,35 +208,35 @@ def _draw_alone(call: Call, run: _Run, results: Results) -> None:
             mechanism = call.answers[i].mechanism
             counts = Counted(points[mine], numbers[mine])
             results.put(i, 0, mechanism._streamed(counts, call.threads))
-    for _, which in together(call, run.work.steps.reader):
-        records = RecordsOnWorkers(run, which[0])  # of each of these answers
-        for i in which:
+    for _, answer_indices in together(call, run.work.steps.reader):
+        records = RecordsOnWorkers(run, answer_indices[0])  # the same for all these answers
+        for i in answer_indices:
             if i not in few:
                 results.put(i, 0, call.answers[i].mechanism._streamed(records, call.threads))
 
 
 class RecordsOnWorkers(Unsorted):
-    """The records of an answer, where they are: each pass is a job."""
+    """The records of an answer on workers; each pass over them is a job of the engine."""
 
     def __init__(self, run: _Run, answer: int) -> None:
         super().__init__(lambda: iter(()))
         self._run, self._answer = run, answer
-        self._reading = run.work.steps.reader.of[answer]
+        self._reading = run.work.steps.reader.readings[answer]
 
     def raw_parts(self) -> Iterator[AnyArray]:
-        """All records, as one array: where they are few."""
+        """All records as one array, for when they are few."""
         sample = self._sampled()
         low, high = edges_at(None, sample, -1, sample.size)
         yield self._gathered(partial(gathered, low=low, high=high), self.total()).values
 
     def _sampled(self) -> AnyArray:
         if self._sample is None:
-            what, values = self._run.columns(Task("sampled", ("i8", "i8"), (self._answer,)))
-            self._total = int(values[what == SEEN].sum())
-            step = int(what.max(initial=1))
-            while (what > 0).sum() and np.sum(what[what > 0] / step) > 2 * SAMPLE:
+            marks, values = self._run.columns(Task("sampled", ("i8", "i8"), (self._answer,)))
+            self._total = int(values[marks == SEEN].sum())
+            step = int(marks.max(initial=1))
+            while (marks > 0).sum() and np.sum(marks[marks > 0] / step) > 2 * SAMPLE:
                 step *= 2
-            chosen = [values[what == one][:: step // one] for one in np.unique(what[what > 0])]
+            chosen = [values[marks == one][:: step // one] for one in np.unique(marks[marks > 0])]
             records = np.concatenate(chosen) if chosen else NOTHING
             self._sample = np.sort(self._of_bits(records))
         return self._sample
@@ -242,16 +245,16 @@ class RecordsOnWorkers(Unsorted):
         self,
         one: Callable[[AnyArray, int], Gathered],
         room: int,
-        threads: int | None = None,  # noqa: ARG002  # those of the workers
+        threads: int | None = None,  # noqa: ARG002  # workers have their own
     ) -> Gathered:
         total = self.total()
-        what, values = self._run.columns(Task("gathered", ("i8", "i8"), (self._answer, one, room)))
-        if int(values[what == SEEN].sum()) != total:
+        marks, values = self._run.columns(Task("gathered", ("i8", "i8"), (self._answer, one, room)))
+        if int(values[marks == SEEN].sum()) != total:
             raise InvalidRecords(AGAIN)
-        is_count = what >= 0
-        counts = np.zeros(int(what.max(initial=0)) + 1, np.int64)
-        np.add.at(counts, what[is_count], values[is_count])
-        return Gathered(self._of_bits(values[what == VALUE]), counts)
+        is_count = marks >= 0
+        counts = np.zeros(int(marks.max(initial=0)) + 1, np.int64)
+        np.add.at(counts, marks[is_count], values[is_count])
+        return Gathered(self._of_bits(values[marks == VALUE]), counts)
 
     def _of_bits(self, values: IntArray) -> AnyArray:
         return self._run.work.steps.of_bits(values, self._reading)

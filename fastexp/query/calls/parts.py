@@ -1,6 +1,6 @@
-"""Rows that were read: of each part those of listed groups are held, in memory.
+"""Parts of the rows: those of listed groups are held in memory.
 
-A row is its group by number and its records as each mechanism reads them.
+A row is the number of its group, and its records as each mechanism reads them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """What these rows take until their answers are drawn."""
+        """The bytes that these rows take until their answers are drawn."""
         persons = 0 if self.persons is None else PERSON + _text_bytes(self.persons)
         return self.codes.size * (ROW + VALUE * len(self.records)) + persons * self.codes.size
 
@@ -45,7 +45,7 @@ class Part(NamedTuple):
         return Part(self.codes[chosen], records, missing, persons)
 
     def apart(self) -> Part:
-        """The same rows, whose columns do not keep all columns of a stream in memory."""
+        """The same rows, copied so that they do not keep all columns of a stream in memory."""
         records = [values if values.base is None else values.copy() for values in self.records]
         keys = self.persons
         persons = None if keys is None else replace(keys, values=keys.values.copy())
@@ -53,9 +53,10 @@ class Part(NamedTuple):
 
 
 class Held:
-    """The parts that were read so far, in memory; `none` is what there is where no part comes.
+    """The parts that were read so far, in memory.
 
-    streamed: whether what was read is let go then, except for what parts hold of it.
+    none: the part without rows, in case no part comes.
+    streamed: whether the source frees what was read, unless a part still refers to it.
     """
 
     def __init__(self, none: Part, streamed: bool) -> None:
@@ -64,18 +65,18 @@ class Held:
         self.bytes: int = 0
 
     def add(self, part: Part) -> None:
-        """Hold the rows of listed groups; of the first part all, as it may be the only one."""
+        """Hold the rows of listed groups; but a first part whole, as it may be the only one."""
         if len(self.parts) == 1:
             self.parts[0] = self._of_groups(self.parts[0])
         self.parts.append(self._of_groups(part) if self.parts else part)
         self.bytes += self.parts[-1].bytes
 
     def _of_groups(self, part: Part) -> Part:
-        some = part.of_groups()
-        return some.apart() if self._streamed and some is part else some
+        group_rows = part.of_groups()
+        return group_rows.apart() if self._streamed and group_rows is part else group_rows
 
     def joined(self) -> Part:
-        """All rows as one part; the others are let go."""
+        """All rows as one part; the parts held so far are freed."""
         parts, self.parts = self.parts, []
         if len(parts) == 1:
             return parts[0]
@@ -105,7 +106,7 @@ class Held:
 
 
 def _joined(parts: list[AnyArray]) -> AnyArray:
-    """One array of numbers, of which no integer was rounded."""
+    """One array of all numbers, without rounding an integer."""
     parts = [part for part in parts if part.size] or parts[:1]
     if any(part.dtype.kind == "f" for part in parts):
         parts = [as_floats(part) for part in parts]
@@ -113,7 +114,7 @@ def _joined(parts: list[AnyArray]) -> AnyArray:
 
 
 def as_floats(values: AnyArray) -> AnyArray:
-    """The same numbers as float64; refused where one of them would be rounded."""
+    """Return the same numbers as float64; refuse integers that would be rounded."""
     if values.dtype.kind == "f":
         return values
     if values.size and not -MAX_EXACT <= int(values.min()) <= int(values.max()) <= MAX_EXACT:
@@ -122,5 +123,5 @@ def as_floats(values: AnyArray) -> AnyArray:
 
 
 def _text_bytes(keys: Keys) -> int:
-    """The bytes of a text, on average."""
+    """The average number of bytes of a text."""
     return sum(map(len, keys.texts)) // max(1, len(keys.texts))

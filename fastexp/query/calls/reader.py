@@ -27,7 +27,7 @@ LENGTHS = "columns must have one entry for each row"
 
 def uses_of(query: Scope, answers: tuple[Answer, ...]) -> ColumnReads:
     """The columns that a call reads."""
-    # Of what type private names are must not depend on those that do not appear.
+    # The type of private names must not depend on groups that do not appear.
     wanted = [ColumnRead(name, "keys" if query.private is None else "names") for name in query.by]
     if query.groups is not None:
         columns = zip(query.by, query.groups.columns(), strict=True)
@@ -57,22 +57,22 @@ def _use(column: str, reading: ColumnReading, keys: AnyArray | list[str]) -> Col
 
 
 def group_columns(query: Scope) -> list[Column]:
-    """The public list, as columns; none if there is no list."""
+    """The columns of the public list of groups; empty without a list."""
     return [] if query.groups is None else key_columns(query.by, query.groups)
 
 
 class Reader:
-    """How the columns of a call become parts: answers share what they read alike."""
+    """Turns the columns of a call into parts; answers that read a column alike share its values."""
 
     def __init__(self, call: CoreCall) -> None:
         self._uses = uses = call.uses
         first: dict[Any, Answer] = {}
-        readings = []
+        keys = []
         for answer, place in zip(call.answers, uses.records, strict=True):
-            readings.append((place, answer.nan, answer.mechanism._read_as(answer.nan)))
-            first.setdefault(readings[-1], answer)
-        self.of: list[int] = [list(first).index(reading) for reading in readings]  # of each answer
-        self._first = [(reading[0], answer) for reading, answer in first.items()]
+            keys.append((place, answer.nan, answer.mechanism._read_as(answer.nan)))
+            first.setdefault(keys[-1], answer)
+        self.readings: list[int] = [list(first).index(key) for key in keys]  # by answer
+        self._first = [(key[0], answer) for key, answer in first.items()]
         self.count: int = len(first)
         self._threads = call.threads
         self._groups, self._by = call.query.groups, call.query.by
@@ -81,10 +81,10 @@ class Reader:
         self._of_data = GroupsOfData(private=is_private) if from_data else None
 
     def part(self, columns: Sequence[Any]) -> Part:
-        """All rows of some columns."""
+        """The part with all rows of these columns."""
         values = [answer.mechanism._read(columns[i], answer.nan) for i, answer in self._first]
         size = values[0][0].size
-        codes = np.zeros(size, np.int64)  # without columns of groups all rows are one
+        codes = np.zeros(size, np.int64)  # without `by`, all rows are one group
         if self._uses.by:
             keys, groups = [columns[i] for i in self._uses.by], self._groups
             if self._of_data is not None:
@@ -97,22 +97,22 @@ class Reader:
             if read.size != size or codes.size != size:
                 raise ParameterError(LENGTHS)
             with naming(answer.column):
-                there, whole = present(codes, read, gaps, answer.nan)
-            records.append(whole)
-            missing.append(None if there is codes else (codes >= 0) & (there < 0))
+                counted, filled = present(codes, read, gaps, answer.nan)
+            records.append(filled)
+            missing.append(None if counted is codes else (codes >= 0) & (counted < 0))
         return Part(codes, records, missing, self._persons(columns, size))
 
     def numbering(self) -> tuple[Names, IntArray | None]:
-        """The groups in order; of those of the data also which number each of them had."""
+        """The groups in order; for groups from the data, also their numbers in the parts."""
         if self._of_data is not None:
             return self._of_data.numbering()
         groups = self._groups
         return KeyNames("whole", np.zeros(1, np.int64)) if groups is None else groups, None
 
     def none(self) -> Part:
-        """No rows."""
+        """A part without rows."""
         persons = None if self._uses.person is None else keys_in.joined([], "person")
-        records: list[AnyArray] = [np.zeros(0, np.int64)] * self.count  # of any mechanism
+        records: list[AnyArray] = [np.zeros(0, np.int64)] * self.count  # for any mechanism
         return Part(np.zeros(0, np.int64), records, [None] * self.count, persons)
 
     def _persons(self, columns: Sequence[Any], size: int) -> Keys | None:
@@ -125,32 +125,32 @@ class Reader:
 
 
 class GroupsOfData:
-    """Groups of the data, numbered as they come."""
+    """Groups from the data, numbered in the order in which they are read."""
 
     def __init__(self, *, private: bool = False) -> None:
         self._private = private
         self._numbers: dict[Any, int] = {}
         self._width = 1
-        self._only: Names | None = None  # those of the first part, as long as no other has any
+        self._first_names: Names | None = None  # the groups of the first part that has any
 
     def codes(self, keys: list[Any]) -> IntArray:
-        """Each row's group by number, -1 if its key is missing."""
+        """The number of each row's group; -1 if its key is missing."""
         self._width = len(keys)
         read = keys_in.read_private if self._private else partial(keys_in.read, argument="by")
         codes, names = numbered([read(column) for column in keys], "by")
         numbers = self._numbers
         if not numbers:
-            if self._only is None or self._only.size == 0:
-                self._only = names
+            if self._first_names is None or self._first_names.size == 0:
+                self._first_names = names
                 return codes
-            numbers.update({label: i for i, label in enumerate(self._only.labels())})
+            numbers.update({label: i for i, label in enumerate(self._first_names.labels())})
         places = [numbers.setdefault(label, len(numbers)) for label in names.labels()]
         return np.append(np.array(places, np.int64), -1)[codes]
 
     def numbering(self) -> tuple[Names, IntArray | None]:
-        """The groups in increasing order, and which number each of them had; None: its place."""
-        if not self._numbers and self._only is not None:
-            return self._only, None
+        """The groups in increasing order, and their numbers in the parts; None: 0, 1, ..."""
+        if not self._numbers and self._first_names is not None:
+            return self._first_names, None
         labels = list(self._numbers)
         columns: list[Any] = [labels] if self._width == 1 else list(zip(*labels, strict=True))
         lists = [list(column) for column in columns or [()] * self._width]
@@ -162,7 +162,7 @@ class GroupsOfData:
 
 
 def _sortable(keys: list[Any]) -> list[Any]:
-    """What is in the order of the keys: of dates that Python's has not all are numbers."""
+    """Values in the order of the keys; if Python cannot hold all dates, days since 1970-01-01."""
     if any(isinstance(key, np.datetime64) for key in keys) and dt.date in set(map(type, keys)):
         days: list[Any] = np.array(keys, "M8[D]").view(np.int64).tolist()
         return days

@@ -1,7 +1,7 @@
-"""One pass over the rows: in memory as far as they fit, else sorted on disk, by person and group.
+"""One pass over the rows: in memory if they fit, else sorted on disk, by person and then by group.
 
-On disk, where persons are bounded, the rows of each come together first, and each answer says
-which of them count; then the rows of each group come together, and answers are drawn for ranges
+On disk, if there are persons, the rows of each are first brought together, and each answer chooses
+those that count. Then the rows of each group are brought together, and answers are drawn for ranges
 of groups. A group that is larger than the memory is answered in passes over its rows.
 """
 
@@ -33,7 +33,7 @@ from .steps import Steps
 if TYPE_CHECKING:
     from ..disk.memory import Room
 
-NONE = np.zeros(0, np.int64)
+NO_ROWS = np.zeros(0, np.int64)
 LARGE = (
     "one group has more rows than fit into memory, and {} cannot process a group in parts: raise "
     "memory (the limit for rows of paths, relations and Dask)"
@@ -43,9 +43,9 @@ LARGE = (
 def read_and_draw(
     call: Call, parts: Iterator[Sequence[Any]], room: Room | None
 ) -> tuple[Names, list[Any]]:
-    """The groups in order, and each answer for all of them.
+    """Return the groups in order, and each answer for all of them.
 
-    room: where rows go that do not fit into memory; None: they stay there.
+    room: the memory for rows, and the folder for rows that do not fit; None: all stay in memory.
     """
     reader = Reader(call)
     held = Held(reader.none(), streamed=room is not None)
@@ -56,36 +56,36 @@ def read_and_draw(
     part = held.joined()
     names, order = reader.numbering()
     codes = part.codes
-    if order is not None:  # of groups of the data, which were numbered as they came
+    if order is not None:  # groups from the data were numbered in the order of reading
         codes = np.append(np.argsort(order), -1)[codes]
     rows = RowKeys(codes, names, *(() if part.persons is None else persons_of(part.persons)))
     results = call.results(names.size)
     is_alone = call.released and call.fresh and not call.query.by and part.persons is None
-    for reading, which in together(call, reader):
+    for reading, answers in together(call, reader):
         values, missing = part.records[reading], part.missing[reading]
         if is_alone:
-            which = _not_drawn_alone(call, results, which, values, missing)
-            if not which:
+            answers = _not_drawn_alone(call, results, answers, values, missing)
+            if not answers:
                 continue
         present = codes if missing is None else np.where(missing, -1, codes)
-        with naming(call.answers[which[0]].column):
-            counted_codes = counted(call, which[0], rows, present, values)
+        with naming(call.answers[answers[0]].column):
+            counted_codes = counted(call, answers[0], rows, present, values)
             segments = grouped(
-                results.ranks(which), values, Codes(counted_codes), names.size, call.threads
+                results.ranks(answers), values, Codes(counted_codes), names.size, call.threads
             )
-            results.draw(which, segments, names)
+            results.draw(answers, segments, names)
     return names, results.answers(None)
 
 
 def _not_drawn_alone(
-    call: Call, results: Results, which: list[int], values: AnyArray, missing: AnyArray | None
+    call: Call, results: Results, answers: list[int], values: AnyArray, missing: AnyArray | None
 ) -> list[int]:
     """Draw answers as their mechanisms draw without groups; return those that cannot be drawn so.
 
     Fewer kernels are compiled for such a draw than for draws by group.
     """
     records, others = values if missing is None else values[~missing], []
-    for answer in which:
+    for answer in answers:
         with naming(call.answers[answer].column):
             index = call.answers[answer].mechanism._streamed(records, call.threads)
         if index is None:
@@ -98,11 +98,11 @@ def _not_drawn_alone(
 def beyond_memory(
     call: Call, reader: Reader, held: Held, rest: Iterator[Sequence[Any]], room: Room
 ) -> tuple[Names, list[Any]]:
-    """The groups in order, and each answer for all of them.
+    """Return the groups in order, and each answer for all of them, with rows on disk.
 
-    `held` is what was read so far, `rest` the parts that were not.
+    `held` has the parts that were read so far, `rest` the columns of those that were not.
     """
-    held_parts = (held.parts.pop(0) for _ in range(len(held.parts)))  # each is let go
+    held_parts = (held.parts.pop(0) for _ in range(len(held.parts)))  # frees each part in turn
     parts = chain(held_parts, (reader.part(columns) for columns in rest))
     with (
         private_folder(room.temp) as folder,
@@ -118,8 +118,8 @@ def beyond_memory(
 class _Disk:
     """Rows on disk, and which of them each answer counts.
 
-    Memory is split in thirds: rows that are not written yet, rows that are handed out, and what
-    is computed from these.
+    One third of the memory is for rows that are not written yet, one for rows that are read back,
+    and one for what is computed from these.
     """
 
     def __init__(self, call: Call, reader: Reader, folder: str, memory: int) -> None:
@@ -127,7 +127,7 @@ class _Disk:
         persons = call.query.person is not None
         self._spill = spill.Spill(folder, memory // 3, reader.count, persons=persons)
         self._most = max(1, memory // 3 // self._spill.row_bytes)
-        self._nothing = spill.SpillPart(NONE, NONE, [NONE] * reader.count)
+        self._nothing = spill.SpillPart(NO_ROWS, NO_ROWS, [NO_ROWS] * reader.count)
 
     def close(self) -> None:
         self._spill.close()
@@ -155,8 +155,8 @@ class _Disk:
         return results
 
     def _in_passes(self, answer: int, code: int) -> tuple[Any, int]:
-        """A draw, and from how many records."""
-        call, reading = self._call, self._steps.reader.of[answer]
+        """A draw, and the number of records that it is from."""
+        call, reading = self._call, self._steps.reader.readings[answer]
         mechanism = call.answers[answer].mechanism
 
         def records() -> Iterator[AnyArray]:

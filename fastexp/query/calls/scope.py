@@ -1,4 +1,4 @@
-"""What a query says of groups and persons, and what every call of it has."""
+"""The groups, persons and limits of a query, and the Protocols of its calls."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ Check: TypeAlias = Callable[[], None]  # refuses mistakes before the charge
 
 @dataclass(frozen=True, repr=False)
 class Scope(HtmlRepr):
-    """Which groups are answered, whose a row is, and how much of one person counts.
+    """The groups that are answered, the persons of rows, and the limits of each person.
 
-    `Query` is one with verbs, and documents the parameters.
+    `Query` adds the verbs, and documents the parameters.
     """
 
     by: tuple[str, ...]
-    groups: Names | None  # None: those of the data
-    private: PrivateGroups | None  # which of these appear; None: all
+    groups: Names | None  # None: groups from the data
+    private: PrivateGroups | None  # the rule by which these appear; None: all of them do
     person: str | None
     max_groups: int
     max_rows: int
@@ -58,11 +58,11 @@ class Scope(HtmlRepr):
         put = object.__setattr__
         columns = _columns(by)
         put(self, "by", columns)
-        whose = None if person is None else column_name("person", person)
-        put(self, "person", whose)
+        person_column = None if person is None else column_name("person", person)
+        put(self, "person", person_column)
         put(self, "max_groups", validate.counting("max_groups", max_groups))
         put(self, "max_rows", validate.counting("max_rows", max_rows))
-        put(self, "membership", checked_membership(membership, whose))
+        put(self, "membership", checked_membership(membership, person_column))
         if columns and groups is None:
             raise ParameterError(
                 "groups must be given with by: the public list of groups to answer. Which groups "
@@ -70,14 +70,14 @@ class Scope(HtmlRepr):
             )
         if not columns and (groups is not None or self.max_groups > 1):
             raise ParameterError("groups and max_groups need by, the columns of groups")
-        which = groups_of(groups, columns) if columns else None
-        private = which if isinstance(which, PrivateGroups) else None
+        group_choice = groups_of(groups, columns) if columns else None
+        private = group_choice if isinstance(group_choice, PrivateGroups) else None
         put(self, "private", private)
-        put(self, "groups", None if isinstance(which, PrivateGroups) else which)
+        put(self, "groups", None if isinstance(group_choice, PrivateGroups) else group_choice)
         if private is not None and self.membership == "public":
             raise ParameterError('private groups need by, and membership="private"')
 
-    __init__.__qualname__ = "Query.__init__"  # what a TypeError of a call says
+    __init__.__qualname__ = "Query.__init__"  # the name in the TypeError of a wrong call
 
     def __repr__(self) -> str:
         parts = []
@@ -111,46 +111,46 @@ class Scope(HtmlRepr):
 
 
 def of_groups(scope: Scope, groups: Names) -> Scope:
-    """The same, of these groups."""
+    """Return the same scope, with these groups."""
     listed_scope = copy(scope)
     object.__setattr__(listed_scope, "groups", groups)
     return listed_scope
 
 
 class Results:
-    """What comes of the records of each group: draws, or figures, in arrays of an entry a group."""
+    """The results of each group, draws or figures, in arrays with one entry for each group."""
 
     arrays: list[AnyArray]
 
-    def draw(self, which: list[int], segments: Segments, names: Names, first: int = 0) -> None:
-        """Take answers of the same segments; `first` is the place of the first of `names`."""
+    def draw(self, answers: list[int], segments: Segments, names: Names, first: int = 0) -> None:
+        """Compute these answers from the same segments; `first` is the index of the first group."""
         raise NotImplementedError
 
-    def ranks(self, which: list[int]) -> RankStatistic | None:  # noqa: ARG002  # of draws
-        """The statistic around whose ranks the records of these answers are enough, if any is."""
+    def ranks(self, answers: list[int]) -> RankStatistic | None:  # noqa: ARG002  # draws use it
+        """The statistic around whose ranks these answers need records; None if they need all."""
         return None
 
-    def put(self, which: int, group: int, index: Any, records: int = 1) -> None:
-        """A draw from so many records that was made elsewhere, of a release."""
+    def put(self, answer: int, group: int, index: Any, records: int = 1) -> None:
+        """Store a draw of a release that was made elsewhere, from this number of records."""
         raise NotImplementedError
 
     def answers(self, order: IntArray | None) -> list[Any]:
-        """For each answer, what is said of the groups, in order."""
+        """The results of each answer, for the groups in this order; None: as they are stored."""
         raise NotImplementedError
 
     def columns(self) -> list[AnyArray]:
-        """All of it, of numbers of 64 bits: a column for each of a group's."""
+        """All results in 64-bit columns: one column for each number of a group."""
         pairs = [(array, i) for array in self.arrays for i in np.ndindex(array.shape[1:])]
         return [array[(slice(None), *i)] for array, i in pairs]
 
     def put_columns(self, groups: IntArray, columns: list[IntArray]) -> None:
-        """Take what `columns` gave of these groups, bit by bit."""
+        """Store for these groups what `columns` gave, bit by bit."""
         for mine, column in zip(self.columns(), columns, strict=True):
             mine[groups] = column.view(mine.dtype)
 
 
 class CoreCall(Protocol):
-    """What is asked of a call wherever its rows are, also on an engine's workers."""
+    """What every call has, in this process or on an engine's workers."""
 
     query: Scope
     answers: tuple[Answer, ...]
@@ -158,30 +158,30 @@ class CoreCall(Protocol):
     threads: int
     size: int | None
     released: bool
-    fresh: bool  # whether the words of an answer are any that nobody can repeat
+    fresh: bool  # whether the random words of answers are fresh: nobody can repeat them
 
     def words(self, answer: Answer, names: Names) -> WordSource:
         """The random words of groups, for an answer."""
         ...
 
     def choice(self, answer: Answer) -> bytes:
-        """The key of the choice among too many rows of a person."""
+        """The key of the hash that chooses among too many rows of a person."""
         ...
 
     def results(self, groups: int) -> Results:
-        """Where draws go, of so many groups."""
+        """Empty results for this number of groups."""
         ...
 
 
 class Call(CoreCall, Protocol):
-    """What a release and a sample differ in."""
+    """A call in this process: what differs between releases and samples."""
 
-    def settle(self, draw: Draw, check: Check) -> list[Any]:
-        """What `draw` returns, or what is kept of it; `check` refuses mistakes beforehand."""
+    def charge_and_draw(self, draw: Draw, check: Check) -> list[Any]:
+        """Return what `draw` returns, or answers that were kept; `check` refuses mistakes first."""
         ...
 
-    def sent(self, query: Scope) -> CoreCall:
-        """The call as an engine's workers get it, of the same query with the groups of `query`."""
+    def for_workers(self, query: Scope) -> CoreCall:
+        """The call for an engine's workers; `query` is the same query, with the groups to draw."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What releases and samples differ in: charge, randomness, where draws go."""
+"""Releases and samples: their charge, their randomness, and where their draws go."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class DrawingCall(CoreCall, Protocol):
     """A call whose results are draws."""
 
     def results(self, groups: int) -> Results:
-        """Their draws."""
+        """Empty draws for these groups."""
         return Indices(self, groups)
 
 
 class ReleaseCall(DrawingCall, Call):
-    """Charged, and drawn from the system's randomness or under a key."""
+    """A call that is charged, and drawn from the system's randomness or under a key."""
 
     query: Scope
     answers: tuple[Answer, ...]
@@ -66,16 +66,16 @@ class ReleaseCall(DrawingCall, Call):
     ) -> None:
         for answer in answers:
             if isinstance(answer.mechanism, Comparator):
-                answer.mechanism.release()  # refuses
+                answer.mechanism.release()  # always raises
         self.query, self.answers = query, with_coin(query, answers)
         self.uses = uses_of(query, self.answers)
         self.threads = validate.threads(threads)
-        default = label is None and key is not None
-        named = _default_label(query, answers) if default else label
-        line = check_key(CallOptions(key=key, label=named, budget=budget))
-        self._key, self._budget, self._line = key, budget, line
+        is_default = label is None and key is not None
+        word_label = _default_label(query, answers) if is_default else label
+        checked_label = check_key(CallOptions(key=key, label=word_label, budget=budget))
+        self._key, self._budget, self._word_label = key, budget, checked_label
         self._note = checked_note(note, budget)
-        self._label, self.fresh = None if default else line, key is None
+        self._label, self.fresh = None if is_default else checked_label, key is None
         self._origin = origin
         questions_of(query, answers).promise()  # refuses limits that mean nothing here
         if query.by and query.groups is None and query.private is None:
@@ -88,22 +88,22 @@ class ReleaseCall(DrawingCall, Call):
 
     def words(self, answer: Answer, names: Names) -> WordSource:
         """Words of the system, or of the key, the query, the group and its records."""
-        if self._key is None or self._line is None:
+        if self._key is None or self._word_label is None:
             return FreshWords()
         return KeyedWords(self._question_key(self._key, answer), names)
 
     def choice(self, answer: Answer) -> bytes:
-        """Fresh without a key."""
+        """The key of the hash; it is fresh without a release key."""
         return contribution.release_choice(self._key, answer.mechanism, self._label_of(answer))
 
-    def sent(self, query: Scope) -> SentCall:
-        """The call as workers get it; without a key a fresh one stands behind it.
+    def for_workers(self, query: Scope) -> WorkerCall:
+        """The call for workers, under a fresh key if the release has none.
 
-        So a task that runs again draws the same, and there is nothing to choose among its runs.
+        A task that runs again therefore draws the same, and nobody can choose among its runs.
         """
         key = release_key() if self._key is None else self._key
         labels = [(answer, self._label_of(answer)) for answer in self.answers]
-        return SentCall(
+        return WorkerCall(
             query,
             self.answers,
             [self._question_key(key, answer) for answer in self.answers],
@@ -111,15 +111,15 @@ class ReleaseCall(DrawingCall, Call):
         )
 
     def _label_of(self, answer: Answer) -> str:
-        plain = visible(self.answers)
-        return label_of(answer, plain, self._line or "") if answer in plain else self._line or ""
+        plain, label = visible(self.answers), self._word_label or ""
+        return label_of(answer, plain, label) if answer in plain else label
 
     def _question_key(self, key: ReleaseKey, answer: Answer) -> WordArray:
         rule = self._rules[answer.nan, rows_of(self.query, answer)]
         return question_key(key, query_digest(answer.mechanism, self._label_of(answer), rule))
 
-    def settle(self, draw: Draw, check: Check) -> list[Any]:
-        """Charged before a row is read."""
+    def charge_and_draw(self, draw: Draw, check: Check) -> list[Any]:
+        """Charge before a row is read, and then draw."""
         answers: list[Any] = charge_and_draw(
             self._budget, self._label, self.question, draw, check, self._note,
             once=self.query.private is not None,
@@ -128,7 +128,7 @@ class ReleaseCall(DrawingCall, Call):
 
     @cached_property
     def _rules(self) -> dict[tuple[str, int], str]:
-        """Which records count, by what is done with missing ones and how many of a person do."""
+        """The rule for which records count, by treatment of missing ones and limit of rows."""
         query = self.query
         options = CallOptions(
             groups=None if not query.by else FROM_DATA if query.groups is None else query.groups,
@@ -139,8 +139,8 @@ class ReleaseCall(DrawingCall, Call):
         return {way: rule_of(options._replace(nan=way[0], max_rows=way[1])) for way in ways}
 
 
-class SentCall(DrawingCall):
-    """A release on an engine's workers: of its key they have what its own questions need."""
+class WorkerCall(DrawingCall):
+    """A release on an engine's workers, which get only keys derived for its own questions."""
 
     query: Scope
     answers: tuple[Answer, ...]
@@ -166,12 +166,12 @@ class SentCall(DrawingCall):
         return KeyedWords(self._keys[self.answers.index(answer)], names)
 
     def choice(self, answer: Answer) -> bytes:
-        """As it was made for all workers."""
+        """The key of the hash, the same for all workers."""
         return self._choices[self.answers.index(answer)]
 
 
 class SampleCall(DrawingCall, Call):
-    """Drawn from a seed."""
+    """A call that is drawn from a seed, and not charged."""
 
     query: Scope
     answers: tuple[Answer, ...]
@@ -193,22 +193,22 @@ class SampleCall(DrawingCall, Call):
         return SimulatedWords(self._seed_of(answer), names)
 
     def choice(self, answer: Answer) -> bytes:
-        """Words of the answer's seed."""
+        """The key of the hash, from the answer's seed."""
         return contribution.sample_choice(self._seed_of(answer))
 
-    def settle(self, draw: Draw, check: Check) -> list[Any]:
-        """Nothing is charged."""
+    def charge_and_draw(self, draw: Draw, check: Check) -> list[Any]:
+        """Draw without a charge."""
         check()
         return draw()
 
-    def sent(self, query: Scope) -> CoreCall:
-        """The call as workers get it."""
+    def for_workers(self, query: Scope) -> CoreCall:
+        """The call for workers."""
         call = copy(self)
         call.query, call.uses, call.threads = query, uses_of(query, self.answers), 1
         return call
 
     def _seed_of(self, answer: Answer) -> WordArray:
-        """The call's seed; of several answers one for each, or all would have the same words."""
+        """The call's seed; several answers have one each, or all would have the same words."""
         if len(self.answers) == 1:
             return self._seed
         seed = hashlib.blake2b(
@@ -223,9 +223,10 @@ def questions_of(
     label: str | None = None,
     origin: tuple[str, ...] = (),
 ) -> Questions:
-    """What a call asks, for budgets; its form only where there is a label, to keep answers under.
+    """Return the questions of a call, for its budget; they have a form only if there is a label.
 
-    (Of a list of 1e6 groups the form takes a second.)
+    The form identifies the question whose answers are kept under the label. (For a list of 1e6
+    groups it takes a second.)
     """
     form: tuple[Any, ...] = ()
     if label is not None:
@@ -252,14 +253,14 @@ def questions_of(
         for answer in visible(answers)
     ]
     if query.private is not None:  # persons are counted: one more changes a group's number by 1
-        deciding_of(query, answers)  # or refuses
-        whole = questions[0]._replace(mechanism=query.private, column="", form=form)
-        questions.append(whole._replace(max_rows=1))
+        deciding_of(query, answers)  # refuses answers of which none can decide
+        group_question = questions[0]._replace(mechanism=query.private, column="", form=form)
+        questions.append(group_question._replace(max_rows=1))
     return Questions(tuple(questions))
 
 
 def _default_label(query: Scope, answers: tuple[Answer, ...]) -> str:
-    """What the words of a key are named by without a label: the columns."""
+    """The label of the words of a key if none is given: the names of the columns."""
     columns = ", ".join(dict.fromkeys(answer.column for answer in answers))
     label = f"{columns} by {', '.join(query.by)}" if query.by else columns
     if label.isprintable() and len(label) <= validate.MOST_LABEL:

@@ -1,15 +1,14 @@
 """What an engine's workers do for a call: the steps of `steps`, and passes over one large group.
 
-A `Work` is sent to them. Each of its methods goes from parts of rows to others, and is a function
-of these and of the work alone, so that a task may run as often as it takes: the words of a draw
-are those of the call's key.
+A `Work` is sent to them. Each of its methods turns parts of rows into other parts. They depend on
+the rows and the work alone, as random words come from the call's key, so a task may be run again.
 
 Rows are columns of integers, as narrow as types allow: [group, counts, records of each reading ...,
-four words of the person's name]. A row that counts for no answer only says that its group is there.
+four words of the person's name]. A row that counts for no answer only marks its group.
 
 Private groups have no numbers: their rows are [part, four words of the group's name, counts, ...],
-and only groups that appear leave the workers. The words say in which of `PARTS` parts a group is; a
-row that counts for no answer says that a part is there.
+and only groups that appear leave the workers. The words determine which of `PARTS` parts a group is
+in; a row that counts for no answer marks a part.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ from .scope import CoreCall
 from .steps import Steps
 
 Columns: TypeAlias = list[IntArray]
-SAMPLE = 1 << 14  # records of a task in a sample
-PIECE, PIECES = 8, "<i8"  # bytes of a name, and what they are together
+SAMPLE = 1 << 14  # records of a task in a sample, at most
+PIECE, PIECE_TYPE = 8, "<i8"  # bytes of a piece of a name, and the type in which it is sent
 PART_BITS = 14
 PARTS = 1 << PART_BITS
-MIXED = np.uint64(0x9E3779B97F4A7C15)  # numbers in whatever steps are in all parts
-SEEN, VALUE = -1, -2  # what a row of a pass is, if no count, whose number is from 0 on
+MIXER = np.uint64(0x9E3779B97F4A7C15)  # spreads numbers with any step over all parts
+SEEN, VALUE = -1, -2  # marks of rows of a pass: the number of records, a record; counts have >= 0
 FAILED = (
     "fastexp: a task failed; its message is withheld, because it may contain data. Possible "
     "reasons: a missing record (nan=), or a person or group with more rows than fit into the "
@@ -49,15 +48,15 @@ FAILED = (
 
 
 def version() -> str:
-    """What a worker must say as this process does."""
+    """What must be the same for a worker and this process."""
     return f"fastexp {__version__}, keyed draws of format {FORMAT}"
 
 
 class Work:
     """A call on workers.
 
-    names: of the listed groups; None: groups are private. floats: of each reading, whether its
-    records are floats; kinds: the types of the columns of rows, without those of persons.
+    names: the names of the groups; None: groups are private. floats: for each reading, whether its
+    records are floats. kinds: the types of the columns of rows, without those of persons.
     """
 
     def __init__(
@@ -67,12 +66,12 @@ class Work:
         self._floats, self.kinds = floats, kinds
 
     def __dask_tokenize__(self) -> str:
-        """A name that tells nothing of what is in it."""
+        """A random name, which reveals nothing of the work."""
         return secrets.token_hex(16)
 
     @cached_property
     def steps(self) -> Steps:
-        """Its steps, which are not sent."""
+        """The steps of the call; they are not sent, but made anew by each worker."""
         return Steps(self._call, Reader(self._call), self._floats)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -81,22 +80,22 @@ class Work:
     def done(
         self, method: str, parts: Iterator[Sequence[Any]], arguments: tuple[Any, ...]
     ) -> Iterator[Columns]:
-        """What a method gives; where it fails, one text, as logs of engines keep it."""
-        given = iter(getattr(self, method)(parts, *arguments))
+        """Yield what a method gives; every failure has the same text, as engines log it."""
+        outputs = iter(getattr(self, method)(parts, *arguments))
         while True:
             try:
-                part = next(given, None)
+                part = next(outputs, None)
             except Exception:  # its message may hold data
                 break
             if part is None:
                 return
             yield part
-        raise RuntimeError(FAILED)  # outside the handler: the error is no context of it
+        raise RuntimeError(FAILED)  # outside the handler: the first error is not its context
 
     def numbered(self, parts: Iterator[Sequence[Any]]) -> Iterator[Columns]:
         """The rows of listed groups that count for some answer."""
         for part in parts:
-            # Groups that are private are those of this part.
+            # Private groups are numbered within this part only.
             reader = self.steps.reader if self._names is not None else Reader(self._call)
             rows = self.steps.numbered(reader.part(part).of_groups())
             groups = [rows.codes]
@@ -104,7 +103,7 @@ class Work:
                 names, order = reader.numbering()
                 codes = rows.codes if order is None else np.argsort(order)[rows.codes]
                 words = names.name_words()[codes]
-                number = words.sum(1) * MIXED >> np.uint64(64 - PART_BITS)
+                number = words.sum(1) * MIXER >> np.uint64(64 - PART_BITS)
                 groups = [*np.column_stack([number, words]).view(np.int64).T]
             chosen = rows.counts != 0
             if rows.persons is not None:
@@ -114,7 +113,7 @@ class Work:
             yield columns + [word[chosen].view(np.int64) for word in people]
 
     def bounded(self, parts: Iterator[Columns]) -> Iterator[Columns]:
-        """Of whole persons, the rows within the limits, without their persons."""
+        """The rows of whole persons that are within the limits, without the persons."""
         columns = _together(parts)
         if not columns:
             return
@@ -126,9 +125,9 @@ class Work:
         yield self._narrow([*groups, part.counts, *values], part.counts != 0)
 
     def drawn(self, parts: Iterator[Columns]) -> Iterator[Columns]:
-        """Whole groups, each with a row that only says so: [group, draws or figures ...].
+        """Draw for whole groups, each with a row that marks it: [group, draws or figures ...].
 
-        Of whole parts of private groups: [-1, words, draws ...] of those that appear, and a row
+        For whole parts of private groups: [-1, words, draws ...] for groups that appear, and a row
         [part, 0, ...] for each part.
         """
         columns = _together(parts)
@@ -146,15 +145,15 @@ class Work:
         self.steps.draw(results, part, names.taken(groups), range(groups.size))
         drawn = [column.view(np.int64) for column in results.columns()]
         if self._names is None:
-            # Marks are of a group without records, which never appears.
-            which = appear(self._call.query, self._call.answers, results.answers(None))
+            # Rows that mark parts are of a group without records, which never appears.
+            is_shown = appear(self._call.query, self._call.answers, results.answers(None))
             drawn = [*names.name_words().view(np.int64).T, *drawn]
-            yield [np.full(which.sum(), -1), *(column[which] for column in drawn)]
+            yield [np.full(is_shown.sum(), -1), *(column[is_shown] for column in drawn)]
             drawn = [np.zeros_like(marks)] * len(drawn)
         yield [marks, *drawn]
 
     def named(self, parts: Iterator[Sequence[Any]], words: WordArray) -> Iterator[Columns]:
-        """The names with these words, as JSON, in pieces: [piece, which of which name, 0]."""
+        """The names with these words, as JSON, in pieces: [piece, index of name and piece, 0]."""
         place = {word.tobytes(): i for i, word in enumerate(words)}
         pieces = []
         for part in parts:
@@ -170,9 +169,9 @@ class Work:
             for word, name in zip(names.name_words(), zip(*columns, strict=True), strict=True):
                 if (i := place.get(word.tobytes())) is not None:
                     text = json.dumps(name).encode() + b","
-                    numbers = np.frombuffer(text.ljust(-len(text) // PIECE * -PIECE), PIECES)
-                    which = np.arange(i, i + numbers.size * len(words), len(words))
-                    pieces.append([numbers, which, np.zeros_like(which)])
+                    numbers = np.frombuffer(text.ljust(-len(text) // PIECE * -PIECE), PIECE_TYPE)
+                    index = np.arange(i, i + numbers.size * len(words), len(words))
+                    pieces.append([numbers, index, np.zeros_like(index)])
         if pieces:
             yield _together(iter(pieces))
 
@@ -189,7 +188,7 @@ class Work:
         return [(x if whole else x[chosen]).astype(kind, copy=False) for x, kind in pairs]
 
     def counted(self, parts: Iterator[Columns], answers: list[int]) -> Iterator[Columns]:
-        """How many records of the one group lie on each point: [point, answer, number]."""
+        """The number of records on each point, if there is one group: [point, answer, number]."""
         for _, counts, *values in parts:
             for answer in answers:
                 mechanism = self._call.answers[answer].mechanism
@@ -198,7 +197,7 @@ class Work:
                 yield [points, np.full_like(points, answer), numbers]
 
     def summed(self, parts: Iterator[Columns]) -> Iterator[Columns]:
-        """The same of all parts."""
+        """The sums of these numbers over all parts."""
         columns = _together(parts)
         if not columns:
             return
@@ -209,7 +208,7 @@ class Work:
         yield [*(column[first] for column in columns), np.add.reduceat(numbers[places], first)]
 
     def sampled(self, parts: Iterator[Columns], answer: int) -> Iterator[Columns]:
-        """How many records there are, and some: [what, value], where a value's is its step."""
+        """The number of records, [SEEN, number], and a sample: [step, record] for every step-th."""
         seen, step, records = 0, 1, np.zeros(0, np.int64)
         for _, counts, *values in parts:
             part = np.ascontiguousarray(self._chosen(counts, values, answer)).view(np.int64)
@@ -226,25 +225,25 @@ class Work:
         one: Callable[[AnyArray, int], Gathered],
         room: int,
     ) -> Iterator[Columns]:
-        """A pass of `one` over the records: [what, value] of counts, and of records in places."""
+        """A pass of `one` over the records: [region, count], [VALUE, record] and [SEEN, number]."""
         seen, sums = 0, np.zeros(0, np.int64)
         for _, counts, *values in parts:
             records = np.ascontiguousarray(self._chosen(counts, values, answer))
-            some, numbers = one(records, min(room, records.size))
+            values_in, numbers = one(records, min(room, records.size))
             seen += records.size
             sums = numbers + sums if sums.size else np.array(numbers)
-            yield [np.full(some.size, VALUE), some.view(np.int64)]
+            yield [np.full(values_in.size, VALUE), values_in.view(np.int64)]
         yield [np.append(np.arange(sums.size), SEEN), np.append(sums, seen)]
 
     def _chosen(self, counts: IntArray, values: Columns, answer: int) -> AnyArray:
         """The records that count for an answer."""
-        reading = self.steps.reader.of[answer]
+        reading = self.steps.reader.readings[answer]
         records = values[reading][counts >> answer & 1 == 1].astype(np.int64, copy=False)
         return self.steps.of_bits(records, reading)
 
 
 def by_words(columns: Columns) -> tuple[IntArray, WordArray]:
-    """Number names by their words: the number of each row's, and the words by number."""
+    """Number names by their words: return the number of each row's name, and all the words."""
     words = np.column_stack(columns).view(np.uint64)
     places = np.lexsort(words.T)
     new = differing([*words[places].T])
@@ -253,9 +252,9 @@ def by_words(columns: Columns) -> tuple[IntArray, WordArray]:
     return ids, words[places[new]]
 
 
-def names_in(pieces: IntArray, which: IntArray, count: int) -> list[list[Any]]:
-    """The keys of each column of so many names, of which `Work.named` made pieces."""
-    text = pieces[np.lexsort([which // count, which % count])].astype(PIECES).tobytes().decode()
+def names_in(pieces: IntArray, index: IntArray, count: int) -> list[list[Any]]:
+    """The key columns of `count` names, from the pieces that `Work.named` made."""
+    text = pieces[np.lexsort([index // count, index % count])].astype(PIECE_TYPE).tobytes().decode()
     names = json.loads(f"[{text.rstrip()[:-1]}]")
     return [
         [np.int64(key).astype(kind) if kind else key for kind, key in column]
@@ -264,7 +263,7 @@ def names_in(pieces: IntArray, which: IntArray, count: int) -> list[list[Any]]:
 
 
 def _together(parts: Iterator[Columns]) -> Columns:
-    """The columns of all rows, as 64-bit integers; none where there are no rows."""
+    """The columns of all rows, as 64-bit integers; empty without rows."""
     columns = [
         np.concatenate(columns).astype(np.int64, copy=False) for columns in zip(*parts, strict=True)
     ]

@@ -1,7 +1,7 @@
-"""Private folders for rows on disk: gone when they were used, or named when their process died.
+"""Private folders for rows on disk: removed after use, or listed if their process has died.
 
-A folder holds a file `alive` that is locked for as long as its process uses it: the system
-gives up a lock with its process, so that a folder without one was left behind.
+A folder holds a file `alive` that is locked while its process uses the folder. The system releases
+a lock when its process ends, so a folder without a lock was left behind.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ALIVE = "alive"
 OF_SYSTEMS = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108  # names to compare with
 SYSTEMS = frozenset(map(Path, OF_SYSTEMS))
 NO_FOLDER = "temp must be a folder that can be written to, got {!r}"
-USED: set[str] = set()  # folders of this process; none of its parent's
+USED: set[str] = set()  # folders of this process, without those of its parent
 
 
 class LeftOver(NamedTuple):
@@ -39,11 +39,11 @@ class LeftOver(NamedTuple):
 
 @contextmanager
 def private_folder(temp: object = None) -> Iterator[str]:
-    """A new folder that nobody else can read (mode 0700), in `temp` or the system's for such.
+    """A new folder that nobody else can read (mode 0700), in `temp` or the system's temporary one.
 
-    It is removed with all that is in it at the end of the block, at an error or an interrupt, or
-    where the interpreter exits without them; links in it are not followed. Processes that are
-    killed leave it: see `left_overs`.
+    It is removed with its content at the end of the block, at an error or an interrupt, or else
+    when the interpreter exits; links in it are not followed. A process that is killed leaves it
+    behind: see `left_overs`.
     """
     folder = str(_parent(temp) / f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}")
     try:
@@ -66,7 +66,7 @@ def check_temp(temp: Any) -> None:
 
 
 def left_overs() -> list[LeftOver]:
-    """Folders of this user in the system's folder whose processes are dead, by name."""
+    """Folders of this user in the system's temporary folder whose processes have died, by name."""
     try:
         folders = sorted(path for path in _system().iterdir() if NAME.fullmatch(path.name))
     except (OSError, ParameterError):
@@ -83,13 +83,13 @@ def _parent(temp: object) -> Path:
 
 
 def _system() -> Path:
-    """The system's folder; the current one, where Python finds no other, is none."""
+    """The system's temporary folder; refuse the current folder, which is Python's last resort."""
     try:
         place = Path(tempfile.gettempdir())
     except OSError:
         place = Path()
-    named = {Path(os.environ.get(name, "")) for name in ("TMPDIR", "TEMP", "TMP")}
-    stated = place in SYSTEMS or (place.is_absolute() and place in named)
+    variables = {Path(os.environ.get(name, "")) for name in ("TMPDIR", "TEMP", "TMP")}
+    stated = place in SYSTEMS or (place.is_absolute() and place in variables)
     if not stated and place.resolve() == Path.cwd():
         raise ParameterError("temp must be given: the system has no folder for temporary files")
     return place
@@ -107,13 +107,13 @@ def _make(folder: str, temp: Any) -> None:
 
 def _remove(folder: str) -> None:
     if folder in USED:
-        shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed is named as left over
+        shutil.rmtree(folder, ignore_errors=True)  # `left_overs` lists what cannot be removed
         USED.discard(folder)
 
 
 @atexit.register
 def _remove_all() -> None:
-    """Folders of threads that the interpreter did not wait for."""
+    """Remove the folders of threads that the interpreter did not wait for."""
     for folder in tuple(USED):
         _remove(folder)
 

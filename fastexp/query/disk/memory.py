@@ -1,4 +1,4 @@
-"""How much memory rows may take: as it is written, or half of what is free."""
+"""The memory that rows may take: a given size, or half of the free memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from ..._parameters import validate
 from ...errors import ParameterError
 
-UNKNOWN = 2 << 30  # bytes, where the system does not tell
+UNKNOWN = 2 << 30  # bytes, if the system does not tell what is free
 MIN_MEMORY, MAX_MEMORY = 1 << 20, (1 << 60) - 1
 INFO, GROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 SIZE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([kmgt]?)(?:i?b)?")
@@ -18,25 +18,25 @@ UNITS = ("", "k", "m", "g", "t")
 
 
 class Room:
-    """What rows may take in memory, and where those go that do not fit.
+    """The memory for rows, and the folder for those that do not fit.
 
-    `memory` is as of `release`: of None what is free is looked up where it matters. `temp` is the
+    memory: as of `release`; None: half of the free memory, looked up when it is needed. temp: the
     folder in which a private one is made; None: the system's.
     """
 
     temp: object
 
     def __init__(self, memory: object = None, temp: object = None) -> None:
-        self.temp, self._given = temp, None if memory is None else memory_of(memory)
+        self.temp, self._limit = temp, None if memory is None else memory_of(memory)
 
     @cached_property
     def memory(self) -> int:
-        """Bytes."""
-        return free() if self._given is None else self._given
+        """The bytes that rows may take."""
+        return free() if self._limit is None else self._limit
 
 
 def memory_of(memory: object) -> int:
-    """Bytes of an argument `memory`: a number of them, or a text as "200MB"."""
+    """The bytes of an argument `memory`: a number of bytes, or a text such as "200MB"."""
     if not isinstance(memory, str):
         return validate.counting("memory", memory, MIN_MEMORY, MAX_MEMORY)
     size = size_of(memory)
@@ -48,13 +48,13 @@ def memory_of(memory: object) -> int:
 
 
 def size_of(text: str) -> int:
-    """The bytes that a text says: 500MB, 2 GiB, 1.5g; 0 if it is not a size."""
+    """The bytes of a text such as 500MB, 2 GiB or 1.5g; 0 if it is not a size."""
     parts = SIZE.fullmatch(text.strip().lower())
     return int(float(parts[1]) * 1024 ** UNITS.index(parts[2])) if parts else 0
 
 
 def free() -> int:
-    """Half of the bytes that are free, in the system and in its container."""
+    """Half of the bytes that are free both in the system and in its container."""
     sizes = [size for size in (_of_system(), _of_container()) if size is not None]
     return max(min(sizes), 2 << 20) // 2 if sizes else UNKNOWN
 

@@ -1,12 +1,12 @@
 """Rows sorted on disk by a key: written as sorted runs, read back range by range of the key.
 
 Rows of 64-bit columns are gathered up to a limit, sorted and written as a run. Reading cuts the
-keys into ranges of as many rows as the caller can hold, takes each range's stretch of every run,
-and sorts these. So memory does not grow with the rows, whatever their number and the keys are:
-of each run there is a key in memory for `STEP` rows. (The sorts of databases, DuckDB's among
-them, merge all runs at once and fail where memory has no room for a block of each.)
+keys into ranges of as many rows as the caller can hold, reads each range from every run, and sorts
+its rows. So memory does not grow with the number of rows, whatever their keys, except for one key
+for each `STEP` rows of a run. (Databases, among them DuckDB, merge all runs at once, and fail if
+memory has no room for a block of each.)
 
-The file has no name where the system allows that: it goes with its process, killed or not.
+If the system allows it, the file has no name, and disappears with its process, killed or not.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ..._typing import AnyArray, IntArray
 from ...grouped.grouping import order
 
 STEP = 512  # rows of a run for each of its keys in memory
-CHUNK_ROWS = 1 << 16  # rows that are read at once where a range is longer than its reader can hold
-FEWEST, MOST = 1 << 12, 1 << 24  # rows of a run
-EXTRA = 4  # words of a row beside its columns, while they are sorted
+CHUNK_ROWS = 1 << 16  # rows that are read at once if a range is longer than its reader can hold
+FEWEST, MOST = 1 << 12, 1 << 24  # rows of a run, at least and at most
+EXTRA = 4  # words of a row besides its columns, while rows are sorted
 HIGHEST = (1 << 63) - 1
 WIDTHS = (0, 1, 2, 4, 8)
 UNUSABLE = "temp: rows that do not fit into memory could not be {}: {}"
 
 
 class Stored(NamedTuple):
-    """A column of a run: differences from its least entry, in as few bytes as hold them all."""
+    """A column of a run: differences from its least entry, in as few bytes as can hold them."""
 
     offset: int
     width: int
@@ -52,16 +52,16 @@ class Run(NamedTuple):
 class Range(NamedTuple):
     """The rows of some neighbouring keys: from `first` to `last`, in each run."""
 
-    key: int  # none of their keys is below it
+    key: int  # no key of the rows is below it
     size: int
     first: IntArray
     last: IntArray
 
 
 class Runs:
-    """Rows on disk, of so many columns of 64 bits; the first is the key that they are sorted by.
+    """Rows on disk, in 64-bit columns; the first is the key by which they are sorted.
 
-    memory: bytes that rows may take until they are written.
+    columns: their number. memory: bytes that rows may take until they are written.
     """
 
     def __init__(self, folder: str, columns: int, memory: int) -> None:
@@ -79,7 +79,7 @@ class Runs:
         self._buffer = []
 
     def add(self, columns: Sequence[AnyArray]) -> None:
-        """Some rows: entries of 64 bits each, column by column."""
+        """Add rows, as columns of 64-bit entries."""
         for first, last in _steps(columns[0].size, self._room, self._room - self._size):
             stop = self._size + last - first
             for room, column in zip(self._buffer, columns, strict=True):
@@ -89,14 +89,14 @@ class Runs:
                 self._write_run()
 
     def written(self) -> None:
-        """All rows were added: what is in memory goes to disk, its room to others."""
+        """Write the rows that are still in memory, and free it: all rows were added."""
         self._write_run()
         self._buffer = []
 
     def ranges(self, most: int) -> Iterator[Range]:
-        """All rows in the order of keys, each key's together, at most so many rows in a range.
+        """Yield all rows in the order of keys: ranges of whole keys, of at most `most` rows.
 
-        Only a range of one key alone may be longer.
+        Only a range of a single key may be longer.
         """
         if not self._runs:
             return
@@ -127,22 +127,22 @@ class Runs:
         return columns
 
     def chunks(self, rows: Range, columns: Sequence[int]) -> Iterator[list[IntArray]]:
-        """Some columns of a range of any length, in no order, chunk after chunk."""
+        """Yield some columns of a range of any length, chunk after chunk, in no order."""
         for run, first, last in zip(self._runs, rows.first, rows.last, strict=True):
             for begin, end in _steps(int(last - first), CHUNK_ROWS, CHUNK_ROWS):
                 place, size = int(first) + begin, end - begin
                 yield [self._entries(run.columns[i], place, size) for i in columns]
 
     def _cut(self, samples: IntArray, first: IntArray, key: int, most: int) -> int:
-        """A key up to which, from `key` on, there are at most so many rows; or the next."""
+        """The end of a range from `key` on with at most `most` rows; at least the next key."""
         before = int(np.searchsorted(samples, key))
-        # Between samples of a run there are STEP - 1 rows, and before the first of a range, too.
+        # A run has STEP - 1 rows between two samples, and at most as many before its first one.
         place = before + most // STEP - len(self._runs)
         if place >= samples.size:
             return HIGHEST + 1
         if place > before and samples[place] > key:
             return int(samples[place])
-        low, high = key + 1, HIGHEST + 1  # many runs for little memory: rows are counted
+        low, high = key + 1, HIGHEST + 1  # many runs for little memory: bisect, counting rows
         while low + 1 < high:
             middle = (low + high) // 2
             if int((self._places(middle) - first).sum()) > most:
@@ -207,7 +207,7 @@ class Runs:
 
 
 def _steps(size: int, step: int, first: int) -> Iterator[tuple[int, int]]:
-    """Where steps through so many rows begin and end; the first may be shorter."""
+    """The begin and end of each step through `size` rows; the first step may be shorter."""
     begin, end = 0, first
     while begin < size:
         yield begin, min(end, size)
@@ -241,7 +241,7 @@ def _read(file: io.FileIO, offset: int, room: memoryview) -> None:
 
 @contextmanager
 def _named_errors(verb: str) -> Iterator[None]:
-    """Say of what an error of the system is: of a file that nobody has heard of."""
+    """Say what the system's errors are about, as nobody has heard of the file."""
     try:
         yield
     except OSError as error:

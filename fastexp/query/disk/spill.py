@@ -1,4 +1,4 @@
-"""Rows that memory has no room for: on disk, whole persons together, then whole groups together."""
+"""Rows that do not fit into memory: on disk, read back by whole persons, then by whole groups."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ...errors import ParameterError
 from ...grouped.grouping import differing
 from .sorted_runs import CHUNK_ROWS, Range, Runs
 
-NAME_WORDS = 4  # of a name, as `Names.name_words` gives them
-SORTED = (1, 0, 2, 3)  # words of a name, as rows are sorted by them: first what tells most apart
+NAME_WORDS = 4  # words of a name, as `Names.name_words` gives them
+SORTED = (1, 0, 2, 3)  # the words of a name in the order of sorting: first the one that varies most
 TOO_MANY = (
     "memory must have room for all rows of one person at once: raise memory, or remove rows of "
     "such persons first"
@@ -21,10 +21,10 @@ TOO_MANY = (
 
 
 class Persons(NamedTuple):
-    """Whose rows are."""
+    """The persons of rows."""
 
     ids: IntArray  # the number of each row's person; -1: of nobody
-    words: WordArray  # (persons, 4): names in digests (`Names.name_words`), which alone go to disk
+    words: WordArray  # (persons, 4): their names (`Names.name_words`); only these go to disk
 
 
 class SpillPart(NamedTuple):
@@ -39,19 +39,19 @@ class SpillPart(NamedTuple):
 class Spill:
     """Rows on disk, in a file without a name in a private folder.
 
-    Rows are added (`add`); where there are persons, gone through person by person (`by_person`),
-    and those that count for some answer added again (`keep`); then gone through group by group.
-    Rows that count for no answer, of no group or of nobody are left out at once.
+    Rows are added (`add`). If there are persons, the rows are read person by person (`by_person`),
+    and those that count for some answer are added again (`keep`). Then rows are read group by
+    group. Rows that count for no answer, of no group or of nobody are left out at once.
 
-    memory: bytes that rows may take here, besides those of the part that is handed out, where a row
-    takes `row_bytes`: while one is made, and the one before is still there.
+    memory: bytes that rows may take here, without the part that is handed out. In that, a row takes
+    `row_bytes`, as the part before still exists while one is made.
     """
 
     def __init__(self, folder: str, memory: int, readings: int, *, persons: bool) -> None:
         width = 2 + readings
         self.row_bytes: int = 8 * (2 * width + 2 + (2 * NAME_WORDS + 1) * persons)
         self._long: dict[int, Range] = {}
-        # Room that is not written to takes no memory; the first has none left when rows are kept.
+        # A buffer takes no memory until it is written to; that of `_rows` is freed before `keep`.
         self._rows = Runs(folder, NAME_WORDS + width, memory)
         self._counting = Runs(folder, width, memory)
 
@@ -61,7 +61,7 @@ class Spill:
         self._counting.close()
 
     def add(self, part: SpillPart) -> None:
-        """Some rows, as they were read; those without persons need no `by_person`."""
+        """Add rows as they were read; rows without persons need no `by_person`."""
         persons = part.persons
         if persons is None:
             self.keep(part)
@@ -71,18 +71,18 @@ class Spill:
             self._rows.add([*words.T[list(SORTED)], *_columns(part, rows)])
 
     def by_person(self, most_rows: int) -> Iterator[SpillPart]:
-        """All rows, whole persons together, at most so many in a part; no person has more."""
+        """Yield all rows in parts of whole persons; refuse a person with over `most_rows` rows."""
         self._rows.written()
-        for some in self._rows.ranges(most_rows):
-            if some.size > most_rows:
+        for rows in self._rows.ranges(most_rows):
+            if rows.size > most_rows:
                 raise ParameterError(TOO_MANY)
-            yield self._of_persons(some)
+            yield self._of_persons(rows)
         self._rows.close()
 
-    def _of_persons(self, some: Range) -> SpillPart:
-        columns = self._rows.read(some)
+    def _of_persons(self, rows: Range) -> SpillPart:
+        columns = self._rows.read(rows)
         new = differing(columns[:NAME_WORDS])
-        if not np.array_equal(new, differing(columns[:1])):  # persons of one key, row by row
+        if not np.array_equal(new, differing(columns[:1])):  # several persons have one key
             places = np.lexsort(columns[NAME_WORDS - 1 :: -1])
             columns = [column[places] for column in columns]
             new = differing(columns[:NAME_WORDS])
@@ -93,26 +93,26 @@ class Spill:
         return SpillPart(codes, counts, values, Persons(np.cumsum(new) - 1, words))
 
     def keep(self, part: SpillPart) -> None:
-        """Some rows, with what they count for once persons are bounded."""
+        """Add rows, with the answers that they count for once persons are bounded."""
         for rows in _pieces(part, np.True_):
             self._counting.add(_columns(part, rows))
 
     def by_group(self, most_rows: int) -> Iterator[SpillPart | int]:
-        """All rows that are kept, in the order of groups, whole groups together.
+        """Yield all rows that are kept, in the order of groups, in parts of whole groups.
 
-        At most so many in a part; of a group that has more only its code, for `group`.
+        A part has at most `most_rows` rows. Of a group with more, yield only the code, for `group`.
         """
         self._counting.written()
-        for some in self._counting.ranges(most_rows):
-            if some.size > most_rows:
-                self._long[some.key] = some
-                yield some.key
+        for rows in self._counting.ranges(most_rows):
+            if rows.size > most_rows:
+                self._long[rows.key] = rows
+                yield rows.key
             else:
-                codes, counts, *values = self._counting.read(some)
+                codes, counts, *values = self._counting.read(rows)
                 yield SpillPart(codes, counts, values)
 
     def group(self, code: int, reading: int, answer: int) -> Iterator[IntArray]:
-        """The values of a long group's rows that count for an answer; as often as it takes."""
+        """Yield the values of a long group's rows that count for an answer; may be repeated."""
         for counts, values in self._counting.chunks(self._long[code], [1, 2 + reading]):
             yield values[counts >> answer & 1 == 1]
 

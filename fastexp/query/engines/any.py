@@ -1,4 +1,4 @@
-"""Frames in the hands of narwhals, and of the kinds that it alone knows, as Modin's and cuDF's."""
+"""Frames wrapped by narwhals, and frames that it alone knows, such as Modin's and cuDF's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from .frame import Column, ColumnRead, Frame, nested
-from .limits import DAYS32, PYTHON, Adapter, Range
+from .limits import DAYS32, PYTHON_DAYS, Adapter, Range
 
 TYPES: dict[str, Any] = {
     "integers": nw.Int64(),
@@ -23,7 +23,7 @@ TYPES: dict[str, Any] = {
 
 
 def eager(frame: object) -> nw.DataFrame[Any] | None:
-    """The frame in narwhals' hands; None if it does not know it as eager."""
+    """The frame wrapped by narwhals; None if narwhals does not know it as eager."""
     known = nw.from_native(frame, eager_only=True, pass_through=True)
     return known if isinstance(known, nw.DataFrame) else None
 
@@ -34,7 +34,7 @@ class AnyFrame(Adapter):
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self._frame = frame
         self._like_pandas = frame.implementation.is_pandas_like()
-        self.days: Range = PYTHON if self._like_pandas else DAYS32
+        self.days: Range = PYTHON_DAYS if self._like_pandas else DAYS32
 
     def names(self) -> list[str]:
         present: list[Any] = self._frame.columns
@@ -53,7 +53,7 @@ class AnyFrame(Adapter):
 
 
 class WrappedFrame:
-    """A `Frame` of one that its user has in the hands of narwhals; answers come there, too."""
+    """A `Frame` of a frame that its user wrapped by narwhals; answers are wrapped, too."""
 
     def __init__(self, frame: object, native: Frame) -> None:
         self._native = native
@@ -72,8 +72,8 @@ def _chosen(frame: nw.DataFrame[Any], uses: Sequence[ColumnRead]) -> list[Any]:
 
 
 def _type(column: Column, like_pandas: bool) -> Any:
-    many = np.ndim(column.values) > 1
-    if like_pandas and (many or column.kind == "dates"):
+    is_nested = np.ndim(column.values) > 1
+    if like_pandas and (is_nested or column.kind == "dates"):
         return nw.Object()
     if column.kind == "timestamps":
         return nw.Datetime(cast("Any", column.unit))

@@ -45,7 +45,7 @@ class ArraysFrame:
         return [_without_rows(columns[use.column]) for use in uses]
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """A dict and its arrays hold whatever there is."""
+        """Accept all answers: a dict of arrays can hold any of them."""
 
     def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[Any]]:
         columns = [self._frame[use.column] for use in uses]
@@ -61,7 +61,7 @@ class ArrowAnswers(Adapter):
     def finished(self, columns: Sequence[Column]) -> Any:
         if find_spec("pyarrow") is None:
             return columns_by_name(columns)
-        from .arrow import table_of  # only here is pyarrow imported
+        from .arrow import table_of  # imports pyarrow
 
         return table_of(columns)
 
@@ -69,8 +69,8 @@ class ArrowAnswers(Adapter):
 class StreamFrame(ArrowAnswers):
     """A `Frame` of anything with `__arrow_c_stream__` or `__arrow_c_array__`, read without pyarrow.
 
-    Its producer, which may run a query, is not called before the charge. That is also when
-    its columns are known, and refused.
+    Its producer, which may run a query, is not called before the charge. Only then are its columns
+    known and, if they do not fit, refused.
     """
 
     def __init__(self, frame: object) -> None:
@@ -90,18 +90,18 @@ class StreamFrame(ArrowAnswers):
 
 
 def _without_rows(column: object) -> Any:
-    """The column's type, if it has one: NumPy's empty arrays are of floats, whatever is meant."""
+    """The column without rows; an empty array of floats has no type, as it is NumPy's default."""
     if length(column) == 0 and type(column) is np.ndarray and column.dtype == np.float64:
         return []
-    # Slices of series are by position, but by label in pandas 2 where the index is of floats.
+    # Slices of series go by position, but by label in pandas 2 if the index has floats.
     return attribute(column, "iloc", column)[:0]
 
 
 def _checked(name: str, column: object) -> Any:
     readable(column, f"frame[{name!r}]")
-    one = attribute(column, "ndim", 1) == 1 and not isinstance(column, (str, bytes, dict))
+    is_flat = attribute(column, "ndim", 1) == 1 and not isinstance(column, (str, bytes, dict))
     ordered = attribute(type(column), "__getitem__") is not None and not isinstance(column, deque)
-    if not one or not ordered or length(column) is None:
+    if not is_flat or not ordered or length(column) is None:
         raise ParameterTypeError(ONE.format(name, type(column).__name__))
     return column
 

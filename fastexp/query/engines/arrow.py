@@ -19,7 +19,7 @@ TYPES = {
     "booleans": pa.bool_(),
     "dates": pa.date32(),
 }
-INT32 = 1 << 31  # items of a list array with short offsets
+INT32 = 1 << 31  # list arrays with offsets of 32 bits have fewer items
 
 
 class ArrowFrame(Adapter):
@@ -27,7 +27,7 @@ class ArrowFrame(Adapter):
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
-        self._scanned = hasattr(frame, "projected_schema")  # a scanner, which names it so
+        self._scanned = hasattr(frame, "projected_schema")  # a scanner
         self._schema: pa.Schema = frame.projected_schema if self._scanned else frame.schema
 
     def names(self) -> list[str]:
@@ -74,9 +74,9 @@ def _chosen(rows: Any, places: list[int]) -> list[Any]:
 def _array(column: Column) -> pa.Array:
     if np.ndim(column.values) < 2:
         return _flat(column)
-    many = np.asarray(column.values)
-    offsets = np.arange(many.shape[0] + 1) * many.shape[1]
-    items = _array(column._replace(values=many.reshape(offsets[-1], *many.shape[2:])))
+    lists = np.asarray(column.values)
+    offsets = np.arange(lists.shape[0] + 1) * lists.shape[1]
+    items = _array(column._replace(values=lists.reshape(offsets[-1], *lists.shape[2:])))
     if offsets[-1] < INT32:
         return pa.ListArray.from_arrays(_of_words(offsets.astype(np.int32), pa.int32()), items)
     return pa.LargeListArray.from_arrays(_of_words(offsets, pa.int64()), items)
@@ -91,7 +91,7 @@ def _flat(column: Column) -> pa.Array:
         bits = np.packbits(values, bitorder="little")
         return pa.Array.from_buffers(kind, values.size, [None, pa.py_buffer(bits)])
     if column.kind == "dates":
-        if not within(column, DAYS32):  # from the data, in ms
+        if not within(column, DAYS32):  # groups from the data; pyarrow stores them in ms
             return pa.array(values, pa.date64())
         return _of_words(values.astype("M8[D]").view(np.int64).astype(np.int32), kind)
     if column.kind == "timestamps":
@@ -108,7 +108,7 @@ def _text(texts: list[str]) -> pa.Array:
     parts = [text.encode() for text in texts]
     ends = np.cumsum([0, *map(len, parts)])
     if ends[-1] >= INT32:
-        return pa.array(texts, TYPES["text"])  # in several arrays
+        return pa.array(texts, TYPES["text"])  # pyarrow makes several arrays
     offsets = pa.py_buffer(ends.astype(np.int32))
     return pa.Array.from_buffers(
         TYPES["text"], len(parts), [None, offsets, pa.py_buffer(b"".join(parts))]

@@ -44,7 +44,7 @@ class DaskFrame(Workers):
 
     def run(self, work: Any, uses: Sequence[ColumnRead], tasks: Sequence[Task]) -> list[IntArray]:
         rows = self._frame[_names(uses)]
-        concat: Any = dd.concat  # it has no types, and so has
+        concat: Any = dd.concat  # neither function has types
         from_pandas: Any = dd.from_pandas
         sent = delayed(work, pure=False, traverse=False)
         for number, task in enumerate(tasks):
@@ -66,9 +66,9 @@ class DaskFrame(Workers):
         return str(delayed(question, pure=False)().compute())
 
     def finished(self, columns: Sequence[Column]) -> dd.DataFrame:
-        """Also in one partition, so that they keep their order."""
+        """Answers as a frame of one partition, so that they keep their order."""
         answers = self._types.finished(columns)
-        with dask.config.set({"dataframe.convert-string": False}):  # it makes text of objects
+        with dask.config.set({"dataframe.convert-string": False}):  # it makes objects text
             from_pandas: Any = dd.from_pandas  # it has no types
             finished: dd.DataFrame = from_pandas(answers, npartitions=1, sort=False)
         return finished
@@ -77,7 +77,7 @@ class DaskFrame(Workers):
 def _applied(
     rows: pd.DataFrame, work: Any, task: Task, uses: Sequence[ColumnRead] | None
 ) -> pd.DataFrame:
-    """A task on a worker, of one partition."""
+    """Run a task on a worker, for one partition."""
     columns = [rows[name].to_numpy() for name in rows] if uses is None else columns_of(rows, uses)
     parts = [_integers(part) for part in work.done(task.method, iter([columns]), task.arguments)]
     return pd.concat([_integers([np.zeros(0, kind) for kind in task.kinds]), *parts])
@@ -88,7 +88,7 @@ def _integers(columns: Sequence[AnyArray]) -> pd.DataFrame:
 
 
 def _shuffle() -> dict[str, Any]:
-    """Without a cluster no disk is used, and no process besides."""
+    """Options of a shuffle; without a cluster it uses no disk and no other process."""
     scheduler_of: Any = dask.base.get_scheduler
     return {} if hasattr(scheduler_of(), "__self__") else {"shuffle_method": "tasks"}
 

@@ -15,7 +15,7 @@ from ..disk.memory import Room
 from .frame import Column, ColumnRead
 from .limits import Range, check_case, check_dates, quoted, within
 
-MISREAD = {  # as Arrow they look like something else: text; integers of 128 bits with a sign
+MISREAD = {  # as Arrow data they look like other types: text; integers of 128 bits with a sign
     "uuid": "VARCHAR",
     "uhugeint": "HUGEINT or DOUBLE",
 }
@@ -28,11 +28,11 @@ SIMPLE = {  # types of DuckDB as NumPy's
 TYPES = {"integers": "BIGINT", "floats": "DOUBLE", "text": "VARCHAR", "booleans": "BOOLEAN"}
 INSTANTS = {"s": "TIMESTAMP_S", "ms": "TIMESTAMP_MS", "us": "TIMESTAMP", "ns": "TIMESTAMP_NS"}
 SYSTEM = "system.main"  # a user's macros may have the names of DuckDB's functions
-MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 1}  # or nanoseconds, of "ns"
+MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 1}  # in a unit; nanoseconds for "ns"
 ROWS_PER_STATEMENT = 1 << 11  # rows of answers in one statement
-ROWS, MOST_UNIONS = 1 << 17, 64  # rows of answers at a time: as constants they take much memory
-DAYS = (1 << 31) - 2  # the last ones of 32 bits are infinite
-MOMENTS = 106_751 * 86_400 * 10**9  # whole days within 64 bits: beyond them casts fail badly
+PART_ROWS, MAX_UNIONS = 1 << 17, 64  # rows of answers at a time, as constants take much memory
+DAYS = (1 << 31) - 2  # from 1970 to the last finite date: one more means infinity
+MOMENTS = 106_751 * 86_400 * 10**9  # ns or us: whole days in 64 bits, beyond which casts fail badly
 
 
 def check_table(names: Sequence[str], groups: Sequence[Column]) -> None:
@@ -41,15 +41,15 @@ def check_table(names: Sequence[str], groups: Sequence[Column]) -> None:
     check_dates(groups, Range(-DAYS, DAYS))
     for column in groups:
         if column.kind == "timestamps":
-            most = MOMENTS // MICROSECONDS[column.unit]
-            if not within(column, Range(-most, most)):
+            limit = MOMENTS // MICROSECONDS[column.unit]
+            if not within(column, Range(-limit, limit)):
                 raise ParameterError(
                     f"groups must be timestamps that DuckDB can hold, got others in {column.name!r}"
                 )
 
 
 class DuckDBFrame:
-    """A relation, of any query; it runs once, at `parts`.
+    """A `Frame` of a relation of any query, which runs once, in `parts`.
 
     Its connection keeps its settings, and must have no open result.
     """
@@ -73,7 +73,7 @@ class DuckDBFrame:
                     f"{kind}: cast it to {MISREAD[kind.id]}"
                 )
         if all(kind.id in SIMPLE for kind in chosen.types):
-            chosen.explain()  # a connection that is busy refuses it, before a charge
+            chosen.explain()  # fails before the charge if the connection is busy
             return [np.zeros(0, SIMPLE[kind.id]) for kind in chosen.types]
         nulls = [
             ConstantExpression(None).cast(kind).alias(name)
@@ -90,8 +90,8 @@ class DuckDBFrame:
         return table_of(self._relation, columns).set_alias("answers")
 
     def _chosen(self, uses: Sequence[ColumnRead]) -> DuckDBPyRelation:
-        """The columns, called by their places: any text can be a name here."""
-        if tuple(uses) not in self._selections:  # each relation is bound, which takes its time
+        """The columns, named by their positions, as their own names can be any text."""
+        if tuple(uses) not in self._selections:  # a relation takes time to bind
             names = [quoted(use.column) for use in uses]
             columns = [SQLExpression(name).alias(f"c{i}") for i, name in enumerate(names)]
             self._selections[tuple(uses)] = self._relation.select(*columns)
@@ -99,9 +99,9 @@ class DuckDBFrame:
 
 
 def result_of(source: Any, sql: str) -> DuckDBPyRelation:
-    """What a query that names no table gives, on the connection of a relation, or on a connection.
+    """The result of SQL without names of tables, on a connection or on that of a relation.
 
-    Nothing there, and no variable, can have the name that it needs.
+    The random name that the query needs is no name of a table or variable.
     """
     if isinstance(source, DuckDBPyRelation):
         result: Any = source.query(f"unread_{secrets.token_hex(16)}", sql)
@@ -110,21 +110,21 @@ def result_of(source: Any, sql: str) -> DuckDBPyRelation:
 
 
 def table_of(source: Any, columns: Sequence[Column]) -> DuckDBPyRelation:
-    """Finished answers, from constants only: to read them again runs no query of the user's.
+    """Finished answers as a relation of constants: reading it again runs no query of the user.
 
-    A connection may be locked, or have a table of any name: nothing is registered or looked up.
+    A connection may be locked, or have tables of any name, so nothing is registered or looked up.
     """
     size, names = len(columns[0].values), [column.name for column in columns]
     if size <= ROWS_PER_STATEMENT:  # in one statement: each takes a millisecond
         return _rows(source, columns, names, range(size))
-    step, places = max(ROWS, size // MOST_UNIONS), [f"c{i}" for i in range(len(names))]
+    step, places = max(PART_ROWS, size // MAX_UNIONS), [f"c{i}" for i in range(len(names))]
     answers, *others = (
         _rows(source, columns, places, range(size)[first : first + step], "place")
         for first in range(0, size, step)
     )
     for rows in others:
         answers = answers.union(rows)
-    # Their order is no longer that of the lists.
+    # A union does not keep the order of rows.
     pairs = zip(places, names, strict=True)
     return answers.order("place ASC").select(
         *[ColumnExpression(c).alias(name) for c, name in pairs]
@@ -134,7 +134,7 @@ def table_of(source: Any, columns: Sequence[Column]) -> DuckDBPyRelation:
 def _rows(
     source: Any, columns: Sequence[Column], names: Sequence[str], rows: range, place: str = ""
 ) -> DuckDBPyRelation:
-    """Some rows, from a list in a text for each column; with their places, if these have a name."""
+    """Some rows, from a literal list for each column; `place` names a column of their indices."""
     lists, values = [], []
     for i, (column, name) in enumerate(zip(columns, names, strict=True)):
         text, kind = _list_of(column._replace(values=column.values[rows.start : rows.stop]))
@@ -154,21 +154,21 @@ def _batches(relation: DuckDBPyRelation, names: Sequence[str]) -> Iterator[Seque
 
 
 def _list_of(column: Column) -> tuple[str, str]:
-    """All values as a list in a text, and its type."""
+    """The text of a list of all values, and its type."""
     if column.kind == "text":
         text, depth = _item(list(column.values)), np.ndim(column.values)
     else:
         values = np.asarray(column.values)
-        whole = values.astype(np.int64) if values.dtype.kind == "M" else values
-        text, depth = str(whole.tolist()), values.ndim
+        numbers = values.astype(np.int64) if values.dtype.kind == "M" else values
+        text, depth = str(numbers.tolist()), values.ndim
     return text, TYPES.get(column.kind, "BIGINT") + "[]" * depth
 
 
 def _typed(name: str, column: Column) -> str:
-    """What the numbers of days, or of a unit, since 1970 mean; other values as they are.
+    """SQL that turns numbers of days, or of a unit, since 1970 into dates and timestamps.
 
-    The last number there is, and the first, are those of infinite dates and timestamps. Groups from
-    the data may be these; of a list they are refused.
+    Other values stay as they are. The largest number and its negative mean infinity. Groups from
+    the data may be infinite; those of a list are refused.
     """
     if column.kind == "dates":
         last, kind, finite = (1 << 31) - 1, "DATE", f"DATE '1970-01-01' + CAST({name} AS INTEGER)"

@@ -1,4 +1,4 @@
-"""What a query asks of an engine: which columns a frame has, its rows once, a frame of answers."""
+"""The Protocol of engines: the columns of a frame, one pass over its rows, a frame of answers."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ ColumnKind: TypeAlias = Literal["integers", "floats", "text", "booleans", "dates
 
 
 class ColumnRead(NamedTuple):
-    """A column that a call reads, and as what: files of text hold nothing but text.
+    """A column that a call reads, and the type as which it reads cells of text.
 
     Engines whose columns have types give the column as it is, whatever `reading` says.
-    "doubles" are records between bounds within 2**53, so that the nearest double counts as they
-    do; "numbers" may be beyond. "nanoseconds" are timestamps where the list has them in these.
-    "keys" are persons and groups without a list, of which only the data know whether they are
-    integers or text. "names" are groups that are private: text, whatever the others are.
+    "doubles" are records between bounds within 2**53, so that the nearest double counts the same;
+    "numbers" may be beyond. "nanoseconds" are timestamps that are in nanoseconds in the list.
+    "keys" are persons, and groups without a list: only the data tell whether they are integers or
+    text. "names" are private groups: text, whatever other keys are.
 
-    `longest`: characters of the longest text that is listed, where "text" is read: longer ones
-    are all alike. None: not known.
+    longest: for "text", the number of characters of the longest listed text; longer texts need not
+    be distinguished. None: not known.
     """
 
     column: str
@@ -47,7 +47,7 @@ class ColumnRead(NamedTuple):
 
 
 class ColumnReads(tuple[ColumnRead, ...]):
-    """The columns of a call, each once; and where in them groups, persons and records are."""
+    """The distinct columns of a call, and the positions of groups, persons and records in them."""
 
     by: list[int]
     person: int | None
@@ -62,9 +62,9 @@ class Column(NamedTuple):
     name : str
     kind : {"integers", "floats", "text", "booleans", "dates", "timestamps"}
     values : list of str, or ndarray of int64, float64, bool, datetime64[D] or datetime64[unit]
-        An entry a group. Where each group has a list, of draws or of the values of an answer, an
-        array of shape (groups, entries), of objects where these are text; where it has a list of
-        draws that are lists, of shape (groups, size, entries).
+        One entry for each group. If each group has a list, of draws or of the values of an answer,
+        an array of shape (groups, entries), of objects for text; if it has a list of draws that are
+        lists, of shape (groups, size, entries).
     """
 
     name: str
@@ -73,41 +73,41 @@ class Column(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """That of timestamps."""
+        """The unit of timestamps."""
         return np.datetime_data(np.asarray(self.values).dtype)[0]
 
 
 def nested(column: Column, kind: T, of: Callable[[T], T]) -> T:
-    """The type of a column, whose entries are of a kind, or lists `of` it, or lists of these."""
+    """The type of a column whose entries are of a kind, or lists of it, or lists of these."""
     for _ in range(np.ndim(column.values) - 1):
         kind = of(kind)
     return kind
 
 
 def key_columns(names: Sequence[str], keys: Names) -> list[Column]:
-    """The columns of a list of groups, called by names of columns."""
+    """The columns of a list of groups, with these names."""
     pairs = zip(names, keys.columns(), strict=True)
     return [Column(name, column.kind, column.values) for name, column in pairs]
 
 
 class Task(NamedTuple):
-    """What workers do with rows, all of which are columns of integers.
+    """A task of workers on rows, which are columns of integers.
 
     Attributes
     ----------
     method : str
-        Of the work: from an iterator of parts, each a list of columns, to another one.
+        The method of the work, from an iterator of parts, each a list of columns, to another one.
     kinds : tuple of str
         The NumPy types of the columns that it gives.
     arguments : tuple
-        What the method takes besides.
+        Further arguments of the method.
     by : int, optional
-        A column: rows that are equal in it are in one of `calls` calls, which gets all of its rows.
-        None: the rows of a call are any, and the first task's parts are the columns of the uses.
+        The column of a shuffle: all rows that are equal in it go to the same of `calls` calls, as
+        one iterator. None: no shuffle. The parts of a first task are the columns of the uses.
     calls : int
-        How many there are at most, where rows come together: public.
+        The number of calls after a shuffle, at most: public.
     added : list of arrays
-        Public rows, which come to those of the task before.
+        Public rows that are added to those of the task before.
     """
 
     method: str
@@ -119,75 +119,74 @@ class Task(NamedTuple):
 
 
 class Workers(ABC):
-    """What frames have besides, whose engine has workers that draw where the rows are.
+    """What a frame has in addition if workers of its engine draw where the rows are.
 
-    `calls` is to how many the rows of many groups or persons come together: a public setting.
+    calls: the number of calls after a shuffle of many groups or persons, a public setting.
     """
 
     calls: int
 
     @abstractmethod
     def run(self, work: Any, uses: Sequence[ColumnRead], tasks: Sequence[Task]) -> list[IntArray]:
-        """The columns that the last of some tasks gives, of all its calls.
+        """Run the tasks in turn; return the columns that all calls of the last one give.
 
-        Where `work` goes, its secrets go, too: it must not outlive the run, and no text shows it.
-        A task may be run again, and calls of it at the same time.
+        `work` holds secrets: it must not outlive the run, and no text may show it. A task may be
+        run again, and its calls at the same time.
         """
 
     @abstractmethod
     def distinct(self, uses: Sequence[ColumnRead]) -> Sequence[Any]:
-        """These columns of the distinct rows, as of `Frame.parts`."""
+        """The distinct rows of these columns, as a part of `Frame.parts`."""
 
     @abstractmethod
     def ask(self, question: Callable[[], str]) -> str:
-        """What a worker answers."""
+        """The answer of a worker to a question."""
 
 
 class Frame(Protocol):
     """A frame of one engine, of which no row has been read.
 
-    Its methods may raise what the engine raises: the call withholds it where it may hold data.
+    Its methods may raise errors of the engine; a call withholds those that may hold data.
     """
 
     @property
     def room(self) -> Room | None:
-        """Beyond which rows are sorted on disk; None: they stay in memory."""
+        """The memory beyond which rows are sorted on disk; None: all rows stay in memory."""
         ...
 
     def names(self) -> list[str] | None:
-        """The names of all columns, in order; one that there is twice, twice.
+        """The names of all columns, in order, including repeated ones.
 
-        None: they are not known before it is read, as of a stream.
+        None: they are not known before the frame is read, as for a stream.
         """
         ...
 
     def empty(self, uses: Sequence[ColumnRead]) -> Sequence[Any] | None:
-        """The columns without rows, of the types that they will have; None if not known yet.
+        """The columns without rows, of their later types; None if not known yet.
 
-        They are anything that `key_columns.read` and `number_columns.read` take.
+        They have any form that `key_columns.read` and `number_columns.read` take.
         """
         ...
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """Refuse what `finished` could not hold: called before the charge.
+        """Refuse, before the charge, answers that `finished` could not hold.
 
-        `names` are those of all columns of the answers; `groups` the public list's columns,
-        none where groups come from the data. Names that differ are already sure, and that
-        they are UTF-8.
+        names: of all columns of the answers; they are known to differ and to be UTF-8. groups: the
+        columns of the public list; empty if groups come from the data.
         """
         ...
 
     def parts(self, uses: Sequence[ColumnRead]) -> Iterator[Sequence[Any]]:
-        """All rows, a part after the other, each the columns of `uses` in their order.
+        """Yield all rows in parts, each with the columns of `uses` in their order.
 
-        It is called once, after the charge. Who does not go through it to its end closes it
-        (`contextlib.closing`): until then a connection may be busy.
+        It is called once, after the charge. A caller who stops before its end must close it
+        (`contextlib.closing`), as a connection may be busy until then.
         """
         ...
 
     def finished(self, columns: Sequence[Column]) -> Any:
-        """Answers as a frame of the same kind, a row a group, in order.
+        """Answers as a frame of the same kind, with a row for each group, in order.
 
-        What `check_answers` let pass must not fail here: it is paid for.
+        Answers that `check_answers` accepted must not fail here, as they have been charged.
         """
         ...

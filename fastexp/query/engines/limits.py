@@ -1,4 +1,4 @@
-"""Dates and names that an engine can hold, rows that come once, and more than memory holds.
+"""Limits of engines: dates and names, streams that can be read once, and memory.
 
 A public list may have any day of 64 bits.
 """
@@ -22,12 +22,12 @@ FULL = (
     "records: the rows that are sent to this process need more memory than it, or the engine's "
     "driver, has: write them to Parquet and give the path, because files are read in parts"
 )
-OF_SPARK = ("java.lang.OutOfMemoryError", "spark.driver.maxResultSize")  # in its errors
+SPARK_ERRORS = ("java.lang.OutOfMemoryError", "spark.driver.maxResultSize")  # about memory
 AGAIN = (
     "frame must be a stream that has not been read, got one without rows left: create the stream "
     "again, or read it into a table"
 )
-_READ: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by id: a stream may have no hash
+_READ_STREAMS: WeakValueDictionary[int, Any] = WeakValueDictionary()  # by id: they may have no hash
 
 
 class Range(NamedTuple):
@@ -37,9 +37,9 @@ class Range(NamedTuple):
     last: int
 
 
-# Days since 1970-01-01: of 32 bits, as Polars and Arrow count them; from 0001-01-01 to 9999-12-31.
+# Days since 1970-01-01: of 32 bits, as in Polars and Arrow; of Python, 0001-01-01 to 9999-12-31.
 DAYS32 = Range(-(1 << 31), (1 << 31) - 1)
-PYTHON = Range(-719_162, 2_932_896)
+PYTHON_DAYS = Range(-719_162, 2_932_896)
 
 
 def check_dates(groups: Sequence[Column], days: Range) -> None:
@@ -54,7 +54,7 @@ def check_dates(groups: Sequence[Column], days: Range) -> None:
 
 
 def within(column: Column, numbers: Range) -> bool:
-    """Whether dates or timestamps lie in a range of their numbers."""
+    """Whether the numbers of dates or timestamps lie in a range."""
     values = np.asarray(column.values).astype(np.int64)
     return bool(((values >= numbers.first) & (values <= numbers.last)).all())
 
@@ -66,12 +66,12 @@ class Adapter:
     days = DAYS32
 
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
-        """As of `Frame`."""
+        """Refuse dates that the engine cannot hold."""
         check_dates(groups, self.days)
 
 
 def check_case(names: Sequence[str], engine: str) -> None:
-    """Refuse names of columns that are one name to an engine."""
+    """Refuse names that differ only in case, for an engine that ignores it."""
     seen: dict[str, str] = {}
     for name in names:
         other = seen.setdefault(name.casefold(), name)
@@ -83,16 +83,16 @@ def check_case(names: Sequence[str], engine: str) -> None:
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it; DuckDB's own expression for a column takes `*` for all of them."""
+    """Quote a name for SQL; DuckDB's own expression for a column takes `*` for all columns."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def check_unread(frame: object) -> None:
-    """Refuse a stream that this process gave to `note_read`, or that says that it is closed.
+    """Refuse a stream that `note_read` has noted, or that says that it is closed.
 
-    One that others read cannot be told from one without rows, which must not be refused.
+    A stream that other code has read looks like one without rows, which must not be refused.
     """
-    if _READ.get(id(frame)) is frame or attribute(frame, "closed") is True:
+    if _READ_STREAMS.get(id(frame)) is frame or attribute(frame, "closed") is True:
         raise ParameterError(AGAIN)
 
 
@@ -100,21 +100,21 @@ def note_read(frame: object) -> None:
     """Remember an iterator for as long as it lives: it is read from now on, and only once."""
     if has(type(frame), "__next__"):
         with suppress(TypeError):  # its type allows no weak references
-            _READ[id(frame)] = frame
+            _READ_STREAMS[id(frame)] = frame
 
 
 def brought(rows: Callable[[], T]) -> T:
-    """What `rows` returns; `InvalidRecords` if it fails for want of memory, of which it says so."""
+    """Return what `rows` returns; `InvalidRecords` if it fails with an error about memory."""
     try:
         return rows()
     except Exception as failure:
         if not _is_of_memory(failure):
             raise
-    raise InvalidRecords(FULL)  # outside the handler: the error, which may hold data, is no context
+    raise InvalidRecords(FULL)  # outside the handler: the error may hold data, and is no context
 
 
-def _is_of_memory(failure: Exception) -> bool:  # its text is in no frame of what is raised
+def _is_of_memory(failure: Exception) -> bool:  # apart, so that no traceback holds the text
     text = ""
-    with suppress(Exception):  # the text of Java's is in a process that may be gone
+    with suppress(Exception):  # the text of a Java error is in a process that may be gone
         text = str(failure)
-    return isinstance(failure, MemoryError) or any(name in text for name in OF_SPARK)
+    return isinstance(failure, MemoryError) or any(name in text for name in SPARK_ERRORS)

@@ -9,21 +9,21 @@ import numpy as np
 import pandas as pd
 
 from .frame import Column, ColumnRead
-from .limits import PYTHON, Adapter
+from .limits import PYTHON_DAYS, Adapter
 
 TYPES: dict[str, Any] = {
     "integers": "int64",
     "floats": "float64",
     "text": "str",
     "booleans": "bool",
-    "dates": object,  # pandas has no type of dates without a time but Arrow's
+    "dates": object,  # the only type of pandas for dates without a time is Arrow's
 }
 
 
 class PandasFrame(Adapter):
     """A `Frame` of a DataFrame; its index does not matter."""
 
-    days = PYTHON
+    days = PYTHON_DAYS
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
@@ -52,6 +52,6 @@ def _series(column: Column) -> pd.Series:
     if np.ndim(values) > 1:
         return pd.Series(list(values), dtype=object)
     if column.kind == "dates":
-        days = np.asarray(values).tolist()  # numbers where Python has no date
+        days = np.asarray(values).tolist()  # integers for dates that Python cannot hold
         values = [np.datetime64(day, "D") if isinstance(day, int) else day for day in days]
     return pd.Series(values, dtype=TYPES.get(column.kind))

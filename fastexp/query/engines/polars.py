@@ -23,7 +23,7 @@ TYPES: dict[str, Any] = {
     "text": pl.String(),
     "booleans": pl.Boolean(),
 }
-MAX_SECONDS = ((1 << 63) - 1) // 1000  # seconds, as Polars counts none but in milliseconds
+MAX_SECONDS = ((1 << 63) - 1) // 1000  # seconds that Polars can hold, in milliseconds
 
 
 class PolarsFrame(Adapter):
@@ -51,7 +51,7 @@ class PolarsFrame(Adapter):
 
     def parts(self, uses: Sequence[ColumnRead]) -> Iterator[list[pl.Series]]:
         frame, names = self._frame, list(dict.fromkeys(use.column for use in uses))
-        if isinstance(frame, pl.LazyFrame):  # where names alone would be patterns, as "*" is
+        if isinstance(frame, pl.LazyFrame):  # names alone would be patterns, as "*" is
             frame = frame.select(cs.by_name(*names)).collect()
         yield [frame.get_column(use.column) for use in uses]
 

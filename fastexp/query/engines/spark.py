@@ -16,7 +16,7 @@ from ..._typing import AnyArray, IntArray
 from ...errors import ParameterError, ParameterTypeError
 from .arrow import table_of
 from .frame import Column, ColumnRead, Task, Workers, nested
-from .limits import PYTHON, brought, check_case, check_dates
+from .limits import PYTHON_DAYS, brought, check_case, check_dates
 
 READ = (
     types.ByteType,
@@ -75,12 +75,12 @@ class SparkFrame(Workers):
     def check_answers(self, names: Sequence[str], groups: Sequence[Column]) -> None:
         if self._spark.conf.get("spark.sql.caseSensitive") != "true":
             check_case(names, "Spark")
-        check_dates(groups, PYTHON)
+        check_dates(groups, PYTHON_DAYS)
         for column in groups:
             if column.kind == "timestamps":
                 moments = np.asarray(column.values)
                 days = moments.astype("datetime64[D]")
-                check_dates([column._replace(kind="dates", values=days)], PYTHON)
+                check_dates([column._replace(kind="dates", values=days)], PYTHON_DAYS)
                 if bool((moments.astype("datetime64[us]") != moments).any()):
                     raise ParameterError(
                         f"groups must be timestamps of whole microseconds for Spark, got others in "
@@ -112,18 +112,18 @@ class SparkFrame(Workers):
         return columns
 
     def ask(self, question: Callable[[], str]) -> str:
-        _ = self._spark.sparkContext  # or it fails: Spark Connect has no broadcast
+        _ = self._spark.sparkContext  # fails for Spark Connect, which has no broadcast
         text = self._spark.range(1).mapInArrow(partial(_answer, question), "text string")
         return str(text.toArrow()["text"][0].as_py())
 
     def finished(self, columns: Sequence[Column]) -> DataFrame:
-        """Also in one partition, so that they keep their order."""
+        """Answers as a frame of one partition, so that they keep their order."""
         return _frame(self._spark, columns).coalesce(1)
 
     def _chosen(self, uses: Sequence[ColumnRead]) -> DataFrame:
-        """The columns by their places: names may differ in case only, or have dots in them.
+        """The columns, by position, as names may differ only in case, or contain dots.
 
-        Text becomes such as is equal if its code points are, whatever its collation.
+        Text is cast, so that it is equal if its code points are, whatever its collation.
         """
         names = self.names()
         plain = self._frame.toDF(*[f"p{i}" for i in range(len(names))])
@@ -138,7 +138,7 @@ class SparkFrame(Workers):
 def _applied(
     sent: Broadcast[Any], task: Task, is_first: bool, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """A task on an executor; each call has the rows of one partition."""
+    """Run a task on an executor, for the rows of one partition."""
     parts = (
         batch.columns if is_first else [column.to_numpy() for column in batch.columns]
         for batch in batches

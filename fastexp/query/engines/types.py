@@ -1,4 +1,4 @@
-"""What a column holds, by its type alone: whatever the engine, and without a look at its rows."""
+"""What a column holds, by its type alone: for any engine, and without looking at its rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..._parameters.foreign import attribute, has, is_pandas
 from ...errors import ParameterError, ParameterTypeError
 from .frame import ColumnRead
 
-Held = Literal["numbers", "text", "booleans", "nulls", "objects", "other"]
+Content = Literal["numbers", "text", "booleans", "nulls", "objects", "other"]
 NUMBERS = "integers, floats or decimals", ("numbers",)
 WANTED = {
     "doubles": NUMBERS,
@@ -24,41 +24,41 @@ WANTED = {
     "booleans": ("booleans, as candidates are booleans", ("booleans",)),
 }
 KEYS = {"integers": "numbers", "text": "text", "booleans": "booleans"}
-HELD: dict[str, Held] = {"U": "text", "T": "text", "b": "booleans"}  # NumPy's kinds
-NARROW = ("i1", "i2", "i4", "u1", "u2", "c", "C", "s", "S", "i")  # NumPy's types, and Arrow's
-SHOWN = 20  # names of columns in a message
-NUMERIC = frozenset("0123456789+-.")  # what numbers begin with
+NUMPY_CONTENTS: dict[str, Content] = {"U": "text", "T": "text", "b": "booleans"}  # NumPy's kinds
+NARROW = ("i1", "i2", "i4", "u1", "u2", "c", "C", "s", "S", "i")  # types of NumPy and of Arrow
+MAX_NAMES = 20  # names of columns in a message
+NUMERIC = frozenset("0123456789+-.")  # first characters of numbers
 UNKNOWN = ("nulls", "objects")  # types that say nothing: columns of them may hold anything
 
 
 class Type(NamedTuple):
-    """What a column holds ("nulls": nothing else; "objects": of what type is not known)."""
+    """What a column holds ("nulls": only missing values; "objects": values of unknown type)."""
 
-    held: Held
+    content: Content
     name: str
-    floats: bool = False  # also of decimals
-    coded: bool = False  # as numbers of categories
+    floats: bool = False  # or decimals
+    coded: bool = False  # as categories
     narrow: bool = False  # integers of at most 32 bits
 
 
 def check_column(column: str, names: Sequence[str]) -> None:
-    """Refuse a column that is not one of a frame's, or several of them."""
-    there = names.count(column)
-    if there != 1:
-        if there:
+    """Refuse a column that a frame does not have, or has several times."""
+    occurrences = names.count(column)
+    if occurrences != 1:
+        if occurrences:
             raise ParameterError(f"frame has several columns named {column!r}")
         raise ParameterError(f"frame has no column {column!r}: {_present(names, column)}")
 
 
 def _present(names: Sequence[str], wanted: str) -> str:
-    """What there is instead of a column; what may be a record in place of a header is not shown."""
+    """Which columns there are instead; names that may be a record, not a header, are not shown."""
     if not names:
         return "it has none whose name is text"
     if len(set(names)) < len(names) or any(not name or name[0] in NUMERIC for name in names):
         return (
             "its column names are not shown, because they may be a record (is there a header row?)"
         )
-    present = ", ".join(map(repr, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
+    present = ", ".join(map(repr, names[:MAX_NAMES])) + ", ..." * (len(names) > MAX_NAMES)
     if len(names) == 1 and set(names[0]) & set(",;|\t "):
         return f"it has only {present} (is another delimiter between its columns?)"
     alike = get_close_matches(wanted, names, 1)
@@ -66,24 +66,24 @@ def _present(names: Sequence[str], wanted: str) -> str:
 
 
 def check_records(argument: str, use: ColumnRead, column: object) -> None:
-    """Refuse records whose type tells that they are not what is read.
+    """Refuse records of a type that does not fit the reading.
 
-    The column is as of `Frame.empty`, or a part of the rows; the message says nothing of what is in
-    it.
+    The column is as of `Frame.empty`, or a part of the rows; the message tells nothing of its
+    content.
     """
     wanted, fitting = WANTED[use.reading]
     kind = type_of(column)
-    if kind.held not in (*fitting, *UNKNOWN) or (kind.coded and WANTED[use.reading] is NUMBERS):
+    if kind.content not in (*fitting, *UNKNOWN) or (kind.coded and WANTED[use.reading] is NUMBERS):
         raise ParameterTypeError(
             f"{argument} must be a column of {wanted}, got {use.column!r}, which holds {kind.name}"
         )
 
 
 def check_keys(argument: str, use: ColumnRead, column: object) -> None:
-    """Refuse groups and persons that are floats: without a row, they could be anything.
+    """Refuse groups and persons that are floats: by type alone, they could be anything.
 
-    So are groups of another type than those listed, where types tell. What else is not a key is
-    refused where keys are read. The column is as of `check_records`.
+    Groups of another type than the listed ones are refused, too, if types tell. Other columns that
+    are no keys are refused where keys are read. The column is as of `check_records`.
     """
     kind = type_of(column)
     if kind.floats:
@@ -93,7 +93,7 @@ def check_keys(argument: str, use: ColumnRead, column: object) -> None:
             '(pandas turns integers with missing values into floats: astype("Int64"))'
         )
     is_listed = use.reading not in ("keys", "names")
-    if is_listed and kind.held in KEYS.values() and kind.held != KEYS.get(use.reading):
+    if is_listed and kind.content in KEYS.values() and kind.content != KEYS.get(use.reading):
         raise ParameterTypeError(
             f"{argument} must hold {use.reading}, as the public list does, got {use.column!r}, "
             f"which holds {kind.name}: convert the column, or the list"
@@ -114,10 +114,10 @@ def _type_of(column: object) -> Type:
     dtype = attribute(column, "dtype")
     if has(dtype, "categories") and is_pandas(column):  # of pandas
         entries = dtype.categories.to_series()  # an index hands out no Arrow data
-        held = type_of(entries)
-        if held.floats and not entries.size:  # all rows were missing
-            held = Type("nulls", "nulls")
-        return held._replace(name=f"categories ({dtype})", coded=True)
+        entry_type = type_of(entries)
+        if entry_type.floats and not entries.size:  # all rows were missing
+            entry_type = Type("nulls", "nulls")
+        return entry_type._replace(name=f"categories ({dtype})", coded=True)
     if is_column(column) or has(dtype, "pyarrow_dtype"):
         return _of_chunk(arrow.column(_without_rows(column), "column")[0])
     if dtype is None:
@@ -132,7 +132,7 @@ def _type_of(column: object) -> Type:
     if kind == "O":
         objects = isinstance(dtype, np.dtype)  # extension types of pandas are not objects
         return Type("objects" if objects else "other", f"objects ({dtype})")
-    return Type(HELD.get(kind, "other"), described(dtype))
+    return Type(NUMPY_CONTENTS.get(kind, "other"), described(dtype))
 
 
 def _without_rows(column: object) -> Any:

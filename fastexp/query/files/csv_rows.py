@@ -1,9 +1,9 @@
 """CSV and TSV with a header row: nothing is guessed, all cells are text.
 
-Blanks behind delimiters count for nothing where they are behind all those of the header, as in
-``a, b``: DuckDB does not tell cells with quotes, whose blanks would count, from others.
+Blanks after delimiters are dropped if every delimiter of the header has one, as in ``a, b``. This
+includes quoted cells, where they should count: DuckDB does not distinguish these from others.
 
-A blank line is no row, but in a file of one column, where it is an empty cell: a missing number.
+A blank line is no row, except in a file of one column: there it is an empty cell, a missing number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cached_property
 from ...errors import InvalidRecords, ParameterError
 from ..engines.frame import ColumnRead
 from .paths import COMPRESSED, File, opened, pattern
-from .row_file import Plain, SqlTable, attempted, plain
+from .row_file import Plain, SqlTable, checked_read, plain
 
 LINE = 1 << 20  # bytes of a row, at most
 BUFFER = 4 * LINE  # bytes that DuckDB reads at a time
@@ -31,9 +31,9 @@ NO_DELIMITERS = ('"', "\r", "\n", "\0")
 
 
 class Csv:
-    """One file, whose header row is read; ParameterError if it has none.
+    """One file with a header row; ParameterError if it has none.
 
-    delimiter: one character; default: that of the format.
+    delimiter: one character; None: that of the format.
     """
 
     form: str = (
@@ -60,7 +60,7 @@ class Csv:
         with opened(self.file.path) as raw:
             start = raw.read(LINE)
         line = LINE_END.split(start, maxsplit=1)[0]
-        self._start = len(line)  # of what follows the header
+        self._start = len(line)  # the byte at which the header ends
         line = line.removeprefix(MARK)
         if len(line) == LINE or b"\0" in line:
             return None
@@ -76,16 +76,16 @@ class Csv:
 
     @cached_property
     def plain(self) -> Plain | None:
-        """None if the file is compressed, or lines need not be rows."""
+        """What the bytes tell; None if the file is compressed, or lines may not be rows."""
         if self.file.path.lower().endswith(COMPRESSED):
             return None
         return plain(self.file.path, self._start, blank_is_row=len(self.names) == 1)
 
     def rows(self, uses: Sequence[ColumnRead], survey: bool) -> SqlTable:
-        # DuckDB reads in parallel and one after the other by different ways, each of which loses
-        # rows of some broken files without a word: the one a last row longer than its buffers,
-        # the other what comes after the last quote if that is not closed. Where lines do not say
-        # how many rows there are, the survey goes the one way and the rows come by the other.
+        # DuckDB's parallel and sequential readers both lose rows of some broken files without an
+        # error: the parallel one a last row longer than its buffers, the sequential one what
+        # follows the last quote if that is not closed. If lines do not tell the number of rows, the
+        # survey uses the parallel reader and the rows come from the sequential one.
         cells = ", ".join(f"{self._cell(use)} AS r{i}" for i, use in enumerate(uses))
         parallel = survey or self.plain is not None
         if self.plain is None and survey:
@@ -100,7 +100,7 @@ class Csv:
         return SqlTable(f"({table})", parameters)
 
     def _check_end(self) -> None:
-        """Refuse a last row that both ways lose: a long one whose end is not written."""
+        """Refuse a last row that both readers lose: a long one without a line end."""
         tail = b""
         with opened(self.file.path) as raw:
             if not self.file.path.lower().endswith(COMPRESSED):
@@ -111,11 +111,11 @@ class Csv:
             raise InvalidRecords(f"{self.file.called} must be {self.form}")
 
     def _cell(self, use: ColumnRead) -> str:
-        at = f"c{self.names.index(use.column)}"
-        at = f"ltrim({at}, ' ')" if self._is_spaced else at
-        return f"coalesce({at}, '')" if use.reading == "text" else at
+        cell = f"c{self.names.index(use.column)}"
+        cell = f"ltrim({cell}, ' ')" if self._is_spaced else cell
+        return f"coalesce({cell}, '')" if use.reading == "text" else cell
 
 
 def csv_of(file: File, delimiter: str | None = None) -> Csv:
-    """The file; an error names it and shows nothing of it."""
-    return attempted(lambda: Csv(file, delimiter), file, Csv.form, ParameterError)
+    """Open the file; an error names it and shows nothing of its content."""
+    return checked_read(lambda: Csv(file, delimiter), file, Csv.form, ParameterError)

@@ -1,4 +1,4 @@
-"""JSON lines: an object in each line. A value counts as what it is: "1" is not a number."""
+"""JSON lines: an object in each line. Values keep their types: "1" is not a number."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHECKED = "CASE WHEN json_type(json) = 'OBJECT' THEN json ELSE error('') END"
 STRING = "CASE WHEN json_type({0}) = 'VARCHAR' THEN {0} ->> '$' END"
 KEY = "CASE WHEN json_type({0}) IN ('UBIGINT', 'BIGINT', 'VARCHAR') THEN {0} ->> '$'"
 NUMBERS = "json_type({0}) IN ('UBIGINT', 'BIGINT', 'DOUBLE')"
-CELLS = {  # cells of text; NULL where a value is of another kind, and so of no group
+CELLS = {  # cells of text; NULL for a value of another type, whose row is in no group
     **dict.fromkeys(
         ("doubles", "numbers"),
         f"CASE WHEN {NUMBERS} THEN CAST({{0}} AS VARCHAR) "
@@ -49,7 +49,7 @@ class Json:
 
     def __init__(self, _database: DuckDBPyConnection, file: File) -> None:
         self.file = file
-        with opened(file.path) as raw:  # DuckDB would look at more lines, and fail of them
+        with opened(file.path) as raw:  # DuckDB would read more lines, and might fail on them
             start = raw.read(LINE + 1).removeprefix(BOM_UTF8).lstrip()
         names = _names(start.split(b"\n", 1)[0])
         if names is None:
@@ -77,7 +77,7 @@ def _cell(use: ColumnRead, survey: bool, value: str) -> str:
 
 
 def _names(line: bytes) -> list[str] | None:
-    """The names in an object, also one that is there twice."""
+    """The names in an object, repeated ones included; None if the line is no object."""
     try:
         keys: Any = json.loads(line, object_pairs_hook=lambda pairs: [name for name, _ in pairs])
     except (ValueError, RecursionError):

@@ -17,7 +17,7 @@ from . import text_cells
 from .csv_rows import csv_of
 from .json_rows import Json
 from .paths import File, files_of, pattern
-from .row_file import RowFile, attempted
+from .row_file import RowFile, checked_read
 from .typed_rows import Arrow, Parquet
 
 if TYPE_CHECKING:
@@ -30,30 +30,30 @@ FORMATS: dict[str, type[Json] | type[Parquet] | type[Arrow]] = {
     "Arrow": Arrow,
 }
 BATCH = 1 << 16  # rows at a time
-LONG_BATCH = 1 << 11  # where texts of any length are read
-MIN_MEMORY = 64 << 20  # bytes that DuckDB may need for a file
-LEAST_MEMORY = 32 << 20  # bytes that DuckDB needs for anything
+LONG_BATCH = 1 << 11  # rows at a time, if texts of any length are read
+MIN_FILE_MEMORY = 64 << 20  # bytes that DuckDB may need for a file
+MIN_CONNECTION_MEMORY = 32 << 20  # bytes that any connection of DuckDB needs
 SETTINGS = {
     "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,  # those that are built in are there all the same
+    "autoload_known_extensions": False,  # built-in extensions are loaded anyway
     "allow_community_extensions": False,
     "allow_unsigned_extensions": False,
-    "allow_persistent_secrets": False,  # else those in the user's home count
-    "python_enable_replacements": False,  # no variable is a table
+    "allow_persistent_secrets": False,  # those in the user's home folder are not used
+    "python_enable_replacements": False,  # no Python variable is a table
     "preserve_insertion_order": False,  # answers do not depend on it, and it takes memory
     "enable_external_file_cache": False,
     "arrow_large_buffer_size": True,  # texts of a batch may have more than 2**31 bytes
 }
 NEEDED = ("duckdb", "pyarrow")  # packages
-SURVEYED = ("keys", "numbers")  # only all cells together tell their types
+SURVEYED = ("keys", "numbers")  # readings whose type depends on all cells together
 
 
 class PathFrame(ArrowAnswers):
-    """A file, the files of a pattern, a folder or a list; not looked at before a method needs it.
+    """A file, or the files of a pattern, a folder or a list; none is opened before it is needed.
 
-    Reading takes half of the room at most, but 64 MB if it needs them; `delimiter` is of CSV and
-    TSV, by default a comma, a tab. Methods raise ParameterError or ParameterTypeError if there are
-    no such files, or they are not what their names promise.
+    Reading takes at most half of the memory of `room`, or 64 MB if that is more. `delimiter` is for
+    CSV and TSV; None: a comma or a tab. Methods raise ParameterError or ParameterTypeError if there
+    are no such files, or their content does not fit their names.
     """
 
     room: Room
@@ -73,10 +73,10 @@ class PathFrame(ArrowAnswers):
         return [self._source(file) for file in self.files]
 
     def _source(self, file: File) -> RowFile:
-        database, kind = self._database, FORMATS.get(file.format)  # which CSV needs later on
+        database, kind = self._database, FORMATS.get(file.format)  # CSV needs it later
         if kind is None:
             return csv_of(file, self._delimiter)
-        return attempted(lambda: kind(database, file), file, kind.form, ParameterError)
+        return checked_read(lambda: kind(database, file), file, kind.form, ParameterError)
 
     @cached_property
     def files(self) -> list[File]:
@@ -85,7 +85,7 @@ class PathFrame(ArrowAnswers):
     @cached_property
     def _database(self) -> DuckDBPyConnection:
         return connect(
-            memory=max(self.room.memory // 2, MIN_MEMORY),
+            memory=max(self.room.memory // 2, MIN_FILE_MEMORY),
             threads=self._threads,
             files=[name for file in self.files for name in (file.path, pattern(file.path))],
         )
@@ -95,7 +95,7 @@ class PathFrame(ArrowAnswers):
         return [*first.names, *first.file.partitions]
 
     def empty(self, uses: Sequence[ColumnRead]) -> Sequence[Any]:
-        """The columns without rows, the same in all files; of text, as `uses` say."""
+        """The columns without rows, of one type in all files; for text, the type as of `uses`."""
         empties = [self._empty(source, uses) for source in self._sources]
         for source, columns in zip(self._sources, empties, strict=True):
             for use, column, first in zip(uses, columns, empties[0], strict=True):
@@ -109,7 +109,7 @@ class PathFrame(ArrowAnswers):
         ]
 
     def parts(self, uses: Sequence[ColumnRead]) -> Iterator[Sequence[Any]]:
-        """All rows, file by file; of text after a survey, which tells of what types they are."""
+        """Yield all rows, file by file; for text, after a survey that determines the types."""
         try:
             surveys = [self._surveyed(source, uses) for source in self._sources]
             kinds: list[text_cells.CellKind] = [
@@ -130,10 +130,10 @@ class PathFrame(ArrowAnswers):
     def _empty(self, source: RowFile, uses: Sequence[ColumnRead]) -> list[Any]:
         names, partitions = source.names, source.file.partitions
         for use in uses:
-            there = names.count(use.column) + (use.column in partitions)
-            if there != 1:
+            occurrences = names.count(use.column) + (use.column in partitions)
+            if occurrences != 1:
                 raise ParameterError(
-                    f"{_called(source, use)} must be in the file once, got {there or 'none'}"
+                    f"{_called(source, use)} must be in the file once, got {occurrences or 'none'}"
                 )
         typed = [use for use in uses if _is_typed(source, use)]
         if not typed:
@@ -144,20 +144,21 @@ class PathFrame(ArrowAnswers):
             query = f"FROM {rows.table} LIMIT 0"
             return next(self._batches(query, rows.parameters, "r", len(typed)))
 
-        columns = dict(zip(typed, _tried(read, source, ParameterError), strict=True))
+        columns = dict(zip(typed, _checked(read, source, ParameterError), strict=True))
         return [columns.get(use, text_cells.empty(use)) for use in uses]
 
     def _surveyed(
         self, source: RowFile, uses: Sequence[ColumnRead]
     ) -> tuple[int | None, list[bool]]:
-        """What is known of a file before its rows are read: their number, what uses' cells tell.
+        """The number of rows of a file, and a finding for the type of each use.
 
-        Its bytes tell that; where they are not enough, all its cells. None: columns have types.
+        They follow from its bytes or, if these are not enough, from a query over all cells. The
+        number is None if columns have types.
         """
         nothing = [False] * len(uses)
         if source.typed and not source.file.partitions:
             return None, nothing
-        plain = _tried(lambda: source.plain, source, InvalidRecords)
+        plain = _checked(lambda: source.plain, source, InvalidRecords)
         if (
             plain is not None
             and not source.file.partitions
@@ -169,7 +170,7 @@ class PathFrame(ArrowAnswers):
             sql, parameters, _ = _query(source, uses, None)
             return self._database.execute(sql, parameters).fetchall()
 
-        ((rows, *findings),) = _tried(read, source, InvalidRecords)
+        ((rows, *findings),) = _checked(read, source, InvalidRecords)
         return rows if plain is None else plain.rows, findings
 
     def _read(
@@ -190,7 +191,7 @@ class PathFrame(ArrowAnswers):
         )
         rows = LONG_BATCH if long else BATCH
         batches = self._batches(sql, parameters, "e", sum(widths), rows)
-        while (batch := _tried(lambda: next(batches, None), source, InvalidRecords)) is not None:
+        while (batch := _checked(lambda: next(batches, None), source, InvalidRecords)) is not None:
             columns, part = iter(batch), []
             for use, survey, width in zip(uses, surveys, widths, strict=True):
                 read = [next(columns) for _ in range(width)]
@@ -205,8 +206,8 @@ class PathFrame(ArrowAnswers):
         yield from arrow.table(relation.to_arrow_reader(rows), names, "frame")
 
 
-def _tried(read: Callable[[], T], source: RowFile, error: type[FastexpError]) -> T:
-    return attempted(read, source.file, source.form, error)
+def _checked(read: Callable[[], T], source: RowFile, error: type[FastexpError]) -> T:
+    return checked_read(read, source.file, source.form, error)
 
 
 def _called(source: RowFile, use: ColumnRead) -> str:
@@ -220,9 +221,9 @@ def _is_typed(source: RowFile, use: ColumnRead) -> bool:
 def _query(
     source: RowFile, uses: Sequence[ColumnRead], surveys: Sequence[text_cells.ColumnSurvey] | None
 ) -> tuple[str, dict[str, Any], list[int]]:
-    """The survey of a file, or, with what that says, the query for its rows.
+    """The query that surveys a file or, with `surveys`, the query for its rows.
 
-    SQL, its parameters, and how many columns each use takes.
+    Return the SQL, its parameters, and the number of columns of each use.
     """
     partitions = source.file.partitions
     in_file = [use for use in uses if use.column not in partitions]
@@ -236,7 +237,7 @@ def _query(
             expressions = ["false" if typed else text_cells.survey(use, cell)]
         else:
             expressions = [cell] if typed else text_cells.expressions(use, surveys[i], cell)
-        if folder and cell in expressions[0]:  # DuckDB refuses parameters that are not used
+        if folder and cell in expressions[0]:  # DuckDB refuses unused parameters
             parameters[f"folder{i}"] = partitions[use.column]
         chosen += expressions
         widths.append(len(expressions))
@@ -257,11 +258,11 @@ def _column(
 
 
 def connect(*, memory: int, threads: int = 1, files: Sequence[str] = ()) -> DuckDBPyConnection:
-    """Open a database in memory that reaches nothing but what is named here.
+    """Open a database in memory that has access to nothing but `files`.
 
-    memory: bytes that it may hold; threads: 0: one a processor; files: absolute paths that it may
-    read, as its functions will name them. ParameterError without DuckDB, or pyarrow, by which it
-    gives batches of a given size.
+    memory: its limit in bytes. threads: 0: one for each processor. files: absolute paths that it
+    may read, as SQL will name them. ParameterError without DuckDB or without pyarrow, which gives
+    batches of a given size.
     """
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
@@ -270,12 +271,12 @@ def connect(*, memory: int, threads: int = 1, files: Sequence[str] = ()) -> Duck
             f"{' '.join(missing)}"
         )
     duckdb = import_module("duckdb")
-    limits = {"memory_limit": f"{max(memory, LEAST_MEMORY)}B", "temp_directory": ""}
+    limits = {"memory_limit": f"{max(memory, MIN_CONNECTION_MEMORY)}B", "temp_directory": ""}
     if threads:
         limits["threads"] = str(threads)
     connection: DuckDBPyConnection = duckdb.connect(":memory:", config={**SETTINGS, **limits})
     (progress,) = connection.sql("SELECT current_setting('enable_progress_bar')").fetchall()
-    if progress[0]:  # prints where a user may look on; in a notebook it may refuse to be set
+    if progress[0]:  # it would be seen by the user; in a notebook, setting it may fail
         connection.execute("SET enable_progress_bar = false")
     connection.execute("SET allowed_paths = ?", [list(files)])
     connection.execute("SET enable_external_access = false")

@@ -18,22 +18,22 @@ DAMAGED = (
     "cannot be read to its end (is it cut off, damaged, or compressed in another way than its name "
     "says?)"
 )
-OF_FILES = ("IOException", "EOFError", "error")  # the last of zlib
+FILE_ERRORS = ("IOException", "EOFError", "error")  # the last is zlib's
 CHUNK_BYTES = 1 << 18  # bytes at a time
-QUOTING = (b'"', b"\r", b"\0")  # by which rows and lines may differ
-MISREAD_MARKS = (b"_", b"+", b"\v", b"\f")  # with which DuckDB takes for numbers what is none
+QUOTING = (b'"', b"\r", b"\0")  # with these, lines may differ from rows
+MISREAD_MARKS = (b"_", b"+", b"\v", b"\f")  # with these, DuckDB reads numbers where there are none
 END = ord("\n")
 
 
 class Plain(NamedTuple):
-    """What the bytes behind a header tell."""
+    """What the bytes after the header tell."""
 
     rows: int
-    may_misread: bool  # whether DuckDB may take some text for a number that is none
+    may_misread: bool  # whether DuckDB may take a text for a number that is none
 
 
 class SqlTable(NamedTuple):
-    """A table of SQL, to follow FROM, whose columns are r0, r1, ... in the order of the uses."""
+    """SQL for a table, to follow FROM, with columns r0, r1, ... in the order of the uses."""
 
     table: str
     parameters: dict[str, Any]
@@ -44,24 +44,24 @@ class RowFile(Protocol):
 
     file: File
     form: str  # what a file of the format must be, for messages
-    names: list[str]  # of the columns, in order; those of folders are none of them
+    names: list[str]  # of the columns in order, without those that folders name
     typed: bool  # whether columns have types; else they are cells of text
 
     @property
     def plain(self) -> Plain | None:
-        """What the bytes of the file tell; None where rows cannot be counted by lines."""
+        """What the bytes of the file tell; None if lines may not be rows."""
         ...
 
     def rows(self, uses: Sequence[ColumnRead], survey: bool) -> SqlTable:
-        """The columns of some uses, for the survey or to be read."""
+        """SQL for the columns of the uses, for the survey or for reading."""
         ...
 
 
-def attempted(read: Callable[[], T], file: File, form: str, error: type[FastexpError]) -> T:
-    """What `read`, which asks DuckDB, returns; an interrupt of it is a KeyboardInterrupt.
+def checked_read(read: Callable[[], T], file: File, form: str, error: type[FastexpError]) -> T:
+    """Return what `read` returns, which calls DuckDB; its interrupt is a KeyboardInterrupt.
 
-    Where DuckDB fails, whose messages quote rows, `error` says what `form` the file must have; the
-    failure is no context of it.
+    If DuckDB fails, `error` says what `form` the file must have. Messages of DuckDB quote rows, so
+    the failure is not the context of the error.
     """
     try:
         return read()
@@ -70,7 +70,7 @@ def attempted(read: Callable[[], T], file: File, form: str, error: type[FastexpE
     except Exception as failure:
         name = type(failure).__name__
         interrupted = is_interrupt(failure)
-        damaged = name in OF_FILES or isinstance(failure, OSError)
+        damaged = name in FILE_ERRORS or isinstance(failure, OSError)
         reason = DAMAGED if damaged else FULL if name == "OutOfMemoryException" else ""
     if interrupted:
         raise KeyboardInterrupt
@@ -78,10 +78,10 @@ def attempted(read: Callable[[], T], file: File, form: str, error: type[FastexpE
 
 
 def plain(path: str, start: int, *, blank_is_row: bool) -> Plain | None:
-    """Look at all bytes of a file from a place on, that of the header's end.
+    """Look at all bytes of a file after `start`, the end of the header.
 
-    blank_is_row: whether a blank line is a row, as where there is one column: its cell is empty.
-    None if lines need not be rows: there are quotes, or ends of lines of another kind.
+    blank_is_row: whether a blank line is a row with an empty cell, as in a file of one column.
+    None if lines may not be rows, because of quotes or line ends of another kind.
     """
     buffer = bytearray(b"," + bytes(CHUNK_BYTES))  # the first is the last byte of the chunk before
     data, ends, blank, may_misread = np.frombuffer(buffer, np.uint8), 0, 0, False

@@ -1,14 +1,14 @@
 r"""Cells of text, as a call reads them: numbers, keys and candidates.
 
-A number is written in ASCII as 12, -0.5, .5, 5. or 1e3, with or without blanks around it. What has
-neither point nor exponent is an integer and stays exactly that (beyond 64 bits: a double); a
-decimal is the nearest double. Nothing, NA, null and nan are gaps, inf and -inf infinite. Each text
-is read for itself: what others hold does not change its number. DuckDB reads the cells that it
-surely reads alike, and `number` all others: DuckDB takes 1_000 and +-1 for numbers, and 1e400 for
-an infinite one.
+A number is written in ASCII as 12, -0.5, .5, 5. or 1e3, with or without blanks around it. Without
+point and exponent, it is an integer and stays exact (beyond 64 bits: a double); a decimal is the
+nearest double. An empty cell, NA, null and nan are gaps; inf and -inf are infinite. Each text is
+read by itself: other cells do not change its number. DuckDB reads the cells that it surely reads in
+the same way, and `number` reads all others: DuckDB takes 1_000 and +-1 for numbers, and 1e400 for
+infinity.
 
-A *cell* is an expression of SQL for a text, or NULL for nothing. As few of its rows may tell of
-what type a column is, files are gone through twice, `survey` and read, unless bytes tell
+A *cell* is an SQL expression for a text, or NULL for an empty one. The type of a column may depend
+on a few of its rows, so files are read twice, first for `survey`, unless their bytes tell enough
 (`row_file.plain`).
 """
 
@@ -31,13 +31,13 @@ from ..engines.frame import ColumnRead
 CellKind: TypeAlias = Literal["floats", "integers", "text"]
 
 WRITTEN_INTEGER = re.compile(rb"[+-]?[0-9]+")
-WRITTEN_GAPS = (b"", b"nan", b"na", b"null")  # in any case
+WRITTEN_GAPS = (b"", b"nan", b"na", b"null")  # in upper or lower case
 INFINITE = re.compile(rb"[+-]?inf(inity)?", re.IGNORECASE)
 WRITTEN_DECIMAL = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-MAX_NUMBER_LENGTH = 400  # characters; no number that people mean has more, and int() has a limit
+MAX_NUMBER_LENGTH = 400  # characters; no meaningful number has more, and int() has a limit
 INT64 = range(-(2**63), 2**63)
 NUMBERS = ("doubles", "numbers")
-MOST_TEXT = 1 << 14  # bytes of a key
+MAX_KEY_BYTES = 1 << 14  # bytes of a key
 GAP = "lower(trim({0}, ' ' || chr(9))) IN ('', 'nan', 'na', 'null')"
 INTEGER = "regexp_full_match({0}, '[ \\t]*[+-]?[0-9]+[ \\t]*')"
 DECIMAL = (
@@ -45,19 +45,19 @@ DECIMAL = (
     "'[ \\t]*[+-]?(?:[0-9]+\\.?[0-9]*|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?[ \\t]*')"
 )
 DOUBLE = "TRY_CAST({0} AS DOUBLE)"
-# Whether a number is surely the same to DuckDB, be it written as an integer or as a decimal.
+# Whether DuckDB surely reads the same number, written as an integer or as a decimal.
 EXACT_DOUBLE = f"abs({DOUBLE}) < {MAX_EXACT}"
-SURE = f"({EXACT_DOUBLE} AND NOT regexp_matches({{0}}, '[_\\v\\f\\r\\n]|[+]-'))"
+SAFE_DOUBLE = f"({EXACT_DOUBLE} AND NOT regexp_matches({{0}}, '[_\\v\\f\\r\\n]|[+]-'))"
 WHOLE = f"CASE WHEN {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) END"
 WIDE = (
     f"CASE WHEN abs({DOUBLE}) >= {MAX_EXACT} THEN abs(CAST({WHOLE} AS HUGEINT)) > {MAX_EXACT} END"
 )
-OTHER = (  # for `number`, unless `{1}`; the longest number has 400 characters
+OTHER = (  # the text for `number`, NULL if `{1}`; the longest number has 400 characters
     f"CASE WHEN {{1}} THEN NULL WHEN {GAP} THEN NULL "
     f"WHEN strlen({{0}}) > {MAX_NUMBER_LENGTH} THEN '?' ELSE {{0}} END"
 )
 AS_WRITTEN = "CAST(TRY_CAST({0} AS BIGINT) AS VARCHAR) = {0}"  # 007 and +7 are texts
-INTEGERS = (  # also 7.0: of a column with gaps, others write it so
+INTEGERS = (  # also 7.0, as other programs write integers of a column with gaps
     f"CASE WHEN {AS_WRITTEN} OR {INTEGER} THEN TRY_CAST({{0}} AS BIGINT) "
     f"WHEN {DECIMAL} AND {DOUBLE} = floor({DOUBLE}) AND abs({DOUBLE}) <= {MAX_EXACT} "
     f"THEN CAST({DOUBLE} AS BIGINT) END"
@@ -71,9 +71,9 @@ INSTANT = (
     "regexp_full_match({0}, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T][0-9]{{2}}:[0-9]{{2}}"
     "(?::[0-9]{{2}}(?:\\.[0-9]{{1,6}}%s)?)?')"
 )
-# Of a list in microseconds or longer units, no entry has more digits: they are read exactly or not.
+# No entry of a list in microseconds or longer units has more digits than are read here.
 TIMESTAMPS = f"CASE WHEN {INSTANT % '0{{0,3}}'} THEN TRY_CAST({{0}} AS TIMESTAMP) END"
-NANOSECONDS = (  # whose first and last number are infinite ones to DuckDB, which writes them so
+NANOSECONDS = (  # DuckDB takes the first and the last number as infinite, and writes them so
     f"CASE WHEN NOT {INSTANT % '[0-9]{{0,3}}'} THEN NULL "
     "WHEN {0} LIKE '2262-04-11_23:47:16.854775807' THEN 'infinity' "
     "WHEN {0} LIKE '1677-09-21_00:12:43.145224193' THEN '-infinity' "
@@ -81,15 +81,15 @@ NANOSECONDS = (  # whose first and last number are infinite ones to DuckDB, whic
 )
 
 
-KEYS = ("keys", "names")  # readings without a list
+KEYS = ("keys", "names")  # readings of persons, and of groups without a list
 
 
 class ColumnSurvey(NamedTuple):
-    """What a survey says of a column of cells, for one reading.
+    """What a survey determines about a column of cells, for one reading.
 
-    Of numbers `kind` is "floats", or "integers" where some are beyond 2**53; of keys what they
-    are. `called` is the column in messages. `may_misread`: whether there may be texts that
-    only DuckDB takes for numbers.
+    kind: for numbers "floats", or "integers" if some are beyond 2**53; for keys their type.
+    called: the name of the column in messages. may_misread: whether there may be texts that only
+    DuckDB takes for numbers.
     """
 
     kind: CellKind
@@ -98,7 +98,7 @@ class ColumnSurvey(NamedTuple):
 
 
 def survey(use: ColumnRead, cell: str) -> str:
-    """The expression that tells, over all rows, what `ColumnSurvey.kind` needs."""
+    """The SQL expression, over all rows, of the finding that `kind_of` needs."""
     if use.reading == "numbers":
         return f"coalesce(bool_or({WIDE.format(cell)}), false)"
     if use.reading == "keys":
@@ -107,7 +107,7 @@ def survey(use: ColumnRead, cell: str) -> str:
 
 
 def kind_of(use: ColumnRead, findings: Sequence[bool]) -> CellKind:
-    """What the surveys of all files tell together."""
+    """The kind of a column, from the findings in all files."""
     if use.reading == "numbers":
         return "integers" if any(findings) else "floats"
     if use.reading == "doubles":
@@ -118,13 +118,13 @@ def kind_of(use: ColumnRead, findings: Sequence[bool]) -> CellKind:
 
 
 def expressions(use: ColumnRead, survey: ColumnSurvey, cell: str) -> list[str]:
-    """What is read of a cell; `column` makes the column of it."""
+    """The SQL expressions that are read of a cell; `column` makes a column of their values."""
     if use.reading in NUMBERS:
         if survey.kind == "integers":
             number = WHOLE.format(cell)
             return [number, OTHER.format(cell, f"{number} IS NOT NULL")]
-        sure = (SURE if survey.may_misread else EXACT_DOUBLE).format(cell)
-        return [DOUBLE.format(cell), OTHER.format(cell, sure)]
+        is_safe = (SAFE_DOUBLE if survey.may_misread else EXACT_DOUBLE).format(cell)
+        return [DOUBLE.format(cell), OTHER.format(cell, is_safe)]
     if use.reading in KEYS:
         return [f"TRY_CAST({cell} AS BIGINT)" if survey.kind == "integers" else cut(use, cell)]
     if use.reading == "text":
@@ -140,15 +140,15 @@ def expressions(use: ColumnRead, survey: ColumnSurvey, cell: str) -> list[str]:
 
 
 def cut(use: ColumnRead, text: str) -> str:
-    """As much of a text as shows which key it is, or that it is none: what a batch takes."""
-    most = MOST_TEXT if use.longest is None else use.longest
-    if use.reading == "names":  # of groups that nobody listed: a longer one is none
-        return f"CASE WHEN strlen({text}) <= {most} THEN {text} END"
-    return f"CASE WHEN strlen({text}) > {most} THEN left({text}, {most + 1}) ELSE {text} END"
+    """SQL that cuts texts too long for a key, to limit the size of a batch; they stay too long."""
+    limit = MAX_KEY_BYTES if use.longest is None else use.longest
+    if use.reading == "names":  # private groups: a longer text is in none of them
+        return f"CASE WHEN strlen({text}) <= {limit} THEN {text} END"
+    return f"CASE WHEN strlen({text}) > {limit} THEN left({text}, {limit + 1}) ELSE {text} END"
 
 
 def column(use: ColumnRead, survey: ColumnSurvey, read: Sequence[arrow.Column]) -> Any:
-    """The column, of what the expressions give."""
+    """The column, from the values of the expressions."""
     if use.reading in NUMBERS:
         numbers, others = read
         return _numbers(survey, numbers, others, is_exact=use.reading == "numbers")
@@ -158,7 +158,7 @@ def column(use: ColumnRead, survey: ColumnSurvey, read: Sequence[arrow.Column]) 
 
 
 def empty(use: ColumnRead) -> Any:
-    """The column without rows: of numbers and keys only the rows tell of what type it is."""
+    """The column without rows; only rows determine the final type of numbers and keys."""
     known: dict[str, AnyArray] = {
         **dict.fromkeys(NUMBERS, np.zeros(0)),
         "integers": np.zeros(0, np.int64),
@@ -172,12 +172,12 @@ def empty(use: ColumnRead) -> Any:
 def check_lengths(called: str, texts: arrow.Column) -> None:
     """Refuse keys that were cut off: two different ones might be the same."""
     begins, ends = texts.offsets, texts.ends
-    if begins is not None and ends is not None and (ends - begins > MOST_TEXT).any():
-        raise InvalidRecords(f"{called} must hold keys of at most {MOST_TEXT} bytes")
+    if begins is not None and ends is not None and (ends - begins > MAX_KEY_BYTES).any():
+        raise InvalidRecords(f"{called} must hold keys of at most {MAX_KEY_BYTES} bytes")
 
 
 def no_numbers(called: str) -> InvalidRecords:
-    """What is raised where a cell is none."""
+    """The error for a cell that is not a number."""
     return InvalidRecords(
         f"{called} must hold numbers only, as 12, -0.5 or 1e3, without separators of thousands, "
         "with a point before decimals (missing: an empty cell, NA, null or nan; see nan=)"
@@ -205,39 +205,40 @@ def _numbers(
         if survey.kind == "integers":
             known = are_whole | np.isnan(decimals)
             rounded = not known.all()
-            more, missing[rest] = np.where(are_whole, whole, 0), ~are_whole
+            rest_values, missing[rest] = np.where(are_whole, whole, 0), ~are_whole
         else:
-            beyond = np.abs(whole[are_whole].astype(np.float64)) > MAX_EXACT
-            rounded = is_exact and bool(beyond.any())
-            more = np.where(are_whole, whole.astype(np.float64), decimals)
+            is_wide = np.abs(whole[are_whole].astype(np.float64)) > MAX_EXACT
+            rounded = is_exact and bool(is_wide.any())
+            rest_values = np.where(are_whole, whole.astype(np.float64), decimals)
         if rounded:
             raise InvalidRecords(
                 f"{survey.called} holds integers beyond 2**53 beside decimals: as doubles they "
                 "would be rounded; make all of them integers, or write all with a decimal point"
             )
         values = np.array(values)
-        values[rest] = more
+        values[rest] = rest_values
     return Numbers(values, missing if survey.kind == "integers" and missing.any() else None)
 
 
 def numbers_in(
     buffer: AnyArray, start: IntArray, end: IntArray
 ) -> tuple[IntArray, FloatArray, AnyArray] | None:
-    """The numbers that are written from each start to its end; None if one is neither nor a gap.
+    """Read the texts from each start to its end; None if one is neither a number nor a gap.
 
-    Those that are integers, those that are not, NaN for gaps; and which are integers.
+    Return the integers (0 for other numbers), all numbers as floats (NaN for gaps), and whether
+    each is an integer.
     """
     text, places = buffer.tobytes(), zip(start.tolist(), end.tolist(), strict=True)
     numbers = [number(text[first:last]) for first, last in places]
     if None in numbers:
         return None
-    whole = np.array([isinstance(x, int) for x in numbers], np.bool_)
+    is_integer = np.array([isinstance(x, int) for x in numbers], np.bool_)
     integers = [x if isinstance(x, int) else 0 for x in numbers]
-    return np.array(integers, np.int64), np.array(numbers, np.float64), whole
+    return np.array(integers, np.int64), np.array(numbers, np.float64), is_integer
 
 
 def number(text: bytes) -> int | float | None:
-    """One number; NaN for a gap, None for what is neither."""
+    """Read one number; NaN for a gap, None for any other text."""
     bare = text.strip(b" \t")
     if len(bare) > MAX_NUMBER_LENGTH:
         return None

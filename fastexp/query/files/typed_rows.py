@@ -1,4 +1,4 @@
-"""Files whose columns have types, which are looked at before any row: Parquet and Arrow."""
+"""Files whose columns have types, which are known before any row is read: Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 TABLE = "read_parquet($path, hive_partitioning = false)"
-MISREAD = ("uuid", "bit", "bignum", "time_ns")  # as Arrow they look like something else
+MISREAD = ("uuid", "bit", "bignum", "time_ns")  # as Arrow data they look like other types
 
 
 class _TypedFile:
-    """One file, of which the schema was read: its columns as DuckDB calls them, and their types."""
+    """One file with its schema: the columns as DuckDB names them, and their types."""
 
     form: str
     typed = True
@@ -63,7 +63,7 @@ class Parquet(_TypedFile):
 
 
 class Arrow(_TypedFile):
-    """Arrow IPC, which is Feather of version 2, by a dataset of pyarrow that DuckDB scans."""
+    """An Arrow IPC file (Feather of version 2), which DuckDB scans as a dataset of pyarrow."""
 
     form = "an Arrow IPC file (Feather of version 2) that is whole"
 

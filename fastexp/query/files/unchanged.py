@@ -1,4 +1,4 @@
-"""The files of a path, which must stay what they were at the start of a session."""
+"""The files of a path, which must not change after the start of a session."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CHANGED = "the files of the session changed since it began: nothing was read or 
 
 
 class UnchangedFiles:
-    """Files, and what the file system said of them when the session began."""
+    """Files, and their state in the file system when the session began."""
 
     def __init__(self, path: Any, room: Room) -> None:
-        files_of(path)  # or it is refused
+        files_of(path)  # refuses a path without files
         paths = path if isinstance(path, (list, tuple)) else [path]
         self._path = [os.path.abspath(one) for one in paths]  # noqa: PTH100  # as `files_of` does
         self._room = room

@@ -40,7 +40,7 @@ WHERE lower(table_name) = lower(?)
 class AttachedFrame:
     """A `Frame` of the rows of another; the answers become a temporary table.
 
-    Nothing in the connection may have its name yet, in any schema: it would be hidden.
+    Nothing in the connection may have the table's name yet, in any schema, as it would be hidden.
     """
 
     check_answers = staticmethod(check_table)

@@ -20,7 +20,7 @@ from ..engines.limits import note_read
 from ..engines.types import type_of
 from .find import frame_of, is_of
 
-LAZY = (  # library, its types, and what brings all of their rows here
+LAZY = (  # library, its types, and the method that reads all of their rows
     ("polars", ("LazyFrame",), "collect"),
     ("pyarrow", ("RecordBatchReader",), "read_all"),
     ("pyarrow.dataset", ("Dataset", "Scanner"), "to_table"),
@@ -31,11 +31,11 @@ LAZY = (  # library, its types, and what brings all of their rows here
 
 
 def copy_of(frame: Any) -> Frame:
-    """All rows of a frame of any kind but a path, apart from it.
+    """A copy of all rows of a frame of any kind, except a path.
 
-    Answers are of the kind of the copy, which has no connection to where the rows came from: a dict
-    of a dict, pandas of pandas and Dask, Polars of Polars, else an Arrow table. Refused are columns
-    that no query could read or of several types, and what cannot be copied.
+    It has no connection to the source of the rows. Answers are of the kind of the copy: a dict for
+    a dict, pandas for pandas and Dask, Polars for Polars, otherwise an Arrow table. Columns that no
+    query could read, or of several types, and columns that cannot be copied are refused.
     """
     rows = frame_of(frame)
     known = rows.names() is not None
@@ -50,11 +50,11 @@ def copy_of(frame: Any) -> Frame:
 
 
 class TypedFrame:
-    """A `Frame` of the rows of another, whose columns of objects have the type of what they hold.
+    """A `Frame` of the rows of another; its columns of objects have the type of the objects.
 
-    That type is public, as those of other columns are, but where groups are private: their names
-    say of what type they are. Refused are columns of mixed objects: that a query fails of them
-    would tell of the rows.
+    That type is public, like those of other columns, except where groups are private: their type
+    follows from the names that appear. Columns of mixed objects are refused, as a query that failed
+    on them would reveal something about the rows.
     """
 
     def __init__(self, rows: Frame) -> None:
@@ -66,7 +66,7 @@ class TypedFrame:
         for part in rows.parts(uses):
             for use, column in zip(uses, part, strict=True):
                 kind = type_of(column)
-                held = _held(use.column, column) if kind.held == "objects" else None
+                held = _held(use.column, column) if kind.content == "objects" else None
                 if held is not None and not kind.coded:  # categories stay what they are
                     self._types[use.column] = held
 
@@ -92,7 +92,7 @@ def _check(rows: Frame) -> None:
 
 
 def _held(name: str, column: object) -> AnyArray | None:
-    """An array without entries, of the type that objects have; None: all of them are missing."""
+    """An empty array of the type of the objects in a column; None if all of them are missing."""
     with suppress(FastexpError):
         _, keys = numbered([key_columns.read(column, "frame")], "frame")
         ((kind, values),) = keys.columns()
@@ -109,8 +109,8 @@ def _held(name: str, column: object) -> AnyArray | None:
 
 def _in_memory(frame: object, *, streamed: bool) -> Any:
     if isinstance(frame, dict):
-        named = ((name, column) for name, column in frame.items() if isinstance(name, str))
-        return {name: _without_categories(column) for name, column in named}
+        columns = ((name, column) for name, column in frame.items() if isinstance(name, str))
+        return {name: _without_categories(column) for name, column in columns}
     for library, types, method in LAZY:
         if is_of(frame, library, types):
             return _without_categories(getattr(frame, method)())
@@ -118,23 +118,23 @@ def _in_memory(frame: object, *, streamed: bool) -> Any:
 
 
 def _without_categories(rows: Any) -> Any:
-    """Text in their place: Polars numbers the texts of all categories of the process together.
+    """Replace categories of Polars by text: Polars numbers all categories of the process together.
 
-    So whoever makes a category of the same text would learn that it is there.
+    Otherwise, whoever makes a category of the same text would learn that it exists.
     """
     if is_of(rows, "polars", ("DataFrame", "Series")):
         polars = import_module("polars")
         if is_of(rows, "polars", ("DataFrame",)):
             return rows.cast({polars.Categorical: polars.String})
-        is_categorical = isinstance(rows.dtype, polars.Categorical)  # == leaves named ones out
+        is_categorical = isinstance(rows.dtype, polars.Categorical)  # == would miss named ones
         return rows.cast(polars.String) if is_categorical else rows
     return rows
 
 
 def _copied(frame: object) -> Any:
-    """Through bytes: the copies that libraries make of columns may share their memory."""
+    """Copy through bytes, as the copies that libraries make of columns may share their memory."""
     try:
         return pickle.loads(pickle.dumps(frame, protocol=5))
-    except Exception:  # noqa: S110  # raised below, where that error is no context of ours
+    except Exception:  # noqa: S110  # raised below, without that error as its context
         pass
     raise ParameterTypeError("frame must hold columns that can be copied, got some that cannot")

@@ -21,10 +21,10 @@ FRAMES = (
 )
 CONNECTION = "{}, a connection: give one of its relations, such as connection.table(name)"
 SERIES = "{}, which has no named columns: give the frame, or a dict of columns"
-LAZY = "modin", "cudf"  # their frames are known by narwhals alone, which they need not import
+LAZY = "modin", "cudf"  # only narwhals knows their frames, and they need not import it
 
 
-ENGINES = (  # the module of the types, once its user imported it; types; file and class of adapters
+ENGINES = (  # module of the types, if its user has imported it; types; file and class of adapters
     ("polars", ("DataFrame", "LazyFrame"), "polars", "PolarsFrame"),
     ("pandas", ("DataFrame",), "pandas", "PandasFrame"),
     ("pyarrow", ("Table", "RecordBatch", "RecordBatchReader"), "arrow", "ArrowFrame"),
@@ -36,12 +36,12 @@ ENGINES = (  # the module of the types, once its user imported it; types; file a
 
 
 def frame_of(frame: Any, room: Room | None = None, threads: int = 1) -> Frame:
-    """The adapter of a frame of any kind.
+    """Return the adapter of a frame of any kind.
 
-    Of Polars (eager or lazy), pandas, PyArrow (also a batch, a stream or a dataset), Spark or Dask;
-    a relation of DuckDB; one of these in the hands of narwhals, or an eager frame of another kind
-    that it knows; whatever else hands out columns as Arrow data; a dict of columns; or a path or a
-    list of paths, which are read by so many threads; `room` is of paths and relations.
+    It may be a frame of Polars (eager or lazy), pandas, PyArrow (also a batch, a stream or a
+    dataset), Spark or Dask; a relation of DuckDB; one of these wrapped by narwhals, or another
+    eager frame that narwhals knows; any object that exports columns as Arrow data; a dict of
+    columns; or a path or a list of paths. `room` is for paths and relations, `threads` for paths.
     """
     readable(frame, "frame")
     if is_path(frame):
@@ -77,7 +77,7 @@ def frame_of(frame: Any, room: Room | None = None, threads: int = 1) -> Frame:
 
 
 def is_of(thing: object, library: str, types: tuple[str, ...]) -> bool:
-    """Whether it is of one of a library's types, subclasses included."""
+    """Whether an object is of one of a library's types, subclasses included."""
     module = sys.modules.get(library)
     known = [attribute(module, name) for name in types]
     return isinstance(thing, tuple(kind for kind in known if isinstance(kind, type)))

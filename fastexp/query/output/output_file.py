@@ -1,4 +1,4 @@
-"""A file of answers that is whole or not there: its bytes; its place, made before a charge."""
+"""A file of answers, written completely or not at all; its space is reserved before a charge."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..engines.frame import Column
 from ..files.paths import files_of, is_path
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
-FRAME, NUMBER = 1 << 16, 32  # bytes of a file's frame, and of a number
+FILE_BYTES, NUMBER_BYTES = 1 << 16, 32  # bytes of a file besides its rows, and of a number
 QUOTED_MARKS = ('"', ",", "\t", "\r", "\n")  # texts with these, or blanks at an end, are in quotes
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet computes text that begins so
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -37,27 +37,27 @@ EXISTS = (
 
 
 def suffix(file: str) -> str:
-    """What a file's name ends in."""
+    """The ending of a file's name, in lower case."""
     return Path(file).suffix.lower()
 
 
 def room_of(groups: Sequence[Column], widths: Sequence[int], names: Sequence[str]) -> int:
-    """Bytes that answers take at most, or nearly so, with this public list of groups.
+    """The bytes that answers take at most, or nearly so, with this public list of groups.
 
-    widths: characters of the longest candidate, of each value of each answer; 0 of numbers. names:
-    of all columns, which JSON lines have in each row.
+    widths: for each value of each answer, the characters of the longest candidate; 0 for numbers.
+    names: of all columns, as JSON lines repeat them in each row.
     """
     rows = len(groups[0].values) if groups else 1
-    each = sum(map(len, names)) + sum(max(width, NUMBER) for width in widths)
+    row_bytes = sum(map(len, names)) + sum(max(width, NUMBER_BYTES) for width in widths)
     keys = sum(
-        sum(map(len, column.values)) if isinstance(column.values, list) else NUMBER * rows
+        sum(map(len, column.values)) if isinstance(column.values, list) else NUMBER_BYTES * rows
         for column in groups
     )
-    return FRAME + 6 * (rows * (each + 4 * len(names)) + keys)
+    return FILE_BYTES + 6 * (rows * (row_bytes + 4 * len(names)) + keys)
 
 
 def content(columns: Sequence[Column], output: Output) -> bytes:
-    """Answers as the bytes of a file, whose name says in which format."""
+    """The bytes of a file with the answers, in the format that its name says."""
     ending = suffix(output.file)
     if ending == ".parquet":
         from ..engines.arrow import table_of
@@ -78,7 +78,7 @@ def content(columns: Sequence[Column], output: Output) -> bytes:
 
 
 def values_of(column: Column) -> list[Any]:
-    """As Python's: integers, floats, booleans, lists, and text, which dates and times become."""
+    """The values as Python's integers, floats, booleans, lists and text; dates are text."""
     if isinstance(column.values, list):
         return column.values
     if column.values.dtype.kind == "M":
@@ -99,7 +99,7 @@ def _cell(value: object, quotes_formulas: bool) -> str:
 
 
 def check(output: object) -> str:
-    """The path of `output`, which can be one for answers: a new file, or a regular one."""
+    """Return the path of `output`; refuse all but a new file or a regular one."""
     file = os.fspath(output) if isinstance(output, (str, os.PathLike)) else None
     if not isinstance(file, str):
         raise ParameterTypeError(f"output must be a path, got {type(output).__name__}")
@@ -108,7 +108,7 @@ def check(output: object) -> str:
         raise ParameterError(f"output must end in {kinds}, got {file!r}")
     try:
         try:
-            mode = os.stat(file).st_mode  # noqa: PTH116  # Path.exists hides what was refused
+            mode = os.stat(file).st_mode  # noqa: PTH116  # Path.exists hides refusals
         except FileNotFoundError:  # a new one, whose folder must be there
             Path(os.path.realpath(file)).parent.stat()
             return file
@@ -122,7 +122,7 @@ def check(output: object) -> str:
 
 
 class Output(NamedTuple):
-    """Where the answers of a release go as well: a file that `check` took.
+    """The file to which a release also writes its answers; `check` has accepted it.
 
     is_stored: whether the answers are kept under their label, so that the file may have them.
     quotes_formulas: whether text of CSV that a spreadsheet would take for a formula gets an
@@ -138,10 +138,10 @@ class Output(NamedTuple):
 def output_of(
     output: object, force: bool, source: object, budget: Budget | None, label: str | None
 ) -> Output | None:
-    """The file of answers that a release writes; None: none.
+    """The file to which a release writes its answers; None without `output`.
 
-    It is as of `check`, and neither a file of the source nor the budget's ledger. If answers are
-    kept under the label, it may be there: see `repeated`.
+    It is accepted by `check`, and neither a file of the source nor the budget's ledger. If answers
+    are kept under the label, it may exist: see `repeated`.
     """
     replaces = validate.flag("force", force)
     if output is None:
@@ -153,7 +153,7 @@ def output_of(
         raise ParameterError(f"output must not be the file of the budget, got {file!r}")
     if suffix(file) == ".parquet" and find_spec("pyarrow") is None:
         raise ParameterError("output in Parquet needs pyarrow: pip install pyarrow")
-    is_taken = _is_taken(file, replaces)  # before the log: who wrote it kept it first
+    is_taken = _is_taken(file, replaces)  # before the log: a file's answers are kept first
     is_stored = state_of(budget, label) in ("answered", "failed")
     if is_taken and not is_stored:
         raise ParameterError(EXISTS.format(file))
@@ -170,7 +170,7 @@ def is_of(file: str, source: object) -> bool:
         return False
     try:
         sources = files_of(source)
-    except (ParameterError, ParameterTypeError):  # said where they are read, if they are
+    except (ParameterError, ParameterTypeError):  # the reader of the source says so
         return False
     return any(is_same(file, one.path) for one in sources)
 
@@ -184,10 +184,10 @@ def is_same(file: str, other: str | os.PathLike[str]) -> bool:
 
 
 class OutputFile:
-    """A hidden file beside the place of the answers, in which they are written and then renamed.
+    """A hidden file in the folder of the answers, which is written and then gets their name.
 
-    Where `file`, which `check` took, is a link, the answers go to where that leads. `room` bytes
-    are reserved.
+    `check` has accepted `file`; if it is a link, the answers go to its target. `room` bytes are
+    reserved.
     """
 
     def __init__(self, file: str, force: bool, room: int) -> None:
@@ -196,7 +196,7 @@ class OutputFile:
             self._target = Path(os.path.realpath(file))
             self._draft = self._target.parent / f".fastexp-{secrets.token_hex(8)}"
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | atomic_files.BINARY
-            self._handle = os.open(self._draft, flags, 0o666)  # as any file that is made
+            self._handle = os.open(self._draft, flags, 0o666)  # as of any new file
         except OSError as error:
             raise _refused(file, error.strerror) from None
         try:
@@ -217,12 +217,12 @@ class OutputFile:
                     ) from None
 
     def write(self, content: bytes) -> None:
-        """Put the answers in their place, once; they are on disk when this returns."""
+        """Write the answers and give the file its name, once; they are on disk on return."""
         try:
             if self._force:
                 with suppress(FileNotFoundError):
                     self._draft.chmod(stat.S_IMODE(self._target.stat().st_mode))
-            os.ftruncate(self._handle, len(content))  # keeps what is reserved of it
+            os.ftruncate(self._handle, len(content))  # keeps that much of the reserved space
             atomic_files.write(self._handle, content)
             self._close_handle()
             self._publish()
@@ -234,7 +234,7 @@ class OutputFile:
     def _publish(self) -> None:
         if not self._force:
             try:
-                self._target.hardlink_to(self._draft)  # fails where there is a file by now
+                self._target.hardlink_to(self._draft)  # fails if there is a file by now
             except FileExistsError:
                 raise
             except (OSError, NotImplementedError):  # a file system without links
@@ -245,21 +245,21 @@ class OutputFile:
         self._draft.replace(self._target)
 
     def close(self) -> None:
-        """Leave nothing but the answers, if they are there."""
+        """Remove the hidden file; answers that were written stay."""
         with suppress(OSError):
             self._close_handle()
         with suppress(OSError):
             self._draft.unlink(missing_ok=True)
 
     def _close_handle(self) -> None:
-        handle, self._handle = self._handle, -1  # once: it is gone even where this fails
+        handle, self._handle = self._handle, -1  # first: it is gone even if closing fails
         os.close(handle)
 
 
 def repeated(columns: Sequence[Column], output: Output) -> bool:
-    """Put kept answers into their file; whether it had these very answers, and was left as it is.
+    """Write kept answers to their file, unless it has these very answers; return whether it has.
 
-    A file of other content is replaced only by force. An `OutputError` has the answers.
+    A file with other content is replaced only by force. An `OutputError` has the answers.
     """
     if holds(output, columns):
         return True
