@@ -203,10 +203,10 @@ def test_what_is_said(run: Run, folder) -> None:
     written = ["--budget", "b", "--label", "rents", "--output", "o.csv"]
     promise, paid = run(*MEDIAN, "--person", "tenant", *written).err.splitlines()
     assert promise.endswith(
-        "one person (column tenant) joins or leaves, of whom 1 row in 1 group counts"
+        "one person (column tenant) joins or leaves; at most 1 row of a person counts in 1 group"
     )
     several = run(*MEDIAN, "--person", "tenant", "--max-groups", "2").err
-    assert "of whom 1 row in each of 2 groups counts\n" in several
+    assert "at most 1 row of a person counts in each of 2 groups\n" in several
     kept = "charged 0.02, kept under label 'rents'; 0.98 of 1.0 epsilon remains"
     assert paid == f"{kept}; written: o.csv"
 

@@ -50,11 +50,12 @@ def _limits(query: Scope) -> str:
         return ""
     rows = f"{query.max_rows} row{'s' * (query.max_rows != 1)}"
     groups = "1 group" if query.max_groups == 1 else f"each of {query.max_groups} groups"
-    most = f"{rows} in {groups}" if query.by else rows
+    in_groups = f" in {groups}" if query.by else ""
     if query.person is not None:
-        return f", of whom {most} count{'s' * (query.max_rows == 1)}"
+        counts = f"count{'s' * (query.max_rows == 1)}"
+        return f"; at most {rows} of a person {counts}{in_groups}"
     stays = ", whose groups are public" * (query.membership == "public")
-    return f", with {most}{stays} (your claim, not checked; {PERSON} would enforce it)"
+    return f", with {rows}{in_groups}{stays} (your claim, not checked; {PERSON} would enforce it)"
 
 
 def promise_facts(promise: Guarantee) -> dict[str, Any]:

@@ -25,10 +25,10 @@ WHY_PUBLIC = """\
 --bounds is needed: the lowest and the highest answer
 why:   bounds taken from the data show its extremes, the records of two
        persons, whatever epsilon is
-do:    take them from what the numbers mean, without looking at FILE, as in
-       --bounds 0 120 --step 1 for ages; records outside count as the nearest
-       bound, so that wide bounds do little harm
-else:  --digits 3 if you know none: answers have three digits and any magnitude;
+do:    choose them by what the numbers mean, without looking at FILE: for ages
+       --bounds 0 120 --step 1. Records outside count as the nearest bound;
+       bounds that are too wide cost little accuracy
+else:  if you know none, --digits 3: answers have three digits and any magnitude;
        --grid lists the answers themselves"""
 
 

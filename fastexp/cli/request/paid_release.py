@@ -112,7 +112,7 @@ class PaidRelease(ReleaseCall):
             texts.append(same if self.output_exists else f"written: {self.output}")
         return texts
 
-    def settle(self, draw: Draw, check: Check) -> list[Any]:
+    def charge_and_draw(self, draw: Draw, check: Check) -> list[Any]:
         """Return the answers of `draw`, charged before a row is read, or those of the ledger."""
         once = self.query.private is not None
         answers: list[Any] = self.payment.answers(self.question, draw, check, once=once)
