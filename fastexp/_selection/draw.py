@@ -65,17 +65,17 @@ def release_rows(bits: WordArray, kind: int, weighting: Weighting, threads: int)
     out = np.empty(rows.rows, np.int64)
 
     def part(first: int, last: int) -> int:
-        some, two_each = rows.some(first, last), words[2 * first : 2 * last]
+        part_bits, part_words = rows.some(first, last), words[2 * first : 2 * last]
         chosen, store = out[first:last], storage(rows.k)
         status: int = envelope.envelope_rows(
-            some, rows.kind, w.log2_base, w.rate_log2, plan.SCALE, two_each, chosen, store
+            part_bits, rows.kind, w.log2_base, w.rate_log2, plan.SCALE, part_words, chosen, store
         )
         return status
 
     check(min(rows.parts(part, rows.threads(threads))))
     for row in np.flatnonzero(out < 0):  # some 1e-7 of them
-        two = words[2 * row : 2 * row + 2]
-        out[row] = _first_round(rows.row(int(row)), rows.kind, w, two)
+        row_words = words[2 * row : 2 * row + 2]
+        out[row] = _first_round(rows.row(int(row)), rows.kind, w, row_words)
     return out
 
 
@@ -95,13 +95,13 @@ def simulate(
     bits: WordArray, kind: int, weighting: Weighting, sampling: Sampling
 ) -> int | IntArray:
     size, rng, streams, threads, method = sampling
-    one = size is None and method is None and weighting.base is None
+    is_one_draw = size is None and method is None and weighting.base is None
     workers = 1 if type(threads) is int and threads == 1 else validate.threads(threads)
-    if one and bits.size <= BLOCK and bits.ndim == 1:
+    if is_one_draw and bits.size <= BLOCK and bits.ndim == 1:
         name = 0 if streams is None else validate.streams(streams, 1).item()
         return _single(bits, kind, weighting, seed_words(rng), name)
     rows = Rows(bits, kind, weighting)
-    if one and rows.k <= BLOCK and rows.rows <= plan.FEW_ROWS:
+    if is_one_draw and rows.k <= BLOCK and rows.rows <= plan.FEW_ROWS:
         names, seed = validate.streams(streams, rows.rows).tolist(), seed_words(rng)
         each = enumerate(names)
         return np.array(
@@ -135,8 +135,10 @@ def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArra
 
     def fill(first: int, last: int, start: int, chosen: IntArray) -> int:
         work = np.empty(alias.work_size(rows.k, shape[0]), np.int64)
-        some, names = rows.some(first, last), some_seeds(seeds, first, last)
-        return alias_table.fill(some, rows.kind, rows.weighting, names, shape, start, chosen, work)
+        part_bits, names = rows.some(first, last), some_seeds(seeds, first, last)
+        return alias_table.fill(
+            part_bits, rows.kind, rows.weighting, names, shape, start, chosen, work
+        )
 
     def part(first: int, last: int) -> int:
         return fill(first, last, 0, out[first * size : last * size])

@@ -92,9 +92,9 @@ class Flips:
         def part(first: int, last: int) -> int:
             words = np.empty(kernels.FIRST, np.uint64)
             places = np.empty(kernels.COINS, np.int64)
-            some = coins[first * kernels.FIRST : last * kernels.FIRST]
+            part_coins = coins[first * kernels.FIRST : last * kernels.FIRST]
             if kernels.flips_fill(
-                stream, first, self.top, self.low, self.unused, some, words, places
+                stream, first, self.top, self.low, self.unused, part_coins, words, places
             ):
                 for number in range(first, last):
                     block = coin_bytes[number * kernels.COINS : (number + 1) * kernels.COINS]

@@ -45,8 +45,8 @@ from .weighting import Weighting
 
 MAX_PLACES = 1 << 14  # places
 CELLS = 1 << 16  # from so many slices on a cell has several
-MOST_STEPS = 1 << 32  # of places and cells: some 2 s
-MOST_WIDE = 1 << 28  # the same of wide cells: some 4 s
+MAX_STEPS = 1 << 32  # of places and cells: some 2 s
+MAX_WIDE_STEPS = 1 << 28  # the same of wide cells: some 4 s
 SLACK = int(kernels.SLACK)
 SPARE = 8  # words of a draw beside one a place, for those that are refused
 THREADED = 1 << 14  # places of all draws
@@ -84,7 +84,7 @@ def plan_of(places: int, size: int, rate: float) -> Plan:
 def takes_long(places: int, size: int, rate: float) -> bool:
     """Whether the bounds of a draw take more than some seconds; public."""
     shift, cells, _, _ = plan_of(places, size, rate)
-    return places * cells > (MOST_WIDE if shift else MOST_STEPS)
+    return places * cells > (MAX_WIDE_STEPS if shift else MAX_STEPS)
 
 
 class Slices:
@@ -213,14 +213,14 @@ class Slices:
     def _words(self) -> WordArray:
         return np.empty(self._places + SPARE + self._places % 2, np.uint64)
 
-    def draw(self, words: WordArray, more: exact.NextWord) -> IntArray:
+    def draw(self, words: WordArray, next_word: exact.NextWord) -> IntArray:
         """The items of one draw from words, one a place and one at the least, and from more."""
         out = np.empty(self._places, np.int64)
         out[0] = kernels.OPEN
         if self._plan.shift == 0:
             self._run(words, out)
         if out[0] == kernels.OPEN:
-            return self._order[self.ranks(chain(words.tolist(), iter(more, None)).__next__)]
+            return self._order[self.ranks(chain(words.tolist(), iter(next_word, None)).__next__)]
         return out
 
     def sample(self, stream: WordArray, count: int, threads: int) -> IntArray:
@@ -231,10 +231,10 @@ class Slices:
         return self.draw(words, Spare(stream, 0, words.size))
 
 
-def reached(gaps: WordArray, some: WordArray, more: np.uint64) -> IntArray:
+def reached(gaps: WordArray, starts: WordArray, distance: np.uint64) -> IntArray:
     """How many of sorted gaps are at most each of some, and so much more."""
-    limits = some + more
-    limits[limits < more] = MASK_64
+    limits = starts + distance
+    limits[limits < distance] = MASK_64
     return np.asarray(gaps.searchsorted(limits, "right"))
 
 
@@ -250,8 +250,8 @@ def _below(bound: int, words: exact.NextWord) -> int:
 def _bits(count: int, words: exact.NextWord) -> int:
     value = 0
     for first in range(0, count, 64):
-        some = min(count - first, 64)
-        value = value << some | words() >> 64 - some
+        width = min(count - first, 64)
+        value = value << width | words() >> 64 - width
     return value
 
 
@@ -277,8 +277,8 @@ def simulate(
     places: int, bits: WordArray, kind: int, weighting: Weighting, sampling: Sampling
 ) -> IntArray:
     if places == 1:
-        one = simulate_one(bits, kind, weighting, sampling)
-        return np.asarray(one)[..., None]
+        items = simulate_one(bits, kind, weighting, sampling)
+        return np.asarray(items)[..., None]
     size, rng, streams, threads, method = sampling
     validate.method(method, ("envelope",))
     draws, workers = validate.size(size), validate.threads(threads)

@@ -147,11 +147,13 @@ class Rows:
         w, work = self.weighting, np.empty(kernels.work_size(self.k), np.int64)
         seeds = some_seeds(seeds, first, last)
         if self.k > BLOCK:
-            some = self.bits[first * self.k : last * self.k]
-            both = (NO_BITS, some) if self._is_read_narrow else (widened(some), NO_NARROW)
+            part_bits = self.bits[first * self.k : last * self.k]
+            inputs = (
+                (NO_BITS, part_bits) if self._is_read_narrow else (widened(part_bits), NO_NARROW)
+            )
             return int(
                 kernels.long_rows(
-                    *both, self.kind, w.log2_base, w.rate_log2, seeds, control, out, work
+                    *inputs, self.kind, w.log2_base, w.rate_log2, seeds, control, out, work
                 )
             )
         bits = self.some(first, last)

@@ -41,7 +41,7 @@ class Peeling:
     def take(self, words: Callable[[int], WordArray], word: exact.NextWord, out: IntArray) -> None:
         """out = selections, each among those that are left; `words(n)` gives n of them."""
         scan, w, settled = self._scan, self._scan.weighting, 0
-        many = words(2 * out.size).copy()
+        round_words = words(2 * out.size).copy()
         while settled < out.size:
             rest = out[settled:]
             rounds: int = peel(
@@ -54,7 +54,7 @@ class Peeling:
                 self._triples,
                 scan.blocks,
                 scan.work,
-                many[2 * settled :],
+                round_words[2 * settled :],
                 self._last,
                 rest,
             )
@@ -66,7 +66,7 @@ class Peeling:
                     self._last = out[settled] = scan.tail(4)
                     settled += 1
                 else:
-                    many[2 * settled : 2 * settled + 2] = words(2)
+                    round_words[2 * settled : 2 * settled + 2] = words(2)
 
 
 def release(rows: Rows, rounds: int, threads: int) -> IntArray:

@@ -540,7 +540,7 @@ ROWS = {
         "blocks that lie across forget one": "kernels/numbers:fill_arrived:value=0.0:62",
         "the last count is forgotten": "kernels/numbers:add_last:left:5",
         "rows scaled and not told": "kernels/numbers:fill_rows:left:61",
-        "a walk goes the first way": "kernels/numbers:which:value=0.0:15,edge:2",
+        "a walk goes the first way": "kernels/numbers:first_passing:value=0.0:15,edge:2",
         "a walk never stays": "kernels/numbers:walk:true:17",
         "runs in no order": "kernels/numbers:sort_runs:false:2",
         "coins of runs forgotten": "kernels/numbers:put:value=1.0:147",

@@ -53,14 +53,15 @@ from ..._compiler.jit import (
 from ..bits.logexp import exp_one
 from ..bits.words import ONE_WORD, ZERO, fill_substream
 
-TINY, ONES = 2.0**-900, 850  # at least what underflows, of rows whose largest is about 2^ONES
+# at least what underflows, of rows whose largest is about 2^ROW_BITS
+TINY, ROW_BITS = 2.0**-900, 850
 DONE, OPEN, AGAIN = np.int64(0), np.int64(1), np.int64(2)  # of draws; AGAIN: a coin refused
 ONE, TOP = np.int64(1), np.uint64(11)
 UNIT, COIN = 2.0**-53, 2.0**-34  # COIN: more than the rounding of a coin's product
 START, COUNT, BEFORE, AFTER = 0, 1, 2, 3  # rows of `cells`
 LO, HI, BASE, AT, WHOLE = 0, 1, 2, 3, 4  # rows of `ints`, a column an output
 # rows of `floats`: phi of `whole` and of one more, phi(0), these times the power of two that brings
-# the row before to about 2^ONES, that power
+# the row before to about 2^ROW_BITS, that power
 NEAR, FAR, STILL, SCALED, SHIFT = 0, 1, 2, 3, 6
 
 
@@ -131,7 +132,7 @@ def fill_nodes(
     wide = ints.size // (5 * totals.size)
     m = wide - 1
     for t in range(totals.size):
-        some, others = ints[5 * wide * t :], floats[7 * wide * t :]
+        integers, doubles = ints[5 * wide * t :], floats[7 * wide * t :]
         whole, rest = wholes[(m + wide) * t :], rests[(m + wide) * t :]
         s, at = n - totals[t], np.int64(0)
         w = max(reach + far[t] - abs(s) + 1, np.int64(0)) // 2
@@ -139,13 +140,13 @@ def fill_nodes(
             if j < m:
                 lo = min(max(whole[j] + min(s, np.int64(0)) - w, np.int64(0)), n)
                 hi = min(max(whole[j] + 1 + max(s, np.int64(0)) + w, np.int64(0)), n)
-                some[j], some[wide + j], some[3 * wide + j] = lo, hi, at
+                integers[j], integers[wide + j], integers[3 * wide + j] = lo, hi, at
                 at += hi - lo + 1
                 rooms[1] = max(rooms[1], hi - lo + 1)
             part = rest[m + j]
-            some[4 * wide + j] = whole[m + j]
-            others[j], others[wide + j] = exp_one(-rate * part), exp_one(-rate * (1.0 - part))
-            others[2 * wide + j] = exp_one(-rate * (np.float64(whole[m + j]) + part))
+            integers[4 * wide + j] = whole[m + j]
+            doubles[j], doubles[wide + j] = exp_one(-rate * part), exp_one(-rate * (1.0 - part))
+            doubles[2 * wide + j] = exp_one(-rate * (np.float64(whole[m + j]) + part))
         rooms[0] = max(rooms[0], at)
 
 
@@ -177,10 +178,10 @@ def fill_sums(a: Any, block: Any, powers: Any, work: Any) -> None:
 
     Three rows of work; blocks have `block` cells.
     """
-    length, third, one = a.size, work.size // 3, powers[1]
+    length, third, decay = a.size, work.size // 3, powers[1]
     value, part, inside = 0.0, 0.0, np.int64(0)
     for y in range(length):
-        value = value * one + a[y]
+        value = value * decay + a[y]
         work[y] = value
         part = part + a[y] * powers[inside] if inside > 0 else a[y]
         work[2 * third + y] = part
@@ -188,7 +189,7 @@ def fill_sums(a: Any, block: Any, powers: Any, work: Any) -> None:
     inside, value = (length - 1) % block, 0.0
     for back in range(length):
         y = length - 1 - back
-        value = a[y] + value * one
+        value = a[y] + value * decay
         work[third + y] = value
         if inside == 0:  # a block begins here
             value, inside = 0.0, block
@@ -269,9 +270,9 @@ def power_of_two(exponent: Any) -> Any:
 
 @helper
 def shift_of(largest: Any) -> Any:
-    """(the power of two that brings a row to about 2^ONES, less than 2^1024, its exponent)."""
+    """(the power of two that brings a row to about 2^ROW_BITS, less than 2^1024, its exponent)."""
     exponent = np.int64(float_bits(largest) >> np.uint64(52)) - 1023
-    exponent = max(exponent - ONES, np.int64(-1023)) if largest > 0.0 else np.int64(0)
+    exponent = max(exponent - ROW_BITS, np.int64(-1023)) if largest > 0.0 else np.int64(0)
     return power_of_two(-exponent), exponent
 
 
@@ -343,20 +344,20 @@ def fill_phases(
     for x in range(b.size):
         same = here <= x < here + common
         y = there + x - here
-        some, value = phases[parts * x : parts * (x + 1)], b[x]
+        cell_phases, value = phases[parts * x : parts * (x + 1)], b[x]
         alpha, length, beta = parts_of(cells, x, dense, n)
         if same:
             value += still * earlier[parts * y]
-        some[0], some[1] = alpha * value * up, length * value * up
-        together = some[0] + some[1]
+        cell_phases[0], cell_phases[1] = alpha * value * up, length * value * up
+        together = cell_phases[0] + cell_phases[1]
         if same:
             before = earlier[parts * y :]
-            together += add_runs(length, left, most, still * up, least, before, some)
+            together += add_runs(length, left, most, still * up, least, before, cell_phases)
         else:
-            some[2 : parts - 1] = 0.0
+            cell_phases[2 : parts - 1] = 0.0
         value = b[x] + (still * totals[y] if same else 0.0)
-        some[parts - 1] = beta * value * up
-        sums[x] = (together + some[parts - 1]) * up
+        cell_phases[parts - 1] = beta * value * up
+        sums[x] = (together + cell_phases[parts - 1]) * up
         largest = max(largest, sums[x])
     return largest
 
@@ -373,7 +374,7 @@ def fill_rows(
     turns in memory.
     """
     m = ints.size // 5 - 1
-    wide, parts, scale, shift, up = m + 1, most + 2, np.int64(-ONES), 2.0**ONES, 1.0 + slack
+    wide, parts, scale, shift, up = m + 1, most + 2, np.int64(-ROW_BITS), 2.0**ROW_BITS, 1.0 + slack
     low, high, before, half = np.int64(0), np.int64(-1), np.int64(0), sums.size // 2
     for r in range(powers.size if most > 1 else 0):
         powers[r] = decayed(rate, r)
@@ -432,10 +433,10 @@ def fill_chains(
     quarter = work.size // 4
     k, w = ints.size // bounds.size, floats.size // bounds.size
     for t in range(bounds.size):
-        some, others = ints[k * t : k * (t + 1)], floats[w * t : w * (t + 1)]
+        integers, doubles = ints[k * t : k * (t + 1)], floats[w * t : w * (t + 1)]
         bounds[t] = fill_rows(
-            cells, lengths, some, others, rate, slack, n, left, most, dense, stays, work[:quarter],
-            work[quarter:], arrived, phases, sums,
+            cells, lengths, integers, doubles, rate, slack, n, left, most, dense, stays,
+            work[:quarter], work[quarter:], arrived, phases, sums,
         )  # fmt: skip
 
 
@@ -461,7 +462,7 @@ def length_of(cells: Any, x: Any, f: Any, left: Any, most: Any, dense: Any, n: A
 
 
 @helper
-def which(values: Any, r: Any) -> Any:
+def first_passing(values: Any, r: Any) -> Any:
     """The first value whose sum with those before it passes r, or the last; both sums."""
     f, before, after = np.int64(-1), 0.0, 0.0
     while f < len(values) - 1 and after <= r:
@@ -498,7 +499,7 @@ def walk_plain(
             y, (alpha, run, beta) = at + i - lo, parts_of(cells, i - ints[2 * wide + j], dense, n)
             bound, count = arrived[y], i
             r = uniform(words[2 * j + 2]) * sums[y]
-            f, before, after = which((alpha * bound, run * bound, beta * bound), r)
+            f, before, after = first_passing((alpha * bound, run * bound, beta * bound), r)
             rank[j], phase[j] = i, f + f // 2
             if uncertain(r, before, after, sums[y] * margin):
                 state = OPEN
@@ -546,7 +547,7 @@ def walk(
             if f < 0:
                 r, limit = uniform(words[used]) * sums[y], sums[y] * margin
                 used += 1
-                f, before, after = which(here, r)
+                f, before, after = first_passing(here, r)
                 if uncertain(r, before, after, limit):
                     state = OPEN
             rank[j], phase[j] = i, f
@@ -592,9 +593,9 @@ def sort_runs(left: Any, top: Any, phase: Any, out: Any) -> None:
 def place(low: Any, high: Any, bound: Any) -> Any:
     """(an integer below `bound` from two words, whether it might have to be refused)."""
     x, middle = wide_product(high, bound)
-    more, rest = wide_product(low, bound)
-    middle += more
-    if middle < more:
+    carry, rest = wide_product(low, bound)
+    middle += carry
+    if middle < carry:
         x += ONE_WORD
     return np.int64(x), middle == ZERO and rest < bound
 
@@ -673,19 +674,22 @@ def draw_paths(
     m, room = phase.size, words.size // states.size
     base = ints[2 * (m + 1) : 2 * (m + 1) + m]
     for d in range(states.size):
-        some = words[room * d : room * (d + 1)]
+        draw_words = words[room * d : room * (d + 1)]
         rank, points = ranks[m * d : m * (d + 1)], out[m * d : m * (d + 1)]
         if most == 1:
             state = walk_plain(
-                cells, ints, floats, rate, slack, n, dense, bound, arrived, sums, some, rank, phase
-            )
+                cells, ints, floats, rate, slack, n, dense, bound, arrived, sums, draw_words, rank,
+                phase,
+            )  # fmt: skip
         else:
             state = walk(
                 cells, ints, floats, rate, slack, n, left, most, dense, bound, arrived, phases,
-                sums, some, rank, phase,
+                sums, draw_words, rank, phase,
             )  # fmt: skip
         if state == DONE:
-            state = put(cells, base, n, left, most, dense, some[3 * m + 1 :], rank, phase, points)
+            state = put(
+                cells, base, n, left, most, dense, draw_words[3 * m + 1 :], rank, phase, points
+            )
         states[d] = state
 
 

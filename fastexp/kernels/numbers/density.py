@@ -76,45 +76,45 @@ def running_sums(x: Any, back: Any, out: Any) -> None:
 
     The sums never fall on their way.
     """
-    total, lost, most = 0.0, 0.0, 0.0
+    total, rounding_loss, largest = 0.0, 0.0, 0.0
     out[x.size * back] = 0.0
     for j in range(x.size):
         i = x.size - 1 - j if back else j
         total, error = add_two(total, x[i])
-        lost += error
-        most = max(most, total + lost)
-        out[i + 1 - back] = most
+        rounding_loss += error
+        largest = max(largest, total + rounding_loss)
+        out[i + 1 - back] = largest
 
 
 @kernel(NOTHING(IN_F64, IN_F64, IN_F64, IN_F64, F64, I64, OUT_F64))
-def running_products(a: Any, b: Any, c: Any, d: Any, more: Any, back: Any, out: Any) -> None:
+def running_products(a: Any, b: Any, c: Any, d: Any, offset: Any, back: Any, out: Any) -> None:
     """As `running_sums` of a*b + c*(d + more)."""
-    total, lost, most = 0.0, 0.0, 0.0
+    total, rounding_loss, largest = 0.0, 0.0, 0.0
     out[c.size * back] = 0.0
     for j in range(c.size):
         i = c.size - 1 - j if back else j
-        total, error = add_two(total, product(a[i], b[i]) + product(c[i], d[i] + more))
-        lost += error
-        most = max(most, total + lost)
-        out[i + 1 - back] = most
+        total, error = add_two(total, product(a[i], b[i]) + product(c[i], d[i] + offset))
+        rounding_loss += error
+        largest = max(largest, total + rounding_loss)
+        out[i + 1 - back] = largest
 
 
 @kernel(F64(IN_F64, IN_F64))
 def sum_products(a: Any, b: Any) -> Any:
     """The sum of a*b of weights a >= 0, to about an ulp of its greatest part."""
-    total, lost = 0.0, 0.0
+    total, rounding_loss = 0.0, 0.0
     for i in range(a.size):
         total, error = add_two(total, product(a[i], b[i]))
-        lost += error
-    return total + lost
+        rounding_loss += error
+    return total + rounding_loss
 
 
 @kernel(F64(IN_F64, IN_F64, F64, IN_F64))
 def sum_squares(a: Any, b: Any, centre: Any, c: Any) -> Any:
     """The sum of a * ((b - centre)**2 + c) of weights a >= 0, to a few ulps."""
-    total, lost = 0.0, 0.0
+    total, rounding_loss = 0.0, 0.0
     for i in range(a.size):
         x = b[i] - centre
         total, error = add_two(total, product(a[i], x * x + c[i]))
-        lost += error
-    return total + lost
+        rounding_loss += error
+    return total + rounding_loss

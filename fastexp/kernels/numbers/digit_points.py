@@ -39,8 +39,8 @@ def past_middle(y: Any, p: Any, q: Any, odd: Any) -> Any:
     """Whether y >= p is nearer to q, or as near to both where p has an odd index."""
     total = p + q
     back = total - p
-    lost = (p - (total - back)) + (q - back)  # p + q = total + lost, exactly
-    ahead = (2.0 * y - total) - lost
+    rounding_loss = (p - (total - back)) + (q - back)  # p + q = total + rounding_loss, exactly
+    ahead = (2.0 * y - total) - rounding_loss
     return ahead > 0.0 or (ahead == 0.0 and odd)
 
 

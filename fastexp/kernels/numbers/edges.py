@@ -80,8 +80,8 @@ def edge_form(edges: Any) -> Any:
     if np.isfinite(share):
         maps.append((share, ((edges - edges[0]) * share).astype(np.int64)))
     filled = [(np.bincount(cell, minlength=cells), share) for share, cell in maps]
-    counts, share = min(filled, key=lambda one: one[0].max())
+    counts, share = min(filled, key=lambda choice: choice[0].max())
     halving = 1 << (int(counts.max()).bit_length() - 1)
     header = edges[0], edges[-1], share, shift, halving, cells, 0, AS_POINTS
-    beyond = np.full(2 * halving, np.nan)  # above no record, were it infinite
-    return np.concatenate([header, np.cumsum(counts) - counts, edges, beyond])
+    padding = np.full(2 * halving, np.nan)  # above no record, were it infinite
+    return np.concatenate([header, np.cumsum(counts) - counts, edges, padding])

@@ -72,9 +72,9 @@ def wide_point(number: Any, odd: Any) -> Any:
         shift = np.int64(0)
         while (quotient << shift) < LEAST_QUOTIENT:
             shift += 1
-        more = rest << shift
-        whole = (quotient << shift) + more // odd
-        if more % odd != 0:
+        scaled_rest = rest << shift
+        whole = (quotient << shift) + scaled_rest // odd
+        if scaled_rest % odd != 0:
             whole |= 1
         y = np.float64(whole) / np.float64(np.int64(1) << shift)
     return -y if number < 0 else y
@@ -115,8 +115,8 @@ def reaches(x: Any, t: Any, unit: Any, scale: Any) -> Any:
     product, rounded = x * scale[TWICE], np.float64(middle)
     if product != rounded:
         return product > rounded
-    lost = product_error(x, scale[TWICE], product)
-    excess = np.float64(np.int64(rounded) - middle) + lost
+    rounding_loss = product_error(x, scale[TWICE], product)
+    excess = np.float64(np.int64(rounded) - middle) + rounding_loss
     return excess > 0.0 or (excess == 0.0 and t & 1 == 0)
 
 
@@ -161,10 +161,10 @@ def index_all(bits: Any, unit: Any, scale: Any, out: Any) -> None:
         x = bits_float(np.uint64(bits[i])) if floats else np.float64(bits[i])
         guess = (min(max(x, low), high) - low) * share + shift
         t = np.int64(guess)
-        part = guess - np.float64(t)
-        sure = margin < part < 1.0 - margin
-        out[i] = t if sure else -1
-        doubts += 0 if sure else 1
+        fraction = guess - np.float64(t)
+        is_certain = margin < fraction < 1.0 - margin
+        out[i] = t if is_certain else -1
+        doubts += 0 if is_certain else 1
     if doubts > 0:
         for i in range(out.size):
             if out[i] < 0:

@@ -92,10 +92,10 @@ def fill_nearest(records: Any, form: Any, out: Any) -> None:
         product = x * parts
         x1 = SPLIT * x - (SPLIT * x - x)
         x0 = x - x1
-        lost = ((x1 * parts1 - product) + x1 * parts0 + x0 * parts1) + x0 * parts0
+        rounding_loss = ((x1 * parts1 - product) + x1 * parts0 + x0 * parts1) + x0 * parts0
         t = float_bits(rounded) - ROUND_BITS
-        before = (product < middle) | ((product == middle) & (lost < rest))
-        tie = (product == middle) & (lost == rest)
+        before = (product < middle) | ((product == middle) & (rounding_loss < rest))
+        tie = (product == middle) & (rounding_loss == rest)
         t -= np.uint64(1 if before else 0) + (np.uint64(1 if tie else 0) & t)
         out[i] = min(t, last)
 
@@ -180,10 +180,10 @@ def histogram(part: Any, kind: int, grid: Any, out: Any) -> bool:
         return not histogram_add(part.view(np.uint64), kind, form_of(grid), out, work)
     records = part.view(DTYPES[kind])
     for begin in range(0, records.size, CHUNK_RECORDS):
-        some = records[begin : begin + CHUNK_RECORDS]
-        if kind == FLOAT and np.isnan(some).any():
+        chunk = records[begin : begin + CHUNK_RECORDS]
+        if kind == FLOAT and np.isnan(chunk).any():
             return False
-        np.add.at(out, grid.index(some), 1)  # unlike bincount, no array of the grid's size
+        np.add.at(out, grid.index(chunk), 1)  # unlike bincount, no array of the grid's size
     return True
 
 

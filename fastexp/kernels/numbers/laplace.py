@@ -68,9 +68,9 @@ def block_number(word: Any, sides: Any, share: Any, margin: Any) -> Any:
     x = -log_one(max(s, UNIT)) * share
     number = np.int64(x)
     part = x - np.float64(number)
-    sure = (lead >= MIN_WORD) & (part >= margin) & (part <= 1.0 - margin)
+    is_certain = (lead >= MIN_WORD) & (part >= margin) & (part <= 1.0 - margin)
     number = ~number if on_left else number
-    return number if sure else OPEN
+    return number if is_certain else OPEN
 
 
 @kernel(I64(IN_U64, F64, F64, I64, I64, I64, OUT_I64))
@@ -87,28 +87,28 @@ def laplace_fill(
     width = rate * np.float64(block)
     share = 1.0 / width
     margin = MARGIN * share
-    opened = 0
+    open_draws = 0
     if block == 1:
         for j in range(out.size):
             number = block_number(words[j], sides, share, margin)
             out[j] = number + 1 if number != OPEN else OPEN
-            opened += 1 if number == OPEN else 0
-        return opened
+            open_draws += 1 if number == OPEN else 0
+        return open_draws
     whole = left >= 0 and left + right <= block
     coins = 1.0 - width - SLACK  # exp(-a * place) is at least 1 - width
     for j in range(out.size):
         number, count, start = np.int64(0), left + right if whole else 1, 1 - left
         if not whole:
             number = block_number(words[WORDS * j], sides, share, margin)
-        sure = number != OPEN
-        if sure and not whole:
+        is_certain = number != OPEN
+        if is_certain and not whole:
             passed = block * (number if number >= 0 else ~number)
             points = right if number >= 0 else left
             count = min(block, points - passed) if points >= 0 else block
             start = passed + 1
         place, rest = wide_product(words[WORDS * j + 1], np.uint64(count))
-        sure &= rest >= np.uint64(count) and np.float64(words[WORDS * j + 2]) * UNIT < coins
+        is_certain &= rest >= np.uint64(count) and np.float64(words[WORDS * j + 2]) * UNIT < coins
         index = start + np.int64(place)
-        out[j] = (index if number >= 0 else 1 - index) if sure else OPEN
-        opened += 0 if sure else 1
-    return opened
+        out[j] = (index if number >= 0 else 1 - index) if is_certain else OPEN
+        open_draws += 0 if is_certain else 1
+    return open_draws

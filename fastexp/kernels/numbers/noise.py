@@ -115,7 +115,7 @@ def fill_normals(words: Any, out: Any) -> None:
 
 
 @helper
-def fill_simple(kind: Any, words: Any, more: Any, out: Any) -> None:
+def fill_simple(kind: Any, words: Any, second_words: Any, out: Any) -> None:
     """out = noise that is a function of each draw's words."""
     wide_vectors()
     if kind == LAPLACE:
@@ -134,7 +134,7 @@ def fill_simple(kind: Any, words: Any, more: Any, out: Any) -> None:
         for j in range(out.size):
             out[j] = np.sqrt(3.0 * expm1_one(out[j]))
         for j in range(out.size):
-            x, _ = turn(more[j])
+            x, _ = turn(second_words[j])
             out[j] *= x
 
 
@@ -181,17 +181,17 @@ def noise_rows(
             part = out[r * each + begin : r * each + min(begin + BLOCK, each)]
             even = part.size + part.size % 2
             block = np.uint64(first + begin // BLOCK)
-            words, more = planes[:even], planes[BLOCK : BLOCK + even]
+            words, second_words = planes[:even], planes[BLOCK : BLOCK + even]
             normals = work[2 * BLOCK : 2 * BLOCK + even]
             fill_substream(stream, block, np.uint64(0), words)
             if kind == STUDENT or kind >= LAPLACE_LOGNORMAL:
-                fill_substream(stream, block, np.uint64(BLOCK), more)
+                fill_substream(stream, block, np.uint64(BLOCK), second_words)
             if kind == ARSINH:
                 fill_normals(words, normals)
             if kind >= LAPLACE_LOGNORMAL:
-                fill_normals(more, normals)
+                fill_normals(second_words, normals)
             if kind >= ARSINH:
                 fill_normal(kind, sigma, words, normals, part)
             else:
-                fill_simple(kind, words, more, part)
+                fill_simple(kind, words, second_words, part)
             place_noise(centres[r], scales[r], lower, upper, part)

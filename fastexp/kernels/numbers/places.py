@@ -53,13 +53,13 @@ def place_fill(
         part = out[begin : begin + DRAWS]
         block_words = words[: part.size + part.size % 2]
         fill_substream(stream, np.uint64(first + begin // DRAWS), np.uint64(0), block_words)
-        doubt = False
+        any_doubt = False
         for j in range(part.size):
             cell = cells[begin + j]
-            inside, perhaps = place(block_words[j], count[cell])
+            inside, doubt = place(block_words[j], count[cell])
             part[j] = start[cell] + inside
-            doubt |= perhaps
-        if doubt:
+            any_doubt |= doubt
+        if any_doubt:
             for j in range(part.size):
                 if refused(block_words[j], count[cells[begin + j]]):
                     part[j] = REFUSED

@@ -107,20 +107,20 @@ def ragged_places(cells: Any, ends: Any, seeds: Any, out: Any, again: Any, work:
     for r in range(rows):
         stream[0], stream[1] = philox(seeds[HEADER + r], seeds[2] ^ seeds[1], seeds[0])
         at, k = ends[r], ends[r + 1] - ends[r]
-        open_: Any = np.int64(0)
+        must_redraw: Any = np.int64(0)
         for begin in range(0, size, DRAWS):
             part = out[r * size + begin : r * size + min(begin + DRAWS, size)]
             block_words = words[: part.size + part.size % 2]
             fill_substream(stream, np.uint64(begin // DRAWS), np.uint64(0), block_words)
-            slow, perhaps = False, False
+            slow, any_doubt = False, False
             for j in range(part.size):
                 cell = at + min(part[j], k - 1)
                 inside, doubt = place(block_words[j], cells[room + cell])
                 slow |= part[j] == k
-                perhaps |= doubt
-                open_ |= cells[2 * room + cell] & 1
+                any_doubt |= doubt
+                must_redraw |= cells[2 * room + cell] & 1
                 part[j] = cells[cell] + inside
-            open_ |= 1 if slow | perhaps else 0
-        again[r] = open_
-        total += open_
+            must_redraw |= 1 if slow | any_doubt else 0
+        again[r] = must_redraw
+        total += must_redraw
     return total

@@ -110,9 +110,11 @@ def rank_cells(
         at = ends[r]
         start, count = cells[at:room], cells[room + at : 2 * room]
         key = cells[2 * room + at :]
-        some = 0
+        cell_count = 0
         if m == ranks and below == first and records[0] == records[m - 1] == 1:
-            some = spread_cells(points, size, keys, start, count, key)
-        if some == 0:
-            some = fill_cells(points[:m], records[:m], below, length, size, form, start, count, key)
-        ends[r + 1] = at + some
+            cell_count = spread_cells(points, size, keys, start, count, key)
+        if cell_count == 0:
+            cell_count = fill_cells(
+                points[:m], records[:m], below, length, size, form, start, count, key
+            )
+        ends[r + 1] = at + cell_count

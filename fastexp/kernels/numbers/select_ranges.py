@@ -35,8 +35,8 @@ def add_codes(part: Any, a: Any, b: Any, c: Any, d: Any, codes: Any) -> None:
     wide_vectors()
     for i in range(part.size):
         x = part[i]
-        more = (1 if x <= a else 0) + (1 if x <= b else 0)
-        codes[i] += more + (1 if x <= c else 0) + (1 if x <= d else 0)
+        reached = (1 if x <= a else 0) + (1 if x <= b else 0)
+        codes[i] += reached + (1 if x <= c else 0) + (1 if x <= d else 0)
 
 
 @helper

@@ -57,14 +57,14 @@ def reach(row: Any, m: Any, c: Any, limits: Any, weights: Any) -> Any:
 
 
 @helper
-def sides(left: Any, right: Any, weights: Any, many: Any, window: Any) -> Any:
+def sides(left: Any, right: Any, weights: Any, ranks: Any, window: Any) -> Any:
     """The greatest of windows that begin at m, end at c or lie evenly about both.
 
     window = its ranks below m and above c. Returns it, and the greatest weighted distances of
     a record below and of one above.
     """
     best, most_left, most_right = -1.0, 0.0, 0.0
-    for k in range(1, many + 1):
+    for k in range(1, ranks + 1):
         weight = weights[k - 1]
         if right[k] * weight > best:
             best = right[k] * weight
@@ -81,9 +81,9 @@ def sides(left: Any, right: Any, weights: Any, many: Any, window: Any) -> Any:
 
 
 @helper
-def edge(side: Any, weights: Any, many: Any, other: Any, best: Any) -> Any:
+def edge(side: Any, weights: Any, ranks: Any, other: Any, best: Any) -> Any:
     """How many ranks of a side can exceed `best`, if the other side adds at most `other`."""
-    k = many
+    k = ranks
     while k > 0 and weights[k - 1] * (side[k] * weights[1] + other) <= best:
         k -= 1
     return k
@@ -157,15 +157,15 @@ def greatest(row: Any, m: Any, c: Any, limits: Any, beta: Any, weights: Any, wor
     """
     n = row.size + 2
     left, right, window = work[1 : 1 + n], work[1 + n : 1 + 2 * n], work[1 + 2 * n :]
-    many = reach(row, m, c, limits, weights)
+    ranks = reach(row, m, c, limits, weights)
     centre = at(row, m, limits)
-    for k in range(np.int64(work[0]) + 1, many + 1):
+    for k in range(np.int64(work[0]) + 1, ranks + 1):
         left[k] = centre - at(row, m - k, limits)
         right[k] = at(row, c + k, limits) - centre
-    work[0] = max(work[0], many)
-    best, most_left, most_right = sides(left, right, weights, many, window)
-    below = min(edge(left, weights, many, most_right, best), m)
-    above = min(edge(right, weights, many, most_left, best), row.size + 1 - c)
+    work[0] = max(work[0], ranks)
+    best, most_left, most_right = sides(left, right, weights, ranks, window)
+    below = min(edge(left, weights, ranks, most_right, best), m)
+    above = min(edge(right, weights, ranks, most_left, best), row.size + 1 - c)
     if below * above > DIRECT:
         envelope(left, right, weights, below, above, best, window)
     else:
@@ -185,16 +185,16 @@ def replace_fill(
     exp(-beta * k) for k = 0, 1, ... from ends[b] to ends[b + 1], at least two; `work`:
     4 * (n + 2) + 3.
     """
-    many = betas.size
-    for r in range(out.size // many):
+    beta_count = betas.size
+    for r in range(out.size // beta_count):
         row = rows[r * n : (r + 1) * n]
         work[0], work[1] = 0.0, 0.0
         low, high = at(row, rank, limits), at(row, rank + half, limits)
         work[n + 3] = high - low
-        for b in range(many):
+        for b in range(beta_count):
             weights = table[ends[b] : ends[b + 1]]
             value = greatest(row, rank, rank + half, limits, betas[b], weights, work)
-            out[r * many + b] = value * 0.5 if half else value
+            out[r * beta_count + b] = value * 0.5 if half else value
 
 
 @helper
@@ -247,9 +247,9 @@ def add_remove_fill(rows: Any, n: Any, half: Any, limits: Any, betas: Any, out: 
 
     Of rows of n records; with half = 1 of the middle between lower and upper median.
     """
-    many = betas.size
-    for r in range(out.size // many):
+    beta_count = betas.size
+    for r in range(out.size // beta_count):
         row = rows[r * n : (r + 1) * n]
-        for b in range(many):
+        for b in range(beta_count):
             value = skim(row, half, limits, betas[b])
-            out[r * many + b] = value * 0.5 if half else value
+            out[r * beta_count + b] = value * 0.5 if half else value

@@ -51,7 +51,7 @@ from .envelope import (
 )
 from .rounds import HEADER, power
 
-CACHED = 15  # column bits of a table of 256 KiB: beyond, entries are fetched ahead
+CACHED_BITS = 15  # column bits of a table of 256 KiB: beyond, entries are fetched ahead
 AHEAD = 16  # draws: 0.5 of the time of 2**20 columns
 DRAWS = 4096  # draws of one substream; part of the stream format
 MARGIN = 1.0 - 2.0**-30  # of the cells, so that roundings cannot overfill the table
@@ -71,9 +71,9 @@ def table_in(work: Any, column_bits: int) -> Any:
 
 
 @helper
-def doubt(least: Any) -> Any:
+def doubt(lower_bound: Any) -> Any:
     """D >= f*w - L, from L: with r the rounded weight, U - L <= 2 * (r >> SLACK) + 5."""
-    return 2 * ((least + 2) >> SLACK) + 7
+    return 2 * ((lower_bound + 2) >> SLACK) + 7
 
 
 @helper
@@ -82,10 +82,10 @@ def fill_lower(heights: Any, lift: Any, scale: Any, log_base: Any, out: Any) -> 
     wide_vectors()
     sum_lower, sum_doubt = np.int64(0), np.int64(0)
     for i in range(heights.size):
-        least = lower(rounded_weight(heights[i] - lift, scale))
-        out[i] = least
-        sum_lower += least
-        sum_doubt += doubt(least)
+        lower_bound = lower(rounded_weight(heights[i] - lift, scale))
+        out[i] = lower_bound
+        sum_lower += lower_bound
+        sum_doubt += doubt(lower_bound)
     if log_base.size > 0:
         for i in range(heights.size):
             if log_base[i] == -np.inf:
@@ -108,9 +108,11 @@ def weigh(
         base = log_base[start : start + BLOCK]
         heights = as_floats(work[: part.size])
         fill_heights(part, kind, top, rate, base, heights)
-        least, open_ = fill_lower(heights, lift, scale, base, weights[start : start + BLOCK])
-        sum_lower += least
-        sum_doubt += open_
+        block_lower, block_doubt = fill_lower(
+            heights, lift, scale, base, weights[start : start + BLOCK]
+        )
+        sum_lower += block_lower
+        sum_doubt += block_doubt
     return sum_lower, sum_doubt
 
 
@@ -172,7 +174,7 @@ def fill(
         part = out[start : start + DRAWS]
         block_words = words[: part.size + part.size % 2]
         fill_substream(stream, np.uint64(first + start // DRAWS), np.uint64(0), block_words)
-        if column_bits > CACHED:
+        if column_bits > CACHED_BITS:
             look_up_ahead(
                 table, np.uint64(column_bits), to_column, to_cell, cells, block_words, part
             )

@@ -124,11 +124,11 @@ def scan(bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any
     for b in range((bits.size + BLOCK - 1) // BLOCK):
         part = bits[b * BLOCK : (b + 1) * BLOCK]
         base = log_base[b * BLOCK : (b + 1) * BLOCK]
-        top, some, finite = block_top(part, kind, base)
+        top, has_positive, finite = block_top(part, kind, base)
         if not finite:
             status = NOT_FINITE
         total, lowest = np.int64(0), 0.0
-        if some:
+        if has_positive:
             heights = as_floats(work[BLOCK : BLOCK + part.size])
             fill_heights(part, kind, top, rate, base, heights)
             lowest = lowest_height(heights) if base.size > 0 else 0.0
@@ -166,8 +166,8 @@ def settle(kind: Any, rate: Any, blocks: Any) -> None:
         if bound > 0 and count > 1:
             lowest = np.floor(bits_float(np.uint64(blocks[3 * b + 2])))
             e = block_height(kind, rate, best, np.uint64(blocks[3 * b + 1])) + lowest - lift
-            grown = np.float64(bound) * exp_scaled(-min(e, 100.0) * LN2, NONE)
-            bound = np.int64(grown * (1.0 + 2.0**-34)) + 5 * BLOCK
+            scaled = np.float64(bound) * exp_scaled(-min(e, 100.0) * LN2, NONE)
+            bound = np.int64(scaled * (1.0 + 2.0**-34)) + 5 * BLOCK
             blocks[3 * b] = bound
         low += np.uint64(bound)
         if low < np.uint64(bound):

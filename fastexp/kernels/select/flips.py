@@ -91,12 +91,12 @@ def flips_settle(seconds: Any, places: Any, low: Any, unused: Any, coins: Any) -
     `unused` is 0 but in exhaustive tests, where second words have fewer bits.
     """
     coin_bytes = coins.view(BYTE)
-    still = 0
+    open_count = 0
     for j in range(places.size):
         coin = settled(seconds[j], low, unused)
         coin_bytes[places[j]] = coin
-        still += 1 if coin == OPEN else 0
-    return still
+        open_count += 1 if coin == OPEN else 0
+    return open_count
 
 
 @kernel(I64(IN_U64, I64, U64, U64, U64, OUT_U64, OUT_U64, OUT_I64))
@@ -108,7 +108,7 @@ def flips_fill(
     `top`, `low`, `unused`: as for the kernels above; `words` (FIRST of them) and `places`
     (COINS) are scratch.
     """
-    still = 0
+    open_count = 0
     for start in range(0, coins.size, FIRST):
         part = coins[start : start + FIRST]
         coin_bytes = part.view(BYTE)
@@ -121,5 +121,5 @@ def flips_fill(
             even, odd = philox(block, stream[1], stream[0])
             coin = settled(odd if i & ONE_WORD else even, low, unused)
             coin_bytes[places[j]] = coin
-            still += 1 if coin == OPEN else 0
-    return still
+            open_count += 1 if coin == OPEN else 0
+    return open_count

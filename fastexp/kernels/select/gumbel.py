@@ -44,7 +44,7 @@ from .envelope import NOT_FINITE, ROUNDING_MODE, rounds_to_nearest
 GUMBEL, EXPONENTIAL, LAPLACE = 0, 1, 2
 GROUP = 64
 LONG = np.uint64(1 << 40)  # words below are lengthened
-MORE = np.uint64(1 << 31)  # blocks: two words each, so word 2**32
+EXTRA_BLOCKS = np.uint64(1 << 31)  # blocks: two words each, so word 2**32
 UNIT, FINE = 2.0**-64, 2.0**-128
 NEAR = 1048576.0  # nats: keys of greater magnitude carry errors above 2e-10
 MARGIN = 1e-6  # of a threshold: a thousand times the roundings of keys that matter
@@ -52,9 +52,9 @@ HEADER = 3
 
 
 @helper
-def noise_of(kind: Any, word: Any, more: Any) -> Any:
+def noise_of(kind: Any, word: Any, extra_word: Any) -> Any:
     """The noise of one word; `more` lengthens words below LONG."""
-    tail = (np.float64(more) + 0.5) * FINE if word < LONG else 0.5 * UNIT
+    tail = (np.float64(extra_word) + 0.5) * FINE if word < LONG else 0.5 * UNIT
     u = np.float64(word) * UNIT + tail
     rest = (np.float64(~word) + 0.5) * UNIT  # 1 - U
     if kind == GUMBEL:
@@ -101,9 +101,11 @@ def survey(bits: Any, kind: Any, log_base: Any, tops: Any) -> Any:
     best, all_finite = NONE, True
     for b in range(tops.size):
         at = b * BLOCK
-        top, some, finite = block_top(bits[at : at + BLOCK], kind, log_base[at : at + BLOCK])
+        top, has_positive, finite = block_top(
+            bits[at : at + BLOCK], kind, log_base[at : at + BLOCK]
+        )
         tops[b] = np.int64(top)
-        best = max(best, top if some else NONE)
+        best = max(best, top if has_positive else NONE)
         all_finite = all_finite and finite
     return best, all_finite
 
@@ -178,14 +180,14 @@ def greatest(
                 if group[i] <= limit:
                     at = start + i
                     place = b * BLOCK + at
-                    more = NONE
+                    extra_word = NONE
                     if group[i] < LONG:
                         one, two = philox(
-                            substream + MORE + np.uint64(place // 2), stream[1], stream[0]
+                            substream + EXTRA_BLOCKS + np.uint64(place // 2), stream[1], stream[0]
                         )
-                        more = one if place % 2 == 0 else two
+                        extra_word = one if place % 2 == 0 else two
                     key = key_height(order_key(part[at], spread, flip), kind, rate, best)
-                    key += noise_of(noise, group[i], more)
+                    key += noise_of(noise, group[i], extra_word)
                     key += base[at] if base.size > 0 else 0.0
                     if key > keys[0]:
                         insert(keys, places, key, place)
@@ -210,14 +212,14 @@ def gumbel_draw(
     count = (k + BLOCK - 1) // BLOCK
     words, stream = as_words(work[:BLOCK]), as_words(work[BLOCK : BLOCK + 2])
     tops, heap = work[BLOCK + 2 : BLOCK + 2 + count], work[BLOCK + 2 + count :]
-    keys, places, far = as_floats(heap[:chosen]), heap[chosen : 2 * chosen], 0
+    keys, places, skipped_rows = as_floats(heap[:chosen]), heap[chosen : 2 * chosen], 0
     for r in range(names.size):
         row, into = bits[r * k : (r + 1) * k], out[r * each : (r + 1) * each]
         best, finite = survey(row, kind, log_base, tops)
         if not finite:
             return NOT_FINITE
         if chosen > 1 and count_near(row, kind, log_base, rate, best) < chosen:
-            far += 1
+            skipped_rows += 1
             for i in range(into.size):
                 into[i] = -1
             continue
@@ -228,11 +230,11 @@ def gumbel_draw(
                 places,
             )  # fmt: skip
             pour(keys, places, into[t * chosen : (t + 1) * chosen])
-    return far
+    return skipped_rows
 
 
 @kernel(NOTHING(I64, IN_U64, IN_U64, OUT_F64))
-def noise_fill(kind: Any, words: Any, more: Any, out: Any) -> None:
+def noise_fill(kind: Any, words: Any, extra_words: Any, out: Any) -> None:
     """out[i] = the noise of words[i], lengthened by more[i] below LONG."""
     for i in range(words.size):
-        out[i] = noise_of(kind, words[i], more[i])
+        out[i] = noise_of(kind, words[i], extra_words[i])

@@ -289,10 +289,10 @@ def find_items(counts: Any, items: Any, tops: Any, reach: Any, work: Any, ranks:
     that are looked for, by their number among all of this gap, and how many have been seen.
     """
     k, cells, left, above = tops.size, reach.size, 0, 0
-    kth, lists, until = tops[k - 1], work[:cells], work[cells : 2 * cells]
+    kth, lists, countdown = tops[k - 1], work[:cells], work[cells : 2 * cells]
     number, following = work[2 * cells : 2 * cells + k], work[2 * cells + k :]
     for x in range(cells):
-        lists[x], until[x] = -1, NEVER
+        lists[x], countdown[x] = -1, NEVER
     for i in range(k):
         above += 1 if tops[i] > kth else 0
     for i in range(k):
@@ -306,7 +306,7 @@ def find_items(counts: Any, items: Any, tops: Any, reach: Any, work: Any, ranks:
                 before, after = after, following[after]
             following[i] = after
             if before < 0:
-                lists[x], until[x] = i, number[i]
+                lists[x], countdown[x] = i, number[i]
             else:
                 following[before] = i
             left += 1
@@ -314,12 +314,12 @@ def find_items(counts: Any, items: Any, tops: Any, reach: Any, work: Any, ranks:
     while left > 0:
         gap = np.uint64(kth) - np.uint64(counts[j])
         if gap < np.uint64(cells):  # of a greater count it is one that no count can have
-            there = np.int64(gap)
-            until[there] -= 1
-            if until[there] == 0:
-                i = lists[there]
-                ranks[i], lists[there] = j, following[i]
-                until[there] = number[following[i]] - number[i] if following[i] >= 0 else NEVER
+            at = np.int64(gap)
+            countdown[at] -= 1
+            if countdown[at] == 0:
+                i = lists[at]
+                ranks[i], lists[at] = j, following[i]
+                countdown[at] = number[following[i]] - number[i] if following[i] >= 0 else NEVER
                 left -= 1
         j += 1
 

@@ -39,9 +39,9 @@ def remove(index: Any, length: Any, log_base: Any, blocks: Any, work: Any) -> No
     b, tail = index // length, blocks[blocks.size - TAIL :]
     work[index - b * length] = 0
     bound = add(work[: min(length, log_base.size - b * length)])
-    lost, low = np.uint64(blocks[3 * b] - bound), np.uint64(tail[1])
-    tail[0] -= 1 if low < lost else 0
-    tail[1] = np.int64(low - lost)
+    decrease, low = np.uint64(blocks[3 * b] - bound), np.uint64(tail[1])
+    tail[0] -= 1 if low < decrease else 0
+    tail[1] = np.int64(low - decrease)
     blocks[3 * b] = bound
 
 
@@ -68,16 +68,16 @@ def peel(
             base = log_base if last >= 0 else log_base[:0]
             for i in range(since, r) if since >= 0 else range(count):
                 b = out[i] // length if since >= 0 else i
-                one = scan_block(b, length, bits, kind, base, rate, scale, triples, work)
-                status = min(status, one)
+                block_status = scan_block(b, length, bits, kind, base, rate, scale, triples, work)
+                status = min(status, block_status)
             if status < 0:
                 return status
             for i in range(triples.size):
                 blocks[i] = triples[i]
             settle(kind, rate, blocks)
             since, is_coarse = r, False
-        two = words[2 * r : 2 * r + 2]
-        last = draw(bits, kind, log_base, rate, scale, length, blocks, work, two)
+        round_words = words[2 * r : 2 * r + 2]
+        last = draw(bits, kind, log_base, rate, scale, length, blocks, work, round_words)
         out[r] = last
         if last < 0:
             return r

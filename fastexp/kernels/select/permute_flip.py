@@ -53,7 +53,7 @@ from .envelope import (
 from .rounds import power
 
 TRIES, CHOICES = 64, 8
-MORE = -5  # status: a release needs further words
+NEEDS_WORDS = -5  # status: a release needs further words
 FIRST, ANSWERS, TEST, CONTROL, MOST_ANSWERS = 0, 1, 10, 15, 8
 COIN_BITS = 50  # of a later coin; its word's upper bits
 UNUSED = np.uint64(64 - COIN_BITS)
@@ -87,10 +87,10 @@ def settled(verdict: Any, index: Any, rho: Any, s: Any, best: Any, tests: Any, c
 @helper
 def is_in(values: Any, count: Any, value: Any) -> Any:
     """Whether one of the first `count` values is the given one."""
-    among = False
+    is_member = False
     for i in range(count):
-        among = among | (values[i] == value)
-    return among
+        is_member = is_member | (values[i] == value)
+    return is_member
 
 
 @helper
@@ -160,24 +160,24 @@ def flip_block(
 
 
 @helper
-def later_words(stream: Any, t: Any, b: Any, given: Any, out: Any) -> None:
+def later_words(stream: Any, t: Any, b: Any, os_words: Any, out: Any) -> None:
     """out = the words of block b's coins: a release's, or the stream's."""
-    if given.size > 0:
+    if os_words.size > 0:
         for i in range(out.size):
-            out[i] = given[min(b * BLOCK + i, given.size - 1)]
+            out[i] = os_words[min(b * BLOCK + i, os_words.size - 1)]
     else:
         fill_substream(stream, np.uint64(t), LATER + np.uint64(b * BLOCK), out)
 
 
 @helper
-def choose(stream: Any, t: Any, count: Any, given: Any) -> Any:
+def choose(stream: Any, t: Any, count: Any, os_words: Any) -> Any:
     """A uniform number below `count`; -1 where a release's words do not do."""
     number, counts, n = np.uint64(0), False, 0
     while not counts:
-        if given.size > 0:
+        if os_words.size > 0:
             if n == CHOICES:
                 return np.int64(-1)
-            word = given[given.size - CHOICES + n]
+            word = os_words[os_words.size - CHOICES + n]
         else:
             one, two = philox(
                 (np.uint64(t) << HALF) + CHOICE + np.uint64(n // 2), stream[1], stream[0]
@@ -190,15 +190,15 @@ def choose(stream: Any, t: Any, count: Any, given: Any) -> Any:
 
 @helper
 def flip_all(
-    bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, stream: Any, t: Any, given: Any,
-    tried: Any, failed: Any, tests: Any, control: Any, work: Any,
+    bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, stream: Any, t: Any,
+    os_words: Any, tried: Any, failed: Any, tests: Any, control: Any, work: Any,
 ) -> Any:  # fmt: skip
     """The candidate that wins among all that were not tried, or UNSURE or MORE."""
     words, blocks = as_words(work[2 * BLOCK : 3 * BLOCK]), work[3 * BLOCK :]
     total, none = np.int64(0), np.int64(-1)
     count = (bits.size + BLOCK - 1) // BLOCK
     for b in range(count):
-        later_words(stream, t, b, given, words)
+        later_words(stream, t, b, os_words, words)
         blocks[2 * b + 1] = tests
         successes, tests, _ = flip_block(
             b, bits, kind, rate, no_base, best, words, tried, failed, tests, none, control, work
@@ -207,14 +207,14 @@ def flip_all(
             return successes
         blocks[2 * b] = successes
         total += successes
-    wanted = choose(stream, t, total, given)
+    wanted = choose(stream, t, total, os_words)
     if wanted < 0:
-        return np.int64(MORE)
+        return np.int64(NEEDS_WORDS)
     b = 0
     while wanted >= blocks[2 * b]:
         wanted -= blocks[2 * b]
         b += 1
-    later_words(stream, t, b, given, words)
+    later_words(stream, t, b, os_words, words)
     tests = blocks[2 * b + 1]
     _, _, place = flip_block(
         b, bits, kind, rate, no_base, best, words, tried, failed, tests, wanted, control, work
@@ -224,7 +224,7 @@ def flip_all(
 
 @kernel(I64(IN_U64, I64, F64, IN_U64, U64, U64, IN_U64))
 def permute_flip_tries(
-    bits: Any, kind: Any, rate: Any, seed: Any, tag: Any, name: Any, given: Any
+    bits: Any, kind: Any, rate: Any, seed: Any, tag: Any, name: Any, os_words: Any
 ) -> Any:
     """The first draw of stream (tag, name), or of given words, if a try wins: most do.
 
@@ -238,18 +238,20 @@ def permute_flip_tries(
     tried, control, stream = stack(TRIES), stack(CONTROL), as_words(stack(2))
     control[ANSWERS], words = 0, as_words(stack(TRIES))
     stream[0], stream[1] = stream_of(seed, tag, name)
-    if given.size == 0:
+    if os_words.size == 0:
         fill_substream(stream, NONE, NONE, words)
-    for n in range(given.size):
-        words[n] = given[n]
-    words = words[: given.size] if given.size > 0 else words
+    for n in range(os_words.size):
+        words[n] = os_words[n]
+    words = words[: os_words.size] if os_words.size > 0 else words
     verdict, winner, _, _ = try_some(bits, kind, rate, best, words, tried, control)
-    return winner if verdict == ACCEPTED else np.int64(MORE if verdict == REJECTED else UNSURE)
+    return (
+        winner if verdict == ACCEPTED else np.int64(NEEDS_WORDS if verdict == REJECTED else UNSURE)
+    )
 
 
 @kernel(I64(IN_U64, I64, IN_F64, F64, IN_U64, IN_U64, OUT_I64, OUT_I64))
 def permute_flip_draw(
-    bits: Any, kind: Any, no_base: Any, rate: Any, seeds: Any, given: Any, out: Any, work: Any
+    bits: Any, kind: Any, no_base: Any, rate: Any, seeds: Any, os_words: Any, out: Any, work: Any
 ) -> Any:
     """out = draws of each row, or UNSURE or MORE; returns how many of these, or an error.
 
@@ -261,7 +263,7 @@ def permute_flip_draw(
     stream = as_words(work[CONTROL + TRIES + 1 :])[:2]
     words = as_words(work[CONTROL + TRIES + 3 :])[:TRIES]
     rest = work[CONTROL + 2 * TRIES + 3 :]
-    names, left = seeds[HEADER:], 0
+    names, open_draws = seeds[HEADER:], 0
     k, size = bits.size // names.size, out.size // names.size
     for r in range(names.size):
         row = bits[r * k : (r + 1) * k]
@@ -272,12 +274,12 @@ def permute_flip_draw(
         for i in range(size):
             t = control[FIRST] + i
             fill_substream(stream, np.uint64(t), NONE, words)
-            for n in range(min(TRIES, given.size)):
-                words[n] = given[n]
+            for n in range(min(TRIES, os_words.size)):
+                words[n] = os_words[n]
             verdict, winner, failed, tests = try_some(row, kind, rate, best, words, tried, control)
             if verdict == REJECTED:
-                later, winner = given[min(TRIES, given.size) :], np.int64(MORE)
-                if given.size == 0 or later.size > 0:
+                later, winner = os_words[min(TRIES, os_words.size) :], np.int64(NEEDS_WORDS)
+                if os_words.size == 0 or later.size > 0:
                     winner = flip_all(
                         row, kind, rate, no_base, best, stream, t, later, tried, failed, tests,
                         control, rest,
@@ -285,5 +287,5 @@ def permute_flip_draw(
             elif verdict == UNSURE:
                 winner = np.int64(UNSURE)
             out[r * size + i] = winner
-            left += 1 if winner < 0 else 0
-    return left
+            open_draws += 1 if winner < 0 else 0
+    return open_draws

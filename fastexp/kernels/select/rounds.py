@@ -122,7 +122,7 @@ def draw_rounds(
 ) -> Any:  # fmt: skip
     """Draws from filled bounds and lanes; returns how many are UNSURE."""
     scale, unsure = power(control[PRECISION]), 0
-    one = as_floats(work[2 * BLOCK + FOLDED :])[:1]
+    height = as_floats(work[2 * BLOCK + FOLDED :])[:1]
     for t in range(out.size):
         if control[LEFT_ONLY] > 0 and out[t] != LEFT:
             continue
@@ -133,9 +133,9 @@ def draw_rounds(
             r, counts = below_word(word if number % 2 == 0 else other, np.uint64(total))
             if counts:
                 index, before = find_lane(work, bits.size, np.int64(r))
-                rho, only = np.int64(r) - before, slice(index, index + 1)
-                fill_heights(bits[only], kind, top, rate, log_base[only], one)
-                verdict = judge(one[0] - lift, scale, rho)
+                rho, chosen = np.int64(r) - before, slice(index, index + 1)
+                fill_heights(bits[chosen], kind, top, rate, log_base[chosen], height)
+                verdict = judge(height[0] - lift, scale, rho)
                 verdict, tests = settled(verdict, tests, control, index, rho, number, top, lift)
             number += 1
         out[t] = index if verdict == ACCEPTED else UNSURE

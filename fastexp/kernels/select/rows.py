@@ -105,8 +105,8 @@ def long_rows(
     for r in range(names.size):
         row, into = bits[r * k : (r + 1) * k], out[r * size : (r + 1) * size]
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
-        slim = narrow[r * k : (r + 1) * k]
-        status = draw_blocks(row, slim, kind, log_base, rate, stream, control, into, scratch)
+        narrow_row = narrow[r * k : (r + 1) * k]
+        status = draw_blocks(row, narrow_row, kind, log_base, rate, stream, control, into, scratch)
         if status < 0:
             return status
         unsure += status

@@ -76,19 +76,21 @@ def narrow_top(narrow: Any, wide: Any) -> Any:
 
 @helper
 def survey(
-    bits: Any, narrow: Any, kind: Any, log_base: Any, tops: Any, some: Any, wide: Any
+    bits: Any, narrow: Any, kind: Any, log_base: Any, tops: Any, has_positive: Any, wide: Any
 ) -> Any:
     """(best key, whether all are finite); each block's best key, and whether it has one."""
     best, all_finite = NONE, True
     for b in range(tops.size):
         at = b * BLOCK
         if narrow.size > 0:
-            top, any_, finite = narrow_top(narrow[at : at + BLOCK], wide)
+            top, block_has_positive, finite = narrow_top(narrow[at : at + BLOCK], wide)
         else:
-            top, any_, finite = block_top(bits[at : at + BLOCK], kind, log_base[at : at + BLOCK])
+            top, block_has_positive, finite = block_top(
+                bits[at : at + BLOCK], kind, log_base[at : at + BLOCK]
+            )
         tops[b] = np.int64(top)
-        some[b] = 1 if any_ else 0
-        best = max(best, top if any_ else NONE)
+        has_positive[b] = 1 if block_has_positive else 0
+        best = max(best, top if block_has_positive else NONE)
         all_finite = all_finite and finite
     return best, all_finite
 
