@@ -1,19 +1,19 @@
 """Noisy maximum: the candidates of greatest height plus noise, in one pass, no normaliser.
 
-Candidate i of draw t of a row takes word i of the row's substream t, U = (word + 1/2) / 2**64;
-a word below 2**40 is lengthened by word 2**32 + i, so that U has full relative precision down
-to 2**-128 and the noise no end at 44. All noises fall as U grows:
+Candidate i of draw t of a row takes word i of the row's substream t: U = (word + 1/2) / 2**64.
+A word below 2**40 is lengthened by word 2**32 + i, so that U has full relative precision down
+to 2**-128 and the noise does not end at 44. Each noise falls as U grows:
 
 * Gumbel: -ln(-ln(1 - U)); the greatest key is a draw of the exponential mechanism, the m
-  greatest in order are one of its peeling (Durfee and Rogers 2019);
+  greatest in order are a draw of its peeling (Durfee and Rogers 2019);
 * exponential: -ln(U); a draw of permute-and-flip (Ding et al. 2021);
 * Laplace: -ln(2U) below 1/2, else ln(2(1 - U)); textbook report-noisy-max.
 
-P(noise > g) <= exp(-g) for all three. So once the m-th greatest key so far is M, a candidate
-of a block whose best height is B can only matter if its word is at most 2**64 * exp(B - M):
-others are passed by with one comparison, and noise is computed for few.
+For all three P(noise > g) <= exp(-g). Let M be the m-th greatest key so far and B the best
+height of a block. A candidate of the block can matter only if its word is at most
+2**64 * exp(B - M). The others are skipped with one comparison, and noise is computed for few.
 
-Keys are float64: a draw's law is the mechanism's up to roundings of some 1e-15, not exactly.
+Keys are float64: a draw's law is the mechanism's up to rounding errors of some 1e-15, not exactly.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from ..bits.words import HALF, fill_substream, philox
 from .envelope import NOT_FINITE, ROUNDING_MODE, rounds_to_nearest
 
 GUMBEL, EXPONENTIAL, LAPLACE = 0, 1, 2
-GROUP = 64
-LONG = np.uint64(1 << 40)  # words below are lengthened
-EXTRA_BLOCKS = np.uint64(1 << 31)  # blocks: two words each, so word 2**32
+GROUP = 64  # words that are skipped together
+LONG = np.uint64(1 << 40)  # words below this one are lengthened
+EXTRA_BLOCKS = np.uint64(1 << 31)  # first block of the extra words, of two words each: word 2**32
 UNIT, FINE = 2.0**-64, 2.0**-128
 NEAR = 1048576.0  # nats: keys of greater magnitude carry errors above 2e-10
-MARGIN = 1e-6  # of a threshold: a thousand times the roundings of keys that matter
+MARGIN = 1e-6  # nats off a threshold: a thousand times the rounding errors of keys that matter
 HEADER = 3
 
 
 @helper
 def noise_of(kind: Any, word: Any, extra_word: Any) -> Any:
-    """The noise of one word; `more` lengthens words below LONG."""
+    """The noise of one word; `extra_word` lengthens words below LONG."""
     tail = (np.float64(extra_word) + 0.5) * FINE if word < LONG else 0.5 * UNIT
     u = np.float64(word) * UNIT + tail
     rest = (np.float64(~word) + 0.5) * UNIT  # 1 - U
@@ -66,14 +66,14 @@ def noise_of(kind: Any, word: Any, extra_word: Any) -> Any:
 
 @helper
 def threshold(gap: Any) -> Any:
-    """Words above this one have a noise below `gap`."""
+    """A word: all words above it have a noise below `gap`."""
     g = gap - MARGIN
     return np.uint64(exp_one(-g) * 18446744073709551616.0) if g > MARGIN else ALL
 
 
 @helper
 def key_height(key: Any, kind: Any, rate: Any, best: Any) -> Any:
-    """-rate * (best - utility) <= 0 of two order keys, in nats; halved: no gap overflows."""
+    """-rate * (best - utility) <= 0 of two order keys, in nats; by halves: no gap overflows."""
     if kind == FLOAT:
         return (2.0 * rate) * (0.5 * key_float(key) - 0.5 * key_float(best))
     return -rate * np.float64(best - key)
@@ -97,7 +97,7 @@ def count_near(bits: Any, kind: Any, log_base: Any, rate: Any, best: Any) -> Any
 
 @helper
 def survey(bits: Any, kind: Any, log_base: Any, tops: Any) -> Any:
-    """(best key over base > 0, whether all are finite); tops[b] = block b's best key."""
+    """(best key among base > 0, whether all utilities are finite); tops[b] = block b's best."""
     best, all_finite = NONE, True
     for b in range(tops.size):
         at = b * BLOCK
@@ -131,7 +131,7 @@ def least(words: Any) -> Any:
 
 @helper
 def insert(keys: Any, places: Any, key: Any, place: Any) -> None:
-    """Put a greater key in the place of the least one, the root of a heap."""
+    """Replace the least key, the root of a heap, by a greater one."""
     at = 0
     while 2 * at + 1 < keys.size:
         child = 2 * at + 1
@@ -202,8 +202,8 @@ def gumbel_draw(
     """out = for each row and draw the `chosen` candidates of the greatest keys, greatest first.
 
     `first` is the first draw's number; `seeds` as in `rows.py`; rate and log_base in nats.
-    Returns how many rows are left out, with -1: fewer than `chosen` candidates are near the
-    best, and keys would be too coarse; or an error's status.
+    A row with fewer than `chosen` candidates near the best is left out, with -1, because keys
+    would be too coarse. Returns the number of such rows, or an error's status.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
@@ -235,6 +235,6 @@ def gumbel_draw(
 
 @kernel(NOTHING(I64, IN_U64, IN_U64, OUT_F64))
 def noise_fill(kind: Any, words: Any, extra_words: Any, out: Any) -> None:
-    """out[i] = the noise of words[i], lengthened by more[i] below LONG."""
+    """out[i] = the noise of words[i], lengthened by extra_words[i] below LONG."""
     for i in range(words.size):
         out[i] = noise_of(kind, words[i], extra_words[i])

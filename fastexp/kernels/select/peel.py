@@ -1,11 +1,11 @@
-"""Rounds of the exponential mechanism, each among the candidates that earlier ones left.
+"""Rounds of the exponential mechanism, each among the candidates that earlier rounds left.
 
-Blocks are scanned and settled once. A selected candidate's base becomes 0, its logarithm minus
-infinity, and its block's bound the sum of the bounds of those that are left in it: a round costs
-one look at a short block and one at all blocks' sums. The scale stays that of the first best
-candidate until what is left weighs so little that bounds are coarse (COARSE); then the blocks that
-have lost some are scanned again, and all are settled. Case `top_k_release`: 30 times as fast as a
-round of `envelope_one` a candidate.
+Blocks are scanned and settled once. A selected candidate's base becomes 0 (its logarithm minus
+infinity), and its block's bound becomes the sum of the bounds of the candidates left in it: a round
+reads one short block and the sums of all blocks. The scale stays that of the first best candidate
+until the candidates left weigh so little that bounds are coarse (COARSE). Then the blocks that have
+lost candidates are scanned again, and all blocks are settled. Case `top_k_release`: 30 times as
+fast as a round of `envelope_one` for each candidate.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 from ..._compiler.jit import F64, I64, IN_U64, OUT_F64, OUT_I64, helper, kernel
 from .envelope import ROUNDING_MODE, TAIL, add, draw, rounds_to_nearest, scan, settle
 
-FRESH = -1  # in the place of the last candidate: no block is scanned yet
-SETTLED = -2  # likewise: blocks are settled, and have lost all that are selected
-COARSE = 20  # bits of the mean bound, below which blocks are settled anew: 5 units are 5e-6 of it
+FRESH = -1  # instead of the last candidate: no block is scanned yet
+SETTLED = -2  # likewise: blocks are settled, without the candidates that are selected
+COARSE = 20  # bits: blocks are settled anew at a mean bound below 2**20, of which 5 are 5e-6
 
 
 @helper
@@ -34,7 +34,7 @@ def scan_block(
 
 @helper
 def remove(index: Any, length: Any, log_base: Any, blocks: Any, work: Any) -> None:
-    """Take a candidate that was just drawn off its block, whose U `work` has."""
+    """Remove the candidate that was just drawn from its block, whose U are in `work`."""
     log_base[index] = -np.inf
     b, tail = index // length, blocks[blocks.size - TAIL :]
     work[index - b * length] = 0
@@ -52,8 +52,8 @@ def peel(
 ) -> Any:  # fmt: skip
     """out = the candidates of successive rounds, each from two words.
 
-    Returns how many rounds were settled, or an error's status. A round that is not ends the
-    call, with its status in `out`; its blocks are in `blocks`, and the next call says by `last`
+    Returns how many rounds were settled, or an error's status. A round that is not settled ends
+    the call, with its status in `out`; its blocks are in `blocks`, and `last` of the next call says
     what was selected. `triples` are scratch: the blocks as `scan` leaves them, before `settle`.
     """
     if not rounds_to_nearest(rate):
