@@ -1,4 +1,4 @@
-"""Flips of randomised response: which coins are thrown with which words, and the last ones.
+"""Flips of randomised response: the words of each coin, and the coins that they leave open.
 
 The coins and their format are in `kernels/select/flips.py`; here are the threads, and the exact
 test of the coins (one of 2**72) that 72 random bits leave open.
@@ -17,7 +17,7 @@ from ..kernels.select import flips as kernels
 from ..reference import exact
 
 CHUNK_BITS = 1 << 16  # bits of a release that lie in the cache together; a multiple of 8
-THREADED = 1 << 18  # from about so many bits on a second thread pays (0.3 ms of work)
+THREADED = 1 << 18  # bits from which a second thread pays (0.3 ms of work)
 WIDTH = 64  # bits of a second word; fewer in tests only
 
 
@@ -31,7 +31,7 @@ class Flips:
         self.unused = np.uint64(64 - width)
 
     def settle(self, coins: AnyArray, word: exact.NextWord) -> None:
-        """Decide the coins that are open still, in their order, by as many words as needed."""
+        """Decide the coins that are still open, in order, with as many words as they need."""
         for place in np.flatnonzero(coins == kernels.OPEN):
             coins[place] = exact.flip(self.epsilon, self.cut, 8 + self.width, word)
 
@@ -57,7 +57,7 @@ class Flips:
         return coin_bytes
 
     def release(self, bits: AnyArray, threads: int) -> IntArray:
-        """Each of the bits (bytes 0 and 1), with a fresh coin of its own."""
+        """Each of the bits (bytes 0 and 1), flipped where its own fresh coin is 1."""
         if bits.size <= CHUNK_BITS:
             return (bits ^ self.fresh(bits.size)).astype(np.int64)
         out = np.empty(bits.size, np.int64)

@@ -36,7 +36,7 @@ from .weighting import Weighting
 
 NO_WORDS: WordArray = np.empty(0, np.uint64)
 ANY_SEEDS: WordArray = np.zeros(kernels.HEADER + 1, np.uint64)
-COINS = (1 << 32) + (1 << 31)  # where the words of exact tests start
+COINS = (1 << 32) + (1 << 31)  # the first word of exact tests
 
 
 def _work(k: int) -> IntArray:
@@ -74,8 +74,8 @@ def release(rows: Rows, threads: int = 1) -> IntArray:
 
 
 def release_one(bits: WordArray, kind: int, weighting: Weighting) -> int:
-    """One selection from one row, by few words at first: most draws need no more."""
-    first_words = os_words(kernels.TRIES // 2)  # 1.0 us, and 1.9 for all tries
+    """One selection from one row, from few words at first, as most draws need no more."""
+    first_words = os_words(kernels.TRIES // 2)  # takes 1.0 us; words for all tries take 1.9 us
     status = _tries(bits, kind, weighting, ANY_SEEDS, 0, first_words)
     if status >= 0:
         return status
@@ -100,7 +100,7 @@ def _release_whole(row: Rows, words: WordArray) -> int:
         if out[0] == kernels.NEEDS_WORDS:
             if words.size == kernels.TRIES:
                 words = np.concatenate([words, os_words(row.k + kernels.CHOICES)])
-            else:  # for the choice alone: answers belong to the coins that were tossed
+            else:  # new words for the choice only: answers belong to the coins already tossed
                 words = np.concatenate([words[: -kernels.CHOICES], os_words(kernels.CHOICES)])
         else:
             answers = _answer(row, work, answers, os_word)

@@ -1,21 +1,21 @@
 """Permute-and-flip: candidates in random order, each with a coin; the first success wins.
 
 McKenna and Sheldon 2020. Candidate i succeeds with probability w_i = 2**-height_i; the best
-one always does. A coin is an integer rho, uniform below f = 2**s, against certified bounds
-L <= f*w <= U, as in `envelope.py`; what they leave open goes to the exact test.
+one always does. A coin is an integer rho, uniform below f = 2**s, that is compared with
+certified bounds L <= f*w <= U, as in `envelope.py`; coins left open go to the exact test.
 
-* First TRIES candidates are drawn with replacement, those that failed before being passed
-  over: that is a random order. One word gives the candidate and the coin, s = 40 or less.
+* First TRIES candidates are drawn with replacement; those that failed before are skipped, so
+  that the order is random. One word gives the candidate and the coin, s = 40 or less.
 * If none succeeds, all others flip their coins at once, in a vectorised pass, s = 50, and
   one of the successes is drawn uniformly: in a random order each is as likely to be first.
 
-The words of draw t of a row, in substream t of its stream: try n takes word n; candidate i's
-later coin word 2**16 + i; the choice among successes words 2**32, ...; the exact test number
-a words 2**32 + 2**31 + a * 2**16, ... A release gives its words: TRIES, and if it is asked
-for MORE one for each candidate and CHOICES for the choice.
+Draw t of a row takes the words of substream t of its stream: try n word n; candidate i's later
+coin word 2**16 + i; the choice among successes words 2**32, ...; exact test a words
+2**32 + 2**31 + a * 2**16, ... A release takes the operating system's words: TRIES, and after
+NEEDS_WORDS one for each candidate and CHOICES for the choice.
 
-`control` is: the first draw's number, the number of answers, up to eight answers of exact
-tests; then, for the test that is wanted next: index, rho, s, its number, best key.
+`control` has the first draw's number, the number of answers, up to eight answers of exact
+tests; then index, rho, s, number and best key of the test that is wanted next.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ from .rounds import power
 TRIES, CHOICES = 64, 8
 NEEDS_WORDS = -5  # status: a release needs further words
 FIRST, ANSWERS, TEST, CONTROL, MOST_ANSWERS = 0, 1, 10, 15, 8
-COIN_BITS = 50  # of a later coin; its word's upper bits
+COIN_BITS = 50  # s of a later coin, the upper bits of its word
 UNUSED = np.uint64(64 - COIN_BITS)
-LATER = np.uint64(1 << 16)
-CHOICE = np.uint64(1 << 31)  # blocks
+LATER = np.uint64(1 << 16)  # first word of the later coins
+CHOICE = np.uint64(1 << 31)  # first block of the choice, of two words each: word 2**32
 HEADER = 3
 
 
@@ -74,7 +74,10 @@ def try_bits(k: Any) -> Any:
 
 @helper
 def settled(verdict: Any, index: Any, rho: Any, s: Any, best: Any, tests: Any, control: Any) -> Any:
-    """The verdict, an answer that was brought, or UNSURE with the question written down."""
+    """(verdict, exact tests so far); UNSURE becomes the caller's answer, if there is one.
+
+    Else the test that is wanted is written to `control`.
+    """
     if verdict != UNSURE:
         return verdict, tests
     if tests < control[ANSWERS]:
@@ -86,7 +89,7 @@ def settled(verdict: Any, index: Any, rho: Any, s: Any, best: Any, tests: Any, c
 
 @helper
 def is_in(values: Any, count: Any, value: Any) -> Any:
-    """Whether one of the first `count` values is the given one."""
+    """Whether one of the first `count` values is `value`."""
     is_member = False
     for i in range(count):
         is_member = is_member | (values[i] == value)
@@ -97,7 +100,7 @@ def is_in(values: Any, count: Any, value: Any) -> Any:
 def try_some(
     bits: Any, kind: Any, rate: Any, best: Any, words: Any, tried: Any, control: Any
 ) -> Any:
-    """(verdict, candidate, how many failed, exact tests): a candidate a word."""
+    """(verdict, candidate, how many failed, exact tests) of tries that take one word each."""
     s = try_bits(bits.size)
     count, tests, verdict, index = 0, 0, REJECTED, np.int64(0)
     scale, mask = power(s), (np.int64(1) << s) - 1
@@ -138,7 +141,7 @@ def flip_block(
     b: Any, bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, words: Any, tried: Any,
     failed: Any, tests: Any, wanted: Any, control: Any, work: Any,
 ) -> Any:  # fmt: skip
-    """(successes of block b, or UNSURE; exact tests so far; success number `wanted`)."""
+    """(how many successes block b has, or UNSURE; exact tests so far; its success `wanted`)."""
     part = bits[b * BLOCK : (b + 1) * BLOCK]
     heights, weights = as_floats(work[: part.size]), work[BLOCK : BLOCK + part.size]
     fill_heights(part, kind, best, rate, no_base, heights)
@@ -171,7 +174,7 @@ def later_words(stream: Any, t: Any, b: Any, os_words: Any, out: Any) -> None:
 
 @helper
 def choose(stream: Any, t: Any, count: Any, os_words: Any) -> Any:
-    """A uniform number below `count`; -1 where a release's words do not do."""
+    """A uniform integer below `count`; -1 if a release's words do not suffice."""
     number, counts, n = np.uint64(0), False, 0
     while not counts:
         if os_words.size > 0:
@@ -193,7 +196,7 @@ def flip_all(
     bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, stream: Any, t: Any,
     os_words: Any, tried: Any, failed: Any, tests: Any, control: Any, work: Any,
 ) -> Any:  # fmt: skip
-    """The candidate that wins among all that were not tried, or UNSURE or MORE."""
+    """The candidate that wins among all that were not tried, or UNSURE or NEEDS_WORDS."""
     words, blocks = as_words(work[2 * BLOCK : 3 * BLOCK]), work[3 * BLOCK :]
     total, none = np.int64(0), np.int64(-1)
     count = (bits.size + BLOCK - 1) // BLOCK
@@ -226,9 +229,9 @@ def flip_all(
 def permute_flip_tries(
     bits: Any, kind: Any, rate: Any, seed: Any, tag: Any, name: Any, os_words: Any
 ) -> Any:
-    """The first draw of stream (tag, name), or of given words, if a try wins: most do.
+    """The first draw of stream (tag, name), or from `os_words` if any, if a try wins: mostly.
 
-    Else UNSURE, MORE or an error's status; the draw is then made again, by the kernel below.
+    Else UNSURE, NEEDS_WORDS or an error's status; the kernel below then makes the draw again.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
@@ -253,9 +256,9 @@ def permute_flip_tries(
 def permute_flip_draw(
     bits: Any, kind: Any, no_base: Any, rate: Any, seeds: Any, os_words: Any, out: Any, work: Any
 ) -> Any:
-    """out = draws of each row, or UNSURE or MORE; returns how many of these, or an error.
+    """out = draws of each row; returns how many are UNSURE or NEEDS_WORDS, or an error's status.
 
-    `given` is empty, or a release's words (one row, one draw). `work` starts with `control`.
+    `os_words` is empty, or a release's words (one row, one draw). `work` starts with `control`.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
