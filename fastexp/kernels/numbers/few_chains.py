@@ -1,19 +1,19 @@
 """Joint quantiles of few records: the chains of all totals side by side, and draws from them.
 
 The chains are those of `chain.py`, with all ranks in each row and a phase for every number of
-answers in a run. What a weight depends on, an answer, a number of records and a total, is a public
-table. So a sum goes over pairs of cells, for all totals at once, in vectors; numbers of a row lie
-total by total.
+answers in a run. Weights depend on an answer, a number of records and a total; they are a public
+table. So a sum goes over pairs of cells, for all totals at once, in vectors; the numbers of a row
+lie total by total.
 
-**Bounds.** Each number that is kept is at least the exact sum of its ways, where what these have
-of the row before are the numbers that are kept there. A way is a product of at most six floats and
-two exponentials of arguments down to -708, each with a relative error of less than 2**-51 (rate,
-part, product): exp has one of less than 708 * 2**-51 + 2 ulp, together less than 2**-41. Sums of
-at most 129 terms, and products, lose less than 2**-45 more. The factor 1 + SLACK makes up for both.
-An exponential that underflows is below 2**-1021, and what it multiplies below 2**852, or 2**914
-with the length of a run: what underflows in a sum is below 2**-105, and TINIEST makes up for it.
-A draw's own sums have the same errors. They are below the margin of 4 * SLACK of a bound, which is
-TINIEST at least, but for factors that a whole sum has: within the margin integers decide.
+**Bounds.** Each stored number is at least the exact sum of its ways, computed with the stored
+numbers of the row before. A way is a product of at most six floats and two exponentials. Their
+arguments go down to -708, each with a relative error of less than 2**-51 (rate, part, product): exp
+has one of less than 708 * 2**-51 + 2 ulp, together less than 2**-41. Sums of at most 129 terms, and
+products, lose less than 2**-45 more. The factor 1 + SLACK makes up for both. An exponential that
+underflows is below 2**-1021, and its factors are below 2**852, or 2**914 with the length of a run:
+the underflow in a sum is below 2**-105, and TINIEST makes up for it. A draw's own sums have the
+same errors, apart from factors common to a whole sum. The errors are below the margin of 4 * SLACK
+of a bound, which is TINIEST at least: within the margin integers decide.
 """
 
 from __future__ import annotations
@@ -55,23 +55,23 @@ from .chain import (
 )
 
 SLACK, TINIEST, LARGE = 2.0**-40, 2.0**-60, 2.0**ROW_BITS
-NO_ATOMS = np.int64(0)  # `dense`
-MIN_MASS = 2.0**-900  # of a mass, at least
+NO_ATOMS = np.int64(0)  # the `dense` of these chains
+MIN_MASS = 2.0**-900  # masses are raised to this; a draw from such a mass is OPEN
 REST_NATS, MORE_NATS = 8.0, 2.0  # the rest's share is about e**-8, and e**-6 at most
 MAX_SHIFT, MIN_END = 2.0**250, 2.0**500  # of the heaviest chain; else weights underflow
-# of `line`: answers, whether ties are "left", the lattice's step, how many totals and numbers of
-# records the tables have, of how many records at least they are, whether the total is known, how
-# far `reach` may grow, and where it begins
+# Of `line`: how many answers, whether ties are "left", the lattice's step, how many totals and
+# numbers of records the tables have, the least number of records, whether the total is known, how
+# far `reach` may grow, and where it begins.
 M, LEFT, STEP, TOTALS, RANKS, FEWEST, KNOWN, GROWS, REACH = 0, 1, 2, 3, 4, 5, 6, 7, 8
-LINE = 16  # numbers of it: REACH by the bits of a number of records
-FITS, AT, CHAINS, FAR, UNIT, HEAD = 0, 1, 2, 3, 4, 5  # of `state`, before the exponents of chains
+LINE = 16  # size of `line`, which has a REACH for each bit length of a number of records
+FITS, AT, CHAINS, FAR, UNIT, HEAD = 0, 1, 2, 3, 4, 5  # of `state`; from HEAD on chains' exponents
 
 
 @kernel(NOTHING(IN_I64, IN_F64, I64, F64, OUT_F64))
 def fill_weights(wholes: Any, rests: Any, totals: Any, rate: Any, out: Any) -> None:
-    """out = of each share NEAR and FAR of all totals, then phi of 0, 1, ... records.
+    """out = for each share NEAR and FAR of all totals, then phi of 0, 1, ... records.
 
-    wholes, rests: the targets, share after share, total by total.
+    wholes, rests: whole and fractional parts of the targets, share after share, total by total.
     """
     shares = wholes.size // totals
     rows = out.size // wholes.size
@@ -142,7 +142,7 @@ def add_ways(j: Any, i: Any, weights: Any, line: Any, at: Any, before: Any, b: A
 
 @helper
 def begin_phases(alpha: Any, run: Any, beta: Any, b: Any, phases: Any, sums: Any) -> None:
-    """phases, sums = of a cell of the first row."""
+    """phases, sums = those of a cell of the first row."""
     chains, up = b.size, 1.0 + SLACK
     last = phases.size - chains
     for x in range(2 * chains, last):
@@ -158,9 +158,9 @@ def add_phases(
     alpha: Any, run: Any, beta: Any, most: Any, left: Any, b: Any, still: Any, earlier: Any,
     earlier_sums: Any, phases: Any, sums: Any,
 ) -> None:  # fmt: skip
-    """phases, sums = of a cell of a row of which at most `most` answers lie in one run.
+    """phases, sums = those of a cell of a row with at most `most` answers in one run.
 
-    still: what the phases and sums of the row before are multiplied by in the same cell.
+    still: the factors of the phases and sums of the row before in the same cell.
     """
     chains, up = b.size, 1.0 + SLACK
     last = phases.size - chains
@@ -185,7 +185,7 @@ def add_phases(
 def fill_first(
     cells: Any, line: Any, weights: Any, at: Any, arrived: Any, sums: Any, phases: Any
 ) -> None:
-    """The first row."""
+    """Fill the first row."""
     n = cells.size // 4 - 1
     chains, parts = sums.size // (n + 1), phases.size // sums.size
     for i in range(n + 1):
@@ -204,7 +204,7 @@ def fill_next(
     j: Any, cells: Any, line: Any, weights: Any, at: Any, shift: Any, before: Any, earlier: Any,
     scratch: Any, arrived: Any, sums: Any, phases: Any,
 ) -> None:  # fmt: skip
-    """Row j from the sums and phases of the row before, times `shift`."""
+    """Fill row j from the sums and phases of the row before, times `shift`."""
     n = cells.size // 4 - 1
     chains, parts = sums.size // (n + 1), phases.size // sums.size
     scaled, still, y = scratch[: sums.size], scratch[sums.size :], at + place_of(j, 0, line)
@@ -226,7 +226,7 @@ def fill_next(
 
 @helper
 def scale(sums: Any, largest: Any, shift: Any, exponents: Any) -> None:
-    """shift = what brings the sums of a row to about 2**ROW_BITS; it is in exponents, too."""
+    """shift = the factors that bring a row's sums to about 2**ROW_BITS; `exponents` undo them."""
     chains = shift.size
     for k in range(chains):
         largest[k] = 0.0
@@ -242,7 +242,7 @@ def scale(sums: Any, largest: Any, shift: Any, exponents: Any) -> None:
 def fill_together(
     cells: Any, line: Any, weights: Any, at: Any, exponents: Any, work: Any, masses: Any
 ) -> None:
-    """Chains of some totals, whose numbers are `at`, at + 1, ...
+    """Fill the chains of the totals with the numbers `at`, at + 1, ...
 
     masses = upper bounds of their sums in units of 2**exponents. work: SHIFT of each row,
     then B, sums, phases; then scratch.
@@ -284,8 +284,8 @@ def exponent_of(x: Any) -> Any:
 def weigh(bounds: Any, line: Any, rate: Any, log_ways: Any, state: Any, work: Any) -> Any:
     """bounds = masses of chains and of the rest, in units of 2**state[UNIT].
 
-    Returns how much farther ranks and totals have to be for the rest to be light. The rest has
-    `slots` totals of exp(log_ways - rate * reach) at most.
+    Returns how many nats farther ranks and totals have to reach for the rest to be light. The rest
+    has `slots` totals of at most exp(log_ways - rate * reach) each.
     """
     chains, m = bounds.size - 1, line[M]
     exponents = state[HEAD : HEAD + chains]
@@ -304,7 +304,7 @@ def weigh(bounds: Any, line: Any, rate: Any, log_ways: Any, state: Any, work: An
         whole += bounds[k]
     slots = chains + (0 if line[KNOWN] == 1 else 4)
     nats = log_ways + log_one(np.float64(slots)) - rate * np.float64(state[FAR])
-    nats = nats - np.float64(unit) * LN2 if line[KNOWN] == 0 else -1000.0  # no ranks are left
+    nats = nats - np.float64(unit) * LN2 if line[KNOWN] == 0 else -1000.0  # no rest
     bounds[chains] = exp_one(min(max(nats + 2.0**-20, -600.0), 600.0))
     state[FITS], state[UNIT] = 1 if fits else 0, unit
     extra_nats = nats - log_one(whole) + REST_NATS
@@ -316,10 +316,10 @@ def fill_few(
     points: Any, size: Any, line: Any, rate: Any, log_ways: Any, weights: Any, cells: Any,
     state: Any, work: Any, masses: Any,
 ) -> Any:  # fmt: skip
-    """The cells and chains of sorted records, and masses, the last one the rest's; how many.
+    """Fill the cells and chains of sorted records, and masses, the last of them the rest's.
 
-    state = whether they fit, the number of the first total, how many there are, how far they
-    reach, the unit of masses, exponents of all.
+    Returns how many chains there are. state = whether they fit, the number of the first total, how
+    many totals there are, how far they reach, the unit of masses, the exponents of all.
     """
     n, step = np.int64(points.size), line[STEP]
     list_cells(points, size, line[LEFT], cells)
@@ -352,7 +352,7 @@ def take_chain(
     k: Any, n: Any, line: Any, wholes: Any, weights: Any, state: Any, work: Any, ints: Any,
     floats: Any, arrived: Any, phases: Any, sums: Any,
 ) -> Any:  # fmt: skip
-    """The rows of the chain of one total, as `chain.py` has them; its bound."""
+    """Copy the rows of the chain of one total to arrays as in `chain.py`; returns its bound."""
     m, chains, totals = line[M], state[CHAINS], line[TOTALS]
     wide, parts, length = m + 1, max(m, 2) + 2, (n + 1) * m
     t = state[AT] + k
@@ -399,7 +399,7 @@ def few_rows(
 
 @helper
 def choose_mass(masses: Any, word: Any) -> Any:
-    """The mass that a word chooses; -1 where that is not sure."""
+    """The index of the mass that a word chooses; -1 if that is not certain."""
     bound = 0.0
     for k in range(masses.size):
         bound += masses[k]
@@ -418,7 +418,7 @@ def draw_few(
     masses: Any, words: Any, ints: Any, floats: Any, arrived: Any, phases: Any, sums: Any,
     rank: Any, phase: Any, out: Any,
 ) -> Any:  # fmt: skip
-    """out = a draw's points, and its total if there is room; DONE, AGAIN or OPEN."""
+    """out = a draw's points, and its total if there is room; returns DONE, AGAIN or OPEN."""
     m = line[M]
     k = choose_mass(masses, words[0])
     if k < 0 or k == masses.size - 1 or masses[k] <= MIN_MASS:

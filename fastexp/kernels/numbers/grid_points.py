@@ -1,12 +1,12 @@
 """Sorted records to distinct grid points: the map of `Grid.index`, and run lengths.
 
 Point t is the number (A + t * S) / D, released as float64(A + t * S) / D, correctly rounded on
-the grids that come here. A record's point is estimated; then exact comparisons decide
+the grids of this module. A record's point is estimated; then exact comparisons decide
 (`reaches`), whatever the estimate was:
 
 * nearest: a record is compared with the middle of two points, N / (2 * D) with an integer N,
-  by the sign of record * 2 * D - N. The product is a double and its rounding error, another
-  double (Dekker 1971), so the sign is that of the exact numbers;
+  by the sign of record * 2 * D - N. The product is the sum of a double and its rounding error,
+  another double (Dekker 1971), so the sign is that of the exact numbers;
 * below: a record is compared with the points as they are released.
 """
 
@@ -31,16 +31,16 @@ from ..._compiler.jit import (
 )
 
 # Of a unit (`new_unit`). FLOATS: whether records are doubles; ODD: 0, or D without its factors of
-# 2; BELOW: whether a record counts at the largest point that is not above it.
+# 2; BELOW: whether a record counts at the largest point not above it.
 A, S, LAST, FLOATS, ODD, BELOW = 0, 1, 2, 3, 4, 5
-# Of a scale (`new_scale`). D: without ODD; SHARE: points a unit of the records; TWICE: 2 * D, with
-# ODD.
+# Of a scale (`new_scale`). D: without its factor ODD; SHARE: points for each unit of the records;
+# TWICE: 2 * D, with its factor ODD.
 D, LOW, HIGH, SHARE, TWICE = 0, 1, 2, 3, 4
-SPLIT = np.float64((1 << 27) + 1)  # parts a double in two of 26 bits
+SPLIT = np.float64((1 << 27) + 1)  # splits a double into two of 26 bits
 MAX_EXACT = np.int64(1 << 53)
 LEAST_QUOTIENT = np.int64(1 << 55)
-FARTHEST = np.int64(1 << 42)  # points of a grid whose places are estimated
-MARGIN = 2.0**-7  # of a step: estimates are nearer than that
+FARTHEST = np.int64(1 << 42)  # points below which the places of a grid are estimated
+MARGIN = 2.0**-7  # steps: estimates are off by less
 
 
 def new_unit(
@@ -61,8 +61,8 @@ def new_scale(
 def wide_point(number: Any, odd: Any) -> Any:
     """number / odd, correctly rounded, for |number| < 2**62 and odd < 2**29.
 
-    Both are doubles, or the quotient is made of 55 to 62 bits, the last of which says whether
-    something is left, and is rounded once.
+    Either both are doubles, or the quotient is computed to 55 to 62 bits, the last of which is 1
+    if there is a remainder, and rounded once.
     """
     n = abs(number)
     if n <= MAX_EXACT:
@@ -122,7 +122,7 @@ def reaches(x: Any, t: Any, unit: Any, scale: Any) -> Any:
 
 @helper
 def rounding(unit: Any) -> Any:
-    """What is added to a place on the grid, in steps, before it is rounded down."""
+    """The number of steps that is added to a place on the grid before it is rounded down."""
     return 0.5 if unit[BELOW] == 0 else 0.0
 
 
@@ -152,7 +152,7 @@ def estimates(unit: Any, scale: Any) -> Any:
 
 @helper
 def index_all(bits: Any, unit: Any, scale: Any, out: Any) -> None:
-    """out[i] = the grid index of record i: as estimated, where that is beyond doubt."""
+    """out[i] = the grid index of record i: the estimate, if that is certain."""
     wide_vectors()
     low, high, share, shift = scale[LOW], scale[HIGH], scale[SHARE], rounding(unit)
     margin = MARGIN if estimates(unit, scale) else 1.0

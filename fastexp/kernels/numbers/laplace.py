@@ -1,15 +1,15 @@
 """Laplace noise on grid points by inversion, where a word of 64 bits decides a draw.
 
-The twin, `reference/exact_laplace.py`, says what is drawn, and takes over each draw that is left
-OPEN here, with the same words. In float64, with a = rate, T = exp(lean), V = word / 2**64 and
+The twin, `reference/exact_laplace.py`, says what is drawn and decides each draw that is left OPEN
+here, with the same words. In float64, with a = rate, T = exp(lean), V = word / 2**64 and
 Q = exp(-a * points) of each side:
 
     s = Q + V * ((1 - Q) + (1 - Q of the right) / T) on the left, where that is below 1;
     else s = Q + (1 - V) * ((1 - Q) + (1 - Q of the left) * T), on the right;
     block = floor(x), x = -ln(s) / width, width = a * block.
 
-**Errors.** Let the word be at least 2**44, or on the right its complement. Then s >= 2**-20, so
--ln(s) < 14, of which the errors are:
+**Errors.** Let the word, or on the right its complement, be at least 2**44. Then s >= 2**-20, so
+-ln(s) < 14. Its errors are:
 
 * of V, whose further digits are not known: 2**-44, and 2**-53 of its conversion;
 * of T: lean has three roundings and exp 2 ulp, so |lean| * 2**-51.4 + 2**-51. That is 2**-45.3 for
@@ -23,11 +23,11 @@ Q = exp(-a * points) of each side:
 * of the logarithm, 2 ulp: 2**-47; of the products and sums in s: 2**-51.
 
 That is less than 2**-43.2. Width has three roundings with the division, x one more: 14 * 2**-50.9.
-So x is off by less than 2**-43 / width, and its digits say the block unless they are within
+So x is off by less than 2**-43 / width, and it decides the block unless it is within
 MARGIN / width of an integer. That holds at 0 too, where s of the wrong side would be above 1.
 
-A draw is left open in some 2**-19 + 2**-41 / width of cases, and if its coin may refuse it, in
-`width` of them.
+A draw is left open in some 2**-19 + 2**-41 / width of cases, and also if its coin may refuse it:
+in a share `width` of cases.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from ..bits.logexp import exp_one, log_one
 
 OPEN = np.int64(-(2**63))  # no index of a point
 WORDS = 3  # of a draw from blocks: V, a place, a coin
-MIN_WORD = np.uint64(1 << 44)  # words below leave too little of V
+MIN_WORD = np.uint64(1 << 44)  # smaller words have too few digits of V
 UNIT = 2.0**-64
 MARGIN = 2.0**-42
-STEEPEST = 700.0  # nats, at which exp neither ends nor overflows
-SLACK = 2.0**-48  # of a coin and its bound, whose roundings are below 2**-51
+STEEPEST = 700.0  # nats, at which exp neither underflows nor overflows
+SLACK = 2.0**-48  # of a coin and its bound, whose rounding errors are below 2**-51
 
 
 @helper
