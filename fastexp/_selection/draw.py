@@ -148,7 +148,7 @@ def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArra
         return fill(0, 1, first, out[first * alias.DRAWS : last * alias.DRAWS])
 
     if rows.rows == 1 and threads > 1 and size >= plan.THREADED_DRAWS:
-        out.fill(0)  # else threads wait for each other at new pages, and it all takes twice as long
+        out.fill(0)  # else threads wait for each other at new pages: twice the time over all
         slow_draws = in_parts(blocks, -(-size // alias.DRAWS), threads)
     else:
         slow_draws = rows.parts(part, rows.threads(threads, size))

@@ -93,7 +93,7 @@ class Rows:
         control, count = new_control(precision, size is None), 1 if size is None else size
         out = np.empty(self.rows * count, np.int64)
         if self.threads(threads) > 1:
-            out.fill(0)  # threads that touch new pages at once wait for each other
+            out.fill(0)  # else threads wait for each other at new pages
 
         def part(first: int, last: int) -> int:
             chosen = out[first * count : last * count]

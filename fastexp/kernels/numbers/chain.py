@@ -241,7 +241,7 @@ def fill_arrived(
 
 @helper
 def add_last(a: Any, most: Any, least: Any, ints: Any, floats: Any, rate: Any) -> Any:
-    """The sum of the last row's cells, the outcomes of cell x with most - x records above them."""
+    """The weighted sum of the last row's cells; cell x has most - x records above it."""
     value, m = 0.0, ints.size // 5 - 1
     for x in range(most - least + 1):
         value += a[x] * phi(most - x, m, ints, floats, rate)

@@ -24,7 +24,7 @@ LEFT, RIGHT = 2, 9  # where a side's numbers begin
 
 @helper
 def side(ranks: Any, form: Any, at: Any, empty: Any) -> Any:
-    """The distance of a point as the records on one side give it."""
+    """The distance that the records on one side give a point."""
     y = form[at + S] * ranks
     if y < form[at + GATE]:
         return np.int64(0)

@@ -51,7 +51,7 @@ from .envelope import (
 from .rounds import HEADER, power
 
 CACHED_BITS = 15  # column bits of a table of 256 KiB; entries of a larger one are prefetched
-AHEAD = 16  # draws from prefetch to use; with 2**20 columns it takes 0.5 of the time
+AHEAD = 16  # draws between prefetch and use: 0.5 of the time of 2**20 columns
 DRAWS = 4096  # draws of one substream; part of the stream format
 MARGIN = 1.0 - 2.0**-30  # share of the cells to fill, so that rounding cannot overfill the table
 DOUBT = 16  # cells kept free for each candidate's doubtful part

@@ -66,7 +66,7 @@ def noise_of(kind: Any, word: Any, extra_word: Any) -> Any:
 
 @helper
 def threshold(gap: Any) -> Any:
-    """A word: all words above it have a noise below `gap`."""
+    """A word above which all words have a noise below `gap`."""
     g = gap - MARGIN
     return np.uint64(exp_one(-g) * 18446744073709551616.0) if g > MARGIN else ALL
 

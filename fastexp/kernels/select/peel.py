@@ -19,7 +19,7 @@ from .envelope import ROUNDING_MODE, TAIL, add, draw, rounds_to_nearest, scan, s
 
 FRESH = -1  # instead of the last candidate: no block is scanned yet
 SETTLED = -2  # likewise: blocks are settled, without the candidates that are selected
-COARSE = 20  # bits: blocks are settled anew at a mean bound below 2**20, of which 5 are 5e-6
+COARSE = 20  # bits: blocks are settled anew if the mean bound is below 2**20; 5 are 5e-6 of that
 
 
 @helper

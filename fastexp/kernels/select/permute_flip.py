@@ -141,7 +141,7 @@ def flip_block(
     b: Any, bits: Any, kind: Any, rate: Any, no_base: Any, best: Any, words: Any, tried: Any,
     failed: Any, tests: Any, wanted: Any, control: Any, work: Any,
 ) -> Any:  # fmt: skip
-    """(how many successes block b has, or UNSURE; exact tests so far; its success `wanted`)."""
+    """(number of successes of block b or UNSURE, exact tests so far, success number `wanted`)."""
     part = bits[b * BLOCK : (b + 1) * BLOCK]
     heights, weights = as_floats(work[: part.size]), work[BLOCK : BLOCK + part.size]
     fill_heights(part, kind, best, rate, no_base, heights)
