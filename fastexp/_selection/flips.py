@@ -35,7 +35,7 @@ class Flips:
         for place in np.flatnonzero(coins == kernels.OPEN):
             coins[place] = exact.flip(self.epsilon, self.cut, 8 + self.width, word)
 
-    def one(self) -> int:
+    def fresh_coin(self) -> int:
         """One coin from the operating system's randomness, without an array."""
         low, high = os_pair()
         lead = ((high & 255) << WIDTH | low) >> WIDTH - self.width
@@ -43,7 +43,7 @@ class Flips:
             return int(exact.flip(self.epsilon, lead, 8 + self.width, os_word))
         return int(lead < self.cut)
 
-    def fresh(self, count: int) -> AnyArray:
+    def fresh_coins(self, count: int) -> AnyArray:
         """`count` coins from the operating system's randomness, as bytes 0 and 1."""
         words = os_words(-(-count // 8))
         coins = np.empty(words.size, np.uint64)
@@ -59,13 +59,15 @@ class Flips:
     def release(self, bits: AnyArray, threads: int) -> IntArray:
         """Each of the bits (bytes 0 and 1), flipped where its own fresh coin is 1."""
         if bits.size <= CHUNK_BITS:
-            return (bits ^ self.fresh(bits.size)).astype(np.int64)
+            return (bits ^ self.fresh_coins(bits.size)).astype(np.int64)
         out = np.empty(bits.size, np.int64)
 
         def part(first: int, last: int) -> int:
             for start in range(first * CHUNK_BITS, min(last * CHUNK_BITS, bits.size), CHUNK_BITS):
                 true = bits[start : start + CHUNK_BITS]
-                np.bitwise_xor(true, self.fresh(true.size), out=out[start : start + CHUNK_BITS])
+                np.bitwise_xor(
+                    true, self.fresh_coins(true.size), out=out[start : start + CHUNK_BITS]
+                )
             return 0
 
         in_parts(part, -(-bits.size // CHUNK_BITS), threads if bits.size >= THREADED else 1)
