@@ -1,4 +1,4 @@
-"""Many draws from each of some rows by alias tables, and exactly what they leave open."""
+"""Many draws from each of several rows by alias tables; draws that they leave open, exactly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .weighting import Weighting
 
 
 class Spares:
-    """Further words of the substreams of draws that need more than their own, in order."""
+    """Further words for draws that need more than one, in the order of each substream."""
 
     def __init__(self, stream: WordArray) -> None:
         self._stream, self._number = stream, -1
@@ -38,7 +38,7 @@ def fill(
     out: IntArray,
     work: IntArray,
 ) -> int:
-    """out = draws of each row from substream `first` on, k where one is slow; how many are."""
+    """out = draws of each row from substream `first` on, k for a slow one; returns how many are."""
     slow: int = alias.alias_rows(
         bits, kind, weighting.log2_base, weighting.rate_log2, seeds, *shape, first, out, work
     )
@@ -65,7 +65,7 @@ class Table:
         self.weights, self.entries = alias.table_in(work, column_bits)
 
     def settle(self, out: IntArray, stream: WordArray) -> None:
-        """Decide the slow draws, with words from 4,096 on of their substream, in order."""
+        """Decide the slow draws, in order, with the words from 4,096 on of their substreams."""
         spares, sums = Spares(stream), self.doubt_sums()
         for t in np.flatnonzero(out == self.scan.bits.size).tolist():
             out[t] = self._settle_one(spares.of(t), sums)
@@ -85,7 +85,7 @@ class Table:
                 return index
 
     def doubt_sums(self) -> IntArray:
-        """The cumulative sums of D, the cells a candidate may claim beyond its certain ones."""
+        """The cumulative sums of D, the cells that a candidate may claim besides its own."""
         least = self.weights[: self.scan.bits.size]
         doubts = 2 * ((least + 2) >> SLACK) + 7
         base = self.scan.weighting.base

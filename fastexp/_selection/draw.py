@@ -1,9 +1,9 @@
 """Finite selections, from utilities as bits to indices: releases, or reproducible draws.
 
-A release of one row: `envelope_block` or `envelope_one` in one call, or the threads of `scan.py`,
-two words of the operating system, and an index or the exact test. Simulated draws: one or a few
-a row by `rows.py`, of a few short rows in a call each (`_single`), many by an alias table
-(`alias_table.py`), or the largest Gumbel key.
+A release of one row takes two words of the operating system and one call of `envelope_block` or
+`envelope_one`, or the threads of `scan.py`; a draw that its bounds leave open takes the exact test.
+Simulated draws are made by `rows.py` (one or a few a row), by a call for each row (`_single`, a few
+short rows), by an alias table (`alias_table.py`, many draws), or by the largest Gumbel key.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def release(bits: WordArray, kind: int, weighting: Weighting, threads: int = 1) 
 
 
 def _block(bits: WordArray, kind: int, weighting: Weighting, low: int, high: int) -> int:
-    """The index of a first round of a block without a base, or of further rounds."""
+    """The index of a first round of a block without a base, with further rounds if need be."""
     status: int = envelope.envelope_block(bits, kind, weighting.rate_log2, low, high)
     if status >= 0:
         return status
@@ -65,17 +65,17 @@ def release_rows(bits: WordArray, kind: int, weighting: Weighting, threads: int)
     out = np.empty(rows.rows, np.int64)
 
     def part(first: int, last: int) -> int:
-        some, two_each = rows.some(first, last), words[2 * first : 2 * last]
+        part_bits, part_words = rows.some(first, last), words[2 * first : 2 * last]
         chosen, store = out[first:last], storage(rows.k)
         status: int = envelope.envelope_rows(
-            some, rows.kind, w.log2_base, w.rate_log2, plan.SCALE, two_each, chosen, store
+            part_bits, rows.kind, w.log2_base, w.rate_log2, plan.SCALE, part_words, chosen, store
         )
         return status
 
     check(min(rows.parts(part, rows.threads(threads))))
-    for row in np.flatnonzero(out < 0):  # some 1e-7 of them
-        two = words[2 * row : 2 * row + 2]
-        out[row] = _first_round(rows.row(int(row)), rows.kind, w, two)
+    for row in np.flatnonzero(out < 0):  # about one row in 1e7
+        row_words = words[2 * row : 2 * row + 2]
+        out[row] = _first_round(rows.row(int(row)), rows.kind, w, row_words)
     return out
 
 
@@ -95,13 +95,13 @@ def simulate(
     bits: WordArray, kind: int, weighting: Weighting, sampling: Sampling
 ) -> int | IntArray:
     size, rng, streams, threads, method = sampling
-    one = size is None and method is None and weighting.base is None
+    is_one_draw = size is None and method is None and weighting.base is None
     workers = 1 if type(threads) is int and threads == 1 else validate.threads(threads)
-    if one and bits.size <= BLOCK and bits.ndim == 1:
+    if is_one_draw and bits.size <= BLOCK and bits.ndim == 1:
         name = 0 if streams is None else validate.streams(streams, 1).item()
         return _single(bits, kind, weighting, seed_words(rng), name)
     rows = Rows(bits, kind, weighting)
-    if one and rows.k <= BLOCK and rows.rows <= plan.FEW_ROWS:
+    if is_one_draw and rows.k <= BLOCK and rows.rows <= plan.FEW_ROWS:
         names, seed = validate.streams(streams, rows.rows).tolist(), seed_words(rng)
         each = enumerate(names)
         return np.array(
@@ -112,7 +112,7 @@ def simulate(
 
 
 def _single(bits: WordArray, kind: int, weighting: Weighting, seed: WordArray, name: int) -> int:
-    """One draw of a row of at most a block without a base, which is a call of its own."""
+    """One draw from a row of at most a block without a base, which has a kernel of its own."""
     status: int = single.single_draw(bits, kind, weighting.rate_log2, seed, ROW, name)
     if status >= 0:
         return status
@@ -135,8 +135,10 @@ def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArra
 
     def fill(first: int, last: int, start: int, chosen: IntArray) -> int:
         work = np.empty(alias.work_size(rows.k, shape[0]), np.int64)
-        some, names = rows.some(first, last), some_seeds(seeds, first, last)
-        return alias_table.fill(some, rows.kind, rows.weighting, names, shape, start, chosen, work)
+        part_bits, names = rows.some(first, last), some_seeds(seeds, first, last)
+        return alias_table.fill(
+            part_bits, rows.kind, rows.weighting, names, shape, start, chosen, work
+        )
 
     def part(first: int, last: int) -> int:
         return fill(first, last, 0, out[first * size : last * size])
@@ -146,7 +148,7 @@ def _by_tables(rows: Rows, seeds: WordArray, size: int, threads: int) -> IntArra
         return fill(0, 1, first, out[first * alias.DRAWS : last * alias.DRAWS])
 
     if rows.rows == 1 and threads > 1 and size >= plan.THREADED_DRAWS:
-        out.fill(0)  # threads that touch new pages at once wait for each other, 2x over all
+        out.fill(0)  # else threads wait for each other at new pages: twice the time over all
         slow_draws = in_parts(blocks, -(-size // alias.DRAWS), threads)
     else:
         slow_draws = rows.parts(part, rows.threads(threads, size))

@@ -1,4 +1,4 @@
-"""Flips of randomised response: which coins are thrown with which words, and the last ones.
+"""Flips of randomised response: the words of each coin, and the coins that they leave open.
 
 The coins and their format are in `kernels/select/flips.py`; here are the threads, and the exact
 test of the coins (one of 2**72) that 72 random bits leave open.
@@ -17,7 +17,7 @@ from ..kernels.select import flips as kernels
 from ..reference import exact
 
 CHUNK_BITS = 1 << 16  # bits of a release that lie in the cache together; a multiple of 8
-THREADED = 1 << 18  # from about so many bits on a second thread pays (0.3 ms of work)
+THREADED = 1 << 18  # bits from which a second thread pays (0.3 ms of work)
 WIDTH = 64  # bits of a second word; fewer in tests only
 
 
@@ -31,11 +31,11 @@ class Flips:
         self.unused = np.uint64(64 - width)
 
     def settle(self, coins: AnyArray, word: exact.NextWord) -> None:
-        """Decide the coins that are open still, in their order, by as many words as needed."""
+        """Decide the coins that are still open, in order, with as many words as they need."""
         for place in np.flatnonzero(coins == kernels.OPEN):
             coins[place] = exact.flip(self.epsilon, self.cut, 8 + self.width, word)
 
-    def one(self) -> int:
+    def fresh_coin(self) -> int:
         """One coin from the operating system's randomness, without an array."""
         low, high = os_pair()
         lead = ((high & 255) << WIDTH | low) >> WIDTH - self.width
@@ -43,7 +43,7 @@ class Flips:
             return int(exact.flip(self.epsilon, lead, 8 + self.width, os_word))
         return int(lead < self.cut)
 
-    def fresh(self, count: int) -> AnyArray:
+    def fresh_coins(self, count: int) -> AnyArray:
         """`count` coins from the operating system's randomness, as bytes 0 and 1."""
         words = os_words(-(-count // 8))
         coins = np.empty(words.size, np.uint64)
@@ -57,15 +57,17 @@ class Flips:
         return coin_bytes
 
     def release(self, bits: AnyArray, threads: int) -> IntArray:
-        """Each of the bits (bytes 0 and 1), with a fresh coin of its own."""
+        """Each of the bits (bytes 0 and 1), flipped where its own fresh coin is 1."""
         if bits.size <= CHUNK_BITS:
-            return (bits ^ self.fresh(bits.size)).astype(np.int64)
+            return (bits ^ self.fresh_coins(bits.size)).astype(np.int64)
         out = np.empty(bits.size, np.int64)
 
         def part(first: int, last: int) -> int:
             for start in range(first * CHUNK_BITS, min(last * CHUNK_BITS, bits.size), CHUNK_BITS):
                 true = bits[start : start + CHUNK_BITS]
-                np.bitwise_xor(true, self.fresh(true.size), out=out[start : start + CHUNK_BITS])
+                np.bitwise_xor(
+                    true, self.fresh_coins(true.size), out=out[start : start + CHUNK_BITS]
+                )
             return 0
 
         in_parts(part, -(-bits.size // CHUNK_BITS), threads if bits.size >= THREADED else 1)
@@ -92,9 +94,9 @@ class Flips:
         def part(first: int, last: int) -> int:
             words = np.empty(kernels.FIRST, np.uint64)
             places = np.empty(kernels.COINS, np.int64)
-            some = coins[first * kernels.FIRST : last * kernels.FIRST]
+            part_coins = coins[first * kernels.FIRST : last * kernels.FIRST]
             if kernels.flips_fill(
-                stream, first, self.top, self.low, self.unused, some, words, places
+                stream, first, self.top, self.low, self.unused, part_coins, words, places
             ):
                 for number in range(first, last):
                     block = coin_bytes[number * kernels.COINS : (number + 1) * kernels.COINS]

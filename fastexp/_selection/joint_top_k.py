@@ -1,19 +1,21 @@
-"""Joint top-k: a slice by integer bounds and an exact coin, then an even sequence within it.
+"""Joint top-k: a slice by integer bounds and an exact coin, then a uniform sequence within it.
 
-Of slices v with N(v) sequences each (`tests/twins/joint_top_k.py`) one is drawn with weight
-N(v) * q**v, q = exp(-rate). They lie in cells of `width` each. A cell has an integer B of at least
-2**scale * N(its last v) * q**(its first v); a cell is drawn with probability proportional to B, a
-slice of it evenly, and accepted where what is left below B is less than 2**scale * N(v) * q**v: if
-it is below a certified bound at once, else by the exact coin. What lies beyond the cells has B = 1.
+Slice v has N(v) sequences (`tests/twins/joint_top_k.py`) and the weight N(v) * q**v,
+q = exp(-rate). Slices lie in cells of `width` slices each. A cell has an integer B of at least
+2**scale * N(its last v) * q**(its first v). A cell is drawn with probability proportional to B, and
+a slice of it uniformly. The slice is accepted if the draw's remainder, an integer below B, is less
+than 2**scale * N(v) * q**v: at once if it is below a certified bound, else by the exact coin. All
+slices beyond the cells together, the *rest*, have B = 1.
 
-**Beyond.** The slice is `first` + 2**j * m + u with m of fair coins and an even u < 2**j, where
-q**(2**j) < 1/2. N is at most d**k, and `first` such that 2**scale * d**k * q**first * 2**(j + 1)
+**The rest.** Its slice is `first` + 2**j * m + u with m by fair coins and a uniform u < 2**j, where
+q**(2**j) < 1/2. N is at most d**k, and `first` is such that 2**scale * d**k * q**first * 2**(j + 1)
 is at most 1. So the coin of N(v) * q**v over the probability of v needs no more than B = 1. It
-is divided by the width of a cell, as a slice within one has that part of the cell's draws.
+is divided by the width of a cell, as a slice within a cell gets that share of the cell's draws.
 
-**Bounds.** N is a product of k integers as floats, its exponent kept apart: a relative error below
-k * 2**-52. Logarithms to base 2 are below M = 2 * (k * log2(d) + 200), and their sum errs by less
-than 8 * M * 2**-53. With k <= MOST and d < 2**40 a weight's relative error is below 2**-28.
+**Bounds.** N is a product of k integers as floats, with its exponent kept apart: its relative error
+is below k * 2**-52. Logarithms to base 2 are below M = 2 * (k * log2(d) + 200), and their sum errs
+by less than 8 * M * 2**-53. With k <= MAX_PLACES and d < 2**40 a weight's relative error is below
+2**-28.
 """
 
 from __future__ import annotations
@@ -43,34 +45,34 @@ from .rows import Rows
 from .scan import MASK_64, check
 from .weighting import Weighting
 
-MAX_PLACES = 1 << 14  # places
-CELLS = 1 << 16  # from so many slices on a cell has several
-MOST_STEPS = 1 << 32  # of places and cells: some 2 s
-MOST_WIDE = 1 << 28  # the same of wide cells: some 4 s
+MAX_PLACES = 1 << 14  # places for which the bounds are proved
+CELLS = 1 << 16  # slices above which a cell may have several
+MAX_STEPS = 1 << 32  # places times cells: some 2 s
+MAX_WIDE_STEPS = 1 << 28  # places times wide cells: some 4 s
 SLACK = int(kernels.SLACK)
-SPARE = 8  # words of a draw beside one a place, for those that are refused
-THREADED = 1 << 14  # places of all draws
+SPARE = 8  # words of a draw besides one a place, in case words are refused
+THREADED = 1 << 14  # places of all draws above which threads are started
 NO_WORDS: WordArray = np.empty(0, np.uint64)
 NO_RANKS: IntArray = np.empty(0, np.int64)
 
 
 class Plan(NamedTuple):
-    """What is public of the cells."""
+    """The public numbers of the cells."""
 
     shift: int  # a cell has 2**shift slices
-    cells: int  # but the last one
+    cells: int  # without the rest
     halving: int  # j
     scale: int
 
 
-@lru_cache(maxsize=256)  # of public numbers; a Fraction takes longer to look up than to compute
+@lru_cache(maxsize=256)  # of public numbers; looking up a Fraction takes longer than computing
 def plan_of(places: int, size: int, rate: float) -> Plan:
-    """Cells so many and so wide that the rest needs B = 1, and rejections are rare.
+    """The number and width of cells such that B = 1 suffices for the rest and rejections are rare.
 
-    Where one slice a cell would be too many, cells have the greatest width w with rate * w <= 1/8.
-    B of a cell is at most exp(1/4) of what the next one's weights sum to, on an average slice of
-    it, whatever N does: so three of four draws are accepted. The rate may be rounded: 0.7 for
-    ln 2, and a slice more, are more than enough for it.
+    If cells of one slice would be too many, cells have the greatest width w with rate * w <= 1/8.
+    B of a cell is then at most exp(1/4) times the average weight of a slice of the next cell,
+    however N grows: so three of four draws are accepted. The rate may be rounded: 0.7 for ln 2,
+    and one slice more, are more than enough for that.
     """
     halving = (ceil(0.7 / rate) - 1).bit_length()
     slices = ceil((places * log(size) + 0.7 * (halving + 64)) / rate) + 1
@@ -84,7 +86,7 @@ def plan_of(places: int, size: int, rate: float) -> Plan:
 def takes_long(places: int, size: int, rate: float) -> bool:
     """Whether the bounds of a draw take more than some seconds; public."""
     shift, cells, _, _ = plan_of(places, size, rate)
-    return places * cells > (MOST_WIDE if shift else MOST_STEPS)
+    return places * cells > (MAX_WIDE_STEPS if shift else MAX_STEPS)
 
 
 class Slices:
@@ -98,7 +100,7 @@ class Slices:
     def _run(
         self, words: WordArray, out: IntArray, stream: WordArray = NO_WORDS, first: int = 0
     ) -> None:
-        """Bounds of the cells, if there are none yet, and draws by them; as `joint_draws`."""
+        """Fill the bounds of the cells, if there are none yet, and draw, as `joint_draws` does."""
         places, (_, cells, _, scale) = self._places, self._plan
         slots = 2 << (2 * places).bit_length()
         work = np.empty(max(4 * cells, 2 * (cells + places), places + slots), np.int64)
@@ -133,7 +135,7 @@ class Slices:
 
     @cached_property
     def _gaps(self) -> WordArray:
-        """How far each is behind the first."""
+        """How far each count, in order, is below the greatest."""
         ordered = self._counts[self._order].view(np.uint64)
         return np.asarray(ordered[0] - ordered)
 
@@ -177,7 +179,7 @@ class Slices:
                     coins += 1
                 v = (cells << shift) + (coins << halving) + _bits(halving, words)
                 factor = 2 << coins + halving
-                height -= shift  # as each slice of a cell has a 2**shift-th of its B
+                height -= shift  # each slice of a cell gets a 2**shift-th of its draws
             reach = self.reach(v)
             if shift == 0 and rho + 1 <= bound - (bound >> SLACK - 1) - 4:
                 return reach
@@ -187,7 +189,7 @@ class Slices:
                 return reach
 
     def ranks(self, words: exact.NextWord) -> list[int]:
-        """Ranks of a draw, exactly: places swapped as Fisher and Yates do."""
+        """The ranks of a draw, exactly, by Fisher and Yates' swaps."""
         ranks: list[int] = []
         swapped: dict[int, int] = {}
         for i, size in enumerate(self._slice(words)):
@@ -204,7 +206,7 @@ class Slices:
             return 0
 
         if self._plan.shift == 0:
-            self._bounds  # noqa: B018  # are there before threads look
+            self._bounds  # noqa: B018  # computed before threads read them
             in_parts(part, count, threads if count * self._places > THREADED else 1)
         for t in np.flatnonzero(out[:, 0] == kernels.OPEN):
             out[t] = self.ranks(Spare(stream, int(t), 0))
@@ -213,14 +215,14 @@ class Slices:
     def _words(self) -> WordArray:
         return np.empty(self._places + SPARE + self._places % 2, np.uint64)
 
-    def draw(self, words: WordArray, more: exact.NextWord) -> IntArray:
-        """The items of one draw from words, one a place and one at the least, and from more."""
+    def draw(self, words: WordArray, next_word: exact.NextWord) -> IntArray:
+        """The items of one draw from `words`, at least one more than places, then `next_word`."""
         out = np.empty(self._places, np.int64)
         out[0] = kernels.OPEN
         if self._plan.shift == 0:
             self._run(words, out)
         if out[0] == kernels.OPEN:
-            return self._order[self.ranks(chain(words.tolist(), iter(more, None)).__next__)]
+            return self._order[self.ranks(chain(words.tolist(), iter(next_word, None)).__next__)]
         return out
 
     def sample(self, stream: WordArray, count: int, threads: int) -> IntArray:
@@ -231,15 +233,15 @@ class Slices:
         return self.draw(words, Spare(stream, 0, words.size))
 
 
-def reached(gaps: WordArray, some: WordArray, more: np.uint64) -> IntArray:
-    """How many of sorted gaps are at most each of some, and so much more."""
-    limits = some + more
-    limits[limits < more] = MASK_64
+def reached(gaps: WordArray, starts: WordArray, distance: np.uint64) -> IntArray:
+    """For each start, how many of the sorted gaps are at most the start plus `distance`."""
+    limits = starts + distance
+    limits[limits < distance] = MASK_64
     return np.asarray(gaps.searchsorted(limits, "right"))
 
 
 def _below(bound: int, words: exact.NextWord) -> int:
-    """An even integer below `bound` < 2**63; no word for a bound of 1."""
+    """A uniform integer below `bound` < 2**63; a bound of 1 takes no word."""
     if bound == 1:
         return 0
     while (value := exact.below(bound, words(), 64)) is None:
@@ -250,20 +252,20 @@ def _below(bound: int, words: exact.NextWord) -> int:
 def _bits(count: int, words: exact.NextWord) -> int:
     value = 0
     for first in range(0, count, 64):
-        some = min(count - first, 64)
-        value = value << some | words() >> 64 - some
+        width = min(count - first, 64)
+        value = value << width | words() >> 64 - width
     return value
 
 
 def ordered(bits: WordArray, kind: int) -> IntArray:
-    """Counts as signed integers that differ by as much."""
+    """Counts as signed integers with the same differences."""
     return (bits if kind == SIGNED else bits ^ SIGN).view(np.int64)
 
 
 def release(
     bits: WordArray, kind: int, weighting: Weighting, places: int, threads: int
 ) -> IntArray:
-    """An ordered selection, of each row of a matrix, from the operating system's randomness."""
+    """An ordered selection, or one for each row of a matrix, from the system's randomness."""
     if bits.ndim == 2:
         rows = [release(row, kind, weighting, places, threads) for row in bits]
         return np.array(rows, np.int64).reshape(-1, places)
@@ -277,8 +279,8 @@ def simulate(
     places: int, bits: WordArray, kind: int, weighting: Weighting, sampling: Sampling
 ) -> IntArray:
     if places == 1:
-        one = simulate_one(bits, kind, weighting, sampling)
-        return np.asarray(one)[..., None]
+        items = simulate_one(bits, kind, weighting, sampling)
+        return np.asarray(items)[..., None]
     size, rng, streams, threads, method = sampling
     validate.method(method, ("envelope",))
     draws, workers = validate.size(size), validate.threads(threads)

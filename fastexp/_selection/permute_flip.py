@@ -36,7 +36,7 @@ from .weighting import Weighting
 
 NO_WORDS: WordArray = np.empty(0, np.uint64)
 ANY_SEEDS: WordArray = np.zeros(kernels.HEADER + 1, np.uint64)
-COINS = (1 << 32) + (1 << 31)  # where the words of exact tests start
+COINS = (1 << 32) + (1 << 31)  # the first word of exact tests
 
 
 def _work(k: int) -> IntArray:
@@ -46,10 +46,10 @@ def _work(k: int) -> IntArray:
     return work
 
 
-def _run(rows: Rows, seeds: WordArray, given: WordArray, out: IntArray, work: IntArray) -> int:
+def _run(rows: Rows, seeds: WordArray, words: WordArray, out: IntArray, work: IntArray) -> int:
     w = rows.weighting
     status: int = kernels.permute_flip_draw(
-        rows.bits, rows.kind, w.log2_base, w.rate_log2, seeds, given, out, work
+        rows.bits, rows.kind, w.log2_base, w.rate_log2, seeds, words, out, work
     )
     return status
 
@@ -74,37 +74,37 @@ def release(rows: Rows, threads: int = 1) -> IntArray:
 
 
 def release_one(bits: WordArray, kind: int, weighting: Weighting) -> int:
-    """One selection from one row, by few words at first: most draws need no more."""
-    few = os_words(kernels.TRIES // 2)  # 1.0 us, and 1.9 for all tries
-    status = _tries(bits, kind, weighting, ANY_SEEDS, 0, few)
+    """One selection from one row, from few words at first, as most draws need no more."""
+    first_words = os_words(kernels.TRIES // 2)  # takes 1.0 us; words for all tries take 1.9 us
+    status = _tries(bits, kind, weighting, ANY_SEEDS, 0, first_words)
     if status >= 0:
         return status
     check(status)
-    given = np.concatenate([few, os_words(kernels.TRIES - few.size)])
-    return _release_whole(Rows(bits, kind, weighting), given)
+    words = np.concatenate([first_words, os_words(kernels.TRIES - first_words.size)])
+    return _release_whole(Rows(bits, kind, weighting), words)
 
 
 def _tries(
-    bits: WordArray, kind: int, weighting: Weighting, seed: WordArray, name: int, given: WordArray
+    bits: WordArray, kind: int, weighting: Weighting, seed: WordArray, name: int, words: WordArray
 ) -> int:
     """The candidate of a try that wins, or a status."""
     rate = weighting.rate_log2
-    return int(kernels.permute_flip_tries(bits, kind, rate, seed, ROW, name, given))
+    return int(kernels.permute_flip_tries(bits, kind, rate, seed, ROW, name, words))
 
 
-def _release_whole(row: Rows, given: WordArray) -> int:
+def _release_whole(row: Rows, words: WordArray) -> int:
     work, out = _work(row.k), np.empty(1, np.int64)
     answers = 0
-    check(_run(row, ANY_SEEDS, given, out, work))
+    check(_run(row, ANY_SEEDS, words, out, work))
     while out[0] < 0:
-        if out[0] == kernels.MORE:
-            if given.size == kernels.TRIES:
-                given = np.concatenate([given, os_words(row.k + kernels.CHOICES)])
-            else:  # for the choice alone: answers belong to the coins that were tossed
-                given = np.concatenate([given[: -kernels.CHOICES], os_words(kernels.CHOICES)])
+        if out[0] == kernels.NEEDS_WORDS:
+            if words.size == kernels.TRIES:
+                words = np.concatenate([words, os_words(row.k + kernels.CHOICES)])
+            else:  # new words for the choice only: answers belong to the coins already tossed
+                words = np.concatenate([words[: -kernels.CHOICES], os_words(kernels.CHOICES)])
         else:
             answers = _answer(row, work, answers, os_word)
-        _run(row, ANY_SEEDS, given, out, work)
+        _run(row, ANY_SEEDS, words, out, work)
     return int(out[0])
 
 
@@ -152,9 +152,9 @@ def sample(rows: Rows, seeds: WordArray, size: int | None, threads: int) -> IntA
     out = np.empty(rows.rows * count, np.int64)
 
     def part(first: int, last: int) -> int:
-        some = Rows(rows.some(first, last), rows.kind, rows.weighting)
+        part_rows = Rows(rows.some(first, last), rows.kind, rows.weighting)
         chosen = out[first * count : last * count]
-        return _run(some, some_seeds(seeds, first, last), NO_WORDS, chosen, _work(rows.k))
+        return _run(part_rows, some_seeds(seeds, first, last), NO_WORDS, chosen, _work(rows.k))
 
     open_draws = rows.parts(part, rows.threads(threads))
     check(min(open_draws))

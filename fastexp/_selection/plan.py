@@ -1,4 +1,4 @@
-"""Which kernel when: a versioned table. A change that changes bytes is a changelog entry.
+"""The choice of kernels: a versioned table. A change that changes bytes is a changelog entry.
 
 A plan looks at k, size and method only, never at threads, data or CPU, so that a seeded
 result does not depend on them. Each threshold names the benchmark case that set it.
@@ -13,16 +13,16 @@ VERSION = 2
 PRECISION = 50  # fractional bits of the one-pass envelope, for every k
 SCALE = 2.0**PRECISION
 CELL_BITS = 32  # bits of a table's cell for k < 2**20; see `table_shape`
-EXACT_BITS = 52  # a double holds a rounded weight up to this
+EXACT_BITS = 52  # bits of a table's cells: a double holds a rounded weight up to this
 
-# Numbers: ranks whose weight is below 2**-24 a grid, against one point, are one cell. Part of
+# Numbers: ranks at which a whole grid weighs less than 2**-24 of one point are one cell. Part of
 # the stream format.
 WINDOW_BITS = 24
 
 # A draw from scanned blocks computes one block again, about 1.5 us; building a table costs
-# about 8 ns a candidate (case `many`, k = 1e3 and 1e6): even at 1 draw in 200 candidates.
+# about 8 ns a candidate (case `many`, k = 1e3 and 1e6): equal at 1 draw in 200 candidates.
 CANDIDATES_PER_DRAW = 200
-# Rows of at most a block take a call each, 0.7 us, up to so many: a matrix takes 12 us (`rows`).
+# Up to this many rows of at most a block take a call each, 0.7 us; a matrix takes 12 us (`rows`).
 FEW_ROWS = 8
 # Starting a second thread takes about 60 us, as long as 60,000 candidates (case `release`).
 THREADED_CANDIDATES = 1 << 17
@@ -30,9 +30,9 @@ THREADED_DRAWS = 1 << 16
 
 
 def peeled_block(k: int) -> int:
-    """How many of k candidates a round of peeling scans again: twice as many as there are blocks.
+    """The length of a block of k candidates for peeling: at least twice the number of blocks.
 
-    From THREADED_CANDIDATES on it is what threads scan.
+    From THREADED_CANDIDATES on it is BLOCK, as threads scan such blocks.
     """
     return BLOCK if k >= THREADED_CANDIDATES else max(64, 1 << (k.bit_length() + 2) // 2)
 

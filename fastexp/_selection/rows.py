@@ -1,7 +1,7 @@
 """Simulated draws from rows of utilities: threads over rows, and the rare exact tests.
 
-One row or many take the same way, so that row i alone, with its stream's name, gives the
-bytes that it gives among others. The draws are made by `kernels/select/rows.py`; a draw that its
+One row and many are drawn in the same way, so that row i alone, with its stream's name, gives
+the same bytes as among others. The draws are made by `kernels/select/rows.py`; a draw that its
 bounds leave open is replayed with the exact answer (`Rows._replayed`).
 """
 
@@ -65,13 +65,13 @@ class Rows:
 
     @property
     def _is_read_narrow(self) -> bool:
-        """Whether `draw` has a kernel that takes the utilities as they are, of 32 bits."""
+        """Whether `draw` has a kernel that reads the utilities as they are, in 32 bits."""
         return self.bits.dtype == UINT32 and self.k > BLOCK and self.weighting.base is None
 
     def parts(self, part: Callable[[int, int], int], threads: int) -> list[int]:
-        """What `part` gives for ranges of rows, in `threads` threads.
+        """The results of `part` for ranges of rows, in `threads` threads.
 
-        Rows of 32 bits, where `part` widens them, go in ranges that stay in the cache.
+        Rows of 32 bits, which `part` widens, go in ranges that fit into the cache.
         """
         if self.bits.dtype != UINT32 or self.rows == 0:
             return in_parts(part, self.rows, threads)
@@ -93,13 +93,13 @@ class Rows:
         control, count = new_control(precision, size is None), 1 if size is None else size
         out = np.empty(self.rows * count, np.int64)
         if self.threads(threads) > 1:
-            out.fill(0)  # threads that touch new pages at once wait for each other
+            out.fill(0)  # else threads wait for each other at new pages
 
         def part(first: int, last: int) -> int:
             chosen = out[first * count : last * count]
             return self._run(seeds, first, last, control.copy(), chosen)
 
-        alone = self.rows == 1  # spares a draw's 30 us some 2
+        alone = self.rows == 1  # saves some 2 of a draw's 30 us
         if alone:
             open_draws = [part(0, 1)]
         elif self._is_read_narrow:
@@ -121,7 +121,7 @@ class Rows:
         noise: int = gumbel.GUMBEL,
         chosen: int = 1,
     ) -> IntArray:
-        """The `chosen` greatest of each row and draw, shape (rows, draws, chosen).
+        """The `chosen` candidates of greatest key in each row and draw, (rows, draws, chosen).
 
         Rows with fewer candidates within 2**20 nats of their best are -1: keys are too coarse.
         """
@@ -147,11 +147,13 @@ class Rows:
         w, work = self.weighting, np.empty(kernels.work_size(self.k), np.int64)
         seeds = some_seeds(seeds, first, last)
         if self.k > BLOCK:
-            some = self.bits[first * self.k : last * self.k]
-            both = (NO_BITS, some) if self._is_read_narrow else (widened(some), NO_NARROW)
+            part_bits = self.bits[first * self.k : last * self.k]
+            inputs = (
+                (NO_BITS, part_bits) if self._is_read_narrow else (widened(part_bits), NO_NARROW)
+            )
             return int(
                 kernels.long_rows(
-                    *both, self.kind, w.log2_base, w.rate_log2, seeds, control, out, work
+                    *inputs, self.kind, w.log2_base, w.rate_log2, seeds, control, out, work
                 )
             )
         bits = self.some(first, last)
@@ -172,7 +174,7 @@ class Rows:
         return seeds_of(rng, validate.streams(streams, self.rows))
 
     def shape(self, size: int | None) -> tuple[int, ...]:
-        """That of the draws of the verbs, beside what one draw has."""
+        """The shape of a verb's draws, before the axes of one draw."""
         return ((self.rows,) if self.is_matrix else ()) + (() if size is None else (size,))
 
     def shaped(self, draws: IntArray, size: int | None) -> int | IntArray:

@@ -87,11 +87,11 @@ class Scan:
         return exact.accept(self.weighting.rate, self.gap(index), exact_scale, rho, word)
 
     def accepts_last(self, word: exact.NextWord) -> bool:
-        """The same for the candidate that a round left open."""
+        """`accepts` for the candidate that the last round left open."""
         return self.accepts(self.tail(4), self.scale, self.tail(5), word)
 
     def first(self, two: WordArray, word: exact.NextWord) -> int:
-        """The index of a first round from two words, and of rounds from further ones."""
+        """The index of a first round from two words, with further rounds if need be."""
         status = self._round(np.ascontiguousarray(two))
         return self.resolve(status, lambda: np.array([word(), word()], np.uint64), word)
 
@@ -114,7 +114,7 @@ class Scan:
 
 
 def check(status: int) -> None:
-    """Raise what a kernel's status asks for; UNSURE and AGAIN are not errors."""
+    """Raise the error of a kernel's status; UNSURE and AGAIN are not errors."""
     utilities.finite(status != envelope.NOT_FINITE)
     if status == envelope.ROUNDING_MODE:
         raise RoundingModeError("the processor's rounding mode must be to nearest")

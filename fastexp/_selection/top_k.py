@@ -1,8 +1,8 @@
 """Top-k: peeling with the exact envelope, or the greatest Gumbel keys at once.
 
 Peeling (`kernels/select/peel.py`) takes one exact selection after the other. One-shot Gumbel keys
-give the same law (Durfee and Rogers 2019) up to roundings; where they would be too coarse a row
-is peeled.
+give the same law (Durfee and Rogers 2019) up to rounding errors; a row whose keys would be too
+coarse is peeled.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .rows import Rows
 from .scan import Scan, check, storage
 from .weighting import Weighting
 
-PEELED = 1 << 32  # the first word of a substream that peeling takes: behind Gumbel's words
+PEELED = 1 << 32  # the first word of a substream for peeling, behind those for Gumbel noise
 
 
 class Peeling:
@@ -39,9 +39,9 @@ class Peeling:
             self._last = SETTLED
 
     def take(self, words: Callable[[int], WordArray], word: exact.NextWord, out: IntArray) -> None:
-        """out = selections, each among those that are left; `words(n)` gives n of them."""
+        """out = selections, each among the candidates left; `words(n)` gives n words."""
         scan, w, settled = self._scan, self._scan.weighting, 0
-        many = words(2 * out.size).copy()
+        round_words = words(2 * out.size).copy()
         while settled < out.size:
             rest = out[settled:]
             rounds: int = peel(
@@ -54,7 +54,7 @@ class Peeling:
                 self._triples,
                 scan.blocks,
                 scan.work,
-                many[2 * settled :],
+                round_words[2 * settled :],
                 self._last,
                 rest,
             )
@@ -66,7 +66,7 @@ class Peeling:
                     self._last = out[settled] = scan.tail(4)
                     settled += 1
                 else:
-                    many[2 * settled : 2 * settled + 2] = words(2)
+                    round_words[2 * settled : 2 * settled + 2] = words(2)
 
 
 def release(rows: Rows, rounds: int, threads: int) -> IntArray:

@@ -43,7 +43,7 @@ class Weighting:
         return Fraction(1) if self.base is None else Fraction(float(self.base[index]))
 
     def measured(self, counts: IntArray) -> Weighting:
-        """The same rate, with a base of one for each of `counts` grid points, below 2**53."""
+        """The same rate, with numbers of grid points (`counts`, below 2**53) as the base."""
         base = counts.astype(np.float64)
         logs = np.empty(counts.size)
         log_fill(base, logs)
@@ -52,7 +52,7 @@ class Weighting:
         return weighting
 
     def with_base(self, base: FloatArray, log2_base: FloatArray) -> Weighting:
-        """The same rate with this base, without `log_base`: for draws but by Gumbel noise."""
+        """The same rate with this base, without `log_base`: for all draws but by Gumbel noise."""
         weighting = object.__new__(Weighting)
         weighting.rate, weighting.base = self.rate, base
         weighting.rate_nats, weighting.rate_log2 = self.rate_nats, self.rate_log2
@@ -60,9 +60,9 @@ class Weighting:
         return weighting
 
     def peeling(self, k: int) -> Weighting:
-        """The same rate, with a writable base of 1 for each of k: 0 excludes the peeled ones.
+        """The same rate, with a writable base of 1 for each of k candidates; peeled ones get 0.
 
-        Only its logarithm to the base 2 is changed, to minus infinity.
+        Only the base's logarithm to base 2 is changed, to minus infinity.
         """
         weighting = Weighting(self.rate, None)
         weighting.log2_base = np.zeros(k)

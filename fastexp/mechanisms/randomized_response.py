@@ -161,7 +161,7 @@ class RandomizedResponse(
 
     def _drawn(self, data: Any, threads: int) -> int | IntArray:
         if type(data) is int and data in (0, 1):
-            return data ^ self._flips.one()  # 2 us, and 10 by way of arrays
+            return data ^ self._flips.fresh_coin()  # 2 us, and 10 by way of arrays
         bits = _data.bits(data)
         out = self._flips.release(bits.ravel(), threads)
         return out.reshape(bits.shape) if bits.ndim else int(out[0])

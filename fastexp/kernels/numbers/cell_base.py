@@ -12,7 +12,7 @@ from ..bits.logexp import LOG2E, log_one
 
 @kernel(NOTHING(IN_I64, OUT_I64, OUT_F64, OUT_F64))
 def base_fill(count: Any, key: Any, base: Any, log2_base: Any) -> None:
-    """Keys become minus distances; base and its logarithm from counts."""
+    """Turn keys into minus distances; fill the base and its logarithm from counts."""
     wide_vectors()
     for i in range(count.size):
         key[i] = -(key[i] >> 1)

@@ -1,29 +1,30 @@
 """Joint quantiles by a chain over ranks: upper sums forward, exact draws backward.
 
 Cell i holds the outcomes with i records below them, in three parts: the last spacing of the atom
-of record i - 1 (length alpha), a run of grid points, the first spacing of the atom of record i
-(beta). Output j lies in a cell of its row's window lo[j] .. hi[j]. From cell i' to i > i' it has
-the weight phi(i - i') = exp(-rate * |i - i' - tau|), tau = whole + part; in the same cell it goes
-on in the same part or a later one: phase 0 is alpha, 1 .. `most` the number of outputs in the run
-so far, `most` + 1 beta. In an atom of E records each output has the length 1 / (E + u), u >= 1:
-k of them bound E! / (E + k)! up to a constant, with equality at k = u and u - 1; a coin makes the
-exact factors. u is the number of outputs that are usual in an atom where they are many
-(`dense` > 0), else 1.
+of record i - 1 (length alpha), a run of grid points, and the first spacing of the atom of record i
+(length beta). Output j lies in a cell of its row's window lo[j] .. hi[j]. A step from cell i' to
+i > i' has the weight phi(i - i') = exp(-rate * |i - i' - tau|), tau = whole + part. A step within a
+cell goes to the same part or a later one. The phase of an output is 0 in alpha, the number of
+outputs in the run so far (1 .. `most`), or `most` + 1 in beta. In an atom of E records each output
+has the length 1 / (E + u), u >= 1: for k outputs these bound E! / (E + k)! up to a constant, with
+equality at k = u and u - 1; a coin makes the factors exact. If atoms have many outputs
+(`dense` > 0), u is their usual number in an atom, else 1.
 
-B[j, i] bounds from above the sum over i' < i of phi * A[j - 1, i'], each phase the sum of its ways
-from B[j] and row j - 1, and A the sum of its phases: all terms are positive, so floats with a
-relative `slack` and a least value do. A draw goes backward: R is uniform below such a bound, and
-the first way whose exact sum passes R is taken. Where R is within a margin of a sum, or above
-all, the draw is OPEN, and integers decide (`reference/exact_chain.py`): no float does.
+B[j, i] is an upper bound of the sum over i' < i of phi * A[j - 1, i'], each phase of the sum of its
+ways from B[j] and row j - 1, and A of the sum of its phases. All terms are positive, so floats with
+a relative `slack` and a least value suffice. A draw goes backward: R is uniform below such a bound,
+and the first way whose exact sum passes R is taken. If R is within a margin of a sum, or above all
+sums, the draw is OPEN, and integers decide (`reference/exact_chain.py`): no float does.
 
-Far quantiles have *plain* chains, with `most` = 1: phi of the same and of greater i' is tiny there,
-so B is the sum over all i' of the row before, and A[j, i] = B[j, i] * (alpha + run + beta). A draw
-whose outputs are in no order is refused, and a coin makes the factor 1 / k! of k in one run.
+Quantiles far apart have *plain* chains, with `most` = 1. There phi is tiny for the same and for
+greater i', so B is the sum over all i' of the row before, and A[j, i] = B[j, i] * (alpha + run +
+beta). A draw whose outputs are not in order is refused, and a coin makes the factor 1 / k! for k
+outputs in one run.
 
-Of each segment a group kernel would call `fill_cells`, `fill_rows` and `draw_paths`.
+A group kernel would call `fill_cells`, `fill_rows` and `draw_paths` for each segment.
 
-One file, although long: a draw takes back, way by way, the sums that made its bounds, and each side
-can only be read beside the other.
+This is one long file because a draw retraces, way by way, the sums that made its bounds, and each
+side can only be read beside the other.
 """
 
 from __future__ import annotations
@@ -53,26 +54,27 @@ from ..._compiler.jit import (
 from ..bits.logexp import exp_one
 from ..bits.words import ONE_WORD, ZERO, fill_substream
 
-TINY, ONES = 2.0**-900, 850  # at least what underflows, of rows whose largest is about 2^ONES
-DONE, OPEN, AGAIN = np.int64(0), np.int64(1), np.int64(2)  # of draws; AGAIN: a coin refused
+# Rows are scaled: their largest number is about 2^ROW_BITS. TINY is at least what underflows then.
+TINY, ROW_BITS = 2.0**-900, 850
+DONE, OPEN, AGAIN = np.int64(0), np.int64(1), np.int64(2)  # states of a draw; AGAIN: refused
 ONE, TOP = np.int64(1), np.uint64(11)
-UNIT, COIN = 2.0**-53, 2.0**-34  # COIN: more than the rounding of a coin's product
-START, COUNT, BEFORE, AFTER = 0, 1, 2, 3  # rows of `cells`
-LO, HI, BASE, AT, WHOLE = 0, 1, 2, 3, 4  # rows of `ints`, a column an output
-# rows of `floats`: phi of `whole` and of one more, phi(0), these times the power of two that brings
-# the row before to about 2^ONES, that power
+UNIT, COIN = 2.0**-53, 2.0**-34  # COIN: more than the rounding error of a coin's product
+START, COUNT, BEFORE, AFTER = 0, 1, 2, 3  # the four numbers of each of `cells`
+LO, HI, BASE, AT, WHOLE = 0, 1, 2, 3, 4  # rows of `ints`, which has a column for each output
+# Rows of `floats`: phi of `whole`, of `whole` + 1 and of 0; from SCALED on the same three times
+# SHIFT; at SHIFT the power of two that brings the row before to about 2^ROW_BITS.
 NEAR, FAR, STILL, SCALED, SHIFT = 0, 1, 2, 3, 6
 
 
 @helper
 def usual(records: Any, dense: Any, n: Any) -> Any:
-    """How many of `dense` outputs are usual in an atom of so many of n records, at least 1."""
+    """The usual number of `dense` outputs in an atom of `records` of n records, at least 1."""
     return max(ONE, records * dense // n) if dense > 0 else ONE
 
 
 @helper
 def spacing(records: Any, dense: Any, n: Any) -> Any:
-    """The length beside an atom of so many records, 0 for none."""
+    """The length of a spacing beside an atom of `records` records; 0 for no atom."""
     return 1.0 / np.float64(records + usual(records, dense, n)) if records > 0 else 0.0
 
 
@@ -90,10 +92,10 @@ def fill_cells(
 ) -> None:  # fmt: skip
     """cells = START, COUNT, BEFORE and AFTER of the cells first, ..., last, four numbers each.
 
-    A run begins at START and has COUNT points; BEFORE and AFTER are the records of the atoms whose
-    spacings are on its sides, 0 where there is none. Of n records records[i] lie at points[i],
-    `below` before them: all from first - 1 to last are there. left: ties count above an answer.
-    lengths = of the whole cells.
+    A run begins at START and has COUNT points; BEFORE and AFTER are the numbers of records of the
+    atoms whose spacings are on its sides, 0 for no atom. Of n records records[i] lie at points[i]
+    and `below` before points[0]: all records from first - 1 to last are there. left: ties count
+    above an answer. lengths = the lengths of whole cells.
     """
     at, under = np.int64(0), below  # records before points[at]
     for x in range(last - first + 1):
@@ -123,15 +125,15 @@ def fill_nodes(
     totals: Any, far: Any, wholes: Any, rests: Any, n: Any, reach: Any, rate: Any, ints: Any,
     floats: Any, rooms: Any,
 ) -> None:  # fmt: skip
-    """ints, floats = of the chain of each total, which covers those so far from it, to `reach`.
+    """Fill `ints` and `floats` of the chain of each total; it covers totals up to `far` from it.
 
-    wholes, rests: of m ranks and m + 1 shares of each total; ints has BASE.
-    rooms = how many cells the rows of a chain have, and a row: of the largest ones.
+    The chain extends to `reach`. wholes, rests: the whole and fractional parts of m ranks and m + 1
+    shares of each total; ints has BASE. rooms = the most cells of a chain, and of a row.
     """
     wide = ints.size // (5 * totals.size)
     m = wide - 1
     for t in range(totals.size):
-        some, others = ints[5 * wide * t :], floats[7 * wide * t :]
+        integers, doubles = ints[5 * wide * t :], floats[7 * wide * t :]
         whole, rest = wholes[(m + wide) * t :], rests[(m + wide) * t :]
         s, at = n - totals[t], np.int64(0)
         w = max(reach + far[t] - abs(s) + 1, np.int64(0)) // 2
@@ -139,13 +141,13 @@ def fill_nodes(
             if j < m:
                 lo = min(max(whole[j] + min(s, np.int64(0)) - w, np.int64(0)), n)
                 hi = min(max(whole[j] + 1 + max(s, np.int64(0)) + w, np.int64(0)), n)
-                some[j], some[wide + j], some[3 * wide + j] = lo, hi, at
+                integers[j], integers[wide + j], integers[3 * wide + j] = lo, hi, at
                 at += hi - lo + 1
                 rooms[1] = max(rooms[1], hi - lo + 1)
             part = rest[m + j]
-            some[4 * wide + j] = whole[m + j]
-            others[j], others[wide + j] = exp_one(-rate * part), exp_one(-rate * (1.0 - part))
-            others[2 * wide + j] = exp_one(-rate * (np.float64(whole[m + j]) + part))
+            integers[4 * wide + j] = whole[m + j]
+            doubles[j], doubles[wide + j] = exp_one(-rate * part), exp_one(-rate * (1.0 - part))
+            doubles[2 * wide + j] = exp_one(-rate * (np.float64(whole[m + j]) + part))
         rooms[0] = max(rooms[0], at)
 
 
@@ -167,20 +169,20 @@ def phi(r: Any, j: Any, ints: Any, floats: Any, rate: Any) -> Any:
 
 @helper
 def lengthened(length: Any, k: Any, left: Any) -> Any:
-    """What the k-th output in a run of this length multiplies the weight by."""
+    """The factor of the weight for the k-th output in a run of this length."""
     return (length + np.float64(left * (k - 1))) / np.float64(k)
 
 
 @helper
 def fill_sums(a: Any, block: Any, powers: Any, work: Any) -> None:
-    """Decayed sums of a row: up to each cell; from it to its block's end; from the start to it.
+    """Fill three rows of `work` with decayed sums of a row; blocks have `block` cells.
 
-    Three rows of work; blocks have `block` cells.
+    Sums up to each cell; from it to its block's end; from its block's start to it.
     """
-    length, third, one = a.size, work.size // 3, powers[1]
+    length, third, decay = a.size, work.size // 3, powers[1]
     value, part, inside = 0.0, 0.0, np.int64(0)
     for y in range(length):
-        value = value * one + a[y]
+        value = value * decay + a[y]
         work[y] = value
         part = part + a[y] * powers[inside] if inside > 0 else a[y]
         work[2 * third + y] = part
@@ -188,7 +190,7 @@ def fill_sums(a: Any, block: Any, powers: Any, work: Any) -> None:
     inside, value = (length - 1) % block, 0.0
     for back in range(length):
         y = length - 1 - back
-        value = a[y] + value * one
+        value = a[y] + value * decay
         work[third + y] = value
         if inside == 0:  # a block begins here
             value, inside = 0.0, block
@@ -211,8 +213,8 @@ def fill_arrived(
 ) -> None:
     """b = B of a row from the sums of the row before.
 
-    The p-th of its cells is the first one of the near part for b[0]; for the last, it is there or
-    would be the next one.
+    Cell p of the row before is the first one of the near part for b[0]; for the last of b, that
+    cell is in the row or would be the next one.
     """
     third = work.size // 3
     block = max(whole, np.int64(1))
@@ -239,7 +241,7 @@ def fill_arrived(
 
 @helper
 def add_last(a: Any, most: Any, least: Any, ints: Any, floats: Any, rate: Any) -> Any:
-    """The sum of a row's cells, whose outcomes have so many records above them."""
+    """The weighted sum of the last row's cells; cell x has most - x records above it."""
     value, m = 0.0, ints.size // 5 - 1
     for x in range(most - least + 1):
         value += a[x] * phi(most - x, m, ints, floats, rate)
@@ -250,7 +252,7 @@ def add_last(a: Any, most: Any, least: Any, ints: Any, floats: Any, rate: Any) -
 def add_runs(
     length: Any, left: Any, most: Any, factor: Any, least: Any, earlier: Any, here: Any
 ) -> Any:
-    """here = the phases of a run from the second on, from those of the row before; their sum."""
+    """here = a run's phases from the second on, from those of the row before; returns their sum."""
     together = 0.0
     for k in range(2, most + 1):
         run = 0.0
@@ -269,9 +271,9 @@ def power_of_two(exponent: Any) -> Any:
 
 @helper
 def shift_of(largest: Any) -> Any:
-    """(the power of two that brings a row to about 2^ONES, less than 2^1024, its exponent)."""
+    """(power of two below 2^1024 that brings a row to about 2^ROW_BITS, minus its exponent)."""
     exponent = np.int64(float_bits(largest) >> np.uint64(52)) - 1023
-    exponent = max(exponent - ONES, np.int64(-1023)) if largest > 0.0 else np.int64(0)
+    exponent = max(exponent - ROW_BITS, np.int64(-1023)) if largest > 0.0 else np.int64(0)
     return power_of_two(-exponent), exponent
 
 
@@ -279,7 +281,7 @@ def shift_of(largest: Any) -> Any:
 def fill_decayed(a: Any, rate: Any, forward: Any, backward: Any) -> None:
     """forward[k], backward[k] = decayed sums of the cells before k, and of those from k on.
 
-    Four at a time, so that a sum waits for that of four cells ago only.
+    Four cells at a time, so that a sum waits only for the one of four cells ago.
     """
     last, d1, d2 = a.size, decayed(rate, 1), decayed(rate, 2)
     d3, d4 = decayed(rate, 3), decayed(rate, 4)
@@ -319,13 +321,13 @@ def fill_plain(
 
 @helper
 def fill_lengthened(lengths: Any, b: Any, slack: Any, sums: Any) -> Any:
-    """sums = of a row of a plain chain; the largest one."""
+    """sums = those of a row of a plain chain; returns the largest one."""
     wide_vectors()
     largest, up = ZERO, (1.0 + slack) * (1.0 + slack)
     for x in range(b.size):
         value = b[x] * lengths[x] * up
         sums[x] = value
-        largest = max(largest, float_bits(value))  # of positive numbers in the same order
+        largest = max(largest, float_bits(value))  # bits keep the order of positive numbers
     return bits_float(largest)
 
 
@@ -334,29 +336,30 @@ def fill_phases(
     cells: Any, dense: Any, n: Any, b: Any, overlap: Any, earlier: Any, still: Any, slack: Any,
     least: Any, left: Any, most: Any, totals: Any, phases: Any, sums: Any,
 ) -> Any:  # fmt: skip
-    """phases, sums = of a row that may have cells in common with the row before; the largest sum.
+    """Fill phases and sums of a row that may share cells with the row before.
 
-    overlap: the first common cell here and there, how many there are.
+    Returns the largest sum. overlap: the first shared cell in this row and in the row before, and
+    how many cells are shared.
     """
     parts, up, largest = most + 2, 1.0 + slack, 0.0
     here, there, common = overlap
     for x in range(b.size):
         same = here <= x < here + common
         y = there + x - here
-        some, value = phases[parts * x : parts * (x + 1)], b[x]
+        cell_phases, value = phases[parts * x : parts * (x + 1)], b[x]
         alpha, length, beta = parts_of(cells, x, dense, n)
         if same:
             value += still * earlier[parts * y]
-        some[0], some[1] = alpha * value * up, length * value * up
-        together = some[0] + some[1]
+        cell_phases[0], cell_phases[1] = alpha * value * up, length * value * up
+        together = cell_phases[0] + cell_phases[1]
         if same:
             before = earlier[parts * y :]
-            together += add_runs(length, left, most, still * up, least, before, some)
+            together += add_runs(length, left, most, still * up, least, before, cell_phases)
         else:
-            some[2 : parts - 1] = 0.0
+            cell_phases[2 : parts - 1] = 0.0
         value = b[x] + (still * totals[y] if same else 0.0)
-        some[parts - 1] = beta * value * up
-        sums[x] = (together + some[parts - 1]) * up
+        cell_phases[parts - 1] = beta * value * up
+        sums[x] = (together + cell_phases[parts - 1]) * up
         largest = max(largest, sums[x])
     return largest
 
@@ -366,21 +369,20 @@ def fill_rows(
     cells: Any, lengths: Any, ints: Any, floats: Any, rate: Any, slack: Any, n: Any, left: Any,
     most: Any, dense: Any, stays: Any, powers: Any, work: Any, arrived: Any, phases: Any, sums: Any,
 ) -> Any:  # fmt: skip
-    """The chain of one total: B, phases and A of all rows; returns the bound of their sum.
+    """Fill the chain of one total, B, phases and A of all rows; returns the bound of its sum.
 
-    ints, floats: as the constants say, with a column more for the last count.
-    The bound is in units of 2^ints[AT, m], which is put there. If nothing stays, two rows take
-    turns in memory.
+    ints, floats: as the constants say, with one more column for the last count. The bound is in
+    units of 2^ints[AT, m], which is written there. Unless stays = 1, two rows take turns in memory.
     """
     m = ints.size // 5 - 1
-    wide, parts, scale, shift, up = m + 1, most + 2, np.int64(-ONES), 2.0**ONES, 1.0 + slack
+    wide, parts, scale, shift, up = m + 1, most + 2, np.int64(-ROW_BITS), 2.0**ROW_BITS, 1.0 + slack
     low, high, before, half = np.int64(0), np.int64(-1), np.int64(0), sums.size // 2
     for r in range(powers.size if most > 1 else 0):
         powers[r] = decayed(rate, r)
     for j in range(wide):
         for k in range(3):
             floats[(SCALED + k) * wide + j] = floats[k * wide + j] * shift
-        floats[SHIFT * wide + j], least = shift, TINY * max(shift, 1.0)  # of what is shifted, too
+        floats[SHIFT * wide + j], least = shift, TINY * max(shift, 1.0)  # also for shifted numbers
         near, far, whole = floats[3 * wide + j], floats[4 * wide + j], ints[4 * wide + j]
         if j == m:
             break
@@ -425,17 +427,17 @@ def fill_chains(
     most: Any, dense: Any, stays: Any, work: Any, arrived: Any, phases: Any, sums: Any,
     bounds: Any,
 ) -> None:  # fmt: skip
-    """bounds = of the chain of each of some totals; stays: all rows of the last one, for draws.
+    """bounds = those of the chain of each total; stays: keep all rows of the last, for draws.
 
-    work: four numbers a cell of the widest row, and eight.
+    work: four numbers for each cell of the widest row, and eight more.
     """
     quarter = work.size // 4
     k, w = ints.size // bounds.size, floats.size // bounds.size
     for t in range(bounds.size):
-        some, others = ints[k * t : k * (t + 1)], floats[w * t : w * (t + 1)]
+        integers, doubles = ints[k * t : k * (t + 1)], floats[w * t : w * (t + 1)]
         bounds[t] = fill_rows(
-            cells, lengths, some, others, rate, slack, n, left, most, dense, stays, work[:quarter],
-            work[quarter:], arrived, phases, sums,
+            cells, lengths, integers, doubles, rate, slack, n, left, most, dense, stays,
+            work[:quarter], work[quarter:], arrived, phases, sums,
         )  # fmt: skip
 
 
@@ -447,13 +449,13 @@ def uncertain(r: Any, before: Any, after: Any, margin: Any) -> Any:
 
 @helper
 def uniform(word: Any) -> Any:
-    """A word as a fraction, from below."""
+    """A word as a fraction of 2**64, rounded down to 53 bits."""
     return np.float64(np.int64(word >> TOP)) * UNIT
 
 
 @helper
 def length_of(cells: Any, x: Any, f: Any, left: Any, most: Any, dense: Any, n: Any) -> Any:
-    """What an output in phase f of a cell multiplies the weight by."""
+    """The factor of the weight for an output in phase f of a cell."""
     alpha, run, beta = parts_of(cells, x, dense, n)
     if 1 <= f <= most:
         return lengthened(run, f, left)
@@ -461,8 +463,8 @@ def length_of(cells: Any, x: Any, f: Any, left: Any, most: Any, dense: Any, n: A
 
 
 @helper
-def which(values: Any, r: Any) -> Any:
-    """The first value whose sum with those before it passes r, or the last; both sums."""
+def first_passing(values: Any, r: Any) -> Any:
+    """(f, sum before value f, sum with it): the first value whose sum passes r, or the last."""
     f, before, after = np.int64(-1), 0.0, 0.0
     while f < len(values) - 1 and after <= r:
         f += 1
@@ -476,13 +478,13 @@ def walk_plain(
     cells: Any, ints: Any, floats: Any, rate: Any, slack: Any, n: Any, dense: Any, bound: Any,
     arrived: Any, sums: Any, words: Any, rank: Any, phase: Any,
 ) -> Any:  # fmt: skip
-    """The same of a plain chain: also AGAIN, where outputs are in no order.
+    """`walk` for a plain chain; also returns AGAIN, if outputs are not in order.
 
-    Phase 2 is an output that is not the first one in its run.
+    Phase 2 is that of an output which is not the first in its run.
     """
     m = rank.size
     wide, j, count, margin, state = m + 1, m, n, 4.0 * slack, DONE
-    while state == DONE and j > 0:  # from which cell of row j - 1 the way goes to `count` records
+    while state == DONE and j > 0:  # find the cell of row j - 1 from which the way goes to `count`
         j -= 1
         lo, hi, at = ints[j], ints[wide + j], ints[3 * wide + j]
         r, i, before, after = uniform(words[2 * j + 1]) * bound, lo - 1, 0.0, 0.0
@@ -498,7 +500,7 @@ def walk_plain(
             y, (alpha, run, beta) = at + i - lo, parts_of(cells, i - ints[2 * wide + j], dense, n)
             bound, count = arrived[y], i
             r = uniform(words[2 * j + 2]) * sums[y]
-            f, before, after = which((alpha * bound, run * bound, beta * bound), r)
+            f, before, after = first_passing((alpha * bound, run * bound, beta * bound), r)
             rank[j], phase[j] = i, f + f // 2
             if uncertain(r, before, after, sums[y] * margin):
                 state = OPEN
@@ -518,12 +520,12 @@ def walk(
     dense: Any, bound: Any, arrived: Any, phases: Any, sums: Any, words: Any, rank: Any,
     phase: Any,
 ) -> Any:  # fmt: skip
-    """rank, phase = of each output, from the last one on; returns DONE or OPEN."""
+    """rank, phase = those of each output, from the last one on; returns DONE or OPEN."""
     m = rank.size
     wide, parts, used, state = m + 1, most + 2, 1, DONE
     j, count, margin = np.int64(m), n, 4.0 * slack
     r, limit = uniform(words[0]) * bound, bound * margin
-    while state == DONE:  # from which cell of row j - 1 the way goes to `count` records in row j
+    while state == DONE:  # find the cell of row j - 1 from which the way goes to `count` in row j
         before, after, i = 0.0, 0.0, np.int64(0)
         if j == 0:
             after = phi(count, 0, ints, floats, rate)
@@ -546,7 +548,7 @@ def walk(
             if f < 0:
                 r, limit = uniform(words[used]) * sums[y], sums[y] * margin
                 used += 1
-                f, before, after = which(here, r)
+                f, before, after = first_passing(here, r)
                 if uncertain(r, before, after, limit):
                     state = OPEN
             rank[j], phase[j] = i, f
@@ -573,7 +575,7 @@ def walk(
 
 @helper
 def sort_runs(left: Any, top: Any, phase: Any, out: Any) -> None:
-    """Put the outputs of each run in order; of unequal numbers make a multiset."""
+    """Sort the outputs of each run; with left = 1 turn unequal numbers into a multiset."""
     first = 0
     for j in range(out.size):
         first = first if 1 < phase[j] <= top else j
@@ -590,11 +592,11 @@ def sort_runs(left: Any, top: Any, phase: Any, out: Any) -> None:
 
 @helper
 def place(low: Any, high: Any, bound: Any) -> Any:
-    """(an integer below `bound` from two words, whether it might have to be refused)."""
+    """(a uniform integer below `bound` from two words, whether it may have to be refused)."""
     x, middle = wide_product(high, bound)
-    more, rest = wide_product(low, bound)
-    middle += more
-    if middle < more:
+    carry, rest = wide_product(low, bound)
+    middle += carry
+    if middle < carry:
         x += ONE_WORD
     return np.int64(x), middle == ZERO and rest < bound
 
@@ -619,9 +621,9 @@ def put(
     cells: Any, base: Any, n: Any, left: Any, most: Any, dense: Any, words: Any, rank: Any,
     phase: Any, out: Any,
 ) -> Any:  # fmt: skip
-    """out = grid indices of a path's outputs, in order; whether a coin lets them pass.
+    """out = grid indices of a path's outputs, in order; returns their state after the coin.
 
-    words: two an output for its place, then one for the coin.
+    words: two for the place of each output, then one for the coin.
     """
     m, top, state, k, p = out.size, max(most, 2), DONE, np.int64(0), 1.0
     for j in range(m):
@@ -633,7 +635,7 @@ def put(
             state = OPEN if doubt else state
             x += start
             for i in range(j - k + 1, j if left == 1 else 0):
-                if out[i] == x:  # after Floyd: k unequal ones of count + k - 1
+                if out[i] == x:  # Floyd: k unequal numbers below count + k - 1
                     x = start + count + k - 2
             if k > most:
                 length = np.float64(count)
@@ -668,29 +670,32 @@ def draw_paths(
 ) -> None:  # fmt: skip
     """Draws from the rows of one total: m grid indices and latent ranks each, and their state.
 
-    words: at least 5 * m + 2 a draw, of which 3 * m + 1 are for the way.
+    words: at least 5 * m + 2 for each draw, of which 3 * m + 1 are for the way.
     """
     m, room = phase.size, words.size // states.size
     base = ints[2 * (m + 1) : 2 * (m + 1) + m]
     for d in range(states.size):
-        some = words[room * d : room * (d + 1)]
+        draw_words = words[room * d : room * (d + 1)]
         rank, points = ranks[m * d : m * (d + 1)], out[m * d : m * (d + 1)]
         if most == 1:
             state = walk_plain(
-                cells, ints, floats, rate, slack, n, dense, bound, arrived, sums, some, rank, phase
-            )
+                cells, ints, floats, rate, slack, n, dense, bound, arrived, sums, draw_words, rank,
+                phase,
+            )  # fmt: skip
         else:
             state = walk(
                 cells, ints, floats, rate, slack, n, left, most, dense, bound, arrived, phases,
-                sums, some, rank, phase,
+                sums, draw_words, rank, phase,
             )  # fmt: skip
         if state == DONE:
-            state = put(cells, base, n, left, most, dense, some[3 * m + 1 :], rank, phase, points)
+            state = put(
+                cells, base, n, left, most, dense, draw_words[3 * m + 1 :], rank, phase, points
+            )
         states[d] = state
 
 
 @kernel(NOTHING(IN_U64, IN_I64, U64, I64, OUT_U64))
 def chain_words(stream: Any, draws: Any, first: Any, count: Any, out: Any) -> None:
-    """out = `count` (even) words from `first` on of the substreams of some draws."""
+    """out = `count` (even) words from `first` on of the substream of each of `draws`."""
     for d in range(draws.size):
         fill_substream(stream, np.uint64(draws[d]), first, out[count * d : count * (d + 1)])

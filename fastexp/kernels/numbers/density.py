@@ -1,4 +1,4 @@
-"""What laws of numbers are made of: exp and log near 0, and running sums that keep digits."""
+"""Parts of the laws of numbers: exp and log near 0, and running sums that keep digits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def expm1_one(x: Any) -> Any:
     near = abs(x) <= NEAR_EXP
     r = x if near else 0.0
     far = exp_one(x) - 1.0  # both are computed: a branch would stop vectorisation
-    # Taylor's series: what it leaves out is below 2**-55 of the result.
+    # Taylor's series: its remainder is below 2**-55 of the result.
     q = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0
     q = q * r + 1.0 / 39916800.0
     q = q * r + 1.0 / 3628800.0
@@ -58,7 +58,7 @@ def log1p_fill(x: Any, out: Any) -> None:
 
 @helper
 def add_two(total: Any, x: Any) -> Any:
-    """(total + x rounded, what rounding took, exactly): Knuth's two-sum."""
+    """(rounded total + x, its exact rounding error): Knuth's two-sum."""
     grown = total + x
     part = grown - total
     return grown, (total - (grown - part)) + (x - part)
@@ -66,7 +66,7 @@ def add_two(total: Any, x: Any) -> Any:
 
 @helper
 def product(a: Any, b: Any) -> Any:
-    """a * b, and 0 where a is 0: whatever has no mass does not count."""
+    """a * b, and 0 if a is 0, whatever b is: without mass it does not count."""
     return a * b if a > 0.0 else 0.0
 
 
@@ -74,47 +74,47 @@ def product(a: Any, b: Any) -> Any:
 def running_sums(x: Any, back: Any, out: Any) -> None:
     """out[i] = sum of x[:i], or of x[i:] with `back` = 1; of numbers >= 0, to about an ulp.
 
-    The sums never fall on their way.
+    The sums never decrease.
     """
-    total, lost, most = 0.0, 0.0, 0.0
+    total, rounding_loss, largest = 0.0, 0.0, 0.0
     out[x.size * back] = 0.0
     for j in range(x.size):
         i = x.size - 1 - j if back else j
         total, error = add_two(total, x[i])
-        lost += error
-        most = max(most, total + lost)
-        out[i + 1 - back] = most
+        rounding_loss += error
+        largest = max(largest, total + rounding_loss)
+        out[i + 1 - back] = largest
 
 
 @kernel(NOTHING(IN_F64, IN_F64, IN_F64, IN_F64, F64, I64, OUT_F64))
-def running_products(a: Any, b: Any, c: Any, d: Any, more: Any, back: Any, out: Any) -> None:
-    """As `running_sums` of a*b + c*(d + more)."""
-    total, lost, most = 0.0, 0.0, 0.0
+def running_products(a: Any, b: Any, c: Any, d: Any, offset: Any, back: Any, out: Any) -> None:
+    """`running_sums` of a*b + c*(d + offset)."""
+    total, rounding_loss, largest = 0.0, 0.0, 0.0
     out[c.size * back] = 0.0
     for j in range(c.size):
         i = c.size - 1 - j if back else j
-        total, error = add_two(total, product(a[i], b[i]) + product(c[i], d[i] + more))
-        lost += error
-        most = max(most, total + lost)
-        out[i + 1 - back] = most
+        total, error = add_two(total, product(a[i], b[i]) + product(c[i], d[i] + offset))
+        rounding_loss += error
+        largest = max(largest, total + rounding_loss)
+        out[i + 1 - back] = largest
 
 
 @kernel(F64(IN_F64, IN_F64))
 def sum_products(a: Any, b: Any) -> Any:
-    """The sum of a*b of weights a >= 0, to about an ulp of its greatest part."""
-    total, lost = 0.0, 0.0
+    """The sum of a*b for weights a >= 0, to about an ulp of its greatest part."""
+    total, rounding_loss = 0.0, 0.0
     for i in range(a.size):
         total, error = add_two(total, product(a[i], b[i]))
-        lost += error
-    return total + lost
+        rounding_loss += error
+    return total + rounding_loss
 
 
 @kernel(F64(IN_F64, IN_F64, F64, IN_F64))
 def sum_squares(a: Any, b: Any, centre: Any, c: Any) -> Any:
-    """The sum of a * ((b - centre)**2 + c) of weights a >= 0, to a few ulps."""
-    total, lost = 0.0, 0.0
+    """The sum of a * ((b - centre)**2 + c) for weights a >= 0, to a few ulps."""
+    total, rounding_loss = 0.0, 0.0
     for i in range(a.size):
         x = b[i] - centre
         total, error = add_two(total, product(a[i], x * x + c[i]))
-        lost += error
-    return total + lost
+        rounding_loss += error
+    return total + rounding_loss

@@ -1,11 +1,11 @@
 """Records to the points of a grid of significant digits: a decade, a quotient, seldom a comparison.
 
-A positive point is m * 10**k, 10**(d - 1) <= m < 10**d, with one k a decade, as a double. The
-quotient of a record and 10**k is off by less than a margin, 10**d * 2**-50: a product of two
-doubles, of which one was rounded, and a point that was rounded. Where it is farther from half-way
-(or, of rule "below", from a point), it says the place. Else the points around it are compared with
-the record, if they are known: where |k| <= 22, m and 10**|k| are doubles, and their product or
-quotient is the double nearest to the point. What is then unknown is left OPEN.
+A positive point is m * 10**k, 10**(d - 1) <= m < 10**d, with one k for each decade, as a double.
+The quotient of a record and 10**k is off by less than a margin, 10**d * 2**-50: it is a product of
+two doubles, one of them rounded, and points are rounded. If it is farther than that from half-way
+(with rule "below", from a point), it decides the place. Else the record is compared with the points
+around it, if they are known: for |k| <= 22, m and 10**|k| are doubles, and their product or
+quotient is the double nearest to the point. A record that is still undecided is left OPEN.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from ..._compiler.jit import I64, IN_F64, OUT_I64, float_bits, helper, kernel
 
 OPEN = np.int64(-1)
-# Of a form: positive points, points a decade, the least m, the margin, whether 0 and negative
-# numbers are points, whether a record counts at the largest point that is not above it, the least
-# positive point. Then of each decade 10**|k|, and what that does to m.
+# Of a form: how many points are positive, points a decade, the least m, the margin, whether 0 is a
+# point, whether negative numbers are, whether a record counts at the largest point not above it,
+# the least positive point. Then of each decade 10**|k|, and of each how m takes it (or UNKNOWN).
 SIZE, PER, LEAST_M, MARGIN, ZERO, NEGATIVE, BELOW, FIRST, POWERS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-# Of a table: of each binary exponent the decade that it begins in, where the next one begins, and
-# approximations of their 10**-k, or 0.
+# Of a table, for each binary exponent: the decade in which it begins, where the next decade begins,
+# and approximations of 10**-k of both decades, or 0.
 DECADE, NEXT, SHARE, SHARE_OF_NEXT = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
 ROW, EXPONENT = np.uint64(4), np.uint64(52)
 UNKNOWN, TIMES, OVER = 0.0, 1.0, 2.0
@@ -36,11 +36,11 @@ def point(m: Any, power: Any, way: Any) -> Any:
 
 @helper
 def past_middle(y: Any, p: Any, q: Any, odd: Any) -> Any:
-    """Whether y >= p is nearer to q, or as near to both where p has an odd index."""
+    """Whether y >= p is nearer to q than to p, or as near to both and p has an odd index."""
     total = p + q
     back = total - p
-    lost = (p - (total - back)) + (q - back)  # p + q = total + lost, exactly
-    ahead = (2.0 * y - total) - lost
+    rounding_loss = (p - (total - back)) + (q - back)  # p + q = total + rounding_loss, exactly
+    ahead = (2.0 * y - total) - rounding_loss
     return ahead > 0.0 or (ahead == 0.0 and odd)
 
 
@@ -97,14 +97,14 @@ def decade(y: Any, binades: Any) -> Any:
 
 @helper
 def fill_by_quotients(records: Any, binades: Any, form: Any, out: Any) -> Any:
-    """`digit_indices` of records that are not near half-way, else OPEN; returns how many are."""
+    """`digit_indices` of records not near half-way, others OPEN; returns how many are OPEN."""
     least, margin, first = form[LEAST_M], form[MARGIN], form[FIRST]
     per, size, below = np.int64(form[PER]), np.int64(form[SIZE]), form[BELOW] == 1.0
     upto, half = margin if below else -1.0, 1.0 if below else 0.5
-    # Of m counted through all decades: the last one, what it is at index 0, and of negative ones.
+    # m counts through all decades, up to `last`; an index is plus + m or, if negative, minus - m.
     last, center = size - 1 + np.int64(least), np.int64(form[SIZE] * form[NEGATIVE])
     plus = center + np.int64(form[ZERO]) - np.int64(least)
-    # A negative number of rule "below" counts at the point behind it, of greater magnitude.
+    # With rule "below" a negative number counts at the next point of greater magnitude.
     minus = center - (2 if below else 1) + np.int64(least) if center > 0 else np.int64(0)
     unsettled = np.int64(0)
     for i in range(out.size):
@@ -113,7 +113,7 @@ def fill_by_quotients(records: Any, binades: Any, form: Any, out: Any) -> Any:
         j, quotient = decade(y, binades)
         quotient = quotient if quotient < 10.0 * least else 10.0 * least
         whole = np.int64(quotient)
-        ahead = quotient - np.float64(whole)  # of the point below, in points
+        ahead = quotient - np.float64(whole)  # distance from the point below, in points
         m = j * per + whole + (1 if ahead > half else 0)
         m = m if m < last else last
         if y >= first and quotient > 0.0 and abs(ahead - half) > margin and ahead > upto:
@@ -126,9 +126,9 @@ def fill_by_quotients(records: Any, binades: Any, form: Any, out: Any) -> Any:
 
 @kernel(I64(IN_F64, IN_F64, IN_F64, OUT_I64))
 def digit_indices(records: Any, binades: Any, form: Any, out: Any) -> Any:
-    """out[i] = the index of the point that records[i] counts at, or OPEN; returns how many are.
+    """out[i] = index of the point that records[i] counts at, or OPEN; returns how many are OPEN.
 
-    binades: the table of binary exponents. For NaN it is any index.
+    binades: the table of binary exponents. The index of NaN is arbitrary.
     """
     unsettled = fill_by_quotients(records, binades, form, out)
     if unsettled > 0:

@@ -1,10 +1,10 @@
 """Records to the points of a grid of any spacing: a table of cells, then a few comparisons.
 
 A point's *edge* is its least record; a record's index is the number of edges that are not above
-it. Numbers are mapped to cells by a function that does not fall: a line, or the order of their
-bits, which spaces decades evenly. So the edges of lower cells are below a record, those of higher
-cells above it, and only those of its own cell are compared with it, by as many halvings as the
-fullest cell needs: no branch depends on a record. Rounding moves numbers between cells, but
+it. Numbers are mapped to cells by a function that never decreases: a line, or the order of their
+bits, which spaces decades evenly. So the edges in lower cells are below a record and those in
+higher cells above it. Only the edges in its own cell are compared with it, by as many halvings as
+the fullest cell needs: no branch depends on a record. Rounding moves numbers between cells, but
 never past each other.
 """
 
@@ -16,11 +16,11 @@ import numpy as np
 
 from ..._compiler.jit import float_bits, helper, wide_vectors
 
-# Of a header: the least and the greatest edge, cells a unit (0: by bits), bits of a number's
-# order that do not choose a cell, the first halving, how many cells.
+# Of a header: the least and the greatest edge, cells a unit (0: cells by bits), how many low bits
+# of a number's order do not choose a cell, the first halving, how many cells.
 LOW, HIGH, SHARE, SHIFT, HALVING, CELLS, HEADER = 0, 1, 2, 3, 4, 5, 8
 AS_POINTS = 2.0  # in a header's last place, where `histogram.py` has a rule
-PER_EDGE = 4  # cells for each edge, at least
+PER_EDGE = 4  # least number of cells for each edge
 ZERO, SIGN, ALL_BUT_SIGN = np.uint64(0), np.uint64(63), np.uint64(0x7FFFFFFFFFFFFFFF)
 TOP = np.uint64(1 << 63)
 
@@ -34,7 +34,7 @@ def order(x: Any) -> Any:
 
 @helper
 def fill_table_cells(records: Any, form: Any, out: Any) -> None:
-    """out[i] = the cell of records[i]; for NaN any one."""
+    """out[i] = the cell of records[i]; that of NaN is arbitrary."""
     wide_vectors()
     low, high, share = form[LOW], form[HIGH], form[SHARE]
     if share > 0.0:
@@ -65,9 +65,9 @@ def fill_by_edges(records: Any, form: Any, out: Any) -> None:
 
 
 def edge_form(edges: Any) -> Any:
-    """What `fill_by_edges` knows of increasing doubles: a header, edges below each cell, edges.
+    """The form of increasing doubles for `fill_by_edges`: header, edges below each cell, edges.
 
-    Of the two maps the one whose fullest cell has fewer edges.
+    Of the two maps it takes the one whose fullest cell has fewer edges.
     """
     cells = 1 << (PER_EDGE * edges.size + 15).bit_length()
     bits = (edges + 0.0).view(np.uint64)
@@ -80,8 +80,8 @@ def edge_form(edges: Any) -> Any:
     if np.isfinite(share):
         maps.append((share, ((edges - edges[0]) * share).astype(np.int64)))
     filled = [(np.bincount(cell, minlength=cells), share) for share, cell in maps]
-    counts, share = min(filled, key=lambda one: one[0].max())
+    counts, share = min(filled, key=lambda choice: choice[0].max())
     halving = 1 << (int(counts.max()).bit_length() - 1)
     header = edges[0], edges[-1], share, shift, halving, cells, 0, AS_POINTS
-    beyond = np.full(2 * halving, np.nan)  # above no record, were it infinite
-    return np.concatenate([header, np.cumsum(counts) - counts, edges, beyond])
+    padding = np.full(2 * halving, np.nan)  # not <= any record, even an infinite one
+    return np.concatenate([header, np.cumsum(counts) - counts, edges, padding])

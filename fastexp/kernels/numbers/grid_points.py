@@ -1,12 +1,12 @@
 """Sorted records to distinct grid points: the map of `Grid.index`, and run lengths.
 
 Point t is the number (A + t * S) / D, released as float64(A + t * S) / D, correctly rounded on
-the grids that come here. A record's point is estimated; then exact comparisons decide
+the grids of this module. A record's point is estimated; then exact comparisons decide
 (`reaches`), whatever the estimate was:
 
 * nearest: a record is compared with the middle of two points, N / (2 * D) with an integer N,
-  by the sign of record * 2 * D - N. The product is a double and its rounding error, another
-  double (Dekker 1971), so the sign is that of the exact numbers;
+  by the sign of record * 2 * D - N. The product is the sum of a double and its rounding error,
+  another double (Dekker 1971), so the sign is that of the exact numbers;
 * below: a record is compared with the points as they are released.
 """
 
@@ -31,16 +31,16 @@ from ..._compiler.jit import (
 )
 
 # Of a unit (`new_unit`). FLOATS: whether records are doubles; ODD: 0, or D without its factors of
-# 2; BELOW: whether a record counts at the largest point that is not above it.
+# 2; BELOW: whether a record counts at the largest point not above it.
 A, S, LAST, FLOATS, ODD, BELOW = 0, 1, 2, 3, 4, 5
-# Of a scale (`new_scale`). D: without ODD; SHARE: points a unit of the records; TWICE: 2 * D, with
-# ODD.
+# Of a scale (`new_scale`). D: without its factor ODD; SHARE: points for each unit of the records;
+# TWICE: 2 * D, with its factor ODD.
 D, LOW, HIGH, SHARE, TWICE = 0, 1, 2, 3, 4
-SPLIT = np.float64((1 << 27) + 1)  # parts a double in two of 26 bits
+SPLIT = np.float64((1 << 27) + 1)  # splits a double into two of 26 bits
 MAX_EXACT = np.int64(1 << 53)
 LEAST_QUOTIENT = np.int64(1 << 55)
-FARTHEST = np.int64(1 << 42)  # points of a grid whose places are estimated
-MARGIN = 2.0**-7  # of a step: estimates are nearer than that
+FARTHEST = np.int64(1 << 42)  # points below which the places of a grid are estimated
+MARGIN = 2.0**-7  # steps: estimates are off by less
 
 
 def new_unit(
@@ -61,8 +61,8 @@ def new_scale(
 def wide_point(number: Any, odd: Any) -> Any:
     """number / odd, correctly rounded, for |number| < 2**62 and odd < 2**29.
 
-    Both are doubles, or the quotient is made of 55 to 62 bits, the last of which says whether
-    something is left, and is rounded once.
+    Either both are doubles, or the quotient is computed to 55 to 62 bits, the last of which is 1
+    if there is a remainder, and rounded once.
     """
     n = abs(number)
     if n <= MAX_EXACT:
@@ -72,9 +72,9 @@ def wide_point(number: Any, odd: Any) -> Any:
         shift = np.int64(0)
         while (quotient << shift) < LEAST_QUOTIENT:
             shift += 1
-        more = rest << shift
-        whole = (quotient << shift) + more // odd
-        if more % odd != 0:
+        scaled_rest = rest << shift
+        whole = (quotient << shift) + scaled_rest // odd
+        if scaled_rest % odd != 0:
             whole |= 1
         y = np.float64(whole) / np.float64(np.int64(1) << shift)
     return -y if number < 0 else y
@@ -115,14 +115,14 @@ def reaches(x: Any, t: Any, unit: Any, scale: Any) -> Any:
     product, rounded = x * scale[TWICE], np.float64(middle)
     if product != rounded:
         return product > rounded
-    lost = product_error(x, scale[TWICE], product)
-    excess = np.float64(np.int64(rounded) - middle) + lost
+    rounding_loss = product_error(x, scale[TWICE], product)
+    excess = np.float64(np.int64(rounded) - middle) + rounding_loss
     return excess > 0.0 or (excess == 0.0 and t & 1 == 0)
 
 
 @helper
 def rounding(unit: Any) -> Any:
-    """What is added to a place on the grid, in steps, before it is rounded down."""
+    """The number of steps that is added to a place on the grid before it is rounded down."""
     return 0.5 if unit[BELOW] == 0 else 0.0
 
 
@@ -152,7 +152,7 @@ def estimates(unit: Any, scale: Any) -> Any:
 
 @helper
 def index_all(bits: Any, unit: Any, scale: Any, out: Any) -> None:
-    """out[i] = the grid index of record i: as estimated, where that is beyond doubt."""
+    """out[i] = the grid index of record i: the estimate, if that is certain."""
     wide_vectors()
     low, high, share, shift = scale[LOW], scale[HIGH], scale[SHARE], rounding(unit)
     margin = MARGIN if estimates(unit, scale) else 1.0
@@ -161,10 +161,10 @@ def index_all(bits: Any, unit: Any, scale: Any, out: Any) -> None:
         x = bits_float(np.uint64(bits[i])) if floats else np.float64(bits[i])
         guess = (min(max(x, low), high) - low) * share + shift
         t = np.int64(guess)
-        part = guess - np.float64(t)
-        sure = margin < part < 1.0 - margin
-        out[i] = t if sure else -1
-        doubts += 0 if sure else 1
+        fraction = guess - np.float64(t)
+        is_certain = margin < fraction < 1.0 - margin
+        out[i] = t if is_certain else -1
+        doubts += 0 if is_certain else 1
     if doubts > 0:
         for i in range(out.size):
             if out[i] < 0:

@@ -1,12 +1,11 @@
 """How many records lie on each point of a grid, and from each point on.
 
-A record lies on the point of `Grid.index`, exactly. Of given points, `edges.py` has it; on an
-evenly spaced grid its place (x - lowest) / step is
-computed in float64 and errs by less than `MARGIN` of a step; so the integer nearest to place +
-MARGIN, or the largest one <= it, is the right index or the next one, and one exact comparison
-decides: with the middle of that point and the one before (`grid_points.py: reaches`), or with
-the point's own double. That takes no branch, loop or table, and gives the same index on every
-CPU.
+A record lies on the point of `Grid.index`, exactly. For given points `edges.py` finds it. On an
+evenly spaced grid the place (x - lowest) / step is computed in float64 and errs by less than
+`MARGIN` of a step. So the integer nearest to place + MARGIN, or the largest one <= it, is the right
+index or the next one, and one exact comparison decides: with the middle of that point and the one
+before (`grid_points.py: reaches`), or with the point's own double. That takes no branch, loop or
+table, and gives the same index on every CPU.
 
 The error, in steps: no point is farther than 2**40 steps from 0, so the roundings of lowest,
 highest, their distance and x - lowest come to less than 2**-10, those of the products to
@@ -75,7 +74,7 @@ def fill_floats(bits: Any, kind: Any, out: Any) -> Any:
 
 @helper
 def fill_nearest(records: Any, form: Any, out: Any) -> None:
-    """out[i] = the index of the point nearest to records[i], of two such the even one."""
+    """out[i] = the index of the point nearest to records[i]; of two such points the even one."""
     wide_vectors()
     low, high, share, last = form[3], form[4], form[5], np.uint64(form[6])
     start, step, parts = 2.0 * form[0] - form[1], 2.0 * form[1], 2.0 * form[2]
@@ -92,10 +91,10 @@ def fill_nearest(records: Any, form: Any, out: Any) -> None:
         product = x * parts
         x1 = SPLIT * x - (SPLIT * x - x)
         x0 = x - x1
-        lost = ((x1 * parts1 - product) + x1 * parts0 + x0 * parts1) + x0 * parts0
+        rounding_loss = ((x1 * parts1 - product) + x1 * parts0 + x0 * parts1) + x0 * parts0
         t = float_bits(rounded) - ROUND_BITS
-        before = (product < middle) | ((product == middle) & (lost < rest))
-        tie = (product == middle) & (lost == rest)
+        before = (product < middle) | ((product == middle) & (rounding_loss < rest))
+        tie = (product == middle) & (rounding_loss == rest)
         t -= np.uint64(1 if before else 0) + (np.uint64(1 if tie else 0) & t)
         out[i] = min(t, last)
 
@@ -119,7 +118,7 @@ def fill_indices(records: Any, form: Any, out: Any) -> None:
     """out[i] = the index of the point that records[i] counts at; 0 for NaN.
 
     `form` is (A, S, D, lowest point, highest point, last index / their distance, last index,
-    rule), or that of `edges.edge_form`. Whatever the rounding mode is, an index is one of the grid.
+    rule), or that of `edges.edge_form`. In every rounding mode an index is one of the grid.
     """
     if form[7] == AS_POINTS:
         fill_by_edges(records, form, out)
@@ -149,7 +148,7 @@ def histogram_add(bits: Any, kind: Any, form: Any, counts: Any, work: Any) -> An
 
 @kernel(I64(IN_I64, IN_I64, I64, OUT_I64, OUT_I64))
 def runs_fill(points: Any, counts: Any, size: Any, last: Any, sums: Any) -> Any:
-    """Runs of grid points from which on equally many records lie.
+    """Runs of grid points with equally many records at or beyond them.
 
     counts[i] records lie on point points[i], or on point i if `points` is empty. Fills last[k]
     and sums[k] with the last point of each run and the number of records there and beyond,
@@ -180,10 +179,10 @@ def histogram(part: Any, kind: int, grid: Any, out: Any) -> bool:
         return not histogram_add(part.view(np.uint64), kind, form_of(grid), out, work)
     records = part.view(DTYPES[kind])
     for begin in range(0, records.size, CHUNK_RECORDS):
-        some = records[begin : begin + CHUNK_RECORDS]
-        if kind == FLOAT and np.isnan(some).any():
+        chunk = records[begin : begin + CHUNK_RECORDS]
+        if kind == FLOAT and np.isnan(chunk).any():
             return False
-        np.add.at(out, grid.index(some), 1)  # unlike bincount, no array of the grid's size
+        np.add.at(out, grid.index(chunk), 1)  # unlike bincount, no array of the grid's size
     return True
 
 
@@ -193,7 +192,7 @@ def is_fast(grid: Any) -> bool:
 
 
 def is_near(grid: Any) -> bool:
-    """The same, for grids of any size: those whose places `fill_indices` finds."""
+    """`is_fast` for grids of any size: those whose places `fill_indices` finds."""
     if not grid.even:
         farthest = max(abs(grid.value(0)), abs(grid.value(grid.size - 1)))
         return grid.listing is not None and bool(farthest <= MAX_EXACT)
@@ -205,7 +204,7 @@ def is_near(grid: Any) -> bool:
 
 
 def form_of(grid: Any) -> Any:
-    """What `fill_indices` knows of a grid."""
+    """The form of a grid for `fill_indices`."""
     if not grid.even:
         return grid.edge_form
     low, high = float(grid.value(0)), float(grid.value(grid.size - 1))

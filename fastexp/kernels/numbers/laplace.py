@@ -1,15 +1,15 @@
 """Laplace noise on grid points by inversion, where a word of 64 bits decides a draw.
 
-The twin, `reference/exact_laplace.py`, says what is drawn, and takes over each draw that is left
-OPEN here, with the same words. In float64, with a = rate, T = exp(lean), V = word / 2**64 and
+The twin, `reference/exact_laplace.py`, says what is drawn and decides each draw that is left OPEN
+here, with the same words. In float64, with a = rate, T = exp(lean), V = word / 2**64 and
 Q = exp(-a * points) of each side:
 
     s = Q + V * ((1 - Q) + (1 - Q of the right) / T) on the left, where that is below 1;
     else s = Q + (1 - V) * ((1 - Q) + (1 - Q of the left) * T), on the right;
     block = floor(x), x = -ln(s) / width, width = a * block.
 
-**Errors.** Let the word be at least 2**44, or on the right its complement. Then s >= 2**-20, so
--ln(s) < 14, of which the errors are:
+**Errors.** Let the word, or on the right its complement, be at least 2**44. Then s >= 2**-20, so
+-ln(s) < 14. Its errors are:
 
 * of V, whose further digits are not known: 2**-44, and 2**-53 of its conversion;
 * of T: lean has three roundings and exp 2 ulp, so |lean| * 2**-51.4 + 2**-51. That is 2**-45.3 for
@@ -23,11 +23,11 @@ Q = exp(-a * points) of each side:
 * of the logarithm, 2 ulp: 2**-47; of the products and sums in s: 2**-51.
 
 That is less than 2**-43.2. Width has three roundings with the division, x one more: 14 * 2**-50.9.
-So x is off by less than 2**-43 / width, and its digits say the block unless they are within
+So x is off by less than 2**-43 / width, and it decides the block unless it is within
 MARGIN / width of an integer. That holds at 0 too, where s of the wrong side would be above 1.
 
-A draw is left open in some 2**-19 + 2**-41 / width of cases, and if its coin may refuse it, in
-`width` of them.
+A draw is left open in some 2**-19 + 2**-41 / width of cases, and also if its coin may refuse it:
+in a share `width` of cases.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from ..bits.logexp import exp_one, log_one
 
 OPEN = np.int64(-(2**63))  # no index of a point
 WORDS = 3  # of a draw from blocks: V, a place, a coin
-MIN_WORD = np.uint64(1 << 44)  # words below leave too little of V
+MIN_WORD = np.uint64(1 << 44)  # smaller words have too few digits of V
 UNIT = 2.0**-64
 MARGIN = 2.0**-42
-STEEPEST = 700.0  # nats, at which exp neither ends nor overflows
-SLACK = 2.0**-48  # of a coin and its bound, whose roundings are below 2**-51
+STEEPEST = 700.0  # nats, at which exp neither underflows nor overflows
+SLACK = 2.0**-48  # of a coin and its bound, whose rounding errors are below 2**-51
 
 
 @helper
@@ -68,9 +68,9 @@ def block_number(word: Any, sides: Any, share: Any, margin: Any) -> Any:
     x = -log_one(max(s, UNIT)) * share
     number = np.int64(x)
     part = x - np.float64(number)
-    sure = (lead >= MIN_WORD) & (part >= margin) & (part <= 1.0 - margin)
+    is_certain = (lead >= MIN_WORD) & (part >= margin) & (part <= 1.0 - margin)
     number = ~number if on_left else number
-    return number if sure else OPEN
+    return number if is_certain else OPEN
 
 
 @kernel(I64(IN_U64, F64, F64, I64, I64, I64, OUT_I64))
@@ -87,28 +87,28 @@ def laplace_fill(
     width = rate * np.float64(block)
     share = 1.0 / width
     margin = MARGIN * share
-    opened = 0
+    open_draws = 0
     if block == 1:
         for j in range(out.size):
             number = block_number(words[j], sides, share, margin)
             out[j] = number + 1 if number != OPEN else OPEN
-            opened += 1 if number == OPEN else 0
-        return opened
+            open_draws += 1 if number == OPEN else 0
+        return open_draws
     whole = left >= 0 and left + right <= block
     coins = 1.0 - width - SLACK  # exp(-a * place) is at least 1 - width
     for j in range(out.size):
         number, count, start = np.int64(0), left + right if whole else 1, 1 - left
         if not whole:
             number = block_number(words[WORDS * j], sides, share, margin)
-        sure = number != OPEN
-        if sure and not whole:
+        is_certain = number != OPEN
+        if is_certain and not whole:
             passed = block * (number if number >= 0 else ~number)
             points = right if number >= 0 else left
             count = min(block, points - passed) if points >= 0 else block
             start = passed + 1
         place, rest = wide_product(words[WORDS * j + 1], np.uint64(count))
-        sure &= rest >= np.uint64(count) and np.float64(words[WORDS * j + 2]) * UNIT < coins
+        is_certain &= rest >= np.uint64(count) and np.float64(words[WORDS * j + 2]) * UNIT < coins
         index = start + np.int64(place)
-        out[j] = (index if number >= 0 else 1 - index) if sure else OPEN
-        opened += 0 if sure else 1
-    return opened
+        out[j] = (index if number >= 0 else 1 - index) if is_certain else OPEN
+        open_draws += 0 if is_certain else 1
+    return open_draws

@@ -1,8 +1,8 @@
-"""Draws of centre + scale * noise, for mechanisms that are compared with: floats, not exact.
+"""Draws of centre + scale * noise, for mechanisms that only serve as comparison: inexact floats.
 
-The draws of a row are cut into blocks of BLOCK, block b taking substream b of the row's stream;
-a draw's words are the j-th of one or two planes of BLOCK words, so that fewer draws are a prefix
-of more and threads change nothing.
+The draws of a row are cut into blocks of BLOCK draws; block b takes substream b of the row's
+stream. Draw j of a block takes word j of one or two planes of BLOCK words, so that fewer draws are
+a prefix of more and threads change nothing.
 
 A word gives a sign and U = (62 or 63 bits + 1/2) / 2**63, in float64: tails end at 2**-63.
 The noises, with E = -ln U and a point (x, y) of uniform angle on the unit circle:
@@ -52,13 +52,13 @@ TAIL = 1.5 * CORE_TAIL / MASS  # P(|Z| > 3)
 
 @helper
 def uniform(word: Any) -> Any:
-    """In (0, 1], from 63 bits: fine near 0."""
+    """A uniform number in (0, 1] from 63 bits, fine near 0."""
     return (np.float64(np.int64(word & BITS_63)) + 0.5) * UNIT_63
 
 
 @helper
 def signed(word: Any, x: Any) -> Any:
-    """x with a sign of the word's top bit."""
+    """x with the sign of the word's top bit."""
     return -x if word & SIGN_X != NONE else x
 
 
@@ -67,7 +67,7 @@ def turn(word: Any) -> Any:
     """A point of uniform angle on the unit circle; both coordinates fine near 0."""
     m = (np.float64(np.int64(word & BITS_61)) + 0.5) * UNIT_61
     z = m * m
-    # sin and 1 - cos of m * pi/4, by Chebyshev interpolation of degree 6 in z: 2**-57.
+    # sin and 1 - cos of m * pi/4, by Chebyshev interpolation of degree 6 in z: error 2**-57.
     s = 6.877360573166326e-12 * z - 1.7571500746983935e-09
     s = s * z + 3.133616225433416e-07
     s = s * z - 3.657620415891387e-05
@@ -115,7 +115,7 @@ def fill_normals(words: Any, out: Any) -> None:
 
 
 @helper
-def fill_simple(kind: Any, words: Any, more: Any, out: Any) -> None:
+def fill_simple(kind: Any, words: Any, second_words: Any, out: Any) -> None:
     """out = noise that is a function of each draw's words."""
     wide_vectors()
     if kind == LAPLACE:
@@ -134,7 +134,7 @@ def fill_simple(kind: Any, words: Any, more: Any, out: Any) -> None:
         for j in range(out.size):
             out[j] = np.sqrt(3.0 * expm1_one(out[j]))
         for j in range(out.size):
-            x, _ = turn(more[j])
+            x, _ = turn(second_words[j])
             out[j] *= x
 
 
@@ -181,17 +181,17 @@ def noise_rows(
             part = out[r * each + begin : r * each + min(begin + BLOCK, each)]
             even = part.size + part.size % 2
             block = np.uint64(first + begin // BLOCK)
-            words, more = planes[:even], planes[BLOCK : BLOCK + even]
+            words, second_words = planes[:even], planes[BLOCK : BLOCK + even]
             normals = work[2 * BLOCK : 2 * BLOCK + even]
             fill_substream(stream, block, np.uint64(0), words)
             if kind == STUDENT or kind >= LAPLACE_LOGNORMAL:
-                fill_substream(stream, block, np.uint64(BLOCK), more)
+                fill_substream(stream, block, np.uint64(BLOCK), second_words)
             if kind == ARSINH:
                 fill_normals(words, normals)
             if kind >= LAPLACE_LOGNORMAL:
-                fill_normals(more, normals)
+                fill_normals(second_words, normals)
             if kind >= ARSINH:
                 fill_normal(kind, sigma, words, normals, part)
             else:
-                fill_simple(kind, words, more, part)
+                fill_simple(kind, words, second_words, part)
             place_noise(centres[r], scales[r], lower, upper, part)

@@ -1,11 +1,11 @@
-"""Where in a cell of grid points a number lies, and whether a coin lets it pass.
+"""The place of a number in a cell of grid points, and the coin that accepts it or not.
 
 A cell's points are equally likely, so a place is a uniform integer below their count: one
 64-bit word w gives floor(w * count / 2**64), unless the product's lower half is below
 2**64 mod count (Lemire 2019); then the caller draws again, from words of its own.
 
 Where a cell's weight is only a bound, a point is accepted with probability exp(-height). The
-first 52 digits of a uniform V and a certified exp decide; else an exact test of the caller.
+first 52 digits of a uniform V and a certified exp decide; if not, an exact test of the caller.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ..select.alias import DRAWS
 REFUSED = np.int64(-(2**63))  # no index of a grid
 ACCEPT, REJECT, UNSURE = np.int64(1), np.int64(0), np.int64(2)
 DIGITS = np.uint64(12)  # a word's top 52 bits are exact in float64
-SHARE = 2.0**-36  # relative, an e-fold: exp's 2 ulp, heights' 2**-40
+SHARE = 2.0**-36  # relative error for each nat: exp's 2 ulp, heights' 2**-40
 
 
 @helper
 def place(word: Any, count: Any) -> Any:
-    """(a uniform integer below `count`, whether it might have to be refused)."""
+    """(a uniform integer below `count`, whether it may have to be refused)."""
     n = np.uint64(count)
     high, _ = multiply(word, n, WORD)
     return np.int64(high), word * n < n
@@ -35,7 +35,7 @@ def place(word: Any, count: Any) -> Any:
 
 @helper
 def refused(word: Any, count: Any) -> Any:
-    """Whether it has to be: in at most count of 2**64 cases."""
+    """Whether the integer has to be refused: in at most count of 2**64 cases."""
     n = np.uint64(count)
     return word * n < (np.uint64(0) - n) % n
 
@@ -53,13 +53,13 @@ def place_fill(
         part = out[begin : begin + DRAWS]
         block_words = words[: part.size + part.size % 2]
         fill_substream(stream, np.uint64(first + begin // DRAWS), np.uint64(0), block_words)
-        doubt = False
+        any_doubt = False
         for j in range(part.size):
             cell = cells[begin + j]
-            inside, perhaps = place(block_words[j], count[cell])
+            inside, doubt = place(block_words[j], count[cell])
             part[j] = start[cell] + inside
-            doubt |= perhaps
-        if doubt:
+            any_doubt |= doubt
+        if any_doubt:
             for j in range(part.size):
                 if refused(block_words[j], count[cells[begin + j]]):
                     part[j] = REFUSED
@@ -71,7 +71,7 @@ def place_fill(
 def coin_fill(heights: Any, words: Any, out: Any) -> Any:
     """out[j] = whether V < exp(-heights[j]), V beginning with words[j]; returns how many UNSURE.
 
-    Heights are >= 0, right to a relative 2**-40 or an absolute 2**-45.
+    Heights are >= 0, within a relative 2**-40 or an absolute 2**-45.
     """
     unsure = 0
     for j in range(out.size):

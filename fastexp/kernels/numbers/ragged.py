@@ -1,9 +1,9 @@
 """Many draws from each of many lists of cells: `select/alias.py` for lists of any length.
 
-A draw is a cell, by an alias table with base = the cell's number of points, and a place in
-it: the words, steps and roundings are those of one list alone (`_selection/alias_table.py`,
-`_numbers/cells.py`). A list with a draw that bounds leave open is marked, and drawn again by
-the caller alone.
+A draw is a cell, by an alias table whose base is the cells' numbers of points, and a place in
+that cell. Words, steps and roundings are those of a single list (`_selection/alias_table.py`,
+`_numbers/cells.py`). A list with a draw that its bounds leave open is marked, and the caller
+draws that list again alone.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def bit_length(k: Any) -> Any:
 def ragged_cells(
     bits: Any, log_base: Any, ends: Any, rate: Any, seeds: Any, out: Any, work: Any
 ) -> Any:
-    """out = numbers of cells, each row's own from 0 on, its number of cells where one is slow.
+    """out = cells, numbered from 0 in each row; a slow draw is the row's number of cells.
 
     bits: minus distances, SIGNED. Returns 0, or the status of a wrong rounding mode.
     """
@@ -96,10 +96,10 @@ def ragged_cells(
 
 @kernel(I64(IN_I64, IN_I64, IN_U64, OUT_I64, OUT_I64, OUT_I64))
 def ragged_places(cells: Any, ends: Any, seeds: Any, out: Any, again: Any, work: Any) -> Any:
-    """out: numbers of cells become grid indices; again[r] = whether row r must be drawn alone.
+    """Turn the cells in `out` into grid indices; again[r] = whether row r must be drawn alone.
 
-    cells: starts, counts, and keys that are odd where a cell is loose, a third each. Returns how
-    many rows.
+    cells: starts, counts, and keys that are odd for a loose cell, a third each. Returns how many
+    rows must be drawn alone.
     """
     rows, room, total = ends.size - 1, cells.size // 3, 0
     size = out.size // rows
@@ -107,20 +107,20 @@ def ragged_places(cells: Any, ends: Any, seeds: Any, out: Any, again: Any, work:
     for r in range(rows):
         stream[0], stream[1] = philox(seeds[HEADER + r], seeds[2] ^ seeds[1], seeds[0])
         at, k = ends[r], ends[r + 1] - ends[r]
-        open_: Any = np.int64(0)
+        must_redraw: Any = np.int64(0)
         for begin in range(0, size, DRAWS):
             part = out[r * size + begin : r * size + min(begin + DRAWS, size)]
             block_words = words[: part.size + part.size % 2]
             fill_substream(stream, np.uint64(begin // DRAWS), np.uint64(0), block_words)
-            slow, perhaps = False, False
+            slow, any_doubt = False, False
             for j in range(part.size):
                 cell = at + min(part[j], k - 1)
                 inside, doubt = place(block_words[j], cells[room + cell])
                 slow |= part[j] == k
-                perhaps |= doubt
-                open_ |= cells[2 * room + cell] & 1
+                any_doubt |= doubt
+                must_redraw |= cells[2 * room + cell] & 1
                 part[j] = cells[cell] + inside
-            open_ |= 1 if slow | perhaps else 0
-        again[r] = open_
-        total += open_
+            must_redraw |= 1 if slow | any_doubt else 0
+        again[r] = must_redraw
+        total += must_redraw
     return total

@@ -34,7 +34,7 @@ def window(
     """
     m = distinct(row[first : last + 1], unit, scale, points, records)
     below = first
-    for side in range(2):  # where equal records end: a search that begins at the first one outside
+    for side in range(2):  # find the ends of equal records, from the first record outside
         low, high = (0, first) if side == 0 else (last + 1, row.size)
         t, i = (points[0], first - 1) if side == 0 else (points[m - 1] + 1, last + 1)
         while low < high:
@@ -55,7 +55,7 @@ def window(
 def fill_keys(first: Any, total: Any, form: Any, keys: Any) -> None:
     """The keys of gaps and records in turn, from the gap above `first` records on, if none tie.
 
-    Those of the two ends are lower bounds if records lie beyond.
+    The keys of the two ends are lower bounds if records lie beyond them.
     """
     ranks = keys.size >> 1
     for j in range(ranks + 1):
@@ -71,7 +71,7 @@ def fill_keys(first: Any, total: Any, form: Any, keys: Any) -> None:
 
 @helper
 def spread_cells(points: Any, size: Any, keys: Any, start: Any, count: Any, key: Any) -> Any:
-    """`fill_cells` where no records tie and no gap is empty; returns 0 where that is not so."""
+    """`fill_cells` if no records tie and no gap is empty; else returns 0."""
     wide_vectors()
     last, close = points.size - 1, np.int64(0)
     for j in range(last):
@@ -110,9 +110,11 @@ def rank_cells(
         at = ends[r]
         start, count = cells[at:room], cells[room + at : 2 * room]
         key = cells[2 * room + at :]
-        some = 0
+        cell_count = 0
         if m == ranks and below == first and records[0] == records[m - 1] == 1:
-            some = spread_cells(points, size, keys, start, count, key)
-        if some == 0:
-            some = fill_cells(points[:m], records[:m], below, length, size, form, start, count, key)
-        ends[r + 1] = at + some
+            cell_count = spread_cells(points, size, keys, start, count, key)
+        if cell_count == 0:
+            cell_count = fill_cells(
+                points[:m], records[:m], below, length, size, form, start, count, key
+            )
+        ends[r + 1] = at + cell_count

@@ -1,13 +1,13 @@
-"""Cells of a grid by rank distance: one a distinct record, one a gap between two of them.
+"""Cells of a grid by rank distance: one for each distinct record, one for each gap between them.
 
 All grid points between two consecutive records have as many records below and above them,
 hence the same distance; only the records' own points differ. The distance is a function of
 the numbers L, E and U of records below, at and above a point, described by 16 integers
 (`_numbers/distance.py`).
 
-Records far from the ranks that matter are not looked at: the points beyond the window are one
-cell on each side, with a lower bound of their distance, which holds as distances grow with
-the rank (marked *loose*: its key is odd).
+Records far from the ranks that matter are not read: the points beyond the window are one cell on
+each side, with a lower bound of their distance, which holds because distances grow with the
+rank. Such a cell is marked *loose*: its key is odd.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 from ..._compiler.jit import I64, IN_I64, OUT_I64, helper, kernel
 
 S, GATE, DIVISOR, OFFSET, EXTRA = 0, 1, 2, 3, 4  # of a side's seven numbers in a form
-LEFT, RIGHT = 2, 9
+LEFT, RIGHT = 2, 9  # where a side's numbers begin
 
 
 @helper
 def side(ranks: Any, form: Any, at: Any, empty: Any) -> Any:
-    """What the records on one side say of the distance."""
+    """The distance that the records on one side give a point."""
     y = form[at + S] * ranks
     if y < form[at + GATE]:
         return np.int64(0)

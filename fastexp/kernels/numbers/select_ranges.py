@@ -1,7 +1,7 @@
-"""One pass over unsorted records: how many lie in each of several regions, and those of some.
+"""One pass over unsorted records: how many lie in each of several regions, and the records of some.
 
-A block of 1,024 is compared with a few cuts at a time by vector code, which leaves the number of
-its region as a byte a record; records are then counted and gathered by these.
+Vector code compares a block of 1,024 with a few cuts at a time and leaves a byte for each record,
+the number of its region; records are then counted and gathered by these bytes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from ..bits.words import ZERO
 from .select_rank import BLOCK, EIGHT
 
 FOUR = 4
-CODES = 256  # a byte: so many less one are the most regions
-TABLES = FOUR * CODES  # counts of every fourth record: equal ones in a row wait for each other
+CODES = 256  # values of a byte: at most CODES - 1 regions
+TABLES = FOUR * CODES  # four tables in turn: in one, equal records in a row wait for each other
 
 
 @helper
@@ -35,8 +35,8 @@ def add_codes(part: Any, a: Any, b: Any, c: Any, d: Any, codes: Any) -> None:
     wide_vectors()
     for i in range(part.size):
         x = part[i]
-        more = (1 if x <= a else 0) + (1 if x <= b else 0)
-        codes[i] += more + (1 if x <= c else 0) + (1 if x <= d else 0)
+        reached = (1 if x <= a else 0) + (1 if x <= b else 0)
+        codes[i] += reached + (1 if x <= c else 0) + (1 if x <= d else 0)
 
 
 @helper
@@ -49,11 +49,11 @@ def add_code(part: Any, cut: Any, codes: Any) -> None:
 
 @helper
 def gather(records: Any, cuts: Any, keep: Any, work: Any, out: Any, counts: Any) -> Any:
-    """counts[c] = how many records have c cuts that are not below them: 0 has NaN alone.
+    """counts[c] = how many records have c cuts that are not below them; c = 0 is for NaN alone.
 
-    out = those with keep[c] = 1, not 0, in order, as far as there is room; returns how many. The
-    last of the cuts, fewer than CODES, is the greatest number there is. `work`: 128 words;
-    `counts`: TABLES zeros, of which all but CODES are scratch. 8 places of `out` may stay free.
+    out = records with keep[c] = 1, not 0, in order, as far as there is room; returns how many.
+    There are fewer than CODES cuts; the last one is the greatest number there is. `work`: 128
+    words; `counts`: TABLES zeros, all but CODES of them scratch. 8 places of `out` may stay free.
     """
     codes, size = work.view(np.uint8), np.int64(0)
     for begin in range(0, records.size, BLOCK):

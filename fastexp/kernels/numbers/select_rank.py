@@ -1,7 +1,7 @@
 """One pass over unsorted records: how many lie below a range, and which lie in it.
 
-A block of 1,024 is compared by vector code, which leaves a byte a record; the bytes are looked
-at eight at a time.
+Vector code compares a block of 1,024 and leaves a byte for each record; the bytes are read eight
+at a time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BELOW, INSIDE, NAN = 0, 1, 2  # of a tally: records below, records inside, wheth
 
 @helper
 def compare(part: Any, low: Any, high: Any, flags: Any) -> Any:
-    """flags[i] = whether record i lies in [low, high]; how many lie below; whether any is NaN."""
+    """flags[i] = record i is in [low, high]; returns (how many are below, whether any is NaN)."""
     wide_vectors()
     below, bad = np.int64(0), np.int64(0)
     for i in range(part.size):
@@ -60,7 +60,7 @@ def gather(records: Any, low: Any, high: Any, work: Any, out: Any, tally: Any) -
         full = part.size // EIGHT
         for g in range(full):
             if work[g] != 0:
-                if size + EIGHT <= out.size:  # eight stores, no branch: a wrong guess costs more
+                if size + EIGHT <= out.size:  # eight stores, no branch: a misprediction costs more
                     for i in range(EIGHT * g, EIGHT * g + EIGHT):
                         out[size] = part[i]
                         size += np.int64(flags[i])

@@ -1,10 +1,10 @@
-"""Smooth sensitivity of order statistics and medians, of sorted rows and several betas.
+"""Smooth sensitivity of order statistics and medians, for sorted rows and several betas.
 
-What is sought is the greatest spread of a window of ranks, times exp(-beta * cost); the cost
-is the number of records to change until the window's ends are neighbours at the statistic.
-Windows are looked at only near the statistic: the spread of the widest window up to a cost
-bounds all of them. What is found is evaluated afresh, so the result has one rounding of the
-spread, the exponential and their product.
+It is the greatest spread of a window of ranks times exp(-beta * cost), where the cost is the
+number of records to change until the window's ends are neighbours at the statistic. Only windows
+near the statistic are evaluated: the spread of the widest window up to a cost bounds all of
+them. The greatest one is evaluated afresh, so the result has one rounding each of the spread, the
+exponential and their product.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..._compiler.jit import I64, IN_F64, IN_I64, NOTHING, OUT_F64, helper, kern
 from ..bits.logexp import exp_one
 
 LOWER, UPPER = 0, 1
-DIRECT = 48  # pairs of ranks up to which all are tried; some more take an envelope's time
+DIRECT = 48  # pairs of ranks up to which all are tried; a few more take as long as an envelope
 
 
 @helper
@@ -57,14 +57,14 @@ def reach(row: Any, m: Any, c: Any, limits: Any, weights: Any) -> Any:
 
 
 @helper
-def sides(left: Any, right: Any, weights: Any, many: Any, window: Any) -> Any:
-    """The greatest of windows that begin at m, end at c or lie evenly about both.
+def sides(left: Any, right: Any, weights: Any, ranks: Any, window: Any) -> Any:
+    """The greatest weighted spread of windows that begin at m, end at c or lie evenly about both.
 
-    window = its ranks below m and above c. Returns it, and the greatest weighted distances of
-    a record below and of one above.
+    window = its ranks below m and above c. Returns the spread, and the greatest weighted distances
+    of a record below and of one above.
     """
     best, most_left, most_right = -1.0, 0.0, 0.0
-    for k in range(1, many + 1):
+    for k in range(1, ranks + 1):
         weight = weights[k - 1]
         if right[k] * weight > best:
             best = right[k] * weight
@@ -81,9 +81,9 @@ def sides(left: Any, right: Any, weights: Any, many: Any, window: Any) -> Any:
 
 
 @helper
-def edge(side: Any, weights: Any, many: Any, other: Any, best: Any) -> Any:
+def edge(side: Any, weights: Any, ranks: Any, other: Any, best: Any) -> Any:
     """How many ranks of a side can exceed `best`, if the other side adds at most `other`."""
-    k = many
+    k = ranks
     while k > 0 and weights[k - 1] * (side[k] * weights[1] + other) <= best:
         k -= 1
     return k
@@ -93,7 +93,7 @@ def edge(side: Any, weights: Any, many: Any, other: Any, best: Any) -> Any:
 def pairs(
     left: Any, right: Any, weights: Any, below: Any, above: Any, best: Any, window: Any
 ) -> None:
-    """The greatest of windows with 1 to `below` ranks under m and 1 to `above` over c."""
+    """Find the greatest window with 1 to `below` ranks under m and 1 to `above` over c."""
     for p in range(1, below + 1):
         for q in range(1, min(above, weights.size - p) + 1):
             if (right[q] + left[p]) * weights[p + q - 1] > best:
@@ -130,7 +130,7 @@ def lines(left: Any, right: Any, weights: Any, above: Any, line: Any, height: An
 def envelope(
     left: Any, right: Any, weights: Any, below: Any, above: Any, best: Any, window: Any
 ) -> None:
-    """As `pairs`, in a time that is linear in the ranks: distances below only grow."""
+    """`pairs` in a time that is linear in the ranks, as distances below only grow."""
     n = left.size
     line, height = window[2 : 2 + n], window[2 + n : 2 + 2 * n]
     top = lines(left, right, weights, above, line, height) - 1
@@ -157,15 +157,15 @@ def greatest(row: Any, m: Any, c: Any, limits: Any, beta: Any, weights: Any, wor
     """
     n = row.size + 2
     left, right, window = work[1 : 1 + n], work[1 + n : 1 + 2 * n], work[1 + 2 * n :]
-    many = reach(row, m, c, limits, weights)
+    ranks = reach(row, m, c, limits, weights)
     centre = at(row, m, limits)
-    for k in range(np.int64(work[0]) + 1, many + 1):
+    for k in range(np.int64(work[0]) + 1, ranks + 1):
         left[k] = centre - at(row, m - k, limits)
         right[k] = at(row, c + k, limits) - centre
-    work[0] = max(work[0], many)
-    best, most_left, most_right = sides(left, right, weights, many, window)
-    below = min(edge(left, weights, many, most_right, best), m)
-    above = min(edge(right, weights, many, most_left, best), row.size + 1 - c)
+    work[0] = max(work[0], ranks)
+    best, most_left, most_right = sides(left, right, weights, ranks, window)
+    below = min(edge(left, weights, ranks, most_right, best), m)
+    above = min(edge(right, weights, ranks, most_left, best), row.size + 1 - c)
     if below * above > DIRECT:
         envelope(left, right, weights, below, above, best, window)
     else:
@@ -179,27 +179,27 @@ def replace_fill(
     rows: Any, n: Any, rank: Any, half: Any, limits: Any, betas: Any, table: Any, ends: Any,
     work: Any, out: Any,
 ) -> None:  # fmt: skip
-    """out[row, beta] = smooth sensitivity of rows of n records, where a record is replaced.
+    """out[row, beta] = smooth sensitivity of rows of n records if a record is replaced.
 
-    Of the record of that rank, or with half = 1 of the middle between it and the next. table:
-    exp(-beta * k) for k = 0, 1, ... from ends[b] to ends[b + 1], at least two; `work`:
-    4 * (n + 2) + 3.
+    The statistic is the record of that rank, or with half = 1 the middle between it and the next.
+    table: exp(-beta * k) for k = 0, 1, ... from ends[b] to ends[b + 1], at least two; `work`:
+    4 * (n + 2) + 3 numbers.
     """
-    many = betas.size
-    for r in range(out.size // many):
+    beta_count = betas.size
+    for r in range(out.size // beta_count):
         row = rows[r * n : (r + 1) * n]
         work[0], work[1] = 0.0, 0.0
         low, high = at(row, rank, limits), at(row, rank + half, limits)
         work[n + 3] = high - low
-        for b in range(many):
+        for b in range(beta_count):
             weights = table[ends[b] : ends[b + 1]]
             value = greatest(row, rank, rank + half, limits, betas[b], weights, work)
-            out[r * many + b] = value * 0.5 if half else value
+            out[r * beta_count + b] = value * 0.5 if half else value
 
 
 @helper
 def widest(row: Any, k: Any, half: Any, limits: Any) -> Any:
-    """The greatest spread of a window of cost k <= n + 1, where records come and go."""
+    """The greatest spread of a window of cost k <= n + 1 if records are added or removed."""
     n = row.size
     if k > n:
         return limits[UPPER] - limits[LOWER]
@@ -216,10 +216,10 @@ def widest(row: Any, k: Any, half: Any, limits: Any) -> Any:
 
 @helper
 def skim(row: Any, half: Any, limits: Any, beta: Any) -> Any:
-    """The greatest weighted window: costs are passed over where a bound allows it.
+    """The greatest weighted spread; runs of costs are skipped if a bound allows it.
 
     Spreads grow with the cost and weights fall, so the last spread and the first weight of a
-    run of costs bound it; the run is made longer or shorter as that goes.
+    run of costs bound it. A run is twice as long after a skip, and else half as long.
     """
     last, best, k = row.size + 1, 0.0, 1
     while k < 2 * last:
@@ -243,13 +243,13 @@ def skim(row: Any, half: Any, limits: Any, beta: Any) -> Any:
 
 @kernel(NOTHING(IN_F64, I64, I64, IN_F64, IN_F64, OUT_F64))
 def add_remove_fill(rows: Any, n: Any, half: Any, limits: Any, betas: Any, out: Any) -> None:
-    """out[row, beta] = smooth sensitivity of the lower median where records come and go.
+    """out[row, beta] = smooth sensitivity of the lower median if records are added or removed.
 
-    Of rows of n records; with half = 1 of the middle between lower and upper median.
+    Rows have n records; with half = 1 the statistic is the middle of lower and upper median.
     """
-    many = betas.size
-    for r in range(out.size // many):
+    beta_count = betas.size
+    for r in range(out.size // beta_count):
         row = rows[r * n : (r + 1) * n]
-        for b in range(many):
+        for b in range(beta_count):
             value = skim(row, half, limits, betas[b])
-            out[r * many + b] = value * 0.5 if half else value
+            out[r * beta_count + b] = value * 0.5 if half else value

@@ -2,17 +2,16 @@
 
 The table has 2**column_bits columns of 2**cell_bits cells each, N cells in all. Candidate i
 owns L_i <= f*w_i of them, and a draw that falls on one of these is accepted at once. The
-cells that are left, about 16 in 2**32, belong to a last outcome, *slow*, whose draws are
-decided one by one in exact arithmetic (`exact.settle_slow`): uniformly one of the slow
-cells is drawn; the first sum(D) of them stand for the D_i cells that each candidate may
-still claim, L_i + D_i >= f*w_i, and all others are void. So P(i) is proportional to
-L_i + (f*w_i - L_i).
+remaining cells, about 16 in 2**32, belong to a last outcome, *slow*. Each slow draw is decided
+in exact arithmetic (`exact.settle_slow`): one of the slow cells is drawn uniformly. The first
+sum(D) of them stand for the D_i cells that candidate i may still claim, L_i + D_i >= f*w_i; all
+others are void. So P(i) is proportional to L_i + (f*w_i - L_i).
 
 A column is shared by its own outcome (cells below `cut`) and one other, its alias (Walker
 1977, Vose 1991); in integers the sharing is exact. Its entry is `cut << column_bits | alias`.
 
-Beside rounds on bounds (`rows.py`), case `many` is 33 times as fast for 1,000 candidates and 84
-times for 1,000,000, case `many_rows` 19 times.
+Compared with rounds on bounds (`rows.py`), case `many` is 33 times as fast for 1,000 candidates and
+84 times for 1,000,000, and case `many_rows` 19 times.
 """
 
 from __future__ import annotations
@@ -51,12 +50,12 @@ from .envelope import (
 )
 from .rounds import HEADER, power
 
-CACHED = 15  # column bits of a table of 256 KiB: beyond, entries are fetched ahead
-AHEAD = 16  # draws: 0.5 of the time of 2**20 columns
+CACHED_BITS = 15  # column bits of a table of 256 KiB; entries of a larger one are prefetched
+AHEAD = 16  # draws between prefetch and use: 0.5 of the time of 2**20 columns
 DRAWS = 4096  # draws of one substream; part of the stream format
-MARGIN = 1.0 - 2.0**-30  # of the cells, so that roundings cannot overfill the table
-DOUBT = 16  # cells a candidate that are kept free for its doubtful part
-OVERFULL = -6  # status: never seen; a wrong law must not pass
+MARGIN = 1.0 - 2.0**-30  # share of the cells to fill, so that rounding cannot overfill the table
+DOUBT = 16  # cells kept free for each candidate's doubtful part
+OVERFULL = -6  # status of an overfull table, whose law would be wrong: never seen
 
 
 def work_size(k: int, column_bits: int) -> int:
@@ -71,21 +70,21 @@ def table_in(work: Any, column_bits: int) -> Any:
 
 
 @helper
-def doubt(least: Any) -> Any:
+def doubt(lower_bound: Any) -> Any:
     """D >= f*w - L, from L: with r the rounded weight, U - L <= 2 * (r >> SLACK) + 5."""
-    return 2 * ((least + 2) >> SLACK) + 7
+    return 2 * ((lower_bound + 2) >> SLACK) + 7
 
 
 @helper
 def fill_lower(heights: Any, lift: Any, scale: Any, log_base: Any, out: Any) -> Any:
-    """out[i] = L of candidate i; returns the sums of L and of D, 0 where the base is 0."""
+    """out[i] = L of candidate i; returns the sums of L and of D, both 0 for a base of 0."""
     wide_vectors()
     sum_lower, sum_doubt = np.int64(0), np.int64(0)
     for i in range(heights.size):
-        least = lower(rounded_weight(heights[i] - lift, scale))
-        out[i] = least
-        sum_lower += least
-        sum_doubt += doubt(least)
+        lower_bound = lower(rounded_weight(heights[i] - lift, scale))
+        out[i] = lower_bound
+        sum_lower += lower_bound
+        sum_doubt += doubt(lower_bound)
     if log_base.size > 0:
         for i in range(heights.size):
             if log_base[i] == -np.inf:
@@ -97,7 +96,7 @@ def fill_lower(heights: Any, lift: Any, scale: Any, log_base: Any, out: Any) -> 
 def weigh(
     bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, best: Any, weights: Any, work: Any
 ) -> Any:
-    """weights[i] = L_i at `scale`, `best` being (best key, bits of the lift).
+    """weights[i] = L_i at `scale`; `best` is (best key, bits of the lift).
 
     Returns (sum of L, sum of D).
     """
@@ -108,9 +107,11 @@ def weigh(
         base = log_base[start : start + BLOCK]
         heights = as_floats(work[: part.size])
         fill_heights(part, kind, top, rate, base, heights)
-        least, open_ = fill_lower(heights, lift, scale, base, weights[start : start + BLOCK])
-        sum_lower += least
-        sum_doubt += open_
+        block_lower, block_doubt = fill_lower(
+            heights, lift, scale, base, weights[start : start + BLOCK]
+        )
+        sum_lower += block_lower
+        sum_doubt += block_doubt
     return sum_lower, sum_doubt
 
 
@@ -124,9 +125,9 @@ def build(weights: Any, column_bits: Any, cell_bits: Any, order: Any, table: Any
     capacity = np.int64(1) << cell_bits
     shift = np.uint64(column_bits)
     light, heavy = 0, weights.size
-    for i in range(weights.size):  # lights from the front of `order`, heavies from its back
+    for i in range(weights.size):  # light ones from the front of `order`, heavy ones from the back
         is_light = weights[i] <= capacity
-        # Both ends are written, and the one that was not meant again later: no branch.
+        # Without a branch: both ends are written, and the wrong one is overwritten later.
         order[light] = i
         order[heavy - 1] = i
         light += 1 if is_light else 0
@@ -162,7 +163,7 @@ def fill(
     """out = draws of blocks first, first + 1, ... of DRAWS each; `words` is scratch.
 
     A draw takes one word: its top bits are the column, the next ones the cell. Returns how
-    many draws are slow, that is hold the number `slow`.
+    many draws are slow, that is, equal to `slow`.
     """
     to_column = WORD - np.uint64(column_bits)
     to_cell = to_column - np.uint64(cell_bits)
@@ -172,7 +173,7 @@ def fill(
         part = out[start : start + DRAWS]
         block_words = words[: part.size + part.size % 2]
         fill_substream(stream, np.uint64(first + start // DRAWS), np.uint64(0), block_words)
-        if column_bits > CACHED:
+        if column_bits > CACHED_BITS:
             look_up_ahead(
                 table, np.uint64(column_bits), to_column, to_cell, cells, block_words, part
             )
@@ -184,7 +185,7 @@ def fill(
 
 @helper
 def count(values: Any, wanted: Any) -> Any:
-    """How many values are the wanted one."""
+    """The number of values equal to `wanted`."""
     wide_vectors()
     number = 0
     for i in range(values.size):
@@ -210,7 +211,7 @@ def look_up(
 def look_up_ahead(
     table: Any, bits: Any, to_column: Any, to_cell: Any, cells: Any, words: Any, out: Any
 ) -> None:
-    """As `look_up`, of a table that is not in the cache."""
+    """`look_up` with prefetches, for a table that is larger than the cache."""
     columns = (np.uint64(1) << bits) - np.uint64(1)
     last = words.size - 1
     for i in range(out.size):
@@ -233,10 +234,10 @@ def alias_rows(
     bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, column_bits: Any, cell_bits: Any,
     first: Any, out: Any, work: Any,
 ) -> Any:  # fmt: skip
-    """out = draws of each row from substream `first` on, k where one is slow.
+    """out = draws of each row from substream `first` on; a slow draw is k.
 
-    Returns how many are slow, or an error. `seeds` as in `rows.py`. The table of the last row stays
-    in `work` (`table_in`).
+    Returns how many are slow, or an error's status. `seeds` as in `rows.py`. The table of the last
+    row stays in `work` (`table_in`).
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE

@@ -1,14 +1,14 @@
 """Cheap certified bounds of weights: the chord of 2**x between neighbouring powers of two.
 
-A simulation may reject: its bounds need not be tight, and case `rows` of 10,000 rows of 1,000 takes
-half the time that it takes with the envelope's. Between whole numbers 2**x lies below
-its chord, and the chord is what the bits of a float mean: a number in fixed point, moved up
-to where the exponent is, *is* the chord's value. So a bound costs some ten operations and no
-polynomial, and is at most 6.2 % too large (1.0615 = the chord's greatest excess).
+A simulation may reject draws, so its bounds need not be tight; with these, case `rows` of 10,000
+rows of 1,000 takes half the time that it takes with the envelope's. Between whole numbers 2**x
+lies below its chord. The bits of a float encode that chord: a fixed-point number, shifted up to
+the exponent's place, *is* the chord's value. So a bound costs some ten operations and no
+polynomial, and is at most 6.2 % too large (1.0615 is the greatest ratio of the chord to 2**x).
 
-With f = 2**precision and w = 2**-height the bound is an integer B >= f*w: the fixed point
-has 22 fractional bits, two units of them are added (an error of a height is below 2**-38 and
-the rounding to fixed point half a unit), and one unit of B makes up for its own rounding.
+With f = 2**precision and w = 2**-height the bound is an integer B >= f*w. The fixed-point number
+has 22 fractional bits. Two units of its last place are added, because a height errs by less than
+2**-38 and its rounding to fixed point by half a unit; one unit of B makes up for B's own rounding.
 Every step is monotone, so candidates of lower utility never have a greater bound.
 """
 
@@ -23,19 +23,19 @@ from ..bits.heights import BLOCK, NONE, fill_heights
 from ..bits.words import WORD, multiply
 from .envelope import DEEPEST, INTEGER, INTEGER_BITS, UNSURE, lower, rounded_weight, upper
 
-FRACTION = 22  # bits of the fixed point; 1.5 * 2**30 has that unit in its last place
-FIXED = 1610612736.0 + 2.0**-21  # 1.5 * 2**30, and two units
+FRACTION = 22  # fractional bits of the fixed-point number: those of 1.5 * 2**30 as a double
+FIXED = 1610612736.0 + 2.0**-21  # 1.5 * 2**30, and two units of its last place
 EXPONENT = np.uint64(52 - FRACTION)
-# The bits of 1.5 * 2**30, less the exponent's bias in the place where the fixed point ends.
+# The bits of 1.5 * 2**30, less the exponent's bias above the fixed point's fraction.
 FIXED_BIAS = np.uint64(0x41D8000000000000 - (1023 << FRACTION))
-ONE_UP = np.uint64(INTEGER_BITS - np.uint64(1))
-LANES, FOLDED = 32, 128
+ONE_UP = np.uint64(INTEGER_BITS - np.uint64(1))  # subtracted, it leaves one more than the integer
+LANES, FOLDED = 32, 128  # FOLDED: words in which the lanes' sums are made
 ACCEPTED, REJECTED = 1, 0
 
 
 @helper
 def chord(height: Any, deepest: Any, fixed: Any) -> Any:
-    """An integer B >= 2**(s - height), with fixed = FIXED + s; heights end at `deepest`."""
+    """An integer B >= 2**(s - height), with fixed = FIXED + s; higher ones count as `deepest`."""
     y = min(height, deepest)
     v = bits_float((float_bits(fixed - y) - FIXED_BIAS) << EXPONENT)
     return np.int64(float_bits(v + INTEGER) - ONE_UP)
@@ -45,10 +45,10 @@ def chord(height: Any, deepest: Any, fixed: Any) -> Any:
 def fill_chords(
     bits: Any, kind: Any, top: Any, rate: Any, log_base: Any, lift: Any, fixed: Any, work: Any
 ) -> Any:
-    """The bounds B, the heights and the sums of the lanes, in `work`; returns the sum of all.
+    """Fill `work` with bounds B, heights and the sums of the lanes; returns the sum of all B.
 
-    `work` is a block of B (0 where the base is 0), a block of heights, FOLDED words for sums.
-    Lane l is the candidates l, l + LANES, ...: their sums need no sum across a vector.
+    `work` is a block of B (0 where the base is 0), a block of heights and FOLDED words for sums.
+    Lane l has the candidates l, l + LANES, ..., so that no sum goes across a vector.
     """
     wide_vectors()
     size, deepest, shifted = bits.size, DEEPEST + lift, fixed + lift
@@ -63,7 +63,7 @@ def fill_chords(
 
 @helper
 def fill_bounds(heights: Any, deepest: Any, fixed: Any, out: Any) -> None:
-    """out[i] = B of one height."""
+    """out[i] = B of heights[i]."""
     wide_vectors()
     for i in range(heights.size):
         out[i] = chord(heights[i], deepest, fixed)
@@ -71,7 +71,7 @@ def fill_bounds(heights: Any, deepest: Any, fixed: Any, out: Any) -> None:
 
 @helper
 def fill_lanes(work: Any, size: Any) -> Any:
-    """The sums of the lanes of a block of B, by folding it in halves; returns their sum."""
+    """Sum the lanes of a block of B by folding it in halves; returns the sum of all."""
     width = LANES
     while width < size:
         width *= 2
@@ -113,7 +113,7 @@ def fold(left: Any, right: Any) -> None:
 
 @helper
 def find_lane(work: Any, size: Any, rho: Any) -> Any:
-    """(candidate, sum of the B before it, lane after lane) on whose B rho falls."""
+    """(candidate on whose B rho falls, sum of the B before it), lane after lane."""
     lane, before, seen = 0, np.int64(0), np.int64(0)
     for i in range(LANES):
         seen += work[2 * BLOCK + i]
@@ -129,7 +129,7 @@ def find_lane(work: Any, size: Any, rho: Any) -> Any:
 
 @helper
 def judge(height: Any, scale: Any, rho: Any) -> Any:
-    """Whether rho + V < f*w for every V in [0, 1): ACCEPTED, REJECTED (for none) or UNSURE."""
+    """ACCEPTED if rho + V < f*w for certain, whatever V in [0, 1); REJECTED if never; or UNSURE."""
     r = rounded_weight(height, scale)
     return ACCEPTED if rho < lower(r) else REJECTED if rho >= upper(r) else UNSURE
 

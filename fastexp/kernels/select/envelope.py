@@ -1,17 +1,17 @@
 """The integer envelope: one exact selection in one pass over the utilities.
 
-For each candidate with weight w <= 1 (its mechanism weight over the greatest one's) and
+For each candidate with weight w <= 1 (the mechanism's weight over the greatest weight) and
 f = 2**s there are certified integers L <= f*w <= U. Integers add exactly in any order. A
-uniform integer R below the sum of the U picks a candidate, and what is left of R, rho, is
+uniform integer R below the sum of the U picks a candidate, and the remainder rho of R is
 the acceptance coin: accept at once if rho < L; else `exact.accept` decides with exact
 arithmetic whether rho + V < f*w for a uniform V. Given the candidate, rho is uniform below
 U, so a round returns i with probability f*w_i / sum(U): the mechanism's law, whatever the
 bounds were.
 
-Blocks are scanned at a scale of their own (their best candidate) while they lie in the
-cache, so the utilities are read from memory once; `settle` turns a block's sum into a
-certified bound at the common scale. A drawn block is computed again at that scale; where R
-falls between the sum and its bound, the round is void and drawn afresh.
+Each block is scanned while it lies in the cache, at a scale of its own (that of its best
+candidate), so the utilities are read from memory once; `settle` turns a block's sum into a
+certified bound at the common scale. A drawn block is computed again at the common scale; if R
+falls between the block's sum and its bound, the round is void and drawn afresh.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ PRECISION = 50  # fractional bits: 1,024 bounds of at most 2**50 * (1 + 2**-36) 
 SCALE = 2.0**PRECISION
 SLACK = np.int64(36)
 GROUP = 32  # candidates; the square root of a block
-DEEPEST = 60.0  # heights beyond count as this: 2**(50 - 60) still rounds to 0
-INTEGER = 4503599627370496.0  # 2**52: the sum's low bits are the rounded number
+DEEPEST = 60.0  # greater heights count as this one, as 2**(50 - 60) rounds to 0
+INTEGER = 4503599627370496.0  # 2**52: added, it leaves the rounded number in the sum's low bits
 INTEGER_BITS = np.uint64(0x4330000000000000)
-# status of a round, beside an accepted candidate's index (>= 0)
+# Statuses of a round that gives no index (>= 0).
 NOT_FINITE, UNSURE, AGAIN, ROUNDING_MODE = -1, -2, -3, -4
 TAIL = 6  # words behind the blocks' triples: total (2), best key, lift, drawn index, rho
 
 
 @helper
 def rounded_weight(height: Any, scale: Any) -> Any:
-    """2**-height * scale rounded to an integer, within 2**-39 of its value and 1/2.
+    """2**-height * scale rounded to an integer, within a relative 2**-39 and 1/2.
 
     The polynomial is a minimax fit of 2**r on [-1/2, 1/2] with relative error 2**-45.9.
     """
@@ -117,18 +117,18 @@ def fill_upper(heights: Any, lift: Any, scale: Any, log_base: Any, out: Any) -> 
 def scan(bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any, work: Any) -> Any:
     """blocks[3b:3b+3] = (sum of U, top key, lowest height) of block b, at its own scale.
 
-    The sum is 0 where no candidate of the block has a positive base. `work` holds the last
-    block's U and heights afterwards.
+    The sum is 0 if no candidate of the block has a positive base. Afterwards `work` holds the
+    U and the heights of the last block.
     """
     status = 0
     for b in range((bits.size + BLOCK - 1) // BLOCK):
         part = bits[b * BLOCK : (b + 1) * BLOCK]
         base = log_base[b * BLOCK : (b + 1) * BLOCK]
-        top, some, finite = block_top(part, kind, base)
+        top, has_positive, finite = block_top(part, kind, base)
         if not finite:
             status = NOT_FINITE
         total, lowest = np.int64(0), 0.0
-        if some:
+        if has_positive:
             heights = as_floats(work[BLOCK : BLOCK + part.size])
             fill_heights(part, kind, top, rate, base, heights)
             lowest = lowest_height(heights) if base.size > 0 else 0.0
@@ -143,10 +143,10 @@ def scan(bits: Any, kind: Any, log_base: Any, rate: Any, scale: Any, blocks: Any
 def settle(kind: Any, rate: Any, blocks: Any) -> None:
     """Bring the blocks to one scale: each sum becomes a certified bound of its candidates' U.
 
-    With e the block's scale below the common one (absolute error 2**-38) the sum at the
-    common scale is at most sum * 2**-e * (1 + 2**-34) + 5 for each candidate. Writes the
-    total (two words), the best key and the common lift behind the blocks. Lifts are whole
-    numbers, so that the scale f = scale * 2**lift is exactly known; f * w <= 2**50.
+    Let the common scale be 2**-e of the block's own (e has an absolute error of 2**-38). The
+    sum at the common scale is at most sum * 2**-e * (1 + 2**-34), plus 5 for each candidate.
+    Writes the total (two words), the best key and the common lift behind the blocks. Lifts are
+    whole numbers, so that the scale f = scale * 2**lift is exactly known; f * w <= 2**50.
     """
     count = (blocks.size - TAIL) // 3
     best = NONE
@@ -166,8 +166,8 @@ def settle(kind: Any, rate: Any, blocks: Any) -> None:
         if bound > 0 and count > 1:
             lowest = np.floor(bits_float(np.uint64(blocks[3 * b + 2])))
             e = block_height(kind, rate, best, np.uint64(blocks[3 * b + 1])) + lowest - lift
-            grown = np.float64(bound) * exp_scaled(-min(e, 100.0) * LN2, NONE)
-            bound = np.int64(grown * (1.0 + 2.0**-34)) + 5 * BLOCK
+            scaled = np.float64(bound) * exp_scaled(-min(e, 100.0) * LN2, NONE)
+            bound = np.int64(scaled * (1.0 + 2.0**-34)) + 5 * BLOCK
             blocks[3 * b] = bound
         low += np.uint64(bound)
         if low < np.uint64(bound):
@@ -190,9 +190,10 @@ def add(values: Any) -> Any:
 
 @helper
 def find(uppers: Any, rho: Any) -> Any:
-    """(index, sum of the U before it) of the candidate on whose U rho falls; size if none.
+    """(index of the candidate on whose U rho falls, sum of the U before it); size if none.
 
-    First by groups of GROUP, then in one group; all are looked at wherever rho falls.
+    The group (of GROUP) is found first, then the candidate in it; wherever rho falls, all groups
+    and all candidates of the group are read.
     """
     seen, group, before = np.int64(0), 0, np.int64(0)
     for start in range(0, uppers.size, GROUP):
@@ -223,7 +224,7 @@ def draw(
 ) -> Any:
     """One round from settled blocks of `length` and 128 bits: an index, UNSURE or AGAIN.
 
-    All blocks, and all candidates of the drawn block, are looked at whatever is drawn.
+    Whatever is drawn, all blocks and all candidates of the drawn block are read.
     """
     count = (blocks.size - TAIL) // 3
     tail = blocks[3 * count :]
@@ -231,7 +232,7 @@ def draw(
     r1, r0, counts = below(words[1], words[0], total_high, total_low, WORD)
     if not counts:
         return AGAIN
-    # The drawn block: how many blocks' cumulative sums are <= R.
+    # The number of the drawn block is the number of blocks whose cumulative sums are <= R.
     high, low, chosen, rho = NONE, NONE, 0, np.int64(r0)
     for b in range(count):
         bound = np.uint64(blocks[3 * b])
@@ -264,7 +265,7 @@ def draw(
 @helper
 def rounds_to_nearest(rate: Any) -> Any:
     """Whether the processor rounds to nearest, as the proofs assume."""
-    tiny = 2.0**-60 + (rate - rate)  # not a constant, or the compiler would decide
+    tiny = 2.0**-60 + (rate - rate)  # not a constant, or the compiler would fold it
     return 1.0 + tiny == 1.0 and -1.0 - tiny == -1.0 and 1.0 - tiny == 1.0
 
 
@@ -288,7 +289,7 @@ def envelope_one(
 
 @kernel(I64(IN_U64, I64, F64, U64, U64))
 def envelope_block(bits: Any, kind: Any, rate: Any, low: Any, high: Any) -> Any:
-    """`envelope_one` of at most a block, without a base and at 2**PRECISION, in half the time."""
+    """`envelope_one` for up to a block, without a base and at 2**PRECISION, in half the time."""
     wide_vectors()
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE

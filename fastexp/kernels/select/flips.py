@@ -1,14 +1,14 @@
 """Coins that all have one bias p: eight random bits each, more for the few that stay open.
 
-A coin shows 1 (a flip) if V < p, for a V uniform on [0, 1) whose binary digits are drawn as
-they are needed. p is irrational, so its first 72 binary digits are known exactly and once
-for all (`exact.flip_cut`): `top`, the first 8 of them, and `low`, the next 64. V's first
-byte decides 255 coins of 256, against `top`; a second word the others, against `low`; what is
-open then (one coin of 2**72) goes to `exact.flip`, which draws on. No float is compared.
+A coin shows 1 (a flip) if V < p, where V is uniform on [0, 1) and its binary digits are drawn as
+they are needed. p is irrational, so its first 72 binary digits are computed exactly, once for
+all (`exact.flip_cut`): `top` has the first 8, `low` the next 64. The first byte of V is compared
+with `top` and decides 255 coins of 256; for the others a second word is compared with `low`. A
+coin that is then open (one of 2**72) goes to `exact.flip`, which draws on. No float is compared.
 
-The format of a simulation: coin q is coin i = q % 4096 of substream q // 4096, whose
+In a simulation, coin q is coin i = q % 4096 of substream q // 4096. Of this substream
 
-* word i // 8 holds in its byte i % 8 (little-endian) the first byte of V;
+* word i // 8 holds the first byte of V in its byte i % 8 (little-endian);
 * word 512 + i is the second word of V, if the byte equals `top`;
 * words from 4608 on are drawn for the coins that are still open, in their order.
 
@@ -16,8 +16,9 @@ With n bits, draw t of bit e takes coin q = t * n + e. A release takes its bytes
 from the operating system, in order.
 
 Coins lie in memory as bytes, eight in a word of 64 bits; 0: truth, 1: flip, 2: open. Case
-`randomized_response`: 6 times as fast as NumPy on the words of each substream. Of a release of a
-million bits the operating system's words are nearly all the time; one of 1,000 takes half.
+`randomized_response`: 6 times as fast as NumPy on the words of each substream. A release of a
+million bits spends nearly all its time on the operating system's words; one of 1,000 bits takes
+half of NumPy's time.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ from ..._compiler.jit import (
 )
 from ..bits.words import HALF, ONE_WORD, fill_substream, philox
 
-COINS = 4096  # of one substream; part of the stream format, as are the next two
-FIRST = COINS // 8  # words that hold a first byte for each coin
+COINS = 4096  # coins of one substream; part of the stream format, as are the next two
+FIRST = COINS // 8  # words that hold the first bytes of a substream's coins
 LATER = FIRST + COINS  # first word for coins that two draws left open
 HALF_FIRST = np.uint64(FIRST // 2)  # the block of two words where the second words begin
 BYTE, ONE_BIT = np.uint8, np.uint8(1)
@@ -50,7 +51,7 @@ SOME_OPEN = np.uint64(0x0202020202020202)  # eight bytes OPEN
 
 @helper
 def throw(words: Any, top: Any, coins: Any) -> None:
-    """Each coin from the byte of `words` at its place: below, above or at `top` (OPEN)."""
+    """Throw each coin by its byte of `words`: 1 below `top`, 0 above it, OPEN at `top`."""
     wide_vectors()
     drawn, coin_bytes = words.view(BYTE), coins.view(BYTE)
     for i in range(coin_bytes.size):
@@ -64,7 +65,7 @@ def list_open(coins: Any, places: Any) -> Any:
     number = np.int64(0)
     for w in range(coins.size):
         if coins[w] & SOME_OPEN:
-            for i in range(8 * w, 8 * w + 8):  # written, and again later if not meant: no branch
+            for i in range(8 * w, 8 * w + 8):  # no branch: a wrong place is overwritten
                 places[number] = i
                 number += np.int64(coin_bytes[i] >> ONE_BIT)
     return number
@@ -72,43 +73,43 @@ def list_open(coins: Any, places: Any) -> Any:
 
 @helper
 def settled(second: Any, low: Any, unused: Any) -> Any:
-    """An open coin after its second word, of which `unused` low bits do not count."""
+    """An open coin after its second word, whose `unused` low bits do not count."""
     rest = second >> unused
     return BYTE(rest < low) | (BYTE(rest == low) << ONE_BIT)
 
 
 @kernel(I64(IN_U64, U64, OUT_U64, OUT_I64))
 def flips_throw(words: Any, top: Any, coins: Any, places: Any) -> Any:
-    """Throw eight coins a word; returns how many are open, their places in `places`."""
+    """Throw eight coins a word; returns how many are open and writes their places to `places`."""
     throw(words, BYTE(top), coins)
     return list_open(coins, places)
 
 
 @kernel(I64(IN_U64, IN_I64, U64, U64, OUT_U64))
 def flips_settle(seconds: Any, places: Any, low: Any, unused: Any, coins: Any) -> Any:
-    """Settle the open coins at `places`, a word each; returns how many are open still.
+    """Settle the open coins at `places`, a word each; returns how many are still open.
 
-    `unused` is 0 but in exhaustive tests, where second words have fewer bits.
+    `unused` is 0 except in exhaustive tests, whose second words have fewer bits.
     """
     coin_bytes = coins.view(BYTE)
-    still = 0
+    open_count = 0
     for j in range(places.size):
         coin = settled(seconds[j], low, unused)
         coin_bytes[places[j]] = coin
-        still += 1 if coin == OPEN else 0
-    return still
+        open_count += 1 if coin == OPEN else 0
+    return open_count
 
 
 @kernel(I64(IN_U64, I64, U64, U64, U64, OUT_U64, OUT_U64, OUT_I64))
 def flips_fill(
     stream: Any, first: Any, top: Any, low: Any, unused: Any, coins: Any, words: Any, places: Any
 ) -> Any:
-    """Coins of substreams first, first + 1, ...; returns how many are open still.
+    """Coins of substreams first, first + 1, ...; returns how many are still open.
 
     `top`, `low`, `unused`: as for the kernels above; `words` (FIRST of them) and `places`
     (COINS) are scratch.
     """
-    still = 0
+    open_count = 0
     for start in range(0, coins.size, FIRST):
         part = coins[start : start + FIRST]
         coin_bytes = part.view(BYTE)
@@ -121,5 +122,5 @@ def flips_fill(
             even, odd = philox(block, stream[1], stream[0])
             coin = settled(odd if i & ONE_WORD else even, low, unused)
             coin_bytes[places[j]] = coin
-            still += 1 if coin == OPEN else 0
-    return still
+            open_count += 1 if coin == OPEN else 0
+    return open_count

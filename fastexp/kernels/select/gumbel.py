@@ -1,19 +1,19 @@
 """Noisy maximum: the candidates of greatest height plus noise, in one pass, no normaliser.
 
-Candidate i of draw t of a row takes word i of the row's substream t, U = (word + 1/2) / 2**64;
-a word below 2**40 is lengthened by word 2**32 + i, so that U has full relative precision down
-to 2**-128 and the noise no end at 44. All noises fall as U grows:
+Candidate i of draw t of a row takes word i of the row's substream t: U = (word + 1/2) / 2**64.
+A word below 2**40 is lengthened by word 2**32 + i, so that U has full relative precision down
+to 2**-128 and the noise does not end at 44. Each noise falls as U grows:
 
 * Gumbel: -ln(-ln(1 - U)); the greatest key is a draw of the exponential mechanism, the m
-  greatest in order are one of its peeling (Durfee and Rogers 2019);
+  greatest in order are a draw of its peeling (Durfee and Rogers 2019);
 * exponential: -ln(U); a draw of permute-and-flip (Ding et al. 2021);
 * Laplace: -ln(2U) below 1/2, else ln(2(1 - U)); textbook report-noisy-max.
 
-P(noise > g) <= exp(-g) for all three. So once the m-th greatest key so far is M, a candidate
-of a block whose best height is B can only matter if its word is at most 2**64 * exp(B - M):
-others are passed by with one comparison, and noise is computed for few.
+For all three P(noise > g) <= exp(-g). Let M be the m-th greatest key so far and B the best
+height of a block. A candidate of the block can matter only if its word is at most
+2**64 * exp(B - M). The others are skipped with one comparison, and noise is computed for few.
 
-Keys are float64: a draw's law is the mechanism's up to roundings of some 1e-15, not exactly.
+Keys are float64: a draw's law is the mechanism's up to rounding errors of some 1e-15, not exactly.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from ..bits.words import HALF, fill_substream, philox
 from .envelope import NOT_FINITE, ROUNDING_MODE, rounds_to_nearest
 
 GUMBEL, EXPONENTIAL, LAPLACE = 0, 1, 2
-GROUP = 64
-LONG = np.uint64(1 << 40)  # words below are lengthened
-MORE = np.uint64(1 << 31)  # blocks: two words each, so word 2**32
+GROUP = 64  # words that are skipped together
+LONG = np.uint64(1 << 40)  # words below this one are lengthened
+EXTRA_BLOCKS = np.uint64(1 << 31)  # first block of the extra words, of two words each: word 2**32
 UNIT, FINE = 2.0**-64, 2.0**-128
 NEAR = 1048576.0  # nats: keys of greater magnitude carry errors above 2e-10
-MARGIN = 1e-6  # of a threshold: a thousand times the roundings of keys that matter
+MARGIN = 1e-6  # nats off a threshold: a thousand times the rounding errors of keys that matter
 HEADER = 3
 
 
 @helper
-def noise_of(kind: Any, word: Any, more: Any) -> Any:
-    """The noise of one word; `more` lengthens words below LONG."""
-    tail = (np.float64(more) + 0.5) * FINE if word < LONG else 0.5 * UNIT
+def noise_of(kind: Any, word: Any, extra_word: Any) -> Any:
+    """The noise of one word; `extra_word` lengthens words below LONG."""
+    tail = (np.float64(extra_word) + 0.5) * FINE if word < LONG else 0.5 * UNIT
     u = np.float64(word) * UNIT + tail
     rest = (np.float64(~word) + 0.5) * UNIT  # 1 - U
     if kind == GUMBEL:
@@ -66,14 +66,14 @@ def noise_of(kind: Any, word: Any, more: Any) -> Any:
 
 @helper
 def threshold(gap: Any) -> Any:
-    """Words above this one have a noise below `gap`."""
+    """A word above which all words have a noise below `gap`."""
     g = gap - MARGIN
     return np.uint64(exp_one(-g) * 18446744073709551616.0) if g > MARGIN else ALL
 
 
 @helper
 def key_height(key: Any, kind: Any, rate: Any, best: Any) -> Any:
-    """-rate * (best - utility) <= 0 of two order keys, in nats; halved: no gap overflows."""
+    """-rate * (best - utility) <= 0 of two order keys, in nats; by halves: no gap overflows."""
     if kind == FLOAT:
         return (2.0 * rate) * (0.5 * key_float(key) - 0.5 * key_float(best))
     return -rate * np.float64(best - key)
@@ -97,13 +97,15 @@ def count_near(bits: Any, kind: Any, log_base: Any, rate: Any, best: Any) -> Any
 
 @helper
 def survey(bits: Any, kind: Any, log_base: Any, tops: Any) -> Any:
-    """(best key over base > 0, whether all are finite); tops[b] = block b's best key."""
+    """(best key among base > 0, whether all utilities are finite); tops[b] = block b's best."""
     best, all_finite = NONE, True
     for b in range(tops.size):
         at = b * BLOCK
-        top, some, finite = block_top(bits[at : at + BLOCK], kind, log_base[at : at + BLOCK])
+        top, has_positive, finite = block_top(
+            bits[at : at + BLOCK], kind, log_base[at : at + BLOCK]
+        )
         tops[b] = np.int64(top)
-        best = max(best, top if some else NONE)
+        best = max(best, top if has_positive else NONE)
         all_finite = all_finite and finite
     return best, all_finite
 
@@ -129,7 +131,7 @@ def least(words: Any) -> Any:
 
 @helper
 def insert(keys: Any, places: Any, key: Any, place: Any) -> None:
-    """Put a greater key in the place of the least one, the root of a heap."""
+    """Replace the least key, the root of a heap, by a greater one."""
     at = 0
     while 2 * at + 1 < keys.size:
         child = 2 * at + 1
@@ -178,14 +180,14 @@ def greatest(
                 if group[i] <= limit:
                     at = start + i
                     place = b * BLOCK + at
-                    more = NONE
+                    extra_word = NONE
                     if group[i] < LONG:
                         one, two = philox(
-                            substream + MORE + np.uint64(place // 2), stream[1], stream[0]
+                            substream + EXTRA_BLOCKS + np.uint64(place // 2), stream[1], stream[0]
                         )
-                        more = one if place % 2 == 0 else two
+                        extra_word = one if place % 2 == 0 else two
                     key = key_height(order_key(part[at], spread, flip), kind, rate, best)
-                    key += noise_of(noise, group[i], more)
+                    key += noise_of(noise, group[i], extra_word)
                     key += base[at] if base.size > 0 else 0.0
                     if key > keys[0]:
                         insert(keys, places, key, place)
@@ -200,8 +202,8 @@ def gumbel_draw(
     """out = for each row and draw the `chosen` candidates of the greatest keys, greatest first.
 
     `first` is the first draw's number; `seeds` as in `rows.py`; rate and log_base in nats.
-    Returns how many rows are left out, with -1: fewer than `chosen` candidates are near the
-    best, and keys would be too coarse; or an error's status.
+    A row with fewer than `chosen` candidates near the best is left out, with -1, because keys
+    would be too coarse. Returns the number of such rows, or an error's status.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
@@ -210,14 +212,14 @@ def gumbel_draw(
     count = (k + BLOCK - 1) // BLOCK
     words, stream = as_words(work[:BLOCK]), as_words(work[BLOCK : BLOCK + 2])
     tops, heap = work[BLOCK + 2 : BLOCK + 2 + count], work[BLOCK + 2 + count :]
-    keys, places, far = as_floats(heap[:chosen]), heap[chosen : 2 * chosen], 0
+    keys, places, skipped_rows = as_floats(heap[:chosen]), heap[chosen : 2 * chosen], 0
     for r in range(names.size):
         row, into = bits[r * k : (r + 1) * k], out[r * each : (r + 1) * each]
         best, finite = survey(row, kind, log_base, tops)
         if not finite:
             return NOT_FINITE
         if chosen > 1 and count_near(row, kind, log_base, rate, best) < chosen:
-            far += 1
+            skipped_rows += 1
             for i in range(into.size):
                 into[i] = -1
             continue
@@ -228,11 +230,11 @@ def gumbel_draw(
                 places,
             )  # fmt: skip
             pour(keys, places, into[t * chosen : (t + 1) * chosen])
-    return far
+    return skipped_rows
 
 
 @kernel(NOTHING(I64, IN_U64, IN_U64, OUT_F64))
-def noise_fill(kind: Any, words: Any, more: Any, out: Any) -> None:
-    """out[i] = the noise of words[i], lengthened by more[i] below LONG."""
+def noise_fill(kind: Any, words: Any, extra_words: Any, out: Any) -> None:
+    """out[i] = the noise of words[i], lengthened by extra_words[i] below LONG."""
     for i in range(words.size):
-        out[i] = noise_of(kind, words[i], more[i])
+        out[i] = noise_of(kind, words[i], extra_words[i])

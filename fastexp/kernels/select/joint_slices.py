@@ -1,10 +1,10 @@
 """Joint top-k: bounds of all slices of one vector of counts, and sequences of a slice.
 
-What is drawn, and why its bounds hold, is in `_selection/joint_top_k.py`; here cells have one slice
-each. Items are ranked by their counts, the greatest first, of equal ones the first first. `tops`
-are the first k counts, `reach[x]` is how many counts there are of at least the k-th less x: so
-place i of slice v takes one of reach[v - gap] items, gap = tops[i] - tops[k - 1], or, where that
-is negative, one of the tops that are near enough.
+`_selection/joint_top_k.py` says what is drawn and why the bounds hold; here each cell has one
+slice. Items are ranked by their counts, the greatest first, ties in their order. `tops` are the
+first k counts, and `reach[x]` is the number of counts that are at least the k-th one minus x. So
+place i of slice v takes one of reach[v - gap] items, gap = tops[i] - tops[k - 1]; if v - gap is
+negative, it takes one of the tops that are at most v below tops[i].
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from .envelope import ROUNDING_MODE, rounds_to_nearest
 from .gumbel import insert
 
 LOWEST = np.int64(-(2**63))
-GROUP = 64  # counts that are passed over together
-SAMPLE = 64  # of so many counts a place the k-th one is a first threshold
-FACTORS = 14  # of less than 2**63, within float64
-SLACK = np.int64(26)  # bits: what a bound exceeds a weight by, relative
-NEVER = np.int64(2**62)
-OPEN = -1  # a draw that is left to exact arithmetic, in the place of its first rank
+GROUP = 64  # counts that are skipped together
+SAMPLE = 64  # sampled counts a place; the k-th greatest of the sample is a first threshold
+FACTORS = 14  # factors below 2**63 whose product float64 holds
+SLACK = np.int64(26)  # bits: a bound exceeds a weight by a relative 2**-26
+NEVER = np.int64(2**62)  # countdown of a gap with no wanted item
+OPEN = -1  # instead of the first rank of a draw that is left to exact arithmetic
 SCATTER = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash
 
 
@@ -56,7 +56,7 @@ def greatest(counts: Any) -> Any:
 
 @helper
 def threshold(counts: Any, start: Any, stride: Any, heap: Any, spare: Any) -> Any:
-    """The k-th greatest of every stride-th count, or `start` if that is more."""
+    """The k-th greatest of every `stride`-th count, or `start` if that is greater."""
     for i in range(heap.size):
         heap[i] = start
     if stride > 1:
@@ -77,7 +77,7 @@ def threshold(counts: Any, start: Any, stride: Any, heap: Any, spare: Any) -> An
 def rank_all(counts: Any, items: Any, tops: Any, reach: Any, lanes: Any) -> None:
     """items, tops = the first k items in order and their counts; fill `reach`.
 
-    Counts are tallied in four tables: of equal ones, each would wait for the one before.
+    Counts are tallied in four tables in turn: in one, equal counts would wait for each other.
     """
     k, kth, above = tops.size, threshold_of(counts, tops, items), 0
     for i in range(k):
@@ -110,7 +110,7 @@ def rank_all(counts: Any, items: Any, tops: Any, reach: Any, lanes: Any) -> None
 
 @helper
 def threshold_of(counts: Any, heap: Any, spare: Any) -> Any:
-    """The k-th greatest count; of many counts, some tell from where on they are looked at."""
+    """The k-th greatest count; of many counts, a sample first gives a lower bound of it."""
     start, stride = LOWEST, counts.size // (SAMPLE * heap.size)
     if stride > 1:
         start = threshold(counts, LOWEST, stride, heap, spare)
@@ -135,7 +135,7 @@ def times_one(product: Any, factor: Any) -> None:
 
 @helper
 def normalise(product: Any, exponent: Any) -> None:
-    """Bring products to [1, 2), and add their exponents up."""
+    """Bring products to [1, 2) and add the powers of two taken off to `exponent`."""
     wide_vectors()
     for v in range(product.size):
         bits = float_bits(product[v])
@@ -145,7 +145,7 @@ def normalise(product: Any, exponent: Any) -> None:
 
 @helper
 def multiply_places(tops: Any, reach: Any, product: Any, exponent: Any) -> None:
-    """product * 2**exponent = N(v)."""
+    """Multiply the choices of all places, so that product * 2**exponent = N(v)."""
     k, cells = tops.size, np.uint64(product.size)
     for i in range(k):
         for j in range(i + 1, k - 1):
@@ -176,7 +176,7 @@ def fill_heights(product: Any, exponent: Any, rate: Any) -> Any:
 
 @helper
 def fill_weights(heights: Any, lift: Any, scale: Any) -> None:
-    """heights = the weights themselves, times `scale`."""
+    """Turn heights into weights times `scale`."""
     wide_vectors()
     for v in range(heights.size):
         heights[v] = exp_one((heights[v] - lift) * LN2) * scale
@@ -186,7 +186,7 @@ def fill_weights(heights: Any, lift: Any, scale: Any) -> None:
 def fill_bounds(
     counts: Any, rate: Any, scale: Any, items: Any, tops: Any, reach: Any, sums: Any, work: Any
 ) -> Any:
-    """Sums of the slices' bounds, and of 1 for the rest; returns the exponent taken off."""
+    """sums = running sums of the slices' bounds and of 1 for the rest; returns the exponent."""
     cells, parts = reach.size, as_floats(work)
     product, exponent, reached = (
         parts[:cells],
@@ -210,7 +210,7 @@ def fill_bounds(
 
 @helper
 def first_above(sums: Any, value: Any) -> Any:
-    """The first place of a sum above the value."""
+    """The index of the first sum above `value`."""
     low, high = 0, sums.size - 1
     while low < high:
         middle = (low + high) // 2
@@ -223,9 +223,9 @@ def first_above(sums: Any, value: Any) -> Any:
 
 @helper
 def uniform(words: Any, at: Any, bound: Any) -> Any:
-    """(an even integer below `bound`, the number of the next word); no word for a bound of 1.
+    """(a uniform integer below `bound`, the next word's number); a bound of 1 takes no word.
 
-    Lemire (2019), as `words.below`. The number is above that of all words where they are too few.
+    Lemire (2019), as `words.below`. The number is greater than `words.size` if words are too few.
     """
     below, value, last = np.uint64(bound), NONE, words.size - 1
     if bound > 1:
@@ -242,7 +242,7 @@ def uniform(words: Any, at: Any, bound: Any) -> Any:
 
 @helper
 def slot_of(slots: Any, position: Any) -> Any:
-    """Where a position is, or could be, in a table of pairs (position + 1, rank)."""
+    """Where a position is, or would be put, in a table of pairs (position + 1, rank)."""
     mask = np.uint64(slots.size // 2 - 1)
     at = ((np.uint64(position) * SCATTER) >> np.uint64(20)) & mask
     while slots[2 * np.int64(at)] != 0 and slots[2 * np.int64(at)] != position + 1:
@@ -254,9 +254,9 @@ def slot_of(slots: Any, position: Any) -> Any:
 def sequence(
     tops: Any, reach: Any, v: Any, words: Any, at: Any, near: Any, slots: Any, out: Any
 ) -> Any:
-    """out = ranks of an even sequence of slice v; returns the number of the next word.
+    """out = ranks of a uniform sequence of slice v; returns the number of the next word.
 
-    Fisher and Yates' swaps: of positions below k in `near`, of others in a table.
+    Fisher and Yates' swaps: those of positions below k are in `near`, the others in a table.
     """
     k, inside = tops.size, 0
     slots[:] = 0
@@ -283,16 +283,17 @@ def sequence(
 
 @helper
 def find_items(counts: Any, items: Any, tops: Any, reach: Any, work: Any, ranks: Any) -> None:
-    """Ranks become the items that have them.
+    """Turn ranks into the items that have them.
 
-    `work` has two numbers a slice and two a place: for each gap from the k-th count a list of those
-    that are looked for, by their number among all of this gap, and how many have been seen.
+    `work` has two numbers a slice and two a place. For each gap below the k-th count they are a
+    list of the wanted items, by their number among all items of this gap, and how many items of
+    the gap are still to come until the next of them.
     """
     k, cells, left, above = tops.size, reach.size, 0, 0
-    kth, lists, until = tops[k - 1], work[:cells], work[cells : 2 * cells]
+    kth, lists, countdown = tops[k - 1], work[:cells], work[cells : 2 * cells]
     number, following = work[2 * cells : 2 * cells + k], work[2 * cells + k :]
     for x in range(cells):
-        lists[x], until[x] = -1, NEVER
+        lists[x], countdown[x] = -1, NEVER
     for i in range(k):
         above += 1 if tops[i] > kth else 0
     for i in range(k):
@@ -306,20 +307,20 @@ def find_items(counts: Any, items: Any, tops: Any, reach: Any, work: Any, ranks:
                 before, after = after, following[after]
             following[i] = after
             if before < 0:
-                lists[x], until[x] = i, number[i]
+                lists[x], countdown[x] = i, number[i]
             else:
                 following[before] = i
             left += 1
     j = 0
     while left > 0:
         gap = np.uint64(kth) - np.uint64(counts[j])
-        if gap < np.uint64(cells):  # of a greater count it is one that no count can have
-            there = np.int64(gap)
-            until[there] -= 1
-            if until[there] == 0:
-                i = lists[there]
-                ranks[i], lists[there] = j, following[i]
-                until[there] = number[following[i]] - number[i] if following[i] >= 0 else NEVER
+        if gap < np.uint64(cells):  # a greater count's wraps to one that no count can have
+            at = np.int64(gap)
+            countdown[at] -= 1
+            if countdown[at] == 0:
+                i = lists[at]
+                ranks[i], lists[at] = j, following[i]
+                countdown[at] = number[following[i]] - number[i] if following[i] >= 0 else NEVER
                 left -= 1
         j += 1
 
@@ -337,12 +338,12 @@ def joint_draws(
     work: Any,
     out: Any,
 ) -> Any:
-    """out = ranks of draws first, first + 1, ...; OPEN in the first place of what is open.
+    """out = ranks of draws first, first + 1, ...; an open draw has OPEN in its first place.
 
     `store` has the first k items, the tops, `reach`, the sums of the slices' bounds and of 1 for
     the rest, and the exponent that is taken off; it is filled if it is empty. `rate` is for base 2.
-    Draw t takes the words of substream t of the stream. Without one they are given, for one draw,
-    of which the items are put in the place of the ranks.
+    Draw t takes the words of substream t of `stream`. If `stream` is empty, `words` are those of a
+    single draw, and `out` gets its items instead of their ranks.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE

@@ -1,11 +1,11 @@
-"""Rounds of the exponential mechanism, each among the candidates that earlier ones left.
+"""Rounds of the exponential mechanism, each among the candidates that earlier rounds left.
 
-Blocks are scanned and settled once. A selected candidate's base becomes 0, its logarithm minus
-infinity, and its block's bound the sum of the bounds of those that are left in it: a round costs
-one look at a short block and one at all blocks' sums. The scale stays that of the first best
-candidate until what is left weighs so little that bounds are coarse (COARSE); then the blocks that
-have lost some are scanned again, and all are settled. Case `top_k_release`: 30 times as fast as a
-round of `envelope_one` a candidate.
+Blocks are scanned and settled once. A selected candidate's base becomes 0 (its logarithm minus
+infinity), and its block's bound becomes the sum of the bounds of the candidates left in it: a round
+reads one short block and the sums of all blocks. The scale stays that of the first best candidate
+until the candidates left weigh so little that bounds are coarse (COARSE). Then the blocks that have
+lost candidates are scanned again, and all blocks are settled. Case `top_k_release`: 30 times as
+fast as a round of `envelope_one` for each candidate.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 from ..._compiler.jit import F64, I64, IN_U64, OUT_F64, OUT_I64, helper, kernel
 from .envelope import ROUNDING_MODE, TAIL, add, draw, rounds_to_nearest, scan, settle
 
-FRESH = -1  # in the place of the last candidate: no block is scanned yet
-SETTLED = -2  # likewise: blocks are settled, and have lost all that are selected
-COARSE = 20  # bits of the mean bound, below which blocks are settled anew: 5 units are 5e-6 of it
+FRESH = -1  # instead of the last candidate: no block is scanned yet
+SETTLED = -2  # likewise: blocks are settled, without the candidates that are selected
+COARSE = 20  # bits: blocks are settled anew if the mean bound is below 2**20; 5 are 5e-6 of that
 
 
 @helper
@@ -34,14 +34,14 @@ def scan_block(
 
 @helper
 def remove(index: Any, length: Any, log_base: Any, blocks: Any, work: Any) -> None:
-    """Take a candidate that was just drawn off its block, whose U `work` has."""
+    """Remove the candidate that was just drawn from its block, whose U are in `work`."""
     log_base[index] = -np.inf
     b, tail = index // length, blocks[blocks.size - TAIL :]
     work[index - b * length] = 0
     bound = add(work[: min(length, log_base.size - b * length)])
-    lost, low = np.uint64(blocks[3 * b] - bound), np.uint64(tail[1])
-    tail[0] -= 1 if low < lost else 0
-    tail[1] = np.int64(low - lost)
+    decrease, low = np.uint64(blocks[3 * b] - bound), np.uint64(tail[1])
+    tail[0] -= 1 if low < decrease else 0
+    tail[1] = np.int64(low - decrease)
     blocks[3 * b] = bound
 
 
@@ -52,8 +52,8 @@ def peel(
 ) -> Any:  # fmt: skip
     """out = the candidates of successive rounds, each from two words.
 
-    Returns how many rounds were settled, or an error's status. A round that is not ends the
-    call, with its status in `out`; its blocks are in `blocks`, and the next call says by `last`
+    Returns how many rounds were settled, or an error's status. A round that is not settled ends
+    the call, with its status in `out`; its blocks are in `blocks`, and `last` of the next call says
     what was selected. `triples` are scratch: the blocks as `scan` leaves them, before `settle`.
     """
     if not rounds_to_nearest(rate):
@@ -68,16 +68,16 @@ def peel(
             base = log_base if last >= 0 else log_base[:0]
             for i in range(since, r) if since >= 0 else range(count):
                 b = out[i] // length if since >= 0 else i
-                one = scan_block(b, length, bits, kind, base, rate, scale, triples, work)
-                status = min(status, one)
+                block_status = scan_block(b, length, bits, kind, base, rate, scale, triples, work)
+                status = min(status, block_status)
             if status < 0:
                 return status
             for i in range(triples.size):
                 blocks[i] = triples[i]
             settle(kind, rate, blocks)
             since, is_coarse = r, False
-        two = words[2 * r : 2 * r + 2]
-        last = draw(bits, kind, log_base, rate, scale, length, blocks, work, two)
+        round_words = words[2 * r : 2 * r + 2]
+        last = draw(bits, kind, log_base, rate, scale, length, blocks, work, round_words)
         out[r] = last
         if last < 0:
             return r

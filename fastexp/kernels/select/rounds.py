@@ -1,13 +1,13 @@
 """Rounds of a simulated draw on at most a block of candidates, with the chord's bounds.
 
-The words of draw t of a row: substream t of the row's stream. Round n takes word n; beyond
-one block (`two_level.py`) words 2n and 2n + 1. An exact test in round n takes words
-(n + 1) * 2**16, ...
+Draw t of a row takes the words of substream t of the row's stream. Round n takes word n; in a
+row of more than a block (`two_level.py`) words 2n and 2n + 1. An exact test in round n takes
+words (n + 1) * 2**16, ...
 
-A draw's *control* (`new_control`) is, in this order: precision, the first draw's number, whether
-two levels are wanted, whether only draws that are LEFT are, the number of answers, up to
-MOST_ANSWERS answers of exact tests; then, for the test that is wanted next (TEST): index, rho,
-round, best key, bits of the lift.
+A draw's *control* (`new_control`) has, in this order: precision, the first draw's number, whether
+two levels are wanted, whether only draws that are LEFT are wanted, the number of answers, up to
+MOST_ANSWERS answers of exact tests; then, from TEST on, index, rho, round, best key and bits of
+the lift of the test that is wanted next.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from .envelope import NOT_FINITE, UNSURE
 PRECISION, FIRST, TWO_LEVELS, LEFT_ONLY, ANSWERS, MOST_ANSWERS = 0, 1, 2, 3, 4, 60
 TEST = ANSWERS + 1 + MOST_ANSWERS
 CONTROL = TEST + 5
-SCRATCH = 2 * BLOCK + FOLDED + 1  # words of work for a block: bounds, heights, sums, one
-LEFT = -7  # in the place of a draw that a tile has not settled
+SCRATCH = 2 * BLOCK + FOLDED + 1  # words of work for a block: bounds, heights, sums, one height
+LEFT = -7  # instead of a draw that a tile has not settled
 HEADER = 3  # of `seeds`, before the names of the rows: the key's two words and the tag
 
 
 def new_control(precision: int, two_levels: bool) -> npt.NDArray[np.int64]:
-    """The control of draws from the first one on, without answers."""
+    """The control of draws 0, 1, ..., without answers."""
     control = np.zeros(CONTROL, dtype=np.int64)
     control[PRECISION], control[TWO_LEVELS] = precision, two_levels
     return control
@@ -98,7 +98,7 @@ def settled(
 def draw_block(
     bits: Any, kind: Any, log_base: Any, rate: Any, stream: Any, control: Any, out: Any, work: Any
 ) -> Any:
-    """Draws of one row of at most a block.
+    """Draws from one row of at most a block.
 
     Returns how many of them are UNSURE, or NOT_FINITE.
     """
@@ -122,7 +122,7 @@ def draw_rounds(
 ) -> Any:  # fmt: skip
     """Draws from filled bounds and lanes; returns how many are UNSURE."""
     scale, unsure = power(control[PRECISION]), 0
-    one = as_floats(work[2 * BLOCK + FOLDED :])[:1]
+    height = as_floats(work[2 * BLOCK + FOLDED :])[:1]
     for t in range(out.size):
         if control[LEFT_ONLY] > 0 and out[t] != LEFT:
             continue
@@ -133,9 +133,9 @@ def draw_rounds(
             r, counts = below_word(word if number % 2 == 0 else other, np.uint64(total))
             if counts:
                 index, before = find_lane(work, bits.size, np.int64(r))
-                rho, only = np.int64(r) - before, slice(index, index + 1)
-                fill_heights(bits[only], kind, top, rate, log_base[only], one)
-                verdict = judge(one[0] - lift, scale, rho)
+                rho, chosen = np.int64(r) - before, slice(index, index + 1)
+                fill_heights(bits[chosen], kind, top, rate, log_base[chosen], height)
+                verdict = judge(height[0] - lift, scale, rho)
                 verdict, tests = settled(verdict, tests, control, index, rho, number, top, lift)
             number += 1
         out[t] = index if verdict == ACCEPTED else UNSURE

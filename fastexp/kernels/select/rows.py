@@ -1,14 +1,15 @@
 """Simulated draws: one or a few from each row of utilities, with the chord's bounds.
 
 As in `envelope.py` a uniform integer below the sum of integer bounds picks a candidate, and
-what is left of it is the coin; here the bounds are the chords of `chords.py`, so some 3 % of
+its remainder is the coin; here the bounds are the chords of `chords.py`, so some 3 % of
 rounds reject and are drawn afresh. An accepted draw has the mechanism's law whatever the
 bounds were, and whatever was refined in earlier rounds.
 
-A kernel for each shape, so that each compiles in seconds: rows of up to a block (1,024) by
-`rounds.py`; many rows of few candidates in tiles of 64 (`tiles.py`), of which `block_rows` draws
-what is LEFT, to the same bytes; longer rows by `two_level.py`. `seeds` is the key (two words), the
-tag and a name for each row. All return how many draws are UNSURE (or LEFT), or an error's status.
+Each shape has a kernel, so that each compiles in seconds: rows of up to a block (1,024) by
+`rounds.py`; many rows of few candidates in tiles of 64 (`tiles.py`), with the draws that are LEFT
+by `block_rows`, to the same bytes; longer rows by `two_level.py`. `seeds` has the key (two words),
+the tag and a name for each row. All return how many draws are UNSURE (or LEFT), or an error's
+status.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def any_left(out: Any, first: Any, last: Any) -> Any:
 def block_rows(
     bits: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, control: Any, out: Any, work: Any
 ) -> Any:
-    """Draws of rows of up to a block; all of them or those that are LEFT."""
+    """Draws from rows of up to a block: all draws, or those that are LEFT."""
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
     names, stream, scratch = seeds[HEADER:], as_words(work[:2]), work[2:]
@@ -97,7 +98,7 @@ def long_rows(
     bits: Any, narrow: Any, kind: Any, log_base: Any, rate: Any, seeds: Any, control: Any,
     out: Any, work: Any,
 ) -> Any:  # fmt: skip
-    """Draws of rows of more than a block, in `bits` or (float32, without a base) in `narrow`."""
+    """Draws from rows of more than a block, in `bits` or (float32, without a base) in `narrow`."""
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
     names, stream, scratch = seeds[HEADER:], as_words(work[:2]), work[2:]
@@ -105,8 +106,8 @@ def long_rows(
     for r in range(names.size):
         row, into = bits[r * k : (r + 1) * k], out[r * size : (r + 1) * size]
         stream[0], stream[1] = philox(names[r], seeds[2] ^ seeds[1], seeds[0])
-        slim = narrow[r * k : (r + 1) * k]
-        status = draw_blocks(row, slim, kind, log_base, rate, stream, control, into, scratch)
+        narrow_row = narrow[r * k : (r + 1) * k]
+        status = draw_blocks(row, narrow_row, kind, log_base, rate, stream, control, into, scratch)
         if status < 0:
             return status
         unsure += status
@@ -117,7 +118,7 @@ def long_rows(
 def tile_rows(
     bits: Any, kind: Any, no_base: Any, rate: Any, seeds: Any, control: Any, out: Any, work: Any
 ) -> Any:
-    """Draws of rows of at most WIDEST candidates without a base; some 2 % stay LEFT."""
+    """Draws from rows of at most WIDEST candidates without a base; some 2 % stay LEFT."""
     if not rounds_to_nearest(rate + no_base.size):
         return ROUNDING_MODE
     names, left = seeds[HEADER:], 0

@@ -1,10 +1,10 @@
 """One simulated draw from one row of at most a block: the draw of `rows.py`, in a call of 0.5 us.
 
-A Monte Carlo loop is made of such calls. So the kernel takes a seed as it comes from a generator
-and no scratch, and has a loop of its own rather than that of `rounds.py`: it compiles in half the
+A Monte Carlo loop is made of such calls, so the kernel takes a seed as it comes from a generator,
+and no scratch. It has a loop of its own instead of that of `rounds.py`, which compiles in half the
 time. It keeps nothing for an exact test: a draw that needs one is UNSURE, and `rows.py` makes it
-again from the same words. Case `single`: a call takes 3 us for 10 candidates and 4 for 1,000; by
-way of `rows.py` it takes 13, four and three times as long.
+again from the same words. Case `single`: a call takes 3 us for 10 candidates and 4 us for 1,000;
+by way of `rows.py` it takes 13 us, four and three times as long.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .envelope import (
     rounds_to_nearest,
 )
 
-WORK = 2 * BLOCK + LANES  # bounds; after two blocks the lanes' sums, where `find_lane` has them
+WORK = 2 * BLOCK + LANES  # bounds; after two blocks the lanes' sums, where `find_lane` reads them
 
 
 @kernel(I64(IN_U64, I64, F64, IN_U64, U64, U64))

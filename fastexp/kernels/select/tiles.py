@@ -2,8 +2,8 @@
 
 A row of ten utilities is too short for a vector unit. Here a tile's rows stand side by side,
 each step is taken for all of them, and the bytes are those of `rounds.draw_block`: the same
-bounds, words and verdicts. A draw whose round rejects, or asks, is LEFT to that function. Case
-`rows` of 1,000,000 rows of 10: 2.2 times as fast as that function alone.
+bounds, words and verdicts. A draw whose round rejects or needs an exact test is LEFT to that
+function. Case `rows` of 1,000,000 rows of 10: 2.2 times as fast as that function alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .envelope import DEEPEST, lower, rounded_weight
 from .rounds import LEFT
 
 TILE = 64  # rows; with ten candidates a tile's keys, bounds and words fit into L1
-WIDEST = 32  # candidates: no more than there are lanes, so that the order is theirs
+WIDEST = 32  # candidates; no more than LANES, so that the order is that of the lanes
 
 
 @helper
@@ -41,9 +41,9 @@ def transpose(bits: Any, k: Any, kind: Any, keys: Any) -> None:
     rows = bits.size // k
     for j in range(k):
         lane = keys[j * TILE : j * TILE + rows]
-        for r in range(rows):  # unsigned, so that no index is looked at for being negative
+        for r in range(rows):  # unsigned, so that no index is checked for being negative
             lane[r] = bits[np.uint64(r * k + j)]
-    for j in range(k):  # not at once: a vector waits for single stores that it overlaps
+    for j in range(k):  # a second pass: a vector waits for single stores that it overlaps
         lane = keys[j * TILE : j * TILE + rows]
         for r in range(rows):
             lane[r] = order_key(lane[r], spread, flip)
@@ -68,7 +68,7 @@ def tops(keys: Any, k: Any, kind: Any, best: Any) -> Any:
 
 @helper
 def fill_heights_of(keys: Any, k: Any, kind: Any, rate: Any, best: Any) -> None:
-    """Turn keys into heights, as `heights.fill_heights` has them (the bits of floats)."""
+    """Turn keys into the bits of heights, which are those of `heights.fill_heights`."""
     wide_vectors()
     rows, tiny = best.size, negligible(rate)
     for j in range(k):
@@ -107,7 +107,7 @@ def fill_words(seeds: Any, names: Any, draw: Any, streams: Any, words: Any) -> N
 
 @helper
 def fill_rests(words: Any, totals: Any, rests: Any) -> None:
-    """rests[r] = a uniform integer below totals[r]; -1 where word r may have to be refused."""
+    """rests[r] = a uniform integer below totals[r]; -1 if word r may have to be refused."""
     wide_vectors()
     for r in range(words.size):
         high, low = multiply(words[r], np.uint64(totals[r]), WORD)
@@ -139,7 +139,7 @@ def pick(heights: Any, sums: Any, chosen: Any, rests: Any, picked: Any) -> None:
 
 @helper
 def accept(picked: Any, scale: Any, rests: Any, chosen: Any) -> None:
-    """chosen[r] = LEFT where the round is not accepted for certain."""
+    """chosen[r] = LEFT if the round is not certainly accepted."""
     wide_vectors()
     for r in range(chosen.size):
         least = lower(rounded_weight(bits_float(picked[r]), scale))

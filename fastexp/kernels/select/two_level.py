@@ -2,12 +2,12 @@
 
 A single draw bounds each block by its size times the bound of its best candidate, so that
 most blocks are only read for their maximum. A drawn block is refined to the sum of its
-candidates' bounds; what falls beyond it is rejected. After ROUNDS rejections all blocks are
-refined. With a base, or for several draws, they are at once.
+candidates' bounds; a draw that falls beyond that sum is rejected. After ROUNDS rejections all
+blocks are refined. With a base, or for several draws, they are refined at the start.
 
-Float32 utilities without a base are read as they are, as `narrow`: a block's best by their own
-bits, a block that is refined as the equal doubles. That is half of what is read from memory: draws
-are 1.9 (rows of 10,000) and 3.2 times (128,256) as fast as with widened rows.
+Float32 utilities without a base are read as they are, in `narrow`: the best of a block by their own
+bits, a refined block as the equal doubles. This halves what is read from memory: draws are 1.9
+times (rows of 10,000) and 3.2 times (rows of 128,256) as fast as with widened rows.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .chords import ACCEPTED, FIXED, REJECTED, chord, fill_chords, find_lane, ju
 from .envelope import DEEPEST, NOT_FINITE, UNSURE
 from .rounds import FIRST, PRECISION, SCRATCH, TWO_LEVELS, power, settled
 
-ROUNDS = 64  # each costs a block and a look at all bounds, some 10 us at k = 1e7
+ROUNDS = 64  # each reads a block and all bounds, some 10 us at k = 1e7
 
 
 SIGN_32, NONE_32, ALL_32 = np.uint32(1 << 31), np.uint32(0), np.uint32((1 << 32) - 1)
@@ -50,7 +50,7 @@ LOWEST_32, HIGHEST_32 = np.uint32(0x00800000), np.uint32(0xFF7FFFFF)  # keys of 
 
 @helper
 def widen(narrow: Any, out: Any) -> None:
-    """out = the bits of the doubles that float32 numbers, by their bits, are."""
+    """out = the bits of the doubles equal to the float32 numbers with the bits `narrow`."""
     wide_vectors()
     values = narrow.view(np.float32)
     for i in range(narrow.size):
@@ -59,7 +59,7 @@ def widen(narrow: Any, out: Any) -> None:
 
 @helper
 def narrow_top(narrow: Any, wide: Any) -> Any:
-    """`heights.block_top` of float32 without a base: its best key is that of the double."""
+    """`heights.block_top` for float32 without a base: the best key is that of the double."""
     wide_vectors()
     low, high = ALL_32, NONE_32
     for i in range(narrow.size):
@@ -76,19 +76,21 @@ def narrow_top(narrow: Any, wide: Any) -> Any:
 
 @helper
 def survey(
-    bits: Any, narrow: Any, kind: Any, log_base: Any, tops: Any, some: Any, wide: Any
+    bits: Any, narrow: Any, kind: Any, log_base: Any, tops: Any, has_positive: Any, wide: Any
 ) -> Any:
-    """(best key, whether all are finite); each block's best key, and whether it has one."""
+    """(best key, whether all utilities are finite); fills each block's best key, if it has one."""
     best, all_finite = NONE, True
     for b in range(tops.size):
         at = b * BLOCK
         if narrow.size > 0:
-            top, any_, finite = narrow_top(narrow[at : at + BLOCK], wide)
+            top, block_has_positive, finite = narrow_top(narrow[at : at + BLOCK], wide)
         else:
-            top, any_, finite = block_top(bits[at : at + BLOCK], kind, log_base[at : at + BLOCK])
+            top, block_has_positive, finite = block_top(
+                bits[at : at + BLOCK], kind, log_base[at : at + BLOCK]
+            )
         tops[b] = np.int64(top)
-        some[b] = 1 if any_ else 0
-        best = max(best, top if any_ else NONE)
+        has_positive[b] = 1 if block_has_positive else 0
+        best = max(best, top if block_has_positive else NONE)
         all_finite = all_finite and finite
     return best, all_finite
 
@@ -110,7 +112,7 @@ def refine(
     b: Any, bits: Any, narrow: Any, kind: Any, best: Any, rate: Any, log_base: Any, lift: Any,
     fixed: Any, work: Any, wide: Any,
 ) -> Any:  # fmt: skip
-    """The bounds of block b's candidates, in `work`; returns their sum."""
+    """Fill `work` with the bounds of block b's candidates; returns their sum."""
     at = b * BLOCK
     part, base = bits[at : at + BLOCK], log_base[at : at + BLOCK]
     if narrow.size > 0:
@@ -121,7 +123,7 @@ def refine(
 
 @helper
 def locate(bounds: Any, high: Any, low: Any) -> Any:
-    """(block, rest): the block on whose bound the two-limb number falls, and what is left."""
+    """(block on whose bound the two-limb number falls, remainder of the number)."""
     before, chosen, rho = NONE, 0, np.int64(low)
     carry = NONE
     for b in range(bounds.size):
@@ -150,7 +152,7 @@ def fill_bounds(
     bits: Any, narrow: Any, kind: Any, best: Any, rate: Any, log_base: Any, lift: Any, fixed: Any,
     coarse: Any, tops: Any, bounds: Any, work: Any, wide: Any,
 ) -> None:  # fmt: skip
-    """bounds[b] = the bound of block b; 0 stays where it has no candidate."""
+    """bounds[b] = the bound of block b; a bound of 0 (no candidate) stays."""
     size = max(bits.size, narrow.size)
     for b in range(bounds.size):
         if coarse:
@@ -165,7 +167,7 @@ def draw_blocks(
     bits: Any, narrow: Any, kind: Any, log_base: Any, rate: Any, stream: Any, control: Any,
     out: Any, work: Any,
 ) -> Any:  # fmt: skip
-    """Draws of one row, in `bits` or in `narrow`; returns how many are UNSURE, or NOT_FINITE."""
+    """Draws from one row, in `bits` or `narrow`; returns how many are UNSURE, or NOT_FINITE."""
     size = max(bits.size, narrow.size)
     count = (size + BLOCK - 1) // BLOCK
     scratch, tops = work[:SCRATCH], work[SCRATCH : SCRATCH + count]

@@ -122,7 +122,7 @@ def joint_selection(digest: Any) -> None:
 
 def a_table_beyond_the_cache(digest: Any) -> None:
     """Entries are fetched ahead: the draws of 2**16 columns, a third of which give all away."""
-    bits, out, words = alias.CACHED + 1, np.empty(40, np.int64), np.empty(40, np.uint64)
+    bits, out, words = alias.CACHED_BITS + 1, np.empty(40, np.int64), np.empty(40, np.uint64)
     columns = np.arange(1 << bits, dtype=np.uint64)
     cuts = np.where(columns % np.uint64(3) == 0, np.uint64(0), np.uint64(1 << 31))
     entries = cuts << np.uint64(bits) | columns[::-1]
@@ -206,7 +206,7 @@ def draw_statuses(digest: Any) -> None:
             work[permute_flip.ANSWERS], work[permute_flip.ANSWERS + 1] = answers, 1
             _permute_flip._run(row, _permute_flip.ANY_SEEDS, given, out, work)
             found.append(int(out[0]))
-    unsure, more = envelope.UNSURE, permute_flip.MORE
+    unsure, more = envelope.UNSURE, permute_flip.NEEDS_WORDS
     assert found == [unsure, 0, unsure, 0, more, more]
     digest.update(repr(found).encode())
 

@@ -413,7 +413,7 @@ def one_coin_is_exact() -> None:
                 (flips_room, "os_word", lambda w=word: w),
             )
             with changed(*words):
-                assert coins.one() == expected
+                assert coins.fresh_coin() == expected
 
 
 def fresh_coins_are_settled() -> None:
@@ -427,7 +427,7 @@ def fresh_coins_are_settled() -> None:
         supply = iter([top | 255 << 8, second])
         given = (flips_room, "os_words", lambda n, w=supply: np.array([next(w)], np.uint64))
         with changed(given, (flips_room, "os_word", scripted(last, last))):
-            assert flips.fresh(2).tolist() == [expected, 0]
+            assert flips.fresh_coins(2).tolist() == [expected, 0]
 
 
 def flips_are_the_reference(count: int = 4200) -> None:

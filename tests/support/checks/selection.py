@@ -339,7 +339,7 @@ def refused_words_of_flips_are_void() -> None:
     assert _permute_flip._tries(row.bits, row.kind, row.weighting, seed, 0, tried) == 2
     out, work = np.zeros(1, np.int64), _permute_flip._work(3)
     coins = np.zeros(permute_flip.TRIES + 3, np.uint64)  # no try counts, and all coins succeed
-    for choices, chosen in (((zero, last), 2), ((zero, zero), permute_flip.MORE)):
+    for choices, chosen in (((zero, last), 2), ((zero, zero), permute_flip.NEEDS_WORDS)):
         given = np.concatenate([coins, np.resize(choices, permute_flip.CHOICES)])
         _permute_flip._run(row, _permute_flip.ANY_SEEDS, given, out, work)
         assert out[0] == chosen
