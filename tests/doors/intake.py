@@ -13,6 +13,7 @@ from fastexp._intake.number_columns import Numbers
 from fastexp._intake.record_sources import (
     MAX_SORTED_RECORDS,
     Counted,
+    RecordSource,
     Sorted,
     Window,
     cut,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.intake import Counted, Source, runs
+from tests.doors.intake import Counted, RecordSource, runs
 from tests.doors.numbers import QuantilesStatistic, quantile_sites, quantiles
 from tests.doors.parameters import make_grid
 from tests.doors.randomness import seeds_of, stream_of
@@ -79,7 +79,7 @@ def test_equal_records_to_the_left_have_their_law(records):
 
 def test_a_chain_that_refuses_hands_over_to_sites_and_these_to_more_states():
     grid = make_grid((0, 3), step=1)
-    source: Source = Counted(*runs(np.array([1, 1, 2], np.int64)), grid)
+    source: RecordSource = Counted(*runs(np.array([1, 1, 2], np.int64)), grid)
     statistic = QuantilesStatistic(TENTHS, HALF, 4, grid, "spread")
     chain = statistic.chain(source)
     assert statistic.after(chain, quantiles.MAX_ATTEMPTS - 1) is chain
