@@ -184,12 +184,12 @@ class Simulation:
         loose = self.shape.cells.loose
         if loose is None:
             return index, NONE
-        open_ = loose[cell].nonzero()[0]
-        if open_.size == 0:
+        loose_draws = loose[cell].nonzero()[0]
+        if loose_draws.size == 0:
             return index, NONE
         stream = stream_of(tagged(self.seeds, COIN | tag), 0)
-        passed = self._coins(cell[open_], index[open_], open_, stream, cell.size)
-        return index, open_[~passed]
+        passed = self._coins(cell[loose_draws], index[loose_draws], loose_draws, stream, cell.size)
+        return index, loose_draws[~passed]
 
     def _points(self, cell: IntArray, stream: WordArray) -> IntArray:
         out, cells = np.empty(cell.size, np.int64), self.shape.cells

@@ -48,7 +48,7 @@ from .._typing import ArrayLike, IntArray, Neighbors
 from ..errors import ParameterError
 
 HALF = Fraction(1, 2)
-MOST_PARTS = 10**9  # of a quantile's denominator: 10**9 * 2**32 < 2**62
+MAX_DENOMINATOR = 10**9  # of a quantile's denominator: 10**9 * 2**32 < 2**62
 LOW, HIGH = slice(2, 9), slice(9, 16)  # the two sides of a form
 ANY_QUANTILE, MEDIAN_ONLY = ("weak", "lower"), ("upper", "strict")
 
@@ -89,10 +89,10 @@ def as_quantile(q: object) -> Fraction:
         exact = Fraction(q)
     else:  # a float32 prints fewer digits than its value has as a float
         exact = Fraction(str(q) if isinstance(q, np.floating) else repr(number))
-    if exact.denominator <= MOST_PARTS:
+    if exact.denominator <= MAX_DENOMINATOR:
         return exact
-    least = Fraction(1, MOST_PARTS)
-    near = min(max(exact.limit_denominator(MOST_PARTS), least), 1 - least)
+    least = Fraction(1, MAX_DENOMINATOR)
+    near = min(max(exact.limit_denominator(MAX_DENOMINATOR), least), 1 - least)
     raise ParameterError(
         f"q must have a denominator of at most 10**9, got {q}; the nearest that has is {near!r}"
     )

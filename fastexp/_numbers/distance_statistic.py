@@ -19,7 +19,7 @@ from .._selection.weighting import Weighting
 from .._typing import FloatArray, IntArray, WordArray
 from . import cells as _cells
 from .cells import Shape
-from .few_records import MOST_WEIGHTS, Few
+from .few_records import MAX_WEIGHTS, Few
 from .weights import size_of, table
 
 # So many records have a table of weights of their own: that of more may be too large.
@@ -81,7 +81,7 @@ class DistanceStatistic(ABC):
         if most not in self._few:  # that there is none is kept too: to see it takes 50 µs
             rate = self.weighting.rate
             farthest = max(map(self.farthest, (0, 1, most - 1, most)))  # it grows with n
-            fits = size_of(rate, farthest) <= MOST_WEIGHTS
+            fits = size_of(rate, farthest) <= MAX_WEIGHTS
             self._few[most] = self.of_few(table(rate, farthest)) if fits else None
         return self._few[most]
 

@@ -13,9 +13,10 @@ from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups.segment_cells import cells_draw, work_size
 from ..kernels.groups.segment_draws import OPEN
 from ..kernels.groups.segment_ranks import ALL, FIRST, LAST, LENGTH, PART, START
+from ..reference.exact import NextWord
 from ..reference.exact_groups import group_draw
 from .distance_statistic import NONE, DistanceStatistic
-from .few_records import Few, More
+from .few_records import Few
 from .weights import table
 
 
@@ -26,9 +27,9 @@ class SegmentCells:
         self, statistic: DistanceStatistic, lengths: list[int], weights: WordArray | None = None
     ) -> None:
         headers = [statistic.header(n) for n in lengths]
-        ends = [(header[LAST] - header[FIRST] + 1).item() for header in headers if header.size]
+        ranks = [(header[LAST] - header[FIRST] + 1).item() for header in headers if header.size]
         self.forms = np.concatenate([NONE, *headers])
-        self._statistic, self._ranks = statistic, max(ends if ends else lengths, default=0)
+        self._statistic, self._ranks = statistic, max(ranks if ranks else lengths, default=0)
         self._near = NONE if statistic.near is None else np.concatenate(statistic.near)
         if weights is None:
             most = max((statistic.farthest(n) for n in lengths), default=0)
@@ -44,7 +45,7 @@ class SegmentCells:
             self._table, words, out, work,
         )  # fmt: skip
 
-    def exactly(self, points: IntArray, words: WordArray, more: More) -> int:
+    def exactly(self, points: IntArray, words: WordArray, next_word: NextWord) -> int:
         """One draw from all sorted grid indices of a segment, by the same words."""
         shape = self._statistic.shape(Counted(*runs(points), self._statistic.grid))
         start, count, bits, _, loose = shape.cells
@@ -52,7 +53,7 @@ class SegmentCells:
         columns = start, count, -bits.view(np.int64), marks
         cells = list(zip(*(column.tolist() for column in columns), strict=True))
         rate = self._statistic.weighting.rate
-        return group_draw(cells, rate, words.tolist(), more, shape.distance)
+        return group_draw(cells, rate, words.tolist(), next_word, shape.distance)
 
 
 class FewCells(Few):
@@ -71,6 +72,8 @@ class FewCells(Few):
         SegmentCells(self._statistic, [n], self._table).fill(points, parts, words, out)
         return int((out == OPEN).sum())
 
-    def _exactly(self, values: AnyArray, indices: bool, words: WordArray, more: More) -> int:
+    def _exactly(
+        self, values: AnyArray, indices: bool, words: WordArray, next_word: NextWord
+    ) -> int:
         points = values if indices else self._grid.index(values)
-        return SegmentCells(self._statistic, [], self._table).exactly(points, words, more)
+        return SegmentCells(self._statistic, [], self._table).exactly(points, words, next_word)

@@ -9,7 +9,6 @@ same words (`reference/exact_groups.py`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -20,13 +19,13 @@ from .._randomness.streams import HEADER, Spare, os_word, os_words
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups.group_words import group_words
 from ..kernels.groups.segment_draws import OPEN, WORDS
+from ..reference.exact import NextWord
 from ..reference.exact_groups import Cell, group_draw
 from .distance import RanksThatMatter, distance
 from .rank_cells import cells_of
 
 INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
-MOST_WEIGHTS = 1 << 14  # in a table: 128 KiB, made in some 15 ms
-More = Callable[[], int]
+MAX_WEIGHTS = 1 << 14  # in a table: 128 KiB, made in some 15 ms
 
 
 class Few(ABC):
@@ -71,9 +70,9 @@ class Few(ABC):
         unsettled = self._fill(values, n, indices, words, out)
         for i in np.flatnonzero(out == OPEN).tolist() if unsettled else ():
             r, j = divmod(i, size)
-            some = values[r * n : (r + 1) * n]
-            more = Spare(streams[2 * r : 2 * r + 2], j + 1, 0)
-            out[i] = self._exactly(some, indices, words[WORDS * i : WORDS * (i + 1)], more)
+            row = values[r * n : (r + 1) * n]
+            next_word = Spare(streams[2 * r : 2 * r + 2], j + 1, 0)
+            out[i] = self._exactly(row, indices, words[WORDS * i : WORDS * (i + 1)], next_word)
         return out
 
     @abstractmethod
@@ -83,7 +82,9 @@ class Few(ABC):
         """out = draws of each row of n sorted records or grid indices, or OPEN; how many are."""
 
     @abstractmethod
-    def _exactly(self, values: AnyArray, indices: bool, words: WordArray, more: More) -> int:
+    def _exactly(
+        self, values: AnyArray, indices: bool, words: WordArray, next_word: NextWord
+    ) -> int:
         """A draw that is OPEN, from the same words and further ones."""
 
 
@@ -93,18 +94,18 @@ def exact_draw(
     size: int,
     rate: Fraction,
     words: WordArray,
-    more: More,
+    next_word: NextWord,
 ) -> int:
     """The exact draw from sorted grid indices, of a grid of `size` points, by the same words."""
     form, low, high = ranks
     n = points.size
 
-    def true(point: int) -> int:
+    def true_distance(point: int) -> int:
         below, above = np.searchsorted(points, [point, point + 1]).tolist()
         return int(distance(form, below, above - below, n - above))
 
     cells = listed_cells(cut(*runs(points), n, low, high), form, size)
-    return group_draw(cells, rate, words.tolist(), more, true)
+    return group_draw(cells, rate, words.tolist(), next_word, true_distance)
 
 
 def listed_cells(window: Window, form: IntArray, size: int) -> list[Cell]:

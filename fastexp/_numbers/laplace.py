@@ -28,9 +28,9 @@ from ..reference.exact_laplace import Sides, laplace_index
 
 FINEST = 1 << 42  # multiples of a step to an e-fold; beyond, doubles would not tell them apart
 MAX_STATISTIC = 1 << 1000  # far from where doubles end
-SHARE = 2.0**-22  # nats a block may have; a point of it is refused as seldom
-MOST_POINTS = 1 << 53  # of a block; no grid has as many
-SMALLEST = -1500  # decimal places that a Decimal may have
+BLOCK_NATS = 2.0**-22  # nats a block may have; a point of it is refused as seldom
+MAX_BLOCK_POINTS = 1 << 53  # of a block; no grid has as many
+MIN_EXPONENT = -1500  # decimal places that a Decimal may have
 NOT_A_NUMBER = "f must be one number: an int, a float, a Decimal or a Fraction"
 NOT_FINITE = "f must be finite, of a magnitude of at most 2**1000"
 
@@ -47,7 +47,8 @@ def statistic(f: Any) -> Fraction:
     if isinstance(value, (float, np.floating)):
         ordinary = isfinite(value)
     elif isinstance(value, Decimal):
-        ordinary = value.is_finite() and SMALLEST < int(value.as_tuple().exponent) <= -SMALLEST
+        exponent = value.as_tuple().exponent
+        ordinary = value.is_finite() and MIN_EXPONENT < int(exponent) <= -MIN_EXPONENT
     elif isinstance(value, Rational):
         ordinary = True
     else:
@@ -124,7 +125,7 @@ class LaplaceSampler:
 
     def __init__(self, truth: Truth, weighting: Weighting) -> None:
         self.truth, self.weighting = truth, weighting
-        self.block: int = min(max(int(SHARE / weighting.rate_nats), 1), MOST_POINTS)
+        self.block: int = min(max(int(BLOCK_NATS / weighting.rate_nats), 1), MAX_BLOCK_POINTS)
 
     def with_rate(self, rate: Fraction) -> Self:
         return type(self)(self.truth, self.weighting.with_rate(rate))
@@ -148,8 +149,8 @@ class LaplaceSampler:
                 substream_words(stream, block, 0, inside)
                 if self._fill(inside, into):
                     for j in np.flatnonzero(into == OPEN).tolist():
-                        more = Spare(again, block * DRAWS + j, 0)
-                        into[j] = self._exactly(inside[each * j : each * (j + 1)], more)
+                        next_word = Spare(again, block * DRAWS + j, 0)
+                        into[j] = self._exactly(inside[each * j : each * (j + 1)], next_word)
             return 0
 
         again = stream_of(tagged(seeds, AGAIN), 0)
@@ -165,7 +166,7 @@ class LaplaceSampler:
         rate, (left, right) = self.weighting.rate_nats, self.truth.points
         return int(laplace_fill(words, rate, rate * self.truth.lean, left, right, self.block, out))
 
-    def _exactly(self, words: WordArray, more: NextWord) -> int:
+    def _exactly(self, words: WordArray, next_word: NextWord) -> int:
         left, right = (None if n < 0 else n for n in self.truth.points)
         sides = Sides(self.weighting.rate, self.truth.phase, left, right, self.block)
-        return laplace_index(sides, words.tolist(), more)
+        return laplace_index(sides, words.tolist(), next_word)

@@ -29,16 +29,16 @@ from ..kernels.numbers import chain as _kernels
 from .rank import few_enough
 
 REST_NATS = 8.0  # the rest's share is about e**-8,
-MORE_NATS = 2.0  # and e**-6 at most
-APART = 256  # ranks between cells that are taken for themselves
+MAX_EXCESS_NATS = 2.0  # and e**-6 at most
+MAX_GAP = 256  # ranks between cells that are taken for themselves
 GUESS_NATS = 36.0  # of cells more than uniform records need
 PLAIN_NATS = 32.0  # between quantiles: then answers in one cell, or in no order, are rare
 PHASES = 4  # answers in a cell that the others count; coins make the factors of more
-MANY, ROOM = 1 << 19, 1 << 23  # cells of all phases that are few; that are not too many
+SMALL_ROOM, MAX_ROOM = 1 << 19, 1 << 23  # cells of all phases that are few; that are not too many
 NEAR_NATS = 12.0  # how near n totals have chains of their own
 SHARED = 0.02  # of all mass, at most that of totals that share a chain
 MIN_MASS = 2.0**-900  # of a mass
-MOST_NATS = 600.0  # of a rest that stays
+MAX_REST_NATS = 600.0  # of a rest that stays
 UNDERFLOW, DROP = 2.0**750, 2.0**250  # of the end; a row may drop so much more
 EMPTY = Window(NOTHING, NOTHING, 0, 0)
 
@@ -111,7 +111,7 @@ class Sums:
     lengths: FloatArray
     bases: AnyArray
     last: list[FloatArray]
-    whose: int
+    last_index: int
     far: list[int]
     room: int
     widest: int
@@ -138,10 +138,10 @@ class Sums:
             self._weigh()
             best = self.masses[:-1].argmax()
             nats = self.rest_nats - math.log(self.least) + REST_NATS
-            wide, tries = nats if nats > MORE_NATS else 0.0, tries + 1
+            wide, tries = nats if nats > MAX_EXCESS_NATS else 0.0, tries + 1
             shifts = self.floats[best, _kernels.SHIFT, 1:].max()
-            lost = max(shifts / DROP, 1 / self.bounds[best])
-            if lost > UNDERFLOW and (tries > 1 or not wide):
+            underflow = max(shifts / DROP, 1 / self.bounds[best])
+            if underflow > UNDERFLOW and (tries > 1 or not wide):
                 raise Underflow
             shared = self.shared > SHARED * self.bound
             if wide:
@@ -158,7 +158,7 @@ class Sums:
         most = reach + self.step + 2  # a total in the middle of an even number is a step off
         for middle in weights.products([n])[0][0, : len(weights.q)].tolist():
             low, high = max(middle - most, 0), min(middle + most, n)
-            if not ranges or low > ranges[-1][1] + APART:
+            if not ranges or low > ranges[-1][1] + MAX_GAP:
                 room += ranges[-1][1] - ranges[-1][0] + 1 if ranges else 0
                 ranges.append([low, high])
             ranges[-1][1] = high
@@ -203,7 +203,7 @@ class Sums:
 
     def _fill_nodes(self, nodes: list[Node]) -> None:
         """Where the chains of nodes lie, and bounds of their sums."""
-        self.last, self.whose = list[FloatArray](), -1
+        self.last, self.last_index = list[FloatArray](), -1
         n, m, totals = self.n, len(self.weights.q), [node.total for node in nodes]
         far = [max(t - r[0], r[-1] - t) for t, r in nodes]
         whole, rests = self.weights.products(totals)
@@ -217,17 +217,17 @@ class Sums:
         self.room, self.widest = rooms.tolist()
         plain = min(totals) * self.weights.inner >= PLAIN_NATS
         wide = min(n, 3 * self.reach) + 3  # at least the widest row, whatever the nodes are
-        most = min(m, max(PHASES, MANY // (m * wide)), ROOM // (m * wide))
+        most = min(m, max(PHASES, SMALL_ROOM // (m * wide)), MAX_ROOM // (m * wide))
         self.most: int = 1 if plain else max(most, 2)
         self.slack: float = 2.0**-40 + wide * 2.0**-49
         if self.extent != (self.reach, self.most):
             self.extent, self.summed = (self.reach, self.most), {}
         new = [k for k, node in enumerate(nodes) if node not in self.summed]
         if new:
-            some, others, stays = ints[new], floats[new], len(nodes) == 1
-            bounds, *self.last = self._filled(some, others, stays)
-            self.whose = 0 if stays else -1
-            sums = zip(bounds.tolist(), some, others, strict=True)
+            new_ints, new_floats, stays = ints[new], floats[new], len(nodes) == 1
+            bounds, *self.last = self._filled(new_ints, new_floats, stays)
+            self.last_index = 0 if stays else -1
+            sums = zip(bounds.tolist(), new_ints, new_floats, strict=True)
             self.summed.update(zip([nodes[k] for k in new], sums, strict=True))
         known = zip(*[self.summed[node] for node in nodes], strict=True)
         self.bounds, self.ints, self.floats = map(np.array, known)
@@ -247,8 +247,8 @@ class Sums:
 
     def rows(self, k: int) -> ChainTables:
         ints, floats = self.ints[k], self.floats[k]
-        if k != self.whose:
-            self.whose, self.last = k, list[FloatArray]()  # their memory serves again
+        if k != self.last_index:
+            self.last_index, self.last = k, list[FloatArray]()  # their memory serves again
             _, *self.last = self._filled(ints[None], floats[None], True)
         return ChainTables(float(self.bounds[k]), ints, floats, *self.last)
 
@@ -269,7 +269,7 @@ class Sums:
             for x, k in zip(scaled, numbers, strict=True)
         ]
         self.shared: float = sum(x for x, k in zip(masses, numbers, strict=True) if k > 1)
-        masses.append(math.exp(min(max(self.rest_nats + 2.0**-20, -MOST_NATS), MOST_NATS)))
+        masses.append(math.exp(min(max(self.rest_nats + 2.0**-20, -MAX_REST_NATS), MAX_REST_NATS)))
         self._add(masses)
 
     def _rest(self) -> float:

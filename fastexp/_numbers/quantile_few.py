@@ -77,7 +77,7 @@ class FewChain(Chain):
         self.slack, self._work = kernel.SLACK, np.empty(known.floats)
         self._state = np.empty(kernel.HEAD + totals, np.int64)
         cells, masses = np.empty((n + 1, 4), np.int64), np.empty(totals + 1)
-        some = kernel.few_chains(
+        count = kernel.few_chains(
             points, weights.grid.size, known.line, rate, weights.log_ways, known.weights,
             cells.reshape(-1), self._state, self._work, masses,
         )  # fmt: skip
@@ -87,12 +87,12 @@ class FewChain(Chain):
         )
         self.fits: bool = fits == 1
         by = step or 1
-        self.within = range(at * by, (at + some) * by, by)
+        self.within = range(at * by, (at + count) * by, by)
         self.nodes = [Node(t, range(t, t + by, by)) for t in self.within]
-        self.slots: int = some + (4 if step else 0)
-        self.ints = np.zeros((some, 5, m + 1), np.int64)
+        self.slots: int = count + (4 if step else 0)
+        self.ints = np.zeros((count, 5, m + 1), np.int64)
         self.ints[:, 1, :m] = n
-        self._add(masses[: some + 1].tolist())
+        self._add(masses[: count + 1].tolist())
 
     def rows(self, k: int) -> ChainTables:
         m, n, known = len(self.weights.q), self.n, self._tables

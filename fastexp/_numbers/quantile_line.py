@@ -66,8 +66,8 @@ def line_of(points: IntArray, records: IntArray, size: int, left: bool) -> Line:
         below, number = np.empty_like(gap), np.zeros_like(gap)
         start[::2], start[1::2], gap[::2] = starts, points, stops - starts
         below[::2], below[1::2], number[1::2] = ends, ends[:-1], records
-    some = gap > 0
-    start, gap, below, number = start[some], gap[some], below[some], number[some]
+    filled = gap > 0
+    start, gap, below, number = start[filled], gap[filled], below[filled], number[filled]
     first = np.concatenate([[0], np.cumsum(number + 1)])
     rank = np.arange(first[-1]) + np.repeat(below - first[:-1], number + 1)
     return Line(start, gap, below, number, first, rank, left)

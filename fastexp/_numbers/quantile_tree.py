@@ -24,8 +24,8 @@ from . import distance
 from .cells import WordDraw
 from .rank import RankStatistic, few_enough
 
-MOST_POINTS = 1 << 52  # of the finer grid, as many as cells may have
-MOST_PARTS = 1 << 20
+MAX_POINTS = 1 << 52  # of the finer grid, as many as cells may have
+MAX_PARTS = 1 << 20
 DENOMINATOR = 10**9  # of a quantile among some of the records
 MIN_SHARE = Fraction(1, DENOMINATOR)
 BUFFER = 64  # words
@@ -40,7 +40,7 @@ class QuantileTree:
 
     def __init__(self, q: tuple[Fraction, ...], epsilon: Fraction, grid: Grid) -> None:
         self.grid, self.m = grid, len(q)
-        self.parts: int = min(1 << (MOST_POINTS // grid.size).bit_length() - 1, MOST_PARTS)
+        self.parts: int = min(1 << (MAX_POINTS // grid.size).bit_length() - 1, MAX_PARTS)
         self._forms: dict[int, tuple[distance.QuantileForms, Fraction]] = {}
 
         def add(first: int, last: int, low: Fraction, high: Fraction) -> None:

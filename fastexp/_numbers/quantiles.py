@@ -104,10 +104,10 @@ class QuantilesStatistic(Weights):
             first = np.uint64(attempt * self.words)
             _kernels.chain_words(stream, waiting, first, self.words, words.reshape(-1))
 
-            def more(d: int, left: IntArray = waiting, number: int = attempt) -> NextWord:
+            def supply(d: int, left: IntArray = waiting, number: int = attempt) -> NextWord:
                 return Spare(stream, int(left[d]) + (1 << 31), number << 20)
 
-            out[waiting], refused = chain.attempt(words, more)
+            out[waiting], refused = chain.attempt(words, supply)
             waiting, attempt = waiting[refused], attempt + 1
             chain = self.after(chain, attempt) if waiting.size else chain
         return out

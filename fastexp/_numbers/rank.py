@@ -30,19 +30,21 @@ from ..kernels.groups.segment_draws import OPEN, WORDS
 from ..kernels.groups.segment_ranks import NUMBERS
 from ..kernels.numbers.cell_base import base_fill
 from ..kernels.numbers.grid_points import new_scale, new_unit
+from ..reference.exact import NextWord
 from ..reference.exact_groups import STRIDE, group_draw, long_weight
 from . import distance as _distance
 from .cells import Cells, ExactCoins
 from .distance import Forms, RanksThatMatter
 from .distance_statistic import DistanceStatistic, utilities
 from .few_cells import FewCells
-from .few_records import INT64, Few, More, exact_draw, listed_cells
+from .few_records import INT64, Few, exact_draw, listed_cells
 from .rank_cells import cells_of
-from .weights import MAX_TABLE as MOST_WEIGHTS
+from .weights import MAX_TABLE as MAX_WEIGHTS
 from .weights import size_of, table
 
-MOST_RECORDS = 1 << 32  # the range of forms
-FEWEST, MOST = 1 << 14, 1 << 22  # ranks that matter: of fewer, cells are no more than 1 MB
+MAX_RECORDS = 1 << 32  # the range of forms
+MIN_LONG_RANKS = 1 << 14  # ranks that matter: of fewer, cells are no more than 1 MB
+MAX_LONG_RANKS = 1 << 22
 INCOMPLETE = "the window lacks ranks that matter: please report this"
 
 
@@ -65,7 +67,7 @@ class RankStatistic(DistanceStatistic):
         self.form, self.bits = form, bits
         nats = (bits + grid.size.bit_length()) * math.log(2)
         growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
-        self.reach: int = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
+        self.reach: int = math.ceil(min(nats / growth, float(MAX_RECORDS))) + 2
 
     def of_few(self, weights: WordArray) -> Few:
         plain = self.width == 0 and self.near is None
@@ -78,9 +80,10 @@ class RankStatistic(DistanceStatistic):
         if type(source) is Unsorted and self.width == 0 and self.near is None:
             n = source.total()
             ranks, rate = self.ranks_that_matter(n), self.weighting.rate
-            if FEWEST <= ranks.high - ranks.low <= MOST and self.few(n, None) is None:
+            is_long = MIN_LONG_RANKS <= ranks.high - ranks.low <= MAX_LONG_RANKS
+            if is_long and self.few(n, None) is None:
                 farthest = _distance.farthest(ranks.form, n) // STRIDE
-                if size_of(rate * STRIDE, farthest) <= MOST_WEIGHTS:
+                if size_of(rate * STRIDE, farthest) <= MAX_WEIGHTS:
                     return release_long(self.grid, rate, source, ranks)
         return super().release(source)
 
@@ -179,10 +182,12 @@ class FewRecords(Few):
             return public_line(form, n)
         return self._line if n > 0 else constant(form(n))
 
-    def _exactly(self, values: AnyArray, indices: bool, words: WordArray, more: More) -> int:
+    def _exactly(
+        self, values: AnyArray, indices: bool, words: WordArray, next_word: NextWord
+    ) -> int:
         points = values if indices else self._grid.index(values)
         ranks, rate = self._statistic.ranks_that_matter(values.size), self._statistic.weighting.rate
-        return exact_draw(points, ranks, self._grid.size, rate, words, more)
+        return exact_draw(points, ranks, self._grid.size, rate, words, next_word)
 
 
 def release_long(grid: Grid, rate: Fraction, source: Unsorted, ranks: RanksThatMatter) -> int:
@@ -210,17 +215,17 @@ def release_long(grid: Grid, rate: Fraction, source: Unsorted, ranks: RanksThatM
     if index != OPEN:
         return index
 
-    def true(point: int) -> int:
+    def true_distance(point: int) -> int:
         under, upto = source.below(grid, point), source.below(grid, point + 1)
         return int(_distance.distance(form, under, upto - under, n - upto))
 
     cells = listed_cells(Window(*runs(points), below, n), form, grid.size)
-    return group_draw(cells, rate, words.tolist(), os_word, true, long_weight)
+    return group_draw(cells, rate, words.tolist(), os_word, true_distance, long_weight)
 
 
 def few_enough(n: int) -> int:
     """A number of records for which forms and chains are proved."""
-    if n >= MOST_RECORDS:
+    if n >= MAX_RECORDS:
         raise InvalidRecords("records must be fewer than 2**32")
     return n
 

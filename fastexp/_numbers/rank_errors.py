@@ -22,7 +22,7 @@ from .rank_cells import RowCells, cells_of, kernel_form, row_cells
 
 BITS = 96  # ranks whose points weigh less than 2**-96 are looked at only where they count
 ROWS = 64  # at a time: their cells stay in the L2 cache
-Some: TypeAlias = slice | IntArray  # of the rows
+RowIndex: TypeAlias = slice | IntArray  # of the rows
 
 
 class RowFigures(NamedTuple):
@@ -67,10 +67,12 @@ def figures(
     outside = np.where((off < 0.0) | (places == statistic.grid.size - 1), off, 0.0)
     shares, at = (off - outside) / step, places.astype(np.float64)
 
-    def fill(some: Some, cells: RowCells, out: FloatArray) -> None:
+    def fill(row_index: RowIndex, cells: RowCells, out: FloatArray) -> None:
         work = np.empty(rank_figures.work_of(cells.most))
         rate = statistic.weighting.rate_nats
-        rank_figures.figures_fill(cells.parts, cells.ends, rate, at[some], shares[some], work, out)
+        rank_figures.figures_fill(
+            cells.parts, cells.ends, rate, at[row_index], shares[row_index], work, out
+        )
 
     out = _filled(statistic, rows, rank_figures.FIGURES, fill)
     losses = _in_units(out[:, 2], unit), _in_units(out[:, 4], unit * unit)
@@ -92,11 +94,11 @@ def masses(
     upto = np.ascontiguousarray(edges, np.float64)
     unit, _, scale = kernel_form(statistic.grid.below)
 
-    def fill(some: Some, cells: RowCells, out: FloatArray) -> None:
+    def fill(row_index: RowIndex, cells: RowCells, out: FloatArray) -> None:
         work = np.empty(rank_errors.work_of(upto.size, cells.most))
         rate = statistic.weighting.rate_nats
         rank_errors.masses_fill(
-            cells.parts, cells.ends, rate, unit, scale, truths[some], upto, work, out
+            cells.parts, cells.ends, rate, unit, scale, truths[row_index], upto, work, out
         )
 
     return _filled(statistic, rows, upto.size, fill)
@@ -108,9 +110,9 @@ def distances(
     """The losses of each row's outputs, points of the grid of shape (rows, size)."""
     places = statistic.grid.index(outputs)
 
-    def fill(some: Some, cells: RowCells, out: FloatArray) -> None:
-        given = np.ascontiguousarray(places[some]).reshape(-1)
-        rank_errors.distances_fill(cells.parts, cells.ends, given, places.shape[1], out)
+    def fill(row_index: RowIndex, cells: RowCells, out: FloatArray) -> None:
+        indices = np.ascontiguousarray(places[row_index]).reshape(-1)
+        rank_errors.distances_fill(cells.parts, cells.ends, indices, places.shape[1], out)
 
     return _in_units(_filled(statistic, rows, places.shape[1], fill), unit)
 
@@ -136,8 +138,8 @@ def errors_by_cells(
     errors = figures[:, 0].copy()
     missing = np.isnan(errors)
     if missing.any():  # so that an end is loose: more ranks come in
-        some = places[missing]
-        errors[missing] = errors_by_cells(rate, cells, some, shares[missing], 4 * bits)
+        missing_places = places[missing]
+        errors[missing] = errors_by_cells(rate, cells, missing_places, shares[missing], 4 * bits)
     return errors
 
 
@@ -159,7 +161,7 @@ def _filled(
     statistic: RankStatistic,
     rows: AnyArray,
     width: int,
-    fill: Callable[[Some, RowCells, FloatArray], None],
+    fill: Callable[[RowIndex, RowCells, FloatArray], None],
 ) -> FloatArray:
     """`width` numbers for each row: of cells of the ranks that matter, or of more ranks.
 
@@ -172,10 +174,10 @@ def _filled(
         for begin in range(0, rest.size, ROWS):
             numbers = rest[begin : begin + ROWS]
             first, last = int(numbers[0]), int(numbers[-1])
-            some = slice(first, last + 1) if last - first < numbers.size else numbers
+            row_index = slice(first, last + 1) if last - first < numbers.size else numbers
             part = np.empty((numbers.size, width))
-            fill(some, row_cells(statistic.grid, ranks, rows[some]), part.reshape(-1))
-            out[some] = part
+            fill(row_index, row_cells(statistic.grid, ranks, rows[row_index]), part.reshape(-1))
+            out[row_index] = part
         rest, bits = np.flatnonzero(np.isnan(out).any(axis=1)), 4 * bits
     return out
 

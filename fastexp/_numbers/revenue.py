@@ -21,7 +21,7 @@ from ..kernels.numbers.histogram import runs_fill
 from ..privacy.rates import price_rate
 
 TABLE = 1 << 20  # prices that a table can have: beyond, looking at all of them is what counts
-MOST_TICKS = 1 << 62  # of a revenue
+MAX_TICKS = 1 << 62  # of a revenue
 NONE: IntArray = np.zeros(0, np.int64)
 BUCKETS = 1 << 11  # ranges of prices: their table lies in the L2 cache
 # A product of bids and a price errs by less than 2**-50; this makes an upper bound of it.
@@ -46,19 +46,19 @@ class Prices:
         self.grid, self.highest = grid, grid.exact(grid.size - 1)
         self.tick: Fraction = Fraction(1, grid.unit[2])
         ticks = self.highest / self.tick
-        known = (grid.even or grid.whole) and ticks < MOST_TICKS
+        known = (grid.even or grid.whole) and ticks < MAX_TICKS
         self.most: int = int(ticks) if known else 0
         self.unit: Fraction = self.highest if grid.even else Fraction(1)
-        self.roughly: Weighting = Weighting(
+        self.float_weighting: Weighting = Weighting(
             price_rate(epsilon, self.highest / self.unit, scaling), None
         )
-        self.exactly: Weighting = self.roughly
+        self.tick_weighting: Weighting = self.float_weighting
         if known:
-            self.exactly = Weighting(price_rate(epsilon, ticks, scaling), None)
+            self.tick_weighting = Weighting(price_rate(epsilon, ticks, scaling), None)
 
     def fits(self, bids: int) -> bool:
         """Whether the revenue of so many bids is a whole number of ticks in int64."""
-        return self.most > 0 and bids * self.most < MOST_TICKS
+        return self.most > 0 and bids * self.most < MAX_TICKS
 
     def ticks(self, t: IntArray) -> IntArray:
         """Prices t in ticks; where `most` > 0."""
@@ -136,8 +136,8 @@ class Demand(NamedTuple):
 
 
 def demand(source: RecordSource, grid: Grid) -> Demand:
-    some = (NONE, source.histogram(grid)) if grid.size <= TABLE else source.counts(grid)
-    return runs_of(*some, grid.size)
+    counts = (NONE, source.histogram(grid)) if grid.size <= TABLE else source.counts(grid)
+    return runs_of(*counts, grid.size)
 
 
 def runs_of(points: IntArray, number: IntArray, size: int) -> Demand:
@@ -177,7 +177,7 @@ def _exact_losses(prices: Prices, runs: Demand) -> Losses:
     best = int(loss.max())
     np.subtract(best, loss, out=loss)
     slope = -(runs.bids * prices.grid.unit[1]).astype(np.float64)
-    top, rate = float(best * prices.tick), prices.exactly.rate
+    top, rate = float(best * prices.tick), prices.tick_weighting.rate
     return Losses(start, runs.last - start + 1, loss, slope, top, prices.tick, rate)
 
 
@@ -189,7 +189,7 @@ def _losses(prices: Prices, runs: Demand) -> Losses:
     slope: FloatArray = -(runs.bids * np.float64(prices.step[0] if even else 0.0))
     best = float(prices.revenue(int(runs.last[at]), int(runs.bids[at])) * prices.unit)
     size, unit = runs.last - start + 1, prices.unit
-    return Losses(start, size, loss, slope, best, unit, prices.roughly.rate)
+    return Losses(start, size, loss, slope, best, unit, prices.float_weighting.rate)
 
 
 def split(number: Fraction) -> tuple[float, float]:
@@ -210,16 +210,16 @@ def times(x: Any, high: Any, low: Any) -> DoubleDouble:
     product = x * high
     x_top, high_top = _top(x), _top(high)
     x_rest, high_rest = x - x_top, high - high_top
-    lost = x_top * high_top - product
-    lost = ((lost + x_top * high_rest) + x_rest * high_top) + x_rest * high_rest
-    return _normal(product, lost + x * low)
+    rounding_error = x_top * high_top - product
+    rounding_error = ((rounding_error + x_top * high_rest) + x_rest * high_top) + x_rest * high_rest
+    return _normal(product, rounding_error + x * low)
 
 
 def plus(x: DoubleDouble, y: tuple[float, float]) -> DoubleDouble:
     total = x[0] + y[0]
     other = total - x[0]
-    lost = (x[0] - (total - other)) + (y[0] - other)
-    return _normal(total, lost + (x[1] + y[1]))
+    rounding_error = (x[0] - (total - other)) + (y[0] - other)
+    return _normal(total, rounding_error + (x[1] + y[1]))
 
 
 def _top(x: Any) -> Any:

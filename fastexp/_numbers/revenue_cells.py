@@ -34,7 +34,7 @@ from .cells import Cells, ExactCoins, simulate
 from .distance_statistic import valued
 from .revenue import TABLE, Demand, Prices, demand, runs_of, times
 
-MOST_RECORDS = 1 << 32  # where revenues of these fit, none need be counted before
+MAX_BIDS = 1 << 32  # where revenues of these fit, none need be counted before
 MANY = 1 << 14  # bids, and prices, from which on it pays
 HOPELESS = 104.0  # nats below the best revenue: 2**52 such prices weigh less than 2**-97
 MIN_BIDS_RATIO = 4  # a quarter of the bids is sorted; of more each given price is counted
@@ -75,7 +75,7 @@ class _Limits(NamedTuple):
     start: int
     stop: int
     paying: int
-    beyond: int
+    paying_above: int
     below: float
     above: float
 
@@ -206,16 +206,17 @@ def _cuts(
 
 
 def shape_of(
-    prices: Prices, runs: Demand, table: int = TABLE, faster: Fraction | int = 1
+    prices: Prices, runs: Demand, table: int = TABLE, rate_factor: Fraction | int = 1
 ) -> RevenueShape:
     """Revenues as cells; up to `table` evenly spaced prices have a cell each.
 
-    `faster` is the rate over that of the prices.
+    `rate_factor` is the rate over that of the prices.
     """
     if prices.fits(runs.total()) and (not prices.grid.even or prices.grid.size <= table):
         section = whole(runs)
-        return Ticks(prices, section, prices.exactly.with_rate(prices.exactly.rate * faster))
-    weighting = prices.roughly.with_rate(prices.roughly.rate * faster)
+        weighting = prices.tick_weighting
+        return Ticks(prices, section, weighting.with_rate(weighting.rate * rate_factor))
+    weighting = prices.float_weighting.with_rate(prices.float_weighting.rate * rate_factor)
     return _loose(prices, section_of_runs(prices, runs, weighting), weighting)
 
 
@@ -223,9 +224,10 @@ def shape_of_bids(prices: Prices, source: RecordSource) -> RevenueShape:
     """The cells of `shape_of`, of bids: of many, most are only counted."""
     grid = prices.grid
     few_points = not grid.even or grid.size <= TABLE
-    if few_points and (prices.fits(MOST_RECORDS) or prices.fits(source.total())):
+    if few_points and (prices.fits(MAX_BIDS) or prices.fits(source.total())):
         return shape_of(prices, demand(source, grid))
-    return _loose(prices, section_of(prices, source, prices.roughly), prices.roughly)
+    weighting = prices.float_weighting
+    return _loose(prices, section_of(prices, source, weighting), weighting)
 
 
 def _loose(prices: Prices, section: Section, weighting: Weighting) -> RevenueShape:
@@ -236,25 +238,26 @@ def _loose(prices: Prices, section: Section, weighting: Weighting) -> RevenueSha
 class RevenueSampler:
     """Draws of a law: the bytes of the mechanism's own.
 
-    `faster` is the law's rate over the mechanism's; cells are made at the first draw.
+    `rate_factor` is the law's rate over the mechanism's; cells are made at the first draw.
     """
 
     def __init__(
-        self, prices: Prices, runs: Demand, rate: Fraction, faster: Fraction | int = 1
+        self, prices: Prices, runs: Demand, rate: Fraction, rate_factor: Fraction | int = 1
     ) -> None:
-        self._prices, self._runs, self._rate, self._faster = prices, runs, rate, Fraction(faster)
+        self._prices, self._runs, self._rate = prices, runs, rate
+        self._rate_factor = Fraction(rate_factor)
 
     @cached_property
     def _shape(self) -> RevenueShape:
-        return shape_of(self._prices, self._runs, faster=self._faster)
+        return shape_of(self._prices, self._runs, rate_factor=self._rate_factor)
 
     def sample(self, sampling: Sampling) -> Any:
         return valued(self._prices.grid, simulate(self._shape, sampling))
 
     def with_rate(self, rate: Fraction) -> RevenueSampler:
         """The same bids at another rate of the law; its unit may differ from the cells'."""
-        faster = self._faster * rate / self._rate
-        return RevenueSampler(self._prices, self._runs, rate, faster)
+        rate_factor = self._rate_factor * rate / self._rate
+        return RevenueSampler(self._prices, self._runs, rate, rate_factor)
 
 
 def whole(runs: Demand) -> Section:
@@ -279,17 +282,17 @@ def section_of(prices: Prices, source: RecordSource, weighting: Weighting) -> Se
     if not _many(prices, total):
         return section_of_runs(prices, demand(source, grid), weighting)
     counts = source.histogram(prices.buckets[1])
-    start, stop, paying, beyond, below, above = _limits(
+    start, stop, paying, paying_above, below, above = _limits(
         prices, counts[::-1].cumsum()[::-1], weighting
     )
     points, number = NOTHING, NOTHING
-    if not grid.even and MIN_BIDS_RATIO * (paying - beyond) > total:
+    if not grid.even and MIN_BIDS_RATIO * (paying - paying_above) > total:
         number = source.histogram(grid)[start:stop]
-    elif paying > beyond:
-        points, number, *_ = source.window(grid, total - paying, total - beyond - 1)
+    elif paying > paying_above:
+        points, number, *_ = source.window(grid, total - paying, total - paying_above - 1)
         points = points - start
     runs = runs_of(points, number, stop - start)
-    moved = Demand(runs.last + start, runs.bids + beyond, start)
+    moved = Demand(runs.last + start, runs.bids + paying_above, start)
     return Section(moved, below, above, lambda t: total - source.below(grid, t))
 
 

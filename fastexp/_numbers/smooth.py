@@ -20,7 +20,8 @@ from ..kernels.numbers import smooth
 from .rank import few_enough
 
 EMPTY = "records must not be empty: no records have no median"
-FIRST = 20.0  # beta times the ranks that are looked at first to either side, of unsorted records
+# beta times the ranks that are looked at first to either side, of unsorted records
+FIRST_REACH = 20.0
 KERNELS_ALONE = 1 << 14  # records, of which the kernels look for the ranks that matter
 
 
@@ -81,28 +82,29 @@ def one(
 ) -> float:
     """The same of one data set of any form, at one beta."""
     n = source.total()
-    of = statistic(n, m, neighbors, midpoint)
+    target = statistic(n, m, neighbors, midpoint)
     skims = neighbors == "add-remove"  # the kernel looks at few ranks by itself
     if type(source) is Sorted and (n <= KERNELS_ALONE or (skims and source.floats)):
-        return float(_filled(source.values[None], [beta], limits, of)[0, 0])
-    known = n if type(source) is Sorted else int(min(FIRST / beta, n))
+        return float(_filled(source.values[None], [beta], limits, target)[0, 0])
+    known = n if type(source) is Sorted else int(min(FIRST_REACH / beta, n))
     while True:
-        first, last = of.part(known, n)
+        first, last = target.part(known, n)
         part = source.ranked(first - 1, last - 1)
-        cost = needed(part, first, n, of, beta, limits, known)
+        cost = needed(part, first, n, target, beta, limits, known)
         if cost <= known or known == n:
             break
         known = min(int(min(cost, 8 * known)) + 1, n)
-    low, high = of.part(min(int(min(cost, n)) + 1, n), n)
+    low, high = target.part(min(int(min(cost, n)) + 1, n), n)
     near = part[low - first : high - first + 1]
-    return float(_filled(near[None], [beta], limits, of._replace(rank=of.rank - low + 1))[0, 0])
+    target = target._replace(rank=target.rank - low + 1)
+    return float(_filled(near[None], [beta], limits, target)[0, 0])
 
 
 def needed(
     part: AnyArray,
     first: int,
     n: int,
-    of: Statistic,
+    target: Statistic,
     beta: float,
     limits: tuple[float, float],
     known: int,
@@ -115,7 +117,7 @@ def needed(
     end, widest = first + part.size, math.log(upper - lower)
     cost, k = math.inf, 1
     while k < min(known, n):
-        i, j, window_cost = of.window(k, n)
+        i, j, window_cost = target.window(k, n)
         if window_cost >= cost or 1 <= i < first or end <= j <= n:
             break
         low = part[i - first].item() if i >= 1 else lower
@@ -127,16 +129,18 @@ def needed(
     return cost
 
 
-def _filled(x: AnyArray, betas: object, limits: tuple[float, float], of: Statistic) -> FloatArray:
+def _filled(
+    x: AnyArray, betas: object, limits: tuple[float, float], target: Statistic
+) -> FloatArray:
     flat, rates = np.ascontiguousarray(x, np.float64).reshape(-1), np.array(betas, np.float64)
-    many, n = x.shape
-    edges, out = np.array(limits, np.float64), np.empty(many * rates.size)
-    if of.neighbors == "add-remove":
-        smooth.add_remove_fill(flat, n, of.half, edges, rates, out)
+    row_count, n = x.shape
+    edges, out = np.array(limits, np.float64), np.empty(row_count * rates.size)
+    if target.neighbors == "add-remove":
+        smooth.add_remove_fill(flat, n, target.half, edges, rates, out)
     else:
         work, (table, ends) = np.empty(4 * (n + 2) + 3), tables(rates, n + 2)
-        smooth.replace_fill(flat, n, of.rank, of.half, edges, rates, table, ends, work, out)
-    return out.reshape(many, rates.size)
+        smooth.replace_fill(flat, n, target.rank, target.half, edges, rates, table, ends, work, out)
+    return out.reshape(row_count, rates.size)
 
 
 def tables(betas: FloatArray, most: int) -> tuple[FloatArray, IntArray]:

@@ -42,10 +42,10 @@ class PriceDraws(Draws):
         super().__init__(segments, words, size)
         self._prices, self.grid, t = prices, prices.grid, np.arange(prices.grid.size)
         if in_ticks(prices):
-            self._kind, self._weighting = SIGNED, prices.exactly
+            self._kind, self._weighting = SIGNED, prices.tick_weighting
             self._points = np.ascontiguousarray(prices.ticks(t))
         else:
-            self._kind, self._weighting = FLOAT, prices.roughly
+            self._kind, self._weighting = FLOAT, prices.float_weighting
             self._points = prices.about(t).view(np.int64)
 
     def _fill(self, _: int, some: Segments, points: Any, words: WordArray, out: IntArray) -> None:

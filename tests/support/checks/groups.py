@@ -396,7 +396,7 @@ def long_windows_are_the_twins(draws: int = 6) -> None:
         statistic, grid = mechanism._statistic, mechanism.grid
         tied, apart = rng.integers(-2, 24, n), rng.permutation(n) * 20.0 / n
         for values, reach in itertools.product((tied, apart), (statistic.reach, 3)):
-            with changed((statistic, "reach", reach), (rank_file, "FEWEST", 0), *buffers):
+            with changed((statistic, "reach", reach), (rank_file, "MIN_LONG_RANKS", 0), *buffers):
                 source = Records(lambda values=values: np.array_split(values, 3)).source()
                 statistic.release(source)  # what a first call imports has taken its own words
                 for g in range(draws):
@@ -656,7 +656,7 @@ def uneven_prices_are_bounded() -> None:
             assert np.array_equal(bits.view(np.float64), prices.bounds(paying, np.arange(k)))
         last = words_of(words.stream(2), 0)[0]
         for coin, index in ((0, drawn[2, 0]), (2**64 - 1, OPEN)):
-            out, rate = np.empty(1, np.int64), prices.roughly
+            out, rate = np.empty(1, np.int64), prices.float_weighting
             segment_prices.prices_draw(
                 own, np.array([0, 31]), draws._points, FLOAT, rate.rate_log2, rate.rate_nats,
                 np.empty(0), np.array([*last[:2], coin, 0], np.uint64), out,
