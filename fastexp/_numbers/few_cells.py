@@ -1,7 +1,7 @@
 """Draws of modes, and of ranks with a width, from sorted grid indices of many segments at once.
 
-Few records of one data set, or of each row, are such segments, too. What bounds leave open is
-drawn again exactly, from the statistic's cells and the same words.
+Few records of one data set, or of each row, are such segments too. A draw that the bounds leave
+open is made again exactly, from the statistic's cells and the same words.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .weights import table
 
 
 class SegmentCells:
-    """Draws from segments whose lengths are among some: their forms, and the weights."""
+    """Draws from segments of the given lengths: the forms of these lengths, and the weights."""
 
     def __init__(
         self, statistic: DistanceStatistic, lengths: list[int], weights: WordArray | None = None
@@ -37,7 +37,7 @@ class SegmentCells:
         self._table = weights
 
     def fill(self, points: IntArray, parts: IntArray, words: WordArray, out: IntArray) -> None:
-        """out = draws of each segment, or OPEN; `parts` as kernels have them."""
+        """Write draws of each segment, or OPEN, to `out`; the kernels describe `parts`."""
         size, width = self._statistic.grid.size, self._statistic.width
         work = np.empty(work_size(self._ranks, self._near.size // 2), np.int64)
         cells_draw(
@@ -46,7 +46,7 @@ class SegmentCells:
         )  # fmt: skip
 
     def exactly(self, points: IntArray, words: WordArray, next_word: NextWord) -> int:
-        """One draw from all sorted grid indices of a segment, by the same words."""
+        """Return the exact draw from all sorted grid indices of a segment, by the same words."""
         shape = self._statistic.shape(Counted(*runs(points), self._statistic.grid))
         start, count, bits, _, loose = shape.cells
         marks = np.zeros(start.size, np.bool_) if loose is None else loose

@@ -1,9 +1,9 @@
 """Joint quantiles: exact draws from the chain of a data set, and from its rest.
 
-A node of the chain is drawn by mass, then a way backward through its rows, as
-`kernels/numbers/chain.py` has them: each answer's rank, and where in its cell it lies. What bounds
-leave open is decided by the exact twin, from the same words. All else is rejection: of ways whose
-coins refuse, of totals that share a chain, of the rest.
+A draw picks a node of the chain by its mass, then a path backward through its rows
+(`kernels/numbers/chain.py`): the rank of each answer, and its place in its cell. The exact twin
+decides what bounds leave open, from the same words. All else is rejection: of paths that coins
+refuse, of totals that share a chain, of the rest.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from ..reference import exact, exact_chain
 from ..reference.exact import NextWord
 from .quantile_chains import MIN_MASS, ChainTables, Sums
 
-CROWDED = 2.0  # twice the nats of coins, at least, where atoms are few
-PILOT = 32  # draws, of which one passes if these are not that many
+# m**2 / n below which outputs do not crowd: at least twice the nats of coins where atoms are few
+CROWDED = 2.0
+PILOT = 32  # test draws: if all are refused, outputs crowd
 
 
 class Chain(Sums):
@@ -31,7 +32,7 @@ class Chain(Sums):
 
     @property
     def together(self) -> int:
-        """How many attempts of a release to make at once."""
+        """The number of attempts that a release makes at once."""
         return 256 if self.dense else 1
 
     @property
@@ -41,16 +42,16 @@ class Chain(Sums):
             return False
         best, count = self.masses[:-1].argmax(), 2 * (5 * self.dense // 2) + 4
         words = np.empty((PILOT, count), np.uint64)
-        known = np.zeros(2, np.uint64)  # words that are always the same: they only choose an engine
+        known = np.zeros(2, np.uint64)  # constant words: they only choose the kind of chain
         _kernels.chain_words(known, np.arange(PILOT), 0, count, words.reshape(-1))
         return not (self._paths(int(best), words)[2] == _kernels.DONE).any()
 
     def attempt(
         self, words: WordArray, supply: Callable[[int], NextWord]
     ) -> tuple[IntArray, AnyArray]:
-        """Answers and totals of draws from their words; which of them are refused.
+        """Return answers and totals of draws from their words, and the indices of refused draws.
 
-        `supply(d)` gives draw d further words: one supply, so that no coin has those of another.
+        `supply(d)` gives further words of draw d. It is cached: no two coins share words.
         """
         supply = cache(supply)
         size, m = words.shape[0], len(self.weights.q)
@@ -80,7 +81,7 @@ class Chain(Sums):
     def _from_node(
         self, k: int, words: WordArray, draw_index: IntArray, supply: Callable[[int], NextWord]
     ) -> tuple[IntArray, AnyArray]:
-        """The same of draws from one node."""
+        """Return answers and totals of draws from one node, and a mask of the refused ones."""
         node, size, m = self.nodes[k], draw_index.size, len(self.weights.q)
         out, ranks, states, rows = self._paths(k, words)
         for d in (states == _kernels.OPEN).nonzero()[0].tolist():
@@ -108,7 +109,7 @@ class Chain(Sums):
         return answers, states != _kernels.DONE
 
     def _paths(self, k: int, words: WordArray) -> tuple[IntArray, IntArray, IntArray, ChainTables]:
-        """Grid indices, ranks and states of draws from one node, and its chain."""
+        """Return grid indices, ranks and states of draws from one node, and its chain."""
         rows, size, m = self.rows(k), len(words), len(self.weights.q)
         out, ranks = np.zeros((size, m), np.int64), np.zeros((size, m), np.int64)
         states, words = np.zeros(size, np.int64), np.ascontiguousarray(words)
@@ -121,13 +122,13 @@ class Chain(Sums):
         return out, ranks, states, rows
 
     def _distance(self, ranks: list[int], total: int) -> Fraction:
-        """The sum of |c_j - t * d_j| of answers with so many records below them."""
+        """Return the sum of |c_j - t * d_j| for answers with these numbers of records below."""
         counts = [b - a for a, b in pairwise([0, *ranks, self.n])]
         shares = self.weights.shares
         return sum((abs(c - total * d) for c, d in zip(counts, shares, strict=True)), Fraction(0))
 
     def _from_rest(self, next_word: NextWord) -> list[int] | None:
-        """Answers and a total that no chain covers; None: refused."""
+        """Return answers and a total that no chain covers, or None if they are refused."""
         statistic, m = self.weights, len(self.weights.q)
         size, grid = statistic.grid.size, statistic.grid
         slot, scale = exact.draw_below(self.slots, next_word), Fraction(1)
@@ -161,13 +162,13 @@ class Chain(Sums):
         return [*answers, total] if passes else None
 
     def uniform(self, m: int, size: int, next_word: NextWord) -> list[int]:
-        """m ordered answers, as all are likely without a weight."""
+        """Return m ordered answers from their law without weights."""
         if self.weights.left:
             return multiset(m, size, next_word)
         return sorted(exact.draw_below(size, next_word) for _ in range(m))
 
     def _usual(self, records: int) -> int:
-        """How many answers an atom of so many records has where many are usual, at least 1."""
+        """Return the usual number of answers in an atom of this many records, at least 1."""
         return max(1, records * self.dense // max(self.n, 1))
 
     @cached_property
@@ -178,7 +179,7 @@ class Chain(Sums):
 
     @cached_property
     def atoms_coin(self) -> Fraction:
-        """What the coins of the chain's draws multiply all weights by: the rest's, too.
+        """The factor by which coins of the chain's draws multiply all weights, also the rest's.
 
         E! / (E + k)! is at most (E + u)**-k over the product of (E + i) / (E + u), i < u.
         """
@@ -214,7 +215,7 @@ class Chain(Sums):
 
 
 def multiset(k: int, size: int, next_word: NextWord) -> list[int]:
-    """k of `size` numbers in order, each multiset as likely (k unequal ones of size + k - 1)."""
+    """Return k of `size` numbers, sorted, by a uniform multiset (k distinct of size + k - 1)."""
     chosen = list[int]()
     for top in range(size, size + k):
         x = exact.draw_below(top, next_word)

@@ -1,7 +1,7 @@
-"""How accurate a rank statistic is on many data sets: exact figures of its laws on the grid.
+"""Accuracy of a rank statistic on many data sets: exact figures of its laws on the grid.
 
-The figures that `laws/grid.py` gives for one data set, for each row of a matrix of sorted
-records. No law is made, and nothing is drawn.
+These are the figures that `laws/grid.py` gives for one data set, for each row of a matrix of
+sorted records. No law is made, and nothing is drawn.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .distance import RanksThatMatter
 from .rank import RankStatistic
 from .rank_cells import RowCells, cells_of, kernel_form, row_cells
 
-BITS = 96  # ranks whose points weigh less than 2**-96 are looked at only where they count
-ROWS = 64  # at a time: their cells stay in the L2 cache
-RowIndex: TypeAlias = slice | IntArray  # of the rows
+BITS = 96  # ranks whose points weigh less than 2**-96 are left out unless they count
+ROWS = 64  # rows at a time: their cells stay in the L2 cache
+RowIndex: TypeAlias = slice | IntArray  # of some rows
 
 
 class RowFigures(NamedTuple):
@@ -107,7 +107,7 @@ def masses(
 def distances(
     statistic: RankStatistic, rows: AnyArray, outputs: AnyArray, unit: Fraction = Fraction(1)
 ) -> FloatArray:
-    """The losses of each row's outputs, points of the grid of shape (rows, size)."""
+    """Return the losses of each row's outputs, points of the grid of shape (rows, size)."""
     places = statistic.grid.index(outputs)
 
     def fill(row_index: RowIndex, cells: RowCells, out: FloatArray) -> None:
@@ -126,9 +126,9 @@ def errors_by_cells(
 ) -> FloatArray:
     """E|output - truth| in steps of the grid, by the exact law of one data set.
 
-    `cells` gives what `cells_that_matter` does, of `bits`. The truths lie `shares` of a step above
-    the grid points `places`, within the grid. Numerics are as of `figures`; they depend on the grid
-    points of the records alone.
+    `cells(bits)` returns the same as `cells_that_matter`. The truths lie `shares` of a step above
+    the grid points `places`, within the grid. Numerics are those of `figures`; they depend only on
+    the grid points of the records.
     """
     parts, ends = cells(bits)
     work = np.empty(rank_figures.work_of(parts.size // 3))
@@ -137,14 +137,14 @@ def errors_by_cells(
     rank_figures.figures_fill(parts, ends, rate, at, shares, work, figures.reshape(-1))
     errors = figures[:, 0].copy()
     missing = np.isnan(errors)
-    if missing.any():  # so that an end is loose: more ranks come in
+    if missing.any():  # an end is loose: more ranks are included
         missing_places = places[missing]
         errors[missing] = errors_by_cells(rate, cells, missing_places, shares[missing], 4 * bits)
     return errors
 
 
 def cells_that_matter(statistic: RankStatistic, source: RecordSource, bits: int) -> RowCells:
-    """The cells of one data set, in any form, for so many bits; on an evenly spaced grid."""
+    """Return the cells of one data set, in any form, for `bits` bits, on an evenly spaced grid."""
     grid, ranks = statistic.grid, _ranks(statistic, source.total(), bits)
     if statistic.width:  # points near loose cells would be loose, too
         start, count, distance = statistic.cells(source)
@@ -163,9 +163,9 @@ def _filled(
     width: int,
     fill: Callable[[RowIndex, RowCells, FloatArray], None],
 ) -> FloatArray:
-    """`width` numbers for each row: of cells of the ranks that matter, or of more ranks.
+    """Return `width` numbers for each row, from the ranks that matter, or from more ranks.
 
-    `fill` takes some of the rows, their cells, and where to write: NaN, where cells are missing.
+    `fill` takes some of the rows, their cells and an output; it writes NaN if cells are missing.
     """
     n, bits = rows.shape[1], BITS
     out, rest = np.empty((rows.shape[0], width)), np.arange(rows.shape[0])
@@ -185,7 +185,7 @@ def _filled(
 @lru_cache(maxsize=64)  # of the last statistics: what is public, and n
 def _ranks(statistic: RankStatistic, n: int, bits: int) -> RanksThatMatter:
     rate, grid = statistic.weighting.rate, statistic.grid
-    share = bits - grid.size.bit_length()  # as a statistic counts the bits of the whole grid
+    share = bits - grid.size.bit_length()  # a statistic adds the bits of the whole grid
     return RankStatistic(statistic.form, rate, grid, bits=share).ranks_that_matter(n)
 
 
