@@ -24,7 +24,7 @@ from .arrays import CHUNK_RECORDS
 
 # So many records are sorted at once: passes over fewer are not worth their calls.
 MAX_SORTED_RECORDS = 1 << 14
-MOST_REPEATED = 1 << 27  # records with counts that are written out one by one: 1 GiB
+MAX_REPEATED = 1 << 27  # records with counts that are written out one by one: 1 GiB
 NOTHING: IntArray = np.zeros(0, np.int64)
 
 
@@ -160,7 +160,7 @@ class Counted(RecordSource):
         return int(self.often.sum())
 
     def parts(self) -> Iterator[AnyArray]:
-        if self.total() > MOST_REPEATED:
+        if self.total() > MAX_REPEATED:
             raise InvalidRecords("records with counts are too many to be listed: take law")
         for value, number in zip(self.values, self.often.tolist(), strict=True):
             for begin in range(0, number, CHUNK_RECORDS):

@@ -35,14 +35,15 @@ SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
 BUFFER_SHARE = 24  # a buffer for a share of the records, 4 % of their memory
 MIN_PASS = 1 << 12  # records that are worth a pass
 THREADED = 1 << 20  # records
-COARSE = 6  # points that hold the middle: then counting records on each is faster than a sort
+# points that hold the middle: then counting records on each is faster than a sort
+FEW_MIDDLE_POINTS = 6
 PIECE = 1 << 17  # records whose middle is counted at once: 1 MiB
 MOST_COUNTED = 1 << 22  # points of a grid: 32 MiB of counts
 HEAVY = 32  # a point that holds this share of the sample is counted
-FEWEST = 3  # windows that one pass pays for
+MIN_RANGES = 3  # windows that one pass pays for
 FEW_POINTS = 1 << 17  # of a grid: to count records on each is faster than to select some
-SHARE = 0.5  # of the records, that are gathered at once
-SORTED = 1 << 20  # records of which so many are rather sorted all
+MAX_GATHERED_SHARE = 0.5  # of the records, that are gathered at once
+MAX_SORTED = 1 << 20  # records of which so many are rather sorted all
 CHANGED = "records: a callable must yield the same records at each call"
 Ranges = list[tuple[int, int]]
 
@@ -80,17 +81,17 @@ class Unsorted(RecordSource):
 
     def __init__(
         self,
-        again: Callable[[], Iterator[AnyArray]],
+        produce: Callable[[], Iterator[AnyArray]],
         threads: int = 1,
         total: int | None = None,
     ) -> None:
-        self._again, self._threads, self._total = again, threads, total
+        self._produce, self._threads, self._total = produce, threads, total
         self._sample: AnyArray | None = None
 
     def raw_parts(self) -> Iterator[AnyArray]:
         """The arrays as they are, of as many records as in each pass before."""
         total = 0
-        for part in self._again():
+        for part in self._produce():
             total += part.size
             yield part
         if self._total not in (None, total):
@@ -142,14 +143,15 @@ class Unsorted(RecordSource):
         while True:
             first, last = points_of(grid, sample, left, right)
             least, most = edges_at(grid, sample, first, last)
-            one = partial(gathered, low=least, high=most)
-            few = grid is not None and last - first < COARSE
+            gather = partial(gathered, low=least, high=most)
+            few = grid is not None and last - first < FEW_MIDDLE_POINTS
             if grid is not None and few:
                 points = range(first, last + 1)
-                taken = self._gathered(partial(on_points, grid=grid, points=points, one=one), PIECE)
+                counted = partial(on_points, grid=grid, points=points, gather=gather)
+                taken = self._gathered(counted, PIECE)
             else:
                 share = int(1.1 * total * (right - left) / sample.size)
-                taken = self._gathered(one, max(total // BUFFER_SHARE, 4 * MIN_PASS, share))
+                taken = self._gathered(gather, max(total // BUFFER_SHARE, 4 * MIN_PASS, share))
             below, *within = taken.counts.tolist()
             inside = sum(within)
             short = below > low, below + inside <= high
@@ -165,7 +167,7 @@ class Unsorted(RecordSource):
             window = cut(on + first, taken.counts[1:][on], inside, low - below, high - below)
             return window._replace(below=window.below + below, total=total)
         if taken.values.size < inside:  # more than room: once more, by one thread
-            taken = self._gathered(one, inside, 1)
+            taken = self._gathered(gather, inside, 1)
         if taken.values.size != inside:  # never seen; a wrong law must not pass
             raise InvalidRecords(CHANGED)
         if 4 * max(MIN_PASS, high - low + 1) < inside <= total // 2:  # they are records like others
@@ -179,18 +181,18 @@ class Unsorted(RecordSource):
     def windows(self, grid: Grid, ranges: Ranges) -> list[Window]:
         """The same of each range of ranks, where it pays by one pass for all of them."""
         total, sample = self.total(), self._sampled()
-        if len(ranges) < FEWEST or sample.size == total:
+        if len(ranges) < MIN_RANGES or sample.size == total:
             return super().windows(grid, ranges)
         if grid.size <= min(FEW_POINTS, total) and is_fast(grid):
             return self.held(grid).windows(grid, ranges)
         pieces = pieces_of(grid, sample, total, ranges)
-        if pieces.share > SHARE or pieces.cuts.size >= CODES:
-            if total <= SORTED:
+        if pieces.share > MAX_GATHERED_SHARE or pieces.cuts.size >= CODES:
+            if total <= MAX_SORTED:
                 return Sorted(np.sort(_joined(list(self.parts())))).windows(grid, ranges)
             half = len(ranges) // 2
             return self.windows(grid, ranges[:half]) + self.windows(grid, ranges[half:])
-        one = partial(gathered_regions, cuts=pieces.cuts, keep=pieces.keep)
-        taken = self._gathered(one, int(1.1 * pieces.share * total) + 4 * MIN_PASS)
+        gather = partial(gathered_regions, cuts=pieces.cuts, keep=pieces.keep)
+        taken = self._gathered(gather, int(1.1 * pieces.share * total) + 4 * MIN_PASS)
         wanted = int((taken.counts * pieces.keep).sum())
         if taken.values.size < wanted or 4 * wanted > 3 * total:  # an order that misled the sample
             return super().windows(grid, ranges)
@@ -221,13 +223,13 @@ class Unsorted(RecordSource):
         return sample
 
     def _gathered(
-        self, one: Callable[[AnyArray, int], Gathered], room: int, threads: int | None = None
+        self, gather: Callable[[AnyArray, int], Gathered], room: int, threads: int | None = None
     ) -> Gathered:
-        """A pass of `one` over each array, by several threads at the same time."""
+        """A pass of `gather` over each array, by several threads at the same time."""
         threads = threads or (self._threads if self.total() >= THREADED else 1)
         taken: list[Gathered] = []
         for part in self.raw_parts():
-            taken.append(passed(part, one, min(room, part.size), threads))
+            taken.append(passed(part, gather, min(room, part.size), threads))
             room -= taken[-1].values.size
         return together(taken)
 
@@ -274,19 +276,19 @@ def edges_at(
 
 
 def passed(
-    part: AnyArray, one: Callable[[AnyArray, int], Gathered], room: int, threads: int
+    part: AnyArray, gather: Callable[[AnyArray, int], Gathered], room: int, threads: int
 ) -> Gathered:
-    """`one` of so many pieces of an array, at the same time, each with its share of the room."""
+    """`gather` of so many pieces of an array, at the same time, each with its share of the room."""
     if threads == 1:
-        return one(part, room)
+        return gather(part, room)
     ends, taken = [part.size * i // threads for i in range(threads + 1)], dict[int, Gathered]()
 
-    def some(first: int, last: int) -> int:
+    def work(first: int, last: int) -> int:
         for i in range(first, last):
-            taken[i] = one(part[ends[i] : ends[i + 1]], -(-room // threads))
+            taken[i] = gather(part[ends[i] : ends[i + 1]], -(-room // threads))
         return 0
 
-    in_parts(some, threads, threads)
+    in_parts(work, threads, threads)
     return together([taken[i] for i in range(threads)])
 
 
@@ -325,16 +327,20 @@ def gathered_regions(part: AnyArray, room: int, cuts: AnyArray, keep: IntArray) 
 
 
 def on_points(
-    part: AnyArray, room: int, grid: Grid, points: range, one: Callable[[AnyArray, int], Gathered]
+    part: AnyArray,
+    room: int,
+    grid: Grid,
+    points: range,
+    gather: Callable[[AnyArray, int], Gathered],
 ) -> Gathered:
     """How many records lie below some points, and on each of these; no records.
 
-    `one` gathers those on all the points.
+    `gather` gathers those on all the points.
     """
     needed = room if len(points) > 1 else 0
     ends = np.zeros(len(points) + 1, np.int64)
     for begin in range(0, part.size, room):
-        values, counts = one(part[begin : begin + room], needed)
+        values, counts = gather(part[begin : begin + room], needed)
         under = [np.count_nonzero(grid.under(t, values)) for t in points[1:]]
         ends += counts[0] + np.array([0, *under, counts[1]])
     return Gathered(part[:0], np.diff(ends, prepend=0))

@@ -109,10 +109,10 @@ class LookedUp(Codes):
         return self._fill(slice(first, last), room)
 
     def _fill(self, where: IntArray | slice, out: IntArray) -> IntArray:
-        some = self._keys.taken(where)
-        self._table.fill(some.values, out)
-        if some.valid is not None:
-            np.copyto(out, -1, where=~some.valid)
+        keys = self._keys.taken(where)
+        self._table.fill(keys.values, out)
+        if keys.valid is not None:
+            np.copyto(out, -1, where=~keys.valid)
         return out
 
 
@@ -153,10 +153,10 @@ def numbered(columns: Sequence[Keys], argument: str) -> tuple[IntArray, Names]:
     keys, index = [first], [np.arange(first.size)]
     for column in columns[1:]:
         digits, names = _numbered(column, argument)
-        there = (ids >= 0) & (digits >= 0)
-        together = ids * names.size + digits  # both are below the number of rows
-        valid = None if there.all() else there
-        ids, pairs = _numbered(Keys("integers", together, valid), argument)
+        has_key = (ids >= 0) & (digits >= 0)
+        pair_number = ids * names.size + digits  # both are below the number of rows
+        valid = None if has_key.all() else has_key
+        ids, pairs = _numbered(Keys("integers", pair_number, valid), argument)
         prefix, digit = np.divmod(pairs.numbers, max(1, names.size))
         keys, index = [*keys, names], [*(places[prefix] for places in index), digit]
     return ids, TupleNames(keys, index)
@@ -164,9 +164,9 @@ def numbered(columns: Sequence[Keys], argument: str) -> tuple[IntArray, Names]:
 
 def _numbered(keys: Keys, argument: str) -> tuple[IntArray, KeyNames]:
     numbers = keys.numbers(argument, InvalidRecords)
-    there = numbers if keys.valid is None else numbers[keys.valid]
+    valid_numbers = numbers if keys.valid is None else numbers[keys.valid]
     if keys.kind == "text":
-        order = sorted(distinct(there).tolist(), key=keys.texts.__getitem__)
+        order = sorted(distinct(valid_numbers).tolist(), key=keys.texts.__getitem__)
         place = np.full(len(keys.texts) + 1, -1)
         place[order] = np.arange(len(order))
         ids, names = place[numbers], KeyNames("text", [keys.texts[i] for i in order])
@@ -175,7 +175,7 @@ def _numbered(keys: Keys, argument: str) -> tuple[IntArray, KeyNames]:
         different, ids = np.unique(numbers, return_inverse=True)
         names = KeyNames(keys.kind or "integers", different, keys.unit)
         return ids.astype(np.int64, copy=False), names
-    names = KeyNames(keys.kind or "integers", distinct(there), keys.unit)
+    names = KeyNames(keys.kind or "integers", distinct(valid_numbers), keys.unit)
     return LookedUp(keys, names).codes(), names
 
 
@@ -185,8 +185,8 @@ def _differ(numbers: IntArray) -> bool:
         return False
     if int(numbers.max()) - int(numbers.min()) <= RANGE * numbers.size + DENSE:
         return False
-    some = np.sort(numbers[:: numbers.size // SAMPLE])
-    return int((some[1:] == some[:-1]).sum()) * 20 < some.size
+    sample = np.sort(numbers[:: numbers.size // SAMPLE])
+    return int((sample[1:] == sample[:-1]).sum()) * 20 < sample.size
 
 
 def _coded(column: object, names: KeyNames, argument: str) -> Codes:

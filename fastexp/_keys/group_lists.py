@@ -46,9 +46,9 @@ def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
     if len({names.size for names in lists}) > 1:
         raise ParameterError(f"{argument} must have columns of one length")
     names = TupleNames(*zip(*map(_numbered_names, lists), strict=True))
-    again = names.twice()
-    if again is not None:
-        raise ParameterError(_again(names.labels()[again], argument))
+    repeated = names.twice()
+    if repeated is not None:
+        raise ParameterError(_again(names.labels()[repeated], argument))
     return names
 
 

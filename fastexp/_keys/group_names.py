@@ -16,10 +16,10 @@ from ..kernels.groups.blake2b import WORK, digest_segments
 from .key_tables import Table, TextTable
 from .keys import TICKS, KeyKind, Unit, in_unit
 
-LARGEST = 1 << 62  # of numbers that several columns' places are put together to
+MAX_NUMBER = 1 << 62  # of numbers that several columns' places are put together to
 PERSON = b"fastexp.name"
 # A domain of BLAKE2b without a person: as a key of 32 bytes, which is public.
-SEVERAL = np.frombuffer(b"fastexp.names".ljust(32, b"\0"), UINT64)
+TUPLE_DOMAIN = np.frombuffer(b"fastexp.names".ljust(32, b"\0"), UINT64)
 NAME_WORDS = 4
 # The first word of names that are not text. Rows have only their number; all records together
 # are one group.
@@ -258,7 +258,7 @@ class TupleNames:
         steps: list[IntArray | None] = []
         for keys, index in zip(self.keys[1:], self.index[1:], strict=True):
             distinct = None
-            if most * (keys.size + 1) > LARGEST:
+            if most * (keys.size + 1) > MAX_NUMBER:
                 distinct, number = np.unique(number, return_inverse=True)
                 most = distinct.size + 1
             steps.append(distinct)
@@ -305,7 +305,7 @@ def joined_words(columns: Sequence[WordArray]) -> WordArray:
     offsets = np.arange(size + 1) * message.shape[1]
     out = np.empty(NAME_WORDS * size, np.uint64)
     flat = message.reshape(-1).view(np.int64)
-    digest_segments(flat, offsets, SEVERAL, out, np.empty(WORK, np.uint64))
+    digest_segments(flat, offsets, TUPLE_DOMAIN, out, np.empty(WORK, np.uint64))
     return out.reshape(size, NAME_WORDS)
 
 

@@ -87,14 +87,14 @@ def joined(parts: Sequence[Keys], argument: str, unit: Unit = "") -> Keys:
         place = {text: i for i, text in enumerate(dict.fromkeys(chain(*lists.values())))}
         lists = {0: list(place)}
         alike = [_recoded(part, place) if part.texts else part for part in parts]
-    there = np.concatenate([part.there for part in alike])
+    has_key = np.concatenate([part.has_key for part in alike])
     return Keys(
         kinds.pop() if kinds else None,
         np.concatenate([part.values for part in alike]),
-        None if there.all() else there,
+        None if has_key.all() else has_key,
         unit,
         next(iter(lists.values()), ()),
-        any(part.beyond for part in alike),
+        any(part.exceeds_int64 for part in alike),
     )
 
 
@@ -105,8 +105,8 @@ def not_keys(argument: str, got: str = "") -> ParameterTypeError:
 
 def _without(keys: Keys, far: AnyArray) -> Keys:
     """The same without those beyond int64."""
-    beyond = keys.beyond or bool((keys.there & far).any())
-    return replace(keys, valid=keys.there & ~far, beyond=beyond)
+    exceeds_int64 = keys.exceeds_int64 or bool((keys.has_key & far).any())
+    return replace(keys, valid=keys.has_key & ~far, exceeds_int64=exceeds_int64)
 
 
 def _in_unit(keys: Keys, unit: Unit) -> Keys:
@@ -235,7 +235,7 @@ def _of_dictionary(codes: AnyArray, valid: AnyArray | None, entries: Keys) -> Ke
     if entries.valid is None and entries.size and int(codes.min(initial=0)) >= 0:
         return replace(entries, values=entries.values[codes], valid=valid)
     rows = joined([entries, _nothing(1)], "").taken(codes)
-    return rows if valid is None else replace(rows, valid=rows.there & valid)
+    return rows if valid is None else replace(rows, valid=rows.has_key & valid)
 
 
 def _of_chunks(parts: list[arrow.Column], argument: str, names: KeyNames | None) -> Keys:
@@ -278,8 +278,8 @@ def _of_texts(
     else:
         codes, texts = names.text_table.find(values, begins, ends), names.texts
     if valid is not None:
-        some, codes = codes, np.full(valid.size, -1, np.int64)
-        codes[valid] = some
+        valid_codes, codes = codes, np.full(valid.size, -1, np.int64)
+        codes[valid] = valid_codes
     return Keys("text", codes, valid, texts=texts)
 
 
@@ -369,18 +369,19 @@ def _of_integers(items: list[Any], valid: AnyArray | None) -> Keys:
 def _of_moments(items: list[Any], argument: str, unit: Unit) -> Keys:
     """Dates and timestamps of Python, NumPy and pandas, each of its own unit; None is missing."""
     moments = [None if x is None else _moment(x, argument) for x in items]
-    named = ["" if x is None else x.dtype.str[4:-1] for x in moments]
-    units = sorted({*named} - {""})
+    item_units = ["" if x is None else x.dtype.str[4:-1] for x in moments]
+    units = sorted({*item_units} - {""})
     if "D" in units and len(units) > 1:
         raise not_keys(argument, "dates beside timestamps")
     unknown_units = [unit for unit in units if unit not in ("D", *TICKS)]
     if unknown_units:
         raise not_keys(argument, f"timestamps in units of {unknown_units[0]}")
-    parts = [_nothing(named.count(""))]
-    for one in units:
-        some = [x for x, other in zip(moments, named, strict=True) if other == one]
-        parts.append(_instants(np.array(some, f"M8[{one}]").view(np.int64), None, one))
-    place = np.argsort(np.argsort(named, kind="stable"))  # of each item, behind those of less units
+    parts = [_nothing(item_units.count(""))]
+    for ticks in units:
+        of_unit = [x for x, other in zip(moments, item_units, strict=True) if other == ticks]
+        parts.append(_instants(np.array(of_unit, f"M8[{ticks}]").view(np.int64), None, ticks))
+    # of each item, behind those of less units
+    place = np.argsort(np.argsort(item_units, kind="stable"))
     return joined(parts, argument, unit).taken(place)
 
 

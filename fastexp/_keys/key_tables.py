@@ -64,10 +64,10 @@ def distinct(values: IntArray) -> IntArray:
         return values
     low, high = int(values.min()), int(values.max())
     if high - low <= RANGE * values.size + DENSE:
-        there = np.zeros(high - low + 1, np.bool_)
+        occurs = np.zeros(high - low + 1, np.bool_)
         for begin in range(0, values.size, BLOCK):
-            there[values[begin : begin + BLOCK] - low] = True
-        return np.flatnonzero(there) + low
+            occurs[values[begin : begin + BLOCK] - low] = True
+        return np.flatnonzero(occurs) + low
     keys, progress = values.view(np.uint64), np.zeros(2, np.int64)
     secret, table = _filled(NO_WORDS, NO_WORDS, least=DENSE)
     while True:

@@ -43,7 +43,7 @@ class Keys:
     valid: AnyArray | None = None  # which rows have a key; None: all of them
     unit: Unit = ""
     texts: Sequence[str] = ()
-    beyond: bool = False  # whether there are integers beyond int64, in rows that are not valid
+    exceeds_int64: bool = False  # whether rows that are not valid have integers beyond int64
 
     @property
     def size(self) -> int:
@@ -51,7 +51,7 @@ class Keys:
         return self.values.size
 
     @property
-    def there(self) -> AnyArray:
+    def has_key(self) -> AnyArray:
         """Which rows have a key."""
         return np.ones(self.size, np.bool_) if self.valid is None else self.valid
 
@@ -63,7 +63,7 @@ class Keys:
     def nameable(self) -> Keys:
         """The same rows; those whose key no number or no UTF-8 can stand for have none."""
         if is_utf8("".join(self.texts)):
-            return replace(self, beyond=False)
+            return replace(self, exceeds_int64=False)
         is_name = np.array([*map(is_utf8, self.texts), False])
         values = np.where(is_name, np.cumsum(is_name) - 1, -1)[self.values]
         texts = [text for text in self.texts if is_utf8(text)]
@@ -71,7 +71,7 @@ class Keys:
 
     def numbers(self, argument: str, error: type[FastexpError]) -> IntArray:
         """The numbers of all rows; refused are keys that no number or no UTF-8 can stand for."""
-        if self.beyond or not is_utf8("".join(self.texts)):
+        if self.exceeds_int64 or not is_utf8("".join(self.texts)):
             raise error(BEYOND.format(argument))
         return np.ascontiguousarray(self.values, dtype=np.int64)
 

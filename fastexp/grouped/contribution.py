@@ -150,25 +150,25 @@ def keep(
     if not (everyone and many.all()):  # person -1 has no row that may count
         persons = np.where(counts & many[persons], persons, -1)
     of_person, offsets = gather(persons, codes, people)
-    beyond, groups = np.empty(people, np.int64), np.full(2 * len(name_words), -1)
-    beyond_limits(of_person, offsets, limits.groups, limits.rows, groups, beyond)
-    rows = np.flatnonzero((persons >= 0) & (beyond == 1)[persons])
+    exceeds, groups = np.empty(people, np.int64), np.full(2 * len(name_words), -1)
+    beyond_limits(of_person, offsets, limits.groups, limits.rows, groups, exceeds)
+    rows = np.flatnonzero((persons >= 0) & (exceeds == 1)[persons])
     rows, offsets = gather(persons[rows], rows, people)
     pair, size, group = (np.empty(rows.size, np.int64) for _ in range(3))
     first = np.empty(people + 1, np.int64)
     groups[:] = -1
     number_pairs(codes[rows], offsets, groups, pair, size, group, first)
 
-    def smallest(most: int, owners: IntArray, pairs: IntArray, *more: IntArray) -> AnyArray:
+    def smallest(most: int, owners: IntArray, pairs: IntArray, *columns: IntArray) -> AnyArray:
         """Which entries have the `most` smallest digests of their owner; its own are together.
 
         64 bits of a keyed digest of a pair's person and group, and of further words.
         """
         digests = np.empty(owners.size, np.uint64)
         for a in range(0, owners.size, CHUNK_ROWS):
-            some = pairs[a : a + CHUNK_ROWS]
-            words = [column[a : a + CHUNK_ROWS].view(np.uint64) for column in more]
-            message = [person_words[owner[some]], name_words[group[some]], *words]
+            chunk = pairs[a : a + CHUNK_ROWS]
+            words = [column[a : a + CHUNK_ROWS].view(np.uint64) for column in columns]
+            message = [person_words[owner[chunk]], name_words[group[chunk]], *words]
             digests[a : a + CHUNK_ROWS] = digests_of(np.column_stack(message), secret)[::4]
         offsets = np.append(np.flatnonzero(differing([owners])), owners.size)
         work = np.empty(np.diff(offsets, prepend=0).max(), np.uint64)

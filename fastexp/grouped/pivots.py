@@ -22,13 +22,14 @@ from .grouping import gather, gather_parts
 from .ranks import distances_of, forms_of, ranks_of
 from .segments import Segments, Windows, kind_of, sorted_points
 
-FEWEST = 1 << 17  # rows: fewer are in the cache anyway
-LONG = 1 << 11  # records of a group on average, from which on most of them need not be moved
+MIN_ROWS = 1 << 17  # rows: fewer are in the cache anyway
+# records of a group on average, from which on most of them need not be moved
+MIN_MEAN_RECORDS = 1 << 11
 SAMPLE = 256  # of a group, at least: sorting more takes as long as taking more records
 STEP_BITS = (2, 8)  # bits: of so many rows one is sampled, at least and at most
 SPREAD = 4.25  # standard deviations of a pivot's rank: of 1,000 groups 1 in 50 calls has a miss
 MAX_SHARE = 0.6  # of the rows: taking more is not worth a look of its own
-SPARE = 1.25  # times the share of a sample: of the rows that are taken
+ROOM = 1.25  # times the share of a sample: of the rows that are taken
 BLOCK = 1 << 15  # rows that are looked up at once
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 by the golden ratio: multiples of it are even
 LENGTH = (1 << between.BELOW) - 1
@@ -43,12 +44,16 @@ def windowed(
     listed, now or when it is placed. `threads` never changes a draw.
     """
     grid, n = statistic.grid, values.size
-    if not FEWEST <= n < 1 << between.BELOW or n < LONG * groups or not _by_doubles(grid):
+    if (
+        not MIN_ROWS <= n < 1 << between.BELOW
+        or n < MIN_MEAN_RECORDS * groups
+        or not _by_doubles(grid)
+    ):
         return None
     edges, share = _pivots(statistic, values, codes, groups)
     if share > MAX_SHARE:
         return None
-    share *= SPARE
+    share *= ROOM
     for _ in range(2):  # the second look misses nothing
         parts = _between(values, codes, edges, share, threads)
         if parts is None:
@@ -56,7 +61,7 @@ def windowed(
         counts = np.sum([counts for _, counts in parts], axis=0)[:groups]
         lengths, under = counts & LENGTH, counts >> between.BELOW
         forms = forms_of(statistic, lengths)
-        first, last = forms.ranks[forms.which].T
+        first, last = forms.ranks[forms.form_index].T
         taken, offsets = gather_parts([rows for rows, _ in parts], groups)
         missed = (lengths > 0) & ((under > first) | (under + np.diff(offsets) <= last))
         if not missed.any():
@@ -98,8 +103,8 @@ def _pivots(
         cuts[side, known] = points[(sample.offsets[:-1] + at)[known].astype(np.int64)] + side
     low, high = np.repeat(cuts, sizes, axis=1)
     edges = [
-        [*(grid.least(t, True) if 0 < t < grid.size else end for t in some), np.inf]
-        for some, end in zip(cuts.tolist(), (-np.inf, between.NO_EDGE), strict=True)
+        [*(grid.least(t, True) if 0 < t < grid.size else end for t in cut), np.inf]
+        for cut, end in zip(cuts.tolist(), (-np.inf, between.NO_EDGE), strict=True)
     ]
     return np.array(edges).T, np.count_nonzero((points >= low) & (points < high)) / rows.size
 
@@ -112,7 +117,7 @@ def _between(
     None: they are more than that share of a range.
     """
     kind, bits, flat = kind_of(values), values.view(np.uint64), edges.reshape(-1)
-    threads = max(1, min(threads, values.size // FEWEST))
+    threads = max(1, min(threads, values.size // MIN_ROWS))
     parts: list[tuple[tuple[IntArray, AnyArray], IntArray]] = []
 
     def part(first: int, last: int) -> int:
@@ -124,9 +129,9 @@ def _between(
             b = min(a + BLOCK, last)
             if m + BLOCK > size:
                 return 0
-            some = codes.part(a, b, room[: b - a])
+            row_codes = codes.part(a, b, room[: b - a])
             m += between.keep_between(
-                some, bits[a:b], kind, flat, counts, slots[m:], records[m:], work
+                row_codes, bits[a:b], kind, flat, counts, slots[m:], records[m:], work
             )
         parts.append(((slots[:m], records[:m].view(values.dtype)), counts))
         return 0

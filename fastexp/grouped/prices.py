@@ -19,8 +19,9 @@ from .._selection.scan import Scan, check, storage
 from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_prices
+from ..reference.exact import NextWord
 from .segments import Draws, Exact, Segments
-from .words import More, WordSource
+from .words import WordSource
 
 
 def regular(prices: Prices) -> bool:
@@ -48,10 +49,10 @@ class PriceDraws(Draws):
             self._kind, self._weighting = FLOAT, prices.float_weighting
             self._points = prices.about(t).view(np.int64)
 
-    def _fill(self, _: int, some: Segments, points: Any, words: WordArray, out: IntArray) -> None:
+    def _fill(self, _: int, chunk: Segments, points: Any, words: WordArray, out: IntArray) -> None:
         k, weighting = self._points.size, self._weighting
         status = segment_prices.prices_draw(
-            points, some.offsets, self._points, self._kind, weighting.rate_log2,
+            points, chunk.offsets, self._points, self._kind, weighting.rate_log2,
             weighting.rate_nats, weighting.log2_base, words, out,
             np.empty(k + storage(k).size, np.int64),
         )  # fmt: skip
@@ -69,16 +70,16 @@ class PriceDraws(Draws):
         scan = Scan(bits, kind, weighting, plan.PRECISION)
         scan.fill(1)
 
-        def draw(words: WordArray, more: More) -> int:
+        def draw(words: WordArray, next_word: NextWord) -> int:
             while True:
-                t = scan.first(words[:2], more)
+                t = scan.first(words[:2], next_word)
                 if kind == SIGNED:
                     return t
                 paying = int((points >= t).sum())
                 excess = Fraction(bounds.item(t)) - self._prices.revenue(t, paying)
-                if coin(weighting.rate * excess, int(words[2]), 64, more):
+                if coin(weighting.rate * excess, int(words[2]), 64, next_word):
                     return t
-                words = np.array([more(), more(), more()], np.uint64)
+                words = np.array([next_word(), next_word(), next_word()], np.uint64)
 
         return draw
 
@@ -104,4 +105,4 @@ class ShapeDraws(Draws):
 
     def _exactly(self, g: int, _: Any) -> Exact:
         draw = WordDraw(self._shape(Records(self.segments.group(g)).source()))
-        return lambda words, more: draw(chain(words.tolist(), iter(more, None)).__next__)
+        return lambda words, next_word: draw(chain(words.tolist(), iter(next_word, None)).__next__)

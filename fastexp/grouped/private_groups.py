@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -25,10 +25,10 @@ from ..privacy.rates import (
     joint_rate,
     lattice_step,
 )
-from ..reference.exact import exp_bounds
+from ..reference.exact import NextWord, exp_bounds
 from .mechanism import AnswerKind, GroupedMechanism, RecordReading
 from .segments import Draws, Exact, Segments
-from .words import WORDS, More, WordSource
+from .words import WORDS, WordSource
 
 WORD = 64  # bits
 BITS = 256  # of bounds that words are compared with
@@ -323,7 +323,7 @@ def coin_of(
 class Deciding(NamedTuple):
     """The answer whose total decides by rule B, and the threshold for it."""
 
-    which: int
+    answer: int
     threshold: int
 
 
@@ -343,8 +343,8 @@ def deciding(
             "groups that are private need an epsilon of their own (--groups-epsilon), or an answer "
             "with a private total: with_total=True"
         )
-    threshold, which = min(totals)
-    return Deciding(which, threshold)
+    threshold, answer = min(totals)
+    return Deciding(answer, threshold)
 
 
 class AppearanceDraws(Draws):
@@ -360,13 +360,13 @@ class AppearanceDraws(Draws):
     def _fill(
         self,
         first: int,  # noqa: ARG002  # the number of persons is all
-        some: Segments,
+        chunk: Segments,
         points: Any,  # noqa: ARG002  # as above
         words: WordArray,
         out: IntArray,
     ) -> None:
         below, above = self._coin.groups._thresholds
-        n = np.repeat(self._persons(some.offsets), out.size // (some.offsets.size - 1))
+        n = np.repeat(self._persons(chunk.offsets), out.size // (chunk.offsets.size - 1))
         word, is_open = words[::WORDS], n < below.size
         known = np.where(is_open, n, 0)
         inside = ~is_open | (word < below[known])
@@ -375,13 +375,13 @@ class AppearanceDraws(Draws):
     def _exactly(self, g: int, points: Any) -> Exact:  # noqa: ARG002  # as above
         groups, n = self._coin.groups, int(self._persons(self.segments.offsets)[g])
 
-        def draw(words: WordArray, more: More) -> int:
-            return int(appears(groups, n, int(words[0]), more))
+        def draw(words: WordArray, next_word: NextWord) -> int:
+            return int(appears(groups, n, int(words[0]), next_word))
 
         return draw
 
 
-def appears(groups: PrivateGroups, n: int, word: int, more: Callable[[], int]) -> bool:
+def appears(groups: PrivateGroups, n: int, word: int, next_word: NextWord) -> bool:
     """Return whether a uniform U, whose first bits are `word`, is below P(n persons appear)."""
     bits, lead = WORD, word
     while True:
@@ -390,4 +390,4 @@ def appears(groups: PrivateGroups, n: int, word: int, more: Callable[[], int]) -
             return True
         if lead << BITS >= high[n]:
             return False
-        lead, bits = lead << WORD | more(), bits + WORD
+        lead, bits = lead << WORD | next_word(), bits + WORD

@@ -147,10 +147,10 @@ def checked_membership(membership: object, person: object) -> Membership:
     the person's others: who changes it counts in another group, in both of which a step is
     taken, although all groups stay what they are.
     """
-    which = validate.choice("membership", membership, ("private", "public"))
-    if which == "public" and person is not None:
+    checked = validate.choice("membership", membership, ("private", "public"))
+    if checked == "public" and person is not None:
         raise ParameterError(MOVES)
-    return "public" if which == "public" else "private"
+    return "public" if checked == "public" else "private"
 
 
 def check_key(options: CallOptions) -> str | None:

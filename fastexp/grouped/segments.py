@@ -22,20 +22,21 @@ from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_sort
 from ..kernels.groups.segment_draws import OPEN
 from ..kernels.numbers import histogram
-from .words import WORDS, More, WordSource
+from ..reference.exact import NextWord
+from .words import WORDS, WordSource
 
 CHUNK_RECORDS = 1 << 16  # records that go together: 512 KiB
-FEWEST = 1 << 14  # records for which a second thread pays
-LONG = 1 << 11  # records; from here on NumPy's sort is the faster one
-Given: TypeAlias = tuple[WordArray, More]  # a draw's first words, and what has further ones
-Exact: TypeAlias = Callable[[WordArray, More], Any]  # what makes a draw of them
+MIN_THREADED_RECORDS = 1 << 14  # records for which a second thread pays
+MAX_KERNEL_SORT = 1 << 11  # records; from here on NumPy's sort is the faster one
+DrawWords: TypeAlias = tuple[WordArray, NextWord]  # a draw's first words, and what has further ones
+Exact: TypeAlias = Callable[[WordArray, NextWord], Any]  # what makes a draw of them
 
 
 class Forms(NamedTuple):
     """What draws by ranks need of each distinct length, as `segment_ranks.py` has it."""
 
     flat: IntArray  # the forms, and behind them keys and weights
-    which: IntArray  # each segment's form
+    form_index: IntArray  # each segment's form
     ranks: IntArray  # (forms, 2): the first and the last that matter, (0, -1) without records
     most: int  # how many ranks matter at most
     weights: WordArray  # their table
@@ -61,7 +62,7 @@ class Segments(NamedTuple):
         """The records of a group."""
         return self.values[int(self.offsets[g]) : int(self.offsets[g + 1])]
 
-    def some(self, first: int, last: int) -> Segments:
+    def chunk(self, first: int, last: int) -> Segments:
         """Groups first..last - 1."""
         a, b = int(self.offsets[first]), int(self.offsets[last])
         return Segments(self.values[a:b], self.offsets[first : last + 1] - a)
@@ -86,36 +87,36 @@ class Draws:
 
         points: the groups' grid indices in order, where they are known.
         """
-        some, fours = self.segments.some(first, last), self.words // WORDS
+        chunk, fours = self.segments.chunk(first, last), self.words // WORDS
         if points is None:
             if self._words.keyed or self.order == "sorted":
-                points = sorted_points(self.grid, some)
+                points = sorted_points(self.grid, chunk)
             elif self.order == "any":
-                points = placed(self.grid, some.values)
-        offsets, size = some.offsets, self._size
-        early, more = self._words.round(first, last, fours * size, points, offsets)
+                points = placed(self.grid, chunk.values)
+        offsets, size = chunk.offsets, self._size
+        early, supply = self._words.round(first, last, fours * size, points, offsets)
         out = np.full((size * (last - first), *self.shape), OPEN)
-        self._fill(first, some, points, early, out.reshape(-1))
+        self._fill(first, chunk, points, early, out.reshape(-1))
         words = early.reshape(-1, self.words)
         left = np.flatnonzero(out.reshape(len(out), -1)[:, 0] == OPEN)
         edges, drawn = offsets.tolist() if left.size else [], list[Any]()
-        for g, which in groupby(left.tolist(), lambda i: i // size):
+        for g, draws in groupby(left.tolist(), lambda i: i // size):
             of_group = None if points is None else points[edges[g] : edges[g + 1]]
-            given = [(words[i], more(g, fours * (i % size))) for i in which]
-            drawn.extend(self._exactly_all(first + g, of_group, given))
+            draw_words = [(words[i], supply(g, fours * (i % size))) for i in draws]
+            drawn.extend(self._exactly_all(first + g, of_group, draw_words))
         if drawn:
             out[left] = drawn
         return out
 
     def _fill(
-        self, first: int, some: Segments, points: Any, words: WordArray, out: IntArray
+        self, first: int, chunk: Segments, points: Any, words: WordArray, out: IntArray
     ) -> None:
         """out = draws of some groups from `first` on; without a kernel all are left OPEN."""
 
-    def _exactly_all(self, g: int, points: Any, given: list[Given]) -> Iterable[Any]:
+    def _exactly_all(self, g: int, points: Any, draw_words: list[DrawWords]) -> Iterable[Any]:
         """A draw from a group for each one's first words and further ones."""
         draw = self._exactly(g, points)
-        return [draw(early, more) for early, more in given]
+        return [draw(early, next_word) for early, next_word in draw_words]
 
     def _exactly(self, g: int, points: Any) -> Exact:
         """What makes such a draw from a group."""
@@ -139,14 +140,14 @@ def draw_together(several: list[Draws], size: int, threads: int) -> list[IntArra
 
     def part(begin: int, end: int) -> int:
         for first, last in pairwise(edges[begin : end + 1]):
-            some = segments.some(first, last)
-            points = {grid: sorted_points(grid, some) for grid in grids if grids[grid] > 1}
+            chunk = segments.chunk(first, last)
+            points = {grid: sorted_points(grid, chunk) for grid in grids if grids[grid] > 1}
             for draws, out in zip(several, drawn, strict=True):
                 indices = draws.chunk(first, last, points.get(draws.grid))
                 out[first:last] = indices.reshape(-1, *out.shape[1:])
         return 0
 
-    in_parts(part, len(edges) - 1, threads if segments.values.size >= FEWEST else 1)
+    in_parts(part, len(edges) - 1, threads if segments.values.size >= MIN_THREADED_RECORDS else 1)
     return drawn
 
 
@@ -186,8 +187,8 @@ def sorted_points(grid: Grid | None, segments: Segments) -> IntArray:
     points = points.copy() if grid is None else points
     lengths = np.diff(offsets)
     longest = int(lengths.max(initial=0))
-    work = np.empty(max(min(longest, LONG), segment_sort.SCRATCH_WORDS), np.int64)
-    segment_sort.sort_segments(offsets, LONG, points, work)
-    for s in np.flatnonzero(lengths > LONG):
+    work = np.empty(max(min(longest, MAX_KERNEL_SORT), segment_sort.SCRATCH_WORDS), np.int64)
+    segment_sort.sort_segments(offsets, MAX_KERNEL_SORT, points, work)
+    for s in np.flatnonzero(lengths > MAX_KERNEL_SORT):
         points[offsets[s] : offsets[s + 1]].sort()
     return points

@@ -77,12 +77,12 @@ def drawn(
         if decider is None:
             coin = coin_of(private, mechanism, options.person, options.max_rows)
             coins = _released(coin, records, options._replace(nan="drop", max_rows=1))[2]
-            which = np.flatnonzero(coins == 1)
+            appearing = np.flatnonzero(coins == 1)
         else:
             counts = np.diff(segments.offsets) > 0
-            which = np.flatnonzero((indices[:, -1] >= decider.threshold) & counts)
-        names = settled(names.taken(which), [[]] * len(names.kinds))
-        indices = indices[which]
+            appearing = np.flatnonzero((indices[:, -1] >= decider.threshold) & counts)
+        names = settled(names.taken(appearing), [[]] * len(names.kinds))
+        indices = indices[appearing]
     return _answers(mechanism, names, indices, options, released=True)
 
 
@@ -125,8 +125,8 @@ def sample_groups(
     choice = partial(sample_choice, seed)
     segments, names = segments_of(mechanism, data, options, choice, whole=False)
     words = SimulatedWords(seed, names)
-    many = 1 if draws is None else draws
-    indices = draw_all(mechanism._draws(segments, words, many), many, options.threads)
+    count = 1 if draws is None else draws
+    indices = draw_all(mechanism._draws(segments, words, count), count, options.threads)
     indices = indices[:, 0] if draws is None else indices
     answers = _answers(mechanism, names, indices, options, released=with_labels)
     return tuple(answers) if is_from_data(options.groups) else answers

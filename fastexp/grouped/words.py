@@ -21,10 +21,10 @@ from .._typing import IntArray, WordArray
 from ..kernels.groups import chacha20
 from ..kernels.groups.chacha20 import BLOCK_WORDS
 from ..kernels.groups.group_words import group_words
+from ..reference.exact import NextWord
 
 WORDS = 4
-More: TypeAlias = Callable[[], int]
-Round: TypeAlias = tuple[WordArray, Callable[[int, int], More]]
+Round: TypeAlias = tuple[WordArray, Callable[[int, int], NextWord]]
 
 
 class FreshWords:
@@ -78,15 +78,15 @@ class KeyedWords:
         chacha20.chacha_words(keys, per, words, work)
 
         def later(key: WordArray) -> Iterator[int]:
-            some = np.empty(BLOCK_WORDS, np.uint64)
+            block_words = np.empty(BLOCK_WORDS, np.uint64)
             for number in count(block):
-                chacha20.chacha_from(key, number, some)
-                yield from some.tolist()
+                chacha20.chacha_from(key, number, block_words)
+                yield from block_words.tolist()
 
-        def more(g: int, _draw: int) -> More:
+        def supply(g: int, _draw: int) -> NextWord:
             return islice(later(keys[4 * g : 4 * g + 4]), rest, None).__next__
 
-        return words.reshape(-1, per)[:, : WORDS * size].reshape(-1), more
+        return words.reshape(-1, per)[:, : WORDS * size].reshape(-1), supply
 
 
 WordSource: TypeAlias = FreshWords | SimulatedWords | KeyedWords

@@ -197,7 +197,10 @@ def rows_between_pivots_are_enough() -> None:
     """
     rng, n = np.random.default_rng(12), 1_600
     by = np.concatenate([rng.integers(0, 4, n - 300), np.full(200, 2), np.full(100, -1)])
-    few, much = [(pivots, name, 64) for name in ("FEWEST", "LONG")], (pivots, "MAX_SHARE", 0.7)
+    few, much = (
+        [(pivots, name, 64) for name in ("MIN_ROWS", "MIN_MEAN_RECORDS")],
+        (pivots, "MAX_SHARE", 0.7),
+    )
     small = *few, much, (pivots, "STEP_BITS", (1, 1)), (segment_window, "ENOUGH", 0)
     mechanism, words = fx.Median(epsilon=0.2, bounds=(-4, 60), step=0.5), GivenWords(KEY, 5)
     statistic = mechanism._statistic
@@ -887,7 +890,7 @@ def chunks_do_not_matter() -> None:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     values, words = rng.random(offsets[-1]) * 20, GivenWords(KEY, lengths.size)
     whole = by_kernel(mechanism._statistic, values, offsets, words, 2)
-    with changed((segments, "CHUNK_RECORDS", 30), (ranks, "SHORT", 3)):
+    with changed((segments, "CHUNK_RECORDS", 30), (ranks, "MAX_LISTED_RECORDS", 3)):
         assert (by_kernel(mechanism._statistic, values, offsets, words, 2) == whole).all()
 
 
