@@ -18,7 +18,7 @@ from .words import WORDS, WordSource
 
 
 class ExponentialCountDraws(Draws):
-    """Draws by the exponential mechanism from candidates' numbers: no records are anything else."""
+    """Draws by the exponential mechanism; all records are numbers of candidates."""
 
     def __init__(
         self, k: int, rate: Fraction, segments: Segments, words: WordSource, size: int
@@ -39,7 +39,7 @@ class ExponentialCountDraws(Draws):
         )
 
     def _distances(self, points: IntArray) -> list[int]:
-        """How far each candidate is behind the first."""
+        """Return by how many records each candidate is behind the first."""
         counts = np.bincount(points, minlength=self._k)
         distances: list[int] = (counts.max() - counts).tolist()
         return distances
@@ -74,7 +74,7 @@ class JointCountDraws(Draws):
         super().__init__(segments, words, size)
         self._k, self._places, self._weighting = k, places, Weighting(rate, None)
         self.shape: tuple[int, ...] = (places,)
-        self.words: int = WORDS * (places // WORDS + 1)  # one for the slice, one a place
+        self.words: int = WORDS * (places // WORDS + 1)  # one for the slice, one for each place
 
     def _exactly(self, _: int, points: Any) -> Exact:
         slices = Slices(np.bincount(points, minlength=self._k), self._places, self._weighting)

@@ -25,12 +25,12 @@ from .words import WordSource
 
 
 def regular(prices: Prices) -> bool:
-    """Whether all prices are candidates: points, or ticks in a table, of any number of bids."""
+    """Whether all prices are candidates: points, or ticks in a table, for any number of bids."""
     return prices.grid.size <= TABLE and (in_ticks(prices) or not prices.grid.even)
 
 
 def in_ticks(prices: Prices) -> bool:
-    """Whether all revenues, of any number of bids, are whole numbers of ticks."""
+    """Whether all revenues, for any number of bids, are whole numbers of ticks."""
     return prices.fits(1 << 32)
 
 
@@ -59,7 +59,7 @@ class PriceDraws(Draws):
         check(status)
 
     def _exactly(self, _: int, points: Any) -> Exact:
-        """Rounds of two words for the price and one for its coin, where a revenue is a bound."""
+        """Draw by rounds: two words for the price, one for its coin if revenues are bounds."""
         revenue, kind, weighting = (
             np.empty(self._points.size, np.int64),
             self._kind,
@@ -85,9 +85,9 @@ class PriceDraws(Draws):
 
 
 class ShapeDraws(Draws):
-    """Draws by `shape`, which makes cells of a source, as of one data set: some 100 us a draw.
+    """Draws from the cells that `shape` makes of one data set: about 100 us per draw.
 
-    For what has no kernel of its own: prices on fine grids. Keyed words are those of grid indices.
+    They are for prices on fine grids, which have no kernel. Keyed words are those of grid indices.
     """
 
     grid: Grid | None

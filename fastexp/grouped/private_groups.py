@@ -31,10 +31,10 @@ from .segments import Draws, Exact, Segments
 from .words import WORDS, WordSource
 
 WORD = 64  # bits
-BITS = 256  # of bounds that words are compared with
+BITS = 256  # bits of the bounds that words are compared with
 LEAST_DELTA, MOST_DELTA = 1e-60, 1e-3
 MOST_EPSILON = 100.0
-MOST_PERSONS = 1 << 16  # from which on a group appears for certain, at most
+MOST_PERSONS = 1 << 16  # groups of so many persons appear for certain, with any parameters
 ASSUMES = "which rows are one person's, and in how many groups, is as stated"
 
 
@@ -316,7 +316,7 @@ class Appearance(GroupedMechanism):
 def coin_of(
     groups: PrivateGroups, like: GroupedMechanism, person: object, max_rows: int
 ) -> Appearance:
-    """The coin of groups by rule A; without a column of persons it counts rows by their limit."""
+    """Return the coin of groups by rule A; without persons it counts rows / max_rows."""
     return Appearance(groups, max_rows if person is None else 1, like)
 
 
@@ -359,7 +359,7 @@ class AppearanceDraws(Draws):
 
     def _fill(
         self,
-        first: int,  # noqa: ARG002  # the number of persons is all
+        first: int,  # noqa: ARG002  # only the number of persons matters
         chunk: Segments,
         points: Any,  # noqa: ARG002  # as above
         words: WordArray,

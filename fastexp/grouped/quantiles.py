@@ -18,7 +18,7 @@ from ..reference.exact import NextWord
 from .segments import Draws, DrawWords, Exact, Segments
 from .words import WORDS, WordSource
 
-ATTEMPTS = 2  # of a draw, whose words come together
+ATTEMPTS = 2  # attempts of a draw whose words are taken together
 
 
 class QuantilesDraws(Draws):

@@ -25,15 +25,15 @@ from ..kernels.numbers import histogram
 from .segments import Draws, Exact, Forms, Segments, Windows, kind_of, placed
 from .words import WordSource
 
-# records up to which keys are listed: a few KiB for each number of records
+# Keys are listed for up to so many records: a few KiB for each number of records.
 MAX_LISTED_RECORDS = 1 << 9
-# weights that each record may add to a table, however many that are in all
+# Weights that each record may add to a table, whatever their total.
 WEIGHTS_PER_RECORD = 1 << 4
 NO_LINE = np.empty(0)
 
 
 class PartDraws(Draws):
-    """Draws of segments as parts (`segment_ranks.py`): of a chunk in a few kernel calls."""
+    """Draws of segments as parts (`segment_ranks.py`): a few kernel calls for each chunk."""
 
     grid: Grid
 
@@ -55,7 +55,7 @@ class PartDraws(Draws):
     def _narrowed(
         self, first: int, chunk: Segments, points: IntArray | None
     ) -> tuple[IntArray, IntArray]:
-        """Grid indices, if need be sorted where they matter of long parts; and what parts have."""
+        """Return grid indices, sorted where draws need it, and the numbers of the parts."""
         start, length = chunk.offsets[:-1], np.diff(chunk.offsets)
         columns = (column[first : first + start.size] for column in self._columns)
         parts = np.array([start, length, *columns]).T.reshape(-1)
@@ -132,12 +132,12 @@ class DistanceDraws(PartDraws):
 
 
 def forms_of(statistic: RankStatistic, lengths: IntArray) -> Forms:
-    """Of segments of these lengths."""
+    """Return the forms of segments of these lengths."""
     distinct, form_index = distinct_lengths(lengths)
     distances = distances_of(statistic, distinct)
     ranks = ranks_of(distances, distinct, statistic.reach)
     longest = int(distinct.max(initial=1))
-    most = max(map(statistic.farthest, {0, 1, longest - 1, longest}))  # it grows with the number
+    most = max(map(statistic.farthest, {0, 1, longest - 1, longest}))  # it grows with the length
     weights = table(statistic.weighting.rate, most)
     headers = np.full((distinct.size, kernel.FORM_SIZE), -1, np.int64)
     headers[:, : kernel.KEYS], headers[:, kernel.NUMBERS :] = ranks, distances
@@ -156,7 +156,7 @@ def forms_of(statistic: RankStatistic, lengths: IntArray) -> Forms:
 
 
 def distances_of(statistic: RankStatistic, lengths: IntArray) -> IntArray:
-    """The 16 numbers for each of these numbers of records."""
+    """Return the form, 16 numbers, of each of these numbers of records."""
     statistic.form_of(int(lengths.max(initial=0)))  # refuses too many
     if not statistic.form.linear:
         distinct, index = distinct_lengths(lengths)
@@ -168,7 +168,7 @@ def distances_of(statistic: RankStatistic, lengths: IntArray) -> IntArray:
 
 
 def ranks_of(forms: IntArray, lengths: IntArray, reach: int) -> IntArray:
-    """`RankStatistic.ranks_that_matter` of each of these numbers of records."""
+    """Return `RankStatistic.ranks_that_matter` for each of these numbers of records."""
     (s, gate), (t, other) = forms[:, LOW][:, :2].T, forms[:, HIGH][:, :2].T
     left = np.clip(lengths + -other // t, 0, lengths)
     right = np.clip(-(-gate // s), 0, lengths)
@@ -179,14 +179,14 @@ def ranks_of(forms: IntArray, lengths: IntArray, reach: int) -> IntArray:
 
 
 def has_table(statistic: DistanceStatistic) -> bool:
-    """Whether a table has all weights, or some for each record, as few digits give; public."""
+    """Whether a table has all weights, or few for each record, as few digits give; public."""
     rate = statistic.weighting.rate
     of_one = max(size_of(rate, statistic.farthest(n)) for n in range(2))
     return size_of(rate, MAX_WEIGHTS) <= MAX_WEIGHTS or of_one <= WEIGHTS_PER_RECORD
 
 
 def distinct_lengths(lengths: IntArray) -> tuple[IntArray, IntArray]:
-    """Distinct lengths in order, and which of them each one is."""
+    """Return the distinct lengths in order, and the index of each length among them."""
     longest = int(lengths.max(initial=0))
     if longest > 4 * lengths.size + 1_000:  # counting would take more memory than sorting
         return np.unique(lengths, return_inverse=True)

@@ -37,7 +37,7 @@ TELLS = (
 
 
 def release_groups(mechanism: GroupedMechanism, records: Records, options: CallOptions) -> Any:
-    """Return the released answer of each group, in their order; of checked options."""
+    """Return the released answer of each group, in their order, for checked options."""
     private = options.groups if type(options.groups) is PrivateGroups else None
     if private is not None:
         if options.by is None or options.membership == "public":
@@ -66,8 +66,8 @@ def drawn(
     options: CallOptions,
     private: PrivateGroups | None = None,
 ) -> Any:
-    """Read records and draw, of a checked call: answers, or [groups, answers] of the data's."""
-    if private is not None:  # keys are read once: streams may not come again
+    """Read records and draw for a checked call; return answers, or [groups, answers] of data."""
+    if private is not None:  # keys are read once: a stream may not be readable again
         by = [read_private(column) for column in columns_of(options.by, "by")]
         person = None if options.person is None else read(options.person, "person", modulo=True)
         options = options._replace(by=by, person=person)
@@ -89,7 +89,7 @@ def drawn(
 def _released(
     mechanism: GroupedMechanism, records: object, options: CallOptions
 ) -> tuple[Segments, Names, IntArray]:
-    """Records by group, the groups, and a released draw of each."""
+    """Return records by group, the groups, and a released draw of each."""
     key, label = options.key, options.label or ""  # a key goes with a label
     choice = partial(release_choice, key, mechanism, label)
     segments, names = segments_of(mechanism, records, options, choice, whole=key is not None)
@@ -108,9 +108,9 @@ def sample_groups(
     sampling: Sampling,
     with_labels: bool = False,
 ) -> Any:
-    """Return simulated draws: shape (groups,), or (groups, size); of checked options.
+    """Return simulated draws of shape (groups,), or (groups, size), for checked options.
 
-    with_labels: candidates, as a release gives them, instead of their indices.
+    `with_labels` gives candidates, as a release does, instead of their indices.
     """
     if type(options.groups) is PrivateGroups:
         raise ParameterError("groups that are private are for release, and for Query.sample")
@@ -133,7 +133,7 @@ def sample_groups(
 
 
 def _check_order(records: object, options: CallOptions) -> None:
-    """Refuse series of pandas whose rows are others by their index than by their order."""
+    """Refuse series of pandas whose index matches other rows than their order does."""
     index = attribute(records, "index")
     columns = [("by", keys) for keys in columns_of(options.by, "by")]
     for argument, keys in (*columns, ("person", options.person)):
@@ -151,7 +151,7 @@ def _answers(
     options: CallOptions,
     released: bool,
 ) -> Any:
-    """The groups' answers; with the groups, where these come from the data."""
+    """Return the groups' answers, with the groups if these come from the data."""
     if options.by is None and options.offsets is None and options.groups is None:
         return mechanism._answer(indices[0], released)  # all records are one data set
     answers = mechanism._answer(indices, released)
