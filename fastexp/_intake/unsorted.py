@@ -35,7 +35,7 @@ SAMPLE = 1 << 15  # most records of a sample; the middle is then about 2 % of th
 BUFFER_SHARE = 24  # a buffer holds 1 in 24 records, 4 % of their memory
 MIN_PASS = 1 << 12  # fewer records are not worth a pass
 THREADED = 1 << 20  # records from which on threads are used
-# Up to so many points hold the middle: counting the records on each is faster than a sort.
+# If at most this many points hold the middle, counting the records on each is faster than a sort.
 FEW_MIDDLE_POINTS = 6
 PIECE = 1 << 17  # records whose middle is counted at once: 1 MiB
 MOST_COUNTED = 1 << 22  # points of a grid whose records are counted: 32 MiB
@@ -43,7 +43,7 @@ HEAVY = 32  # a point that holds 1/32 of the sample is counted
 MIN_RANGES = 3  # for fewer windows a common pass does not pay
 FEW_POINTS = 1 << 17  # points of a grid up to which counting on each is faster than selecting
 MAX_GATHERED_SHARE = 0.5  # largest share of the records that is gathered at once
-MAX_SORTED = 1 << 20  # up to so many records are all sorted instead
+MAX_SORTED = 1 << 20  # up to this many records are all sorted instead
 CHANGED = "records: a callable must yield the same records at each call"
 Ranges = list[tuple[int, int]]
 
@@ -112,7 +112,7 @@ class Unsorted(RecordSource):
         return self._total or 0
 
     def held(self, grid: Grid) -> RecordSource:
-        """Return counts if the grid has few points for so many records, else a copy."""
+        """Return counts if the grid is small, with no more points than records; else a copy."""
         if grid.size <= MOST_COUNTED and self.total() >= grid.size:
             records = self.histogram(grid)
             points = records.nonzero()[0]

@@ -14,7 +14,7 @@ from .quantile_chains import ChainTables, Node, Weights
 from .quantile_draws import Chain
 
 MAX_RECORDS = 127  # a chain's work grows with the square of the number of records
-CROWD = 4  # up to so many answers, coins in atoms seldom refuse, for any number of records
+CROWD = 4  # up to this many answers, coins in atoms seldom refuse, for any number of records
 GUESS_NATS = 16.0  # nats of the first reach beyond what uniform records need
 GROWS_NATS = 120.0  # nats by which the reach may grow before other chains take over
 

@@ -34,7 +34,7 @@ from .cells import Cells, ExactCoins, simulate
 from .distance_statistic import valued
 from .revenue import TABLE, Demand, Prices, demand, runs_of, times
 
-MAX_BIDS = 1 << 32  # if the revenue of so many bids fits, bids are not counted first
+MAX_BIDS = 1 << 32  # if the revenue of this many bids fits, bids are not counted first
 MANY = 1 << 14  # bids, and prices, from which on counting ranges pays
 HOPELESS = 104.0  # nats below the best revenue: 2**52 such prices weigh less than 2**-97
 MIN_BIDS_RATIO = 4  # up to a quarter of the bids is sorted; else bids at each price are counted

@@ -34,7 +34,7 @@ WORD = 64  # bits
 BITS = 256  # bits of the bounds that words are compared with
 LEAST_DELTA, MOST_DELTA = 1e-60, 1e-3
 MOST_EPSILON = 100.0
-MOST_PERSONS = 1 << 16  # groups of so many persons appear for certain, with any parameters
+MOST_PERSONS = 1 << 16  # groups of this many persons appear for certain, with any parameters
 ASSUMES = "which rows are one person's, and in how many groups, is as stated"
 
 

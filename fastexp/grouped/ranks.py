@@ -25,7 +25,7 @@ from ..kernels.numbers import histogram
 from .segments import Draws, Exact, Forms, Segments, Windows, kind_of, placed
 from .words import WordSource
 
-# Keys are listed for up to so many records: a few KiB for each number of records.
+# Keys are listed for up to this many records: a few KiB for each number of records.
 MAX_LISTED_RECORDS = 1 << 9
 # Weights that each record may add to a table, whatever their total.
 WEIGHTS_PER_RECORD = 1 << 4

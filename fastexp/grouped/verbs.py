@@ -66,7 +66,10 @@ def drawn(
     options: CallOptions,
     private: PrivateGroups | None = None,
 ) -> Any:
-    """Read records and draw for a checked call; return answers, or [groups, answers] of data."""
+    """Read records and draw, for a checked call.
+
+    Return answers, or [groups, answers] if the groups come from the data.
+    """
     if private is not None:  # keys are read once: a stream may not be readable again
         by = [read_private(column) for column in columns_of(options.by, "by")]
         person = None if options.person is None else read(options.person, "person", modulo=True)
