@@ -283,7 +283,11 @@ class Appearance(GroupedMechanism):
     def _policy(self, nan: object) -> str:  # noqa: ARG002  # all rows are there
         return "drop"
 
-    def _streamed(self, records: AnyArray | RecordSource, threads: int) -> int:  # noqa: ARG002  # a count
+    def _streamed(
+        self,
+        records: AnyArray | RecordSource,
+        threads: int,  # noqa: ARG002  # rows are only counted
+    ) -> int:
         rows = records.total() if isinstance(records, RecordSource) else records.size
         return int(appears(self.groups, -(-rows // self.max_rows), os_word(), os_word))
 
