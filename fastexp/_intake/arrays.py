@@ -1,8 +1,8 @@
-"""Records as they come: every form of them, and of missing ones, to plain arrays.
+"""From records in any form, and any form of missing ones, to plain arrays.
 
-A record is a number. What is returned is one-dimensional, contiguous, native float64 or int64.
-uint64 beyond int64 count as its largest; where a grid reaches beyond that, uint64 are replaced by
-the point that each counts at. Messages say what form is required, nothing else.
+A record is a number. The arrays returned are one-dimensional, contiguous, native float64 or int64.
+uint64 beyond int64 count as its largest number; if a grid reaches beyond that, uint64 are replaced
+by their grid points. Messages say what form is required, nothing else.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ LIST_RULE = (
 )
 MISSING = "records must not be missing or NaN (see the argument nan)"
 POLICIES = ("raise", "drop", "lower", "upper")
-CHUNK_RECORDS = 1 << 16  # records looked at at once: scratch stays in the L2 cache
+CHUNK_RECORDS = 1 << 16  # records read at once: scratch stays in the L2 cache
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
 def from_file(path: Any) -> AnyArray:
-    """A .npy file, mapped into memory."""
+    """Map a .npy file into memory."""
     try:
         array = np.load(Path(path), mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError):
@@ -53,7 +53,7 @@ def from_file(path: Any) -> AnyArray:
 
 
 def numbers(values: object, nan: str, grid: Grid | None = None) -> AnyArray:
-    """One array of records; NaN of floats is left to the caller where nan is "raise"."""
+    """Return records as one array; if nan is "raise", NaN of floats is left to the caller."""
     plain, missing = apart(values, nan, grid)
     if missing is None or not missing.any():
         return plain
@@ -63,7 +63,7 @@ def numbers(values: object, nan: str, grid: Grid | None = None) -> AnyArray:
 
 
 def apart(values: object, nan: str, grid: Grid | None = None) -> tuple[AnyArray, AnyArray | None]:
-    """One array of records, and which of them are missing, as far as it is known."""
+    """Return records as one array, and a mask of the missing ones, as far as known."""
     if has(values, "__next__"):
         raise ParameterTypeError(
             "records must not be an iterator, which can be read only once: pass an array, or a "
@@ -87,7 +87,7 @@ def apart(values: object, nan: str, grid: Grid | None = None) -> tuple[AnyArray,
 def weighted_numbers(
     data: tuple[object, object], nan: str, grid: Grid | None = None
 ) -> tuple[AnyArray, AnyArray]:
-    """The values that occur and are not missing, and how often each does."""
+    """Return the values that occur and are not missing, and their counts."""
     values, missing = apart(data[0], nan, grid)
     often = counts(data[1], values.size)
     if missing is not None and missing.any():
@@ -102,7 +102,7 @@ def weighted_numbers(
 
 
 def canonical(values: AnyArray, grid: Grid | None = None) -> AnyArray:
-    """The same numbers as contiguous float64 or int64, or their points of the grid."""
+    """Return the numbers as contiguous float64 or int64, or their points of the grid."""
     if values.dtype.kind == "f":
         return np.ascontiguousarray(values, dtype=np.float64)
     if values.dtype == np.uint64 and grid is not None and grid.value(grid.size - 1) > HIGHEST:
@@ -114,7 +114,7 @@ def canonical(values: AnyArray, grid: Grid | None = None) -> AnyArray:
 
 
 def filled(values: AnyArray, missing: AnyArray, nan: str) -> AnyArray:
-    """Records with the missing ones at the lower or upper bound, whatever that is."""
+    """Return records with missing ones at the lowest or highest number, whatever the bounds."""
     ends = (-np.inf, np.inf) if values.dtype.kind == "f" else (LOWEST, HIGHEST)
     return np.where(missing, ends[nan == "upper"], values).astype(values.dtype, copy=False)
 
@@ -131,7 +131,7 @@ def weighted(data: object) -> TypeGuard[tuple[object, object]]:
 
 
 def counts(values: object, size: int) -> AnyArray:
-    """How often each value occurs: integers >= 0, as many as values."""
+    """Return the counts of the values: integers >= 0, one for each value."""
     column = number_columns.is_column(values)
     numbers = number_columns.read(values, "counts") if column else None
     array = validate.exact_array(values) if numbers is None else numbers.values
@@ -148,7 +148,7 @@ def counts(values: object, size: int) -> AnyArray:
 
 
 def arrays(parts: object, nan: str, grid: Grid | None = None) -> Iterator[AnyArray]:
-    """The arrays that a callable yields, each as `numbers` has it, all of one type."""
+    """Yield the arrays of a callable, each read by `numbers`, all of one type."""
     kind = None
     for part in _produced(parts):
         array = numbers(part, nan, grid)
@@ -161,7 +161,7 @@ def arrays(parts: object, nan: str, grid: Grid | None = None) -> Iterator[AnyArr
 
 
 def _produced(parts: Any) -> Iterator[Any]:
-    """What a callable yields; its own errors may hold data, and are withheld."""
+    """Yield what a callable yields; its own errors may hold data, and are withheld."""
     failed = False
     try:
         produced = parts()
@@ -170,5 +170,5 @@ def _produced(parts: Any) -> Iterator[Any]:
         raise
     except Exception:
         failed = True
-    if failed:  # outside the handler: the error is no context of ours
+    if failed:  # outside the handler, so that the error is not the context of this one
         raise InvalidRecords("records: the callable failed or yields no arrays")

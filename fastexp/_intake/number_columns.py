@@ -1,7 +1,7 @@
-"""Numbers in whatever form, as an array and which of them are missing.
+"""Numbers in any form, as an array and a mask of the missing ones.
 
-Decimals and fractions are read as the nearest doubles. What holds no numbers is refused by its
-type, in a message that names the argument and that type, and nothing of what is in it.
+Decimals and fractions are read as the nearest doubles. Data of another type is refused. The message
+names the argument and the type, and reveals nothing of the content.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ NULLS = "n"  # the format of an Arrow column without a type
 
 
 class Numbers(NamedTuple):
-    """Numbers of at most 64 bits, and which of them are missing; None: none is."""
+    """Numbers of at most 64 bits, and a mask of the missing ones; None if there are none."""
 
     values: AnyArray
     missing: AnyArray | None
 
 
 def read(numbers: object, argument: str) -> Numbers | None:
-    """Numbers of any form and shape; None for what is not an array or column at all.
+    """Read numbers of any form and shape; return None for an object that is no array or column.
 
-    NaN is no missing number here. `ParameterTypeError` if they are of another type,
-    `InvalidRecords` if the producer of a column fails.
+    NaN does not count as missing. Another type raises `ParameterTypeError`, a failure of the
+    producer of a column `InvalidRecords`.
     """
     if type(numbers) is np.ndarray:
         return of_array(numbers, None, argument)
@@ -52,7 +52,7 @@ def read(numbers: object, argument: str) -> Numbers | None:
         return None if array is None else of_array(array, None, argument)
     except (ParameterError, ParameterTypeError, InvalidRecords, OSError):
         raise
-    except Exception:  # of a foreign object; its message may hold data
+    except Exception:  # from a foreign object; its message may hold data
         return None
 
 
@@ -62,7 +62,7 @@ def is_column(data: object) -> bool:
 
 
 def of_array(array: AnyArray, missing: AnyArray | None, argument: str) -> Numbers | None:
-    """The numbers of an array, which are objects perhaps."""
+    """Return the numbers of an array, possibly an array of objects."""
     kind = array.dtype.kind
     if kind in "iuf" and array.dtype.itemsize <= 8:
         if not array.dtype.isnative:  # of the other byte order
@@ -76,7 +76,7 @@ def of_array(array: AnyArray, missing: AnyArray | None, argument: str) -> Number
 
 
 def _of_pandas(column: Any, argument: str) -> Numbers | None:
-    """A series, an index or an extension array."""
+    """Read a series, an index or an extension array."""
     kind, missing = getattr(column.dtype, "kind", "O"), np.asarray(column.isna(), dtype=bool)
     if kind in "bMm":
         raise not_numbers(argument, described(column.dtype))
@@ -88,7 +88,7 @@ def _of_pandas(column: Any, argument: str) -> Numbers | None:
 
 
 def joined(chunks: list[arrow.Column], argument: str) -> Numbers:
-    """Chunks of an Arrow column, one after the other; without a copy if there is one."""
+    """Join the chunks of an Arrow column; a single chunk is not copied."""
     parts = [_of_chunk(chunk, argument) for chunk in chunks]
     if len(parts) == 1:
         return parts[0]
@@ -98,7 +98,7 @@ def joined(chunks: list[arrow.Column], argument: str) -> Numbers:
 
 
 def _of_chunk(chunk: arrow.Column, argument: str) -> Numbers:
-    """A chunk of numbers, or of nothing but nulls."""
+    """Read a chunk of numbers, or of nulls only."""
     if chunk.format == NULLS:
         return Numbers(np.zeros(chunk.length), np.ones(chunk.length, bool))
     if chunk.values is None or chunk.kind not in ("integers", "floats"):
@@ -107,14 +107,14 @@ def _of_chunk(chunk: arrow.Column, argument: str) -> Numbers:
 
 
 def arrow_type(chunk: arrow.Column) -> str:
-    """What a column of Arrow data holds, or its type."""
+    """Return the kind of values of an Arrow column, or its type."""
     if chunk.kind == "other":
         return f"the Arrow type {chunk.format[:MAX_FORMAT_LENGTH]!r}"
     return "categories" if chunk.kind == "dictionary" else chunk.kind
 
 
 def _of_objects(items: list[Any], missing: AnyArray | None, argument: str) -> Numbers | None:
-    """Python's numbers, and None for a missing one."""
+    """Read Python's numbers; None is a missing one."""
     gaps = np.array([item is None for item in items], dtype=bool)
     if missing is not None:
         gaps |= missing
@@ -139,7 +139,7 @@ def _number(item: object, argument: str) -> int | float:
 
 
 def nearest(number: Decimal | Fraction) -> float:
-    """The double nearest to a number: NaN for a Decimal that is none."""
+    """Return the double nearest to a number; NaN for a Decimal that is NaN."""
     if isinstance(number, Decimal) and number.is_nan():
         return np.nan
     try:
@@ -149,11 +149,11 @@ def nearest(number: Decimal | Fraction) -> float:
 
 
 def described(dtype: Any) -> str:
-    """A type of NumPy or pandas by its name, which does not tell how long texts are."""
+    """Return the name of a NumPy or pandas type, without the length of texts."""
     sized = isinstance(dtype, np.dtype) and dtype.kind in "USTVO"
     return dtype.type.__name__.rstrip("_") if sized else str(dtype)
 
 
 def not_numbers(argument: str, got: str) -> ParameterTypeError:
-    """What is raised where numbers are wanted."""
+    """Return the error for data that is not numbers."""
     return ParameterTypeError(f"{argument} must be integers or floats, got {got}")

@@ -1,8 +1,8 @@
-"""Records behind one face, whatever they lie in: sorted, counted, or known by grid points.
+"""Records behind one interface, however they are stored: sorted, counted, or as grid points.
 
-A *window* is all that a draw looks at: the distinct grid points that hold records of the
-ranks that matter, how many lie on each and how many below. It does not depend on the order,
-on parts, nor on how it was found.
+A *window* is all that a draw reads: the distinct grid points that hold records of the ranks
+that matter, the number of records on each point, and the number below. It does not depend on
+the order of the records, on their parts, or on the method that found it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..kernels.numbers.histogram import histogram
 from . import arrays
 from .arrays import CHUNK_RECORDS
 
-# So many records are sorted at once: passes over fewer are not worth their calls.
+# Up to this many records are sorted at once: for these, passes are not worth their calls.
 MAX_SORTED_RECORDS = 1 << 14
-MOST_REPEATED = 1 << 27  # records with counts that are written out one by one: 1 GiB
+MAX_REPEATED = 1 << 27  # most records with counts that are listed one by one: 1 GiB
 NOTHING: IntArray = np.zeros(0, np.int64)
 
 
 class Window(NamedTuple):
-    """Distinct grid points, records on each, records below the first of them, and of all."""
+    """Distinct grid points, and the numbers of records on each, below the first, and in all."""
 
     points: IntArray
     records: IntArray
@@ -38,34 +38,34 @@ class Window(NamedTuple):
 
 
 class RecordSource(ABC):
-    """Records as numbers, missing ones treated."""
+    """Records as numbers; missing ones are already dropped or replaced."""
 
     @abstractmethod
     def total(self) -> int:
-        """How many records there are."""
+        """Return the number of records."""
 
     @abstractmethod
     def parts(self) -> Iterator[AnyArray]:
-        """Arrays of records, float64 or int64."""
+        """Yield arrays of records, float64 or int64."""
 
     @abstractmethod
     def window(self, grid: Grid, low: int, high: int) -> Window:
-        """The grid points that hold the ranks from low to high: 0 <= low <= high < total."""
+        """Return the window of the ranks from low to high: 0 <= low <= high < total."""
 
     def windows(self, grid: Grid, ranges: list[tuple[int, int]]) -> list[Window]:
-        """The window of each range of ranks: as many of `window`, which may touch or overlap."""
+        """Return the window of each range of ranks; ranges may touch or overlap."""
         return [self.window(grid, low, high) for low, high in ranges]
 
     @abstractmethod
     def ranked(self, low: int, high: int) -> AnyArray:
-        """The records of the ranks from low to high, in order."""
+        """Return the records of the ranks from low to high, in order."""
 
     def counts(self, grid: Grid) -> tuple[IntArray, IntArray]:
-        """All distinct grid points that hold records, and how many each."""
+        """Return all distinct grid points that hold records, and the number on each."""
         return merged([grid_runs(np.sort(part), grid) for part in self.parts()])
 
     def histogram(self, grid: Grid) -> IntArray:
-        """How many records lie on each point of a grid that fits into memory."""
+        """Return the number of records on each point of a grid that fits into memory."""
         out = np.zeros(grid.size, np.int64)
         for part in self.raw_parts():
             kind = FLOAT if part.dtype.kind == "f" else SIGNED
@@ -75,14 +75,14 @@ class RecordSource(ABC):
 
     @abstractmethod
     def held(self, grid: Grid) -> RecordSource:
-        """The same records in memory that nobody else has, for this grid only."""
+        """Return the same records in memory of their own, for this grid only."""
 
     def raw_parts(self) -> Iterator[AnyArray]:
-        """`parts`, where NaN need not be looked for, as the caller meets it."""
+        """Yield `parts` without a search for NaN, which the caller refuses."""
         return self.parts()
 
     def below(self, grid: Grid, t: int) -> int:
-        """How many records have a grid index < t."""
+        """Return the number of records with a grid index < t."""
         if t <= 0:
             return 0
         if t >= grid.size:
@@ -94,7 +94,7 @@ class RecordSource(ABC):
 
 
 class Sorted(RecordSource):
-    """A sorted array, perhaps mapped from a file: only binary searches look at it."""
+    """A sorted array, possibly mapped from a file: only binary searches read it."""
 
     def __init__(self, values: AnyArray) -> None:
         self.values, self.floats = values, values.dtype.kind == "f"
@@ -128,7 +128,7 @@ class Sorted(RecordSource):
         n = self.values.size
         if n == 0:
             return Window(NOTHING, NOTHING, 0, 0)
-        # One record more on each side tells whether equal ones go on there.
+        # One more record on each side tells whether equal records continue there.
         first, last = max(low - 1, 0), min(high + 2, n)
         points, records = grid_runs(self.values[first:last], grid)
         below, stop = low, high + 1
@@ -146,7 +146,7 @@ class Sorted(RecordSource):
 
 
 class Counted(RecordSource):
-    """Numbers and how often each occurs; with a grid distinct points of it, as laws hold them."""
+    """Numbers and their counts; with a grid, distinct indices of its points, as laws hold them."""
 
     def __init__(self, numbers: AnyArray, often: IntArray, grid: Grid | None = None) -> None:
         self.numbers, self.often, self.grid = numbers, often, grid
@@ -160,7 +160,7 @@ class Counted(RecordSource):
         return int(self.often.sum())
 
     def parts(self) -> Iterator[AnyArray]:
-        if self.total() > MOST_REPEATED:
+        if self.total() > MAX_REPEATED:
             raise InvalidRecords("records with counts are too many to list: use law")
         for value, number in zip(self.values, self.often.tolist(), strict=True):
             for begin in range(0, number, CHUNK_RECORDS):
@@ -195,7 +195,7 @@ class Counted(RecordSource):
 
 
 def cut(points: IntArray, records: IntArray, total: int, low: int, high: int) -> Window:
-    """The window of all distinct points and their records."""
+    """Return the window of a range of ranks, from all distinct points and their records."""
     if total == 0:
         return Window(NOTHING, NOTHING, 0, 0)
     ends = np.cumsum(records)
@@ -205,7 +205,7 @@ def cut(points: IntArray, records: IntArray, total: int, low: int, high: int) ->
 
 
 def grid_runs(values: AnyArray, grid: Grid) -> tuple[IntArray, IntArray]:
-    """Distinct grid points of sorted records, and how many lie on each."""
+    """Return the distinct grid points of sorted records, and the number on each."""
     form = grid.for_kernels
     if form is None:
         return runs(grid.index(values))
@@ -216,13 +216,13 @@ def grid_runs(values: AnyArray, grid: Grid) -> tuple[IntArray, IntArray]:
 
 
 def runs(points: IntArray) -> tuple[IntArray, IntArray]:
-    """Distinct values of a sorted array, and how often each occurs."""
+    """Return the distinct values of a sorted array, and their counts."""
     starts = np.flatnonzero(np.append(True, points[1:] != points[:-1])[: points.size])
     return points[starts], np.diff(np.append(starts, points.size))
 
 
 def merged(parts: list[tuple[IntArray, IntArray]]) -> tuple[IntArray, IntArray]:
-    """The same of several such pairs together, which need not be sorted."""
+    """Return the same for several such pairs together, which need not be sorted."""
     if not parts:
         return NOTHING, NOTHING
     points = np.concatenate([p for p, _ in parts])

@@ -29,9 +29,9 @@ FRAME = (
 class Records:
     """Records as a verb takes them: one data set, or many (a matrix, a column of lists).
 
-    The constructor inspects only their form, so that what they hold is read after a charge. The
-    producer of an Arrow column is called once; but `labels` that Python can go through stay as
-    they are, as Python compares them with candidates.
+    The constructor inspects only their form: their content is read after a charge. The producer
+    of an Arrow column is called once; but `labels` that are iterable stay as they are, because
+    Python compares them with candidates.
     """
 
     __slots__ = ("data",)
@@ -65,10 +65,10 @@ class Records:
         threads: int = 1,
         sort_few: bool = True,
     ) -> RecordSource:
-        """One data set of any form, see `arrays.NUMBERS`; of the grid that it will be mapped to.
+        """Return one data set of any form (`arrays.NUMBERS`), for draws on `grid`.
 
-        `assume_sorted` is taken at its word, unless `check_sorted`: then only if it is true. A
-        caller that counts records, whatever their order, does without `sort_few`.
+        `assume_sorted` is trusted; with `check_sorted` it is checked, and ignored if false. A
+        caller that counts records in any order needs no `sort_few`.
         """
         data = self.data
         if _plain(data) and nan == "raise":  # the common case first: the rest takes some 5 us
@@ -94,9 +94,9 @@ class Records:
         return Unsorted(lambda: iter((values,)), threads, values.size)
 
     def numbers(self, nan: str, grid: Grid | None = None) -> tuple[AnyArray, AnyArray | None]:
-        """Float64 or int64 in the order of the records, and which are missing, where known.
+        """Return float64 or int64 in the order of the records, and the missing ones, if known.
 
-        Where nan is "raise", NaN is left to be found later.
+        If nan is "raise", NaN is left to be found later.
         """
         data = self.data
         if isinstance(data, (str, Path)):
@@ -109,7 +109,7 @@ class Records:
         return arrays.apart(data, nan, grid)
 
     def matrix(self, grid: Grid | None = None) -> AnyArray | None:
-        """Float64 or int64 of shape (rows, n), for a grid; None if they are no matrix."""
+        """Return float64 or int64 of shape (rows, n), for a grid; None if this is no matrix."""
         data = self.data
         masked = isinstance(data, np.ma.MaskedArray)
         if masked or not isinstance(data, np.ndarray) or data.ndim != 2:
@@ -120,9 +120,9 @@ class Records:
         return arrays.canonical(numbers.values, grid)
 
     def flat(self) -> tuple[Any, IntArray | None]:
-        """All records of many data sets, and where each of these begins and ends.
+        """Return all records of many data sets, and the offsets of the data sets.
 
-        None where they are one data set.
+        For one data set the offsets are None.
         """
         if not self.is_batch:
             return self.data, None
@@ -138,7 +138,7 @@ def _is_frame(data: object, labels: bool) -> bool:
 
 
 def _plain(data: object) -> bool:
-    """Whether the data is a small array as it should be."""
+    """Whether the data is a small array that needs no conversion."""
     return (
         type(data) is np.ndarray
         and data.dtype is FLOAT64
@@ -149,7 +149,7 @@ def _plain(data: object) -> bool:
 
 
 def _unordered(values: AnyArray) -> bool:
-    """Whether some record is less than the one before it; or NaN."""
+    """Whether some record is less than the one before it, or NaN."""
     for begin in range(0, values.size - 1, CHUNK_RECORDS):
         part = values[begin : begin + CHUNK_RECORDS + 1]
         if not bool((part[:-1] <= part[1:]).all()):
@@ -160,7 +160,7 @@ def _unordered(values: AnyArray) -> bool:
 def _of_lists(
     chunks: list[arrow.Column],
 ) -> tuple[number_columns.Numbers | arrow.Opened, IntArray]:
-    """What chunks of lists hold, numbers or labels, and offsets; a missing list is empty."""
+    """Return the numbers or labels in chunks of lists, and offsets; a missing list is empty."""
     items: list[arrow.Column] = []
     lengths: list[AnyArray] = [np.zeros(1, np.int64)]
     for chunk in chunks:

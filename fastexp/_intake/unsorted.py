@@ -4,9 +4,9 @@ Pivots are places in a sorted sample. They only locate the ranks that matter; ba
 further pass and change nothing (after Floyd and Rivest, "Expected time bounds for selection",
 1975). They are moved to the edges of grid points, so that records on one point stay together.
 
-Of several ranges of ranks a single pass gathers the records around each; points that hold much of
-the sample are only counted, and so is what lies between. A range that these pieces of the grid do
-not hold whole has no window here, and is looked for alone.
+For several ranges of ranks a single pass gathers the records around each. Points that hold much of
+the sample are only counted, and so are the records between the ranges. A range that is not wholly
+inside these pieces of the grid gets no window here, but a pass of its own.
 """
 
 from __future__ import annotations
@@ -29,26 +29,27 @@ from ..kernels.numbers.select_rank import BLOCK, gather_floats, gather_integers
 from . import arrays
 from .record_sources import Counted, RecordSource, Sorted, Window, cut, merged, runs
 
-SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median away
+SPREAD = 1.4  # pivots lie 2.8 standard deviations of a sample's median outside the ranks
 SPARE = 8  # places that a gathering kernel may leave free
-SAMPLE = 1 << 15  # at most; the middle is then some 2 % of the records
-BUFFER_SHARE = 24  # a buffer for a share of the records, 4 % of their memory
-MIN_PASS = 1 << 12  # records that are worth a pass
-THREADED = 1 << 20  # records
-COARSE = 6  # points that hold the middle: then counting records on each is faster than a sort
+SAMPLE = 1 << 15  # most records of a sample; the middle is then about 2 % of the records
+BUFFER_SHARE = 24  # a buffer holds 1 in 24 records, 4 % of their memory
+MIN_PASS = 1 << 12  # fewer records are not worth a pass
+THREADED = 1 << 20  # records from which on threads are used
+# If at most this many points hold the middle, counting the records on each is faster than a sort.
+FEW_MIDDLE_POINTS = 6
 PIECE = 1 << 17  # records whose middle is counted at once: 1 MiB
-MOST_COUNTED = 1 << 22  # points of a grid: 32 MiB of counts
-HEAVY = 32  # a point that holds this share of the sample is counted
-FEWEST = 3  # windows that one pass pays for
-FEW_POINTS = 1 << 17  # of a grid: to count records on each is faster than to select some
-SHARE = 0.5  # of the records, that are gathered at once
-SORTED = 1 << 20  # records of which so many are rather sorted all
+MOST_COUNTED = 1 << 22  # points of a grid whose records are counted: 32 MiB
+HEAVY = 32  # a point that holds 1/32 of the sample is counted
+MIN_RANGES = 3  # for fewer windows a common pass does not pay
+FEW_POINTS = 1 << 17  # points of a grid up to which counting on each is faster than selecting
+MAX_GATHERED_SHARE = 0.5  # largest share of the records that is gathered at once
+MAX_SORTED = 1 << 20  # up to this many records are all sorted instead
 CHANGED = "records: a callable must yield the same records at each call"
 Ranges = list[tuple[int, int]]
 
 
 class Gathered(NamedTuple):
-    """Records of some regions, as far as there was room; how many lie in each region."""
+    """Records of some regions, as far as there was room, and the number in each region."""
 
     values: AnyArray
     counts: IntArray
@@ -60,13 +61,13 @@ class Pieces(NamedTuple):
     Attributes
     ----------
     last : ndarray of int64
-        The last point of each.
+        The last point of each piece.
     cuts : ndarray of float64 or int64
-        The greatest record on it.
+        The greatest record on that point.
     keep : ndarray of int64
         1 where records are gathered, 0 where they are counted.
     share : float
-        How much of the sample is in those.
+        The share of the sample in pieces that are gathered.
     """
 
     last: IntArray
@@ -76,21 +77,21 @@ class Pieces(NamedTuple):
 
 
 class Unsorted(RecordSource):
-    """Arrays in any order, from a callable that gives them anew for each pass."""
+    """Arrays in any order, from a callable that yields them again for each pass."""
 
     def __init__(
         self,
-        again: Callable[[], Iterator[AnyArray]],
+        produce: Callable[[], Iterator[AnyArray]],
         threads: int = 1,
         total: int | None = None,
     ) -> None:
-        self._again, self._threads, self._total = again, threads, total
+        self._produce, self._threads, self._total = produce, threads, total
         self._sample: AnyArray | None = None
 
     def raw_parts(self) -> Iterator[AnyArray]:
-        """The arrays as they are, of as many records as in each pass before."""
+        """Yield the arrays as they are; each pass must have as many records as the first."""
         total = 0
-        for part in self._again():
+        for part in self._produce():
             total += part.size
             yield part
         if self._total not in (None, total):
@@ -98,20 +99,20 @@ class Unsorted(RecordSource):
         self._total = total
 
     def parts(self) -> Iterator[AnyArray]:
-        """The arrays, without NaN."""
+        """Yield the arrays; NaN is refused."""
         for part in self.raw_parts():
             if part.dtype.kind == "f":
                 _refuse_nan(part)
             yield part
 
     def total(self) -> int:
-        """How many records there are; a pass that counts takes the sample of `window` too."""
+        """Return the number of records; a pass that counts them takes the sample, too."""
         if self._total is None:
             self._sampled()
         return self._total or 0
 
     def held(self, grid: Grid) -> RecordSource:
-        """Counts, where the grid has few points for so many records; else a copy."""
+        """Return counts if the grid is small, with no more points than records; else a copy."""
         if grid.size <= MOST_COUNTED and self.total() >= grid.size:
             records = self.histogram(grid)
             points = records.nonzero()[0]
@@ -131,9 +132,9 @@ class Unsorted(RecordSource):
         return values[low - below : high - below + 1]
 
     def middle(self, grid: Grid | None, low: int, high: int) -> Window | tuple[AnyArray, int]:
-        """Sorted records that hold these ranks, whole points of them, and how many lie below.
+        """Return sorted records that hold these ranks, of whole points, and the number below.
 
-        The array is nobody else's. Of few points that hold all the ranks, their window.
+        The caller owns the array. If few points hold all the ranks, return their window.
         """
         total, sample = self.total(), self._sampled()
         if sample.size == total:
@@ -142,14 +143,15 @@ class Unsorted(RecordSource):
         while True:
             first, last = points_of(grid, sample, left, right)
             least, most = edges_at(grid, sample, first, last)
-            one = partial(gathered, low=least, high=most)
-            few = grid is not None and last - first < COARSE
+            gather = partial(gathered, low=least, high=most)
+            few = grid is not None and last - first < FEW_MIDDLE_POINTS
             if grid is not None and few:
                 points = range(first, last + 1)
-                taken = self._gathered(partial(on_points, grid=grid, points=points, one=one), PIECE)
+                counted = partial(on_points, grid=grid, points=points, gather=gather)
+                taken = self._gathered(counted, PIECE)
             else:
                 share = int(1.1 * total * (right - left) / sample.size)
-                taken = self._gathered(one, max(total // BUFFER_SHARE, 4 * MIN_PASS, share))
+                taken = self._gathered(gather, max(total // BUFFER_SHARE, 4 * MIN_PASS, share))
             below, *within = taken.counts.tolist()
             inside = sum(within)
             short = below > low, below + inside <= high
@@ -164,11 +166,11 @@ class Unsorted(RecordSource):
             on = taken.counts[1:].nonzero()[0]
             window = cut(on + first, taken.counts[1:][on], inside, low - below, high - below)
             return window._replace(below=window.below + below, total=total)
-        if taken.values.size < inside:  # more than room: once more, by one thread
-            taken = self._gathered(one, inside, 1)
+        if taken.values.size < inside:  # more than there was room for: again, by one thread
+            taken = self._gathered(gather, inside, 1)
         if taken.values.size != inside:  # never seen; a wrong law must not pass
             raise InvalidRecords(CHANGED)
-        if 4 * max(MIN_PASS, high - low + 1) < inside <= total // 2:  # they are records like others
+        if 4 * max(MIN_PASS, high - low + 1) < inside <= total // 2:  # select among them
             inner = _of_array(taken.values).middle(grid, low - below, high - below)
             if isinstance(inner, Window):
                 return inner._replace(below=inner.below + below, total=total)
@@ -177,22 +179,22 @@ class Unsorted(RecordSource):
         return taken.values, below
 
     def windows(self, grid: Grid, ranges: Ranges) -> list[Window]:
-        """The same of each range of ranks, where it pays by one pass for all of them."""
+        """Return the window of each range of ranks, if it pays by one pass for all of them."""
         total, sample = self.total(), self._sampled()
-        if len(ranges) < FEWEST or sample.size == total:
+        if len(ranges) < MIN_RANGES or sample.size == total:
             return super().windows(grid, ranges)
         if grid.size <= min(FEW_POINTS, total) and is_fast(grid):
             return self.held(grid).windows(grid, ranges)
         pieces = pieces_of(grid, sample, total, ranges)
-        if pieces.share > SHARE or pieces.cuts.size >= CODES:
-            if total <= SORTED:
+        if pieces.share > MAX_GATHERED_SHARE or pieces.cuts.size >= CODES:
+            if total <= MAX_SORTED:
                 return Sorted(np.sort(_joined(list(self.parts())))).windows(grid, ranges)
             half = len(ranges) // 2
             return self.windows(grid, ranges[:half]) + self.windows(grid, ranges[half:])
-        one = partial(gathered_regions, cuts=pieces.cuts, keep=pieces.keep)
-        taken = self._gathered(one, int(1.1 * pieces.share * total) + 4 * MIN_PASS)
+        gather = partial(gathered_regions, cuts=pieces.cuts, keep=pieces.keep)
+        taken = self._gathered(gather, int(1.1 * pieces.share * total) + 4 * MIN_PASS)
         wanted = int((taken.counts * pieces.keep).sum())
-        if taken.values.size < wanted or 4 * wanted > 3 * total:  # an order that misled the sample
+        if taken.values.size < wanted or 4 * wanted > 3 * total:  # their order misled the sample
             return super().windows(grid, ranges)
         inner = _of_array(taken.values, self._threads)
         windows = windows_from(pieces, taken.counts, inner, grid, ranges)
@@ -200,7 +202,7 @@ class Unsorted(RecordSource):
         return [self.window(grid, *ends) if window is None else window for window, ends in pairs]
 
     def _sampled(self) -> AnyArray:
-        """Some records, sorted: all, if they are few. It depends on the order of the records."""
+        """Return a sorted sample, or all of few records; it depends on the records' order."""
         if self._sample is not None:
             return self._sample
         seen, step, size = 0, 1, 0
@@ -221,19 +223,19 @@ class Unsorted(RecordSource):
         return sample
 
     def _gathered(
-        self, one: Callable[[AnyArray, int], Gathered], room: int, threads: int | None = None
+        self, gather: Callable[[AnyArray, int], Gathered], room: int, threads: int | None = None
     ) -> Gathered:
-        """A pass of `one` over each array, by several threads at the same time."""
+        """Run `gather` on each array, in several threads."""
         threads = threads or (self._threads if self.total() >= THREADED else 1)
         taken: list[Gathered] = []
         for part in self.raw_parts():
-            taken.append(passed(part, one, min(room, part.size), threads))
+            taken.append(passed(part, gather, min(room, part.size), threads))
             room -= taken[-1].values.size
         return together(taken)
 
 
 def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
-    """Places in a sorted sample that most likely lie outside the ranks from low to high."""
+    """Return places in a sorted sample that most likely lie outside the ranks low to high."""
     slack = SPREAD * size**0.5 + 2
     left = int(size * (low / total) - slack)
     right = int(size * ((high + 1) / total) + slack) + 1
@@ -241,9 +243,9 @@ def pivots(size: int, total: int, low: int, high: int) -> tuple[int, int]:
 
 
 def points_of(grid: Grid | None, sample: AnyArray, left: int, right: int) -> tuple[int, int]:
-    """The grid points of two places in the sample; of places before and behind it the ends.
+    """Return the grid points of two places in the sample, or the grid's ends for places outside.
 
-    Without a grid the places themselves.
+    Without a grid, return the places themselves.
     """
     if grid is None:
         return left, right
@@ -255,9 +257,9 @@ def points_of(grid: Grid | None, sample: AnyArray, left: int, right: int) -> tup
 def edges_at(
     grid: Grid | None, sample: AnyArray, first: int, last: int
 ) -> tuple[int | float, int | float]:
-    """The least and the largest record, of the sample's type, on these grid points.
+    """Return the least and the greatest number, of the sample's type, on these grid points.
 
-    Without a grid the records at these places of the sample.
+    Without a grid, return the records at these places of the sample.
     """
     floats = sample.dtype.kind == "f"
     low: int | float = -math.inf if floats else INT64[0]
@@ -274,24 +276,24 @@ def edges_at(
 
 
 def passed(
-    part: AnyArray, one: Callable[[AnyArray, int], Gathered], room: int, threads: int
+    part: AnyArray, gather: Callable[[AnyArray, int], Gathered], room: int, threads: int
 ) -> Gathered:
-    """`one` of so many pieces of an array, at the same time, each with its share of the room."""
+    """Run `gather` on a piece of an array in each thread, with its share of the room."""
     if threads == 1:
-        return one(part, room)
+        return gather(part, room)
     ends, taken = [part.size * i // threads for i in range(threads + 1)], dict[int, Gathered]()
 
-    def some(first: int, last: int) -> int:
+    def work(first: int, last: int) -> int:
         for i in range(first, last):
-            taken[i] = one(part[ends[i] : ends[i + 1]], -(-room // threads))
+            taken[i] = gather(part[ends[i] : ends[i + 1]], -(-room // threads))
         return 0
 
-    in_parts(some, threads, threads)
+    in_parts(work, threads, threads)
     return together([taken[i] for i in range(threads)])
 
 
 def together(taken: list[Gathered]) -> Gathered:
-    """What was gathered from several arrays, one after the other."""
+    """Join what was gathered from several arrays."""
     if len(taken) == 1:
         return taken[0]
     counts: IntArray = np.sum([each.counts for each in taken], axis=0)
@@ -299,7 +301,7 @@ def together(taken: list[Gathered]) -> Gathered:
 
 
 def gathered(part: AnyArray, room: int, low: int | float, high: int | float) -> Gathered:
-    """One pass over an array: its records from low to high; how many lie below, how many inside."""
+    """Gather the records of an array from low to high, and count those below and inside."""
     kernel = gather_floats if part.dtype.kind == "f" else gather_integers
     space, tally = np.empty(room + SPARE, part.dtype), np.zeros(3, np.int64)
     size = kernel(part, low, high, np.empty(BLOCK // 8, np.uint64), space, tally)
@@ -309,9 +311,9 @@ def gathered(part: AnyArray, room: int, low: int | float, high: int | float) -> 
 
 
 def gathered_regions(part: AnyArray, room: int, cuts: AnyArray, keep: IntArray) -> Gathered:
-    """One pass over an array: the records of some regions, in its order, and counts of all.
+    """Gather the records of some regions of an array, in its order, and count those of all.
 
-    A region ends with its cut; the last one's is the greatest number there is.
+    A region ends with its cut; the last cut is the greatest number of the type.
     """
     floats = part.dtype.kind == "f"
     kernel = select_ranges.gather_floats if floats else select_ranges.gather_integers
@@ -325,23 +327,27 @@ def gathered_regions(part: AnyArray, room: int, cuts: AnyArray, keep: IntArray) 
 
 
 def on_points(
-    part: AnyArray, room: int, grid: Grid, points: range, one: Callable[[AnyArray, int], Gathered]
+    part: AnyArray,
+    room: int,
+    grid: Grid,
+    points: range,
+    gather: Callable[[AnyArray, int], Gathered],
 ) -> Gathered:
-    """How many records lie below some points, and on each of these; no records.
+    """Count the records below some points, and on each of these; return no records.
 
-    `one` gathers those on all the points.
+    `gather` gathers those on all the points.
     """
     needed = room if len(points) > 1 else 0
     ends = np.zeros(len(points) + 1, np.int64)
     for begin in range(0, part.size, room):
-        values, counts = one(part[begin : begin + room], needed)
+        values, counts = gather(part[begin : begin + room], needed)
         under = [np.count_nonzero(grid.under(t, values)) for t in points[1:]]
         ends += counts[0] + np.array([0, *under, counts[1]])
     return Gathered(part[:0], np.diff(ends, prepend=0))
 
 
 def pieces_of(grid: Grid, sample: AnyArray, total: int, ranges: Ranges) -> Pieces:
-    """Pieces that most likely hold all the ranges."""
+    """Return pieces of the grid that most likely hold all the ranges."""
     points, floats = grid.index(sample), sample.dtype.kind == "f"
     distinct, records = runs(points)
     heavy = distinct[HEAVY * records >= points.size].tolist()
@@ -371,7 +377,10 @@ def pieces_of(grid: Grid, sample: AnyArray, total: int, ranges: Ranges) -> Piece
 def windows_from(
     pieces: Pieces, counts: IntArray, inner: RecordSource, grid: Grid, ranges: Ranges
 ) -> list[Window | None]:
-    """The window of each range, where pieces hold it whole; `inner` are the gathered records."""
+    """Return the window of each range, None if pieces hold only a part of it.
+
+    `inner` has the gathered records.
+    """
     keep, ends = pieces.keep, np.cumsum(counts)
     begins, ahead = ends - counts, np.cumsum(counts * keep) - counts * keep
     unknown = (keep == 0) & (counts > 0) & (np.diff(pieces.last, prepend=-1) > 1)

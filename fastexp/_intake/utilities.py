@@ -1,6 +1,6 @@
-"""Data as kernels take them: every check of their form and its text, once.
+"""Utilities and labels as kernels take them: every check of their form, with its message.
 
-A message says what form is required and never what was in it: no value, index, count or
+A message says what form is required and never what the data held: no value, index, count or
 length.
 """
 
@@ -29,8 +29,8 @@ from ..errors import (
 from . import number_columns
 
 FLOAT64, UINT64, UINT32 = np.dtype(np.float64), np.dtype(np.uint64), np.dtype(np.uint32)
-KINDS, FLOAT = "fiu", 0  # the place of each is its number in `kernels/bits/heights.py`
-DECIMALS = "d:"  # formats of Arrow begin with it
+KINDS, FLOAT = "fiu", 0  # the index of each is its number in `kernels/bits/heights.py`
+DECIMALS = "d:"  # prefix of Arrow's formats of decimals
 ROUNDED = (
     "decimals or fractions: state the sensitivity of what float64 makes of them, and convert them"
 )
@@ -74,16 +74,16 @@ def utilities(values: object, k: int | None, nan: object) -> tuple[WordArray, in
 
 
 def widened(bits: AnyArray) -> WordArray:
-    """Utilities of 32 bits as the doubles that are equal; others as they are."""
+    """Return utilities of 32 bits as equal doubles, and others unchanged."""
     if bits.dtype == UINT32:
         return bits.view(np.float32).astype(np.float64).view(UINT64)
     return bits
 
 
 def form(values: object) -> tuple[int | None, int | None]:
-    """How many rows utilities have (None: they are one row), and how many candidates.
+    """Return the number of rows of utilities (None: one row), and of candidates.
 
-    Told by their form alone; None where that does not tell.
+    Only their form is read; numbers that it does not tell are None.
     """
     shape = attribute(values, "shape")
     if isinstance(shape, tuple):
@@ -95,7 +95,7 @@ def form(values: object) -> tuple[int | None, int | None]:
 
 
 def _rows_of_numbers(values: object) -> AnyArray:
-    """An array of what is none yet; not of labels, which would be ignored, whatever they say."""
+    """Return other forms of utilities as an array; refuse labels, which would be ignored."""
     dtype = attribute(attribute(values, "index"), "dtype")
     if dtype is not None and attribute(dtype, "kind") not in ("i", "u"):
         raise ParameterTypeError(
@@ -117,7 +117,7 @@ def _rows_of_numbers(values: object) -> AnyArray:
 
 
 def _column(values: object) -> AnyArray:
-    """An Arrow column of utilities; a missing one is NaN, and refused where all are integers."""
+    """Read an Arrow column of utilities; a missing one is NaN, and refused among integers."""
     chunks = arrow.column(values, "utilities")
     if any(chunk.format.startswith(DECIMALS) for chunk in chunks):
         raise ParameterTypeError(f"{NOT_NUMBERS}, got {ROUNDED}")
@@ -160,7 +160,7 @@ def _canonical(values: AnyArray) -> tuple[WordArray, int]:
 
 
 def bits(values: object) -> AnyArray:
-    """0s and 1s of any shape, as bytes: integers or booleans, one (shape ()) or an array."""
+    """Return 0s and 1s as bytes: integers or booleans, one (shape ()) or an array of any shape."""
     readable(values, "bits")
     array = None if isinstance(values, np.ma.MaskedArray) else exact_array(values)
     if array is None or (array.dtype.kind not in "iub" and array.size > 0):
@@ -174,15 +174,15 @@ def bits(values: object) -> AnyArray:
 
 
 def finite(status: bool) -> None:
-    """What a kernel found out about its utilities."""
+    """Refuse utilities that a kernel found not to be finite."""
     if not status:
         raise InvalidUtilities(NOT_FINITE)
 
 
 def records(values: object, text: bool, numeric: bool) -> Any:
-    """One-dimensional records to count: a numeric array, or a list of labels.
+    """Return one-dimensional records to count: a numeric array, or a list of labels.
 
-    `text` and `numeric` say what the candidates are made of; records of the other sort
+    `text` and `numeric` tell the type of the candidates; records of the other type
     could never match and are refused.
     """
     if isinstance(values, np.ma.MaskedArray):
@@ -198,7 +198,7 @@ def records(values: object, text: bool, numeric: bool) -> Any:
         if array.ndim != 1:
             raise ParameterTypeError("records must be one-dimensional: one label a record")
         sort = array.dtype.kind
-        if array.size == 0:  # whatever its type: no records at all must look like some
+        if array.size == 0:  # of any type: no records must look like some records
             return []
         if (sort in "US" and numeric) or (sort in "iufb" and text):
             got, wanted = ("text", "numbers") if sort in "US" else ("numbers", "text")
@@ -210,5 +210,5 @@ def records(values: object, text: bool, numeric: bool) -> Any:
 
 
 def uncountable() -> InvalidRecords:
-    """The constant answer to records that cannot be labels."""
+    """Return the constant error for records that cannot be labels."""
     return InvalidRecords("records must be hashable labels, like the candidates")

@@ -1,7 +1,7 @@
-r"""Keys of groups: which name of the public list a row has, and the keys that occur.
+r"""Keys of groups: the place of each row's key in the public list, and the keys that occur.
 
-A key is of one of five kinds (see `keys.py`), or a tuple of such keys, of several columns.
-Integers of all dtypes are one kind of keys, so are all texts, and timestamps of all units: these
+A key is of one of five kinds (see `keys.py`), or a tuple of such keys, one of each column.
+Integers of all dtypes are one kind of keys; so are all texts; so are timestamps of all units, which
 are equal if they are the same instant. 1, "1" and True are three keys. Texts are equal if their
 code points are: different normal forms of one word are different keys. The empty text is a key.
 NumPy's arrays of texts of fixed width cannot hold the character 0 at the end of a text: there,
@@ -25,14 +25,14 @@ from .key_columns import read
 from .key_tables import DENSE, RANGE, distinct
 from .keys import Keys
 
-MIN_ROWS_PER_THREAD = 1 << 16  # rows of a thread: fewer are not worth one
-BLOCK = 1 << 14  # rows of several columns that are put together at once: they stay in the cache
+MIN_ROWS_PER_THREAD = 1 << 16  # fewer rows are not worth a thread
+BLOCK = 1 << 14  # rows of several columns combined at once: they stay in the cache
 UNEQUAL = "{} must have columns of one length"
-SAMPLE = 1 << 18  # of rows; where few of them are equal, tables would be too large for caches
+SAMPLE = 1 << 18  # rows; if few of their keys are equal, tables would be too large for caches
 
 
 def columns_of(keys: object, argument: str) -> list[Any]:
-    """The columns of keys that there are: one, or those in a list or tuple of columns only."""
+    """Return the columns of keys: a single one, or those of a list or tuple of columns."""
     readable(keys, argument)
     if not (isinstance(keys, (list, tuple)) and len(keys) and _is_column(keys[0], argument)):
         return [keys]
@@ -48,22 +48,22 @@ def codes_of(
     threads: int = 1,
     called: Sequence[str] = (),
 ) -> IntArray:
-    """The place of each row's key in a public list; -1: missing, not listed or beyond int64.
+    """Return the place of each row's key in a public list; -1: missing, unlisted or beyond int64.
 
-    The keys, which are private, are one column of the kind that the list has, in any form; for a
-    list of several columns a list of so many. What is said of keys of another kind does not depend
-    on their values; `called` are the names of the columns in messages.
+    The keys, which are private, are one column of the list's kind, in any form; for a list of
+    several columns, a list of as many. Messages about keys of another kind do not depend on the
+    keys' values; `called` are the names of the columns in messages.
 
     Row i's code is a function of its key and the list alone. Lists that fill a fair part of a range
-    of integers are looked up in a table of that range, others by a hash with a secret word. A
-    dictionary's entries are looked up once each. Of several columns, the places of the keys in each
-    make one number, which is looked up again.
+    of integers are looked up in a table of that range, others by a hash with a secret word. Each
+    entry of a dictionary is looked up once. For several columns, the places of the keys in each
+    are combined into one number, which is looked up again.
     """
     return coding_of(columns_of(keys, argument), names, argument, threads, called).codes(threads)
 
 
 class Codes:
-    """Codes of rows that are known."""
+    """Codes of rows, held in memory."""
 
     size: int
 
@@ -71,26 +71,26 @@ class Codes:
         self._codes, self.size = codes, codes.size
 
     def codes(self, _threads: int = 1) -> IntArray:
-        """Of all rows."""
+        """Return the codes of all rows."""
         return self._codes
 
     def of(self, rows: IntArray) -> IntArray:
-        """Of these rows."""
+        """Return the codes of these rows."""
         return self._codes[rows]
 
     def part(self, first: int, last: int, _room: IntArray) -> IntArray:
-        """Of a range of rows; `_room` has as many places."""
+        """Return the codes of a range of rows; `_room` has as many places."""
         return self._codes[first:last]
 
 
 class LookedUp(Codes):
-    """Codes of one column, looked up when they are wanted: they need no memory."""
+    """Codes of one column, looked up on demand: they need no memory."""
 
     def __init__(self, keys: Keys, names: KeyNames) -> None:
         self._keys, self._table, self.size = keys, names.table(keys.unit), keys.size
 
     def codes(self, threads: int = 1) -> IntArray:
-        """Of all rows."""
+        """Return the codes of all rows."""
         out = np.empty(self.size, np.int64)
 
         def part(first: int, last: int) -> int:
@@ -101,18 +101,18 @@ class LookedUp(Codes):
         return out
 
     def of(self, rows: IntArray) -> IntArray:
-        """Of these rows."""
+        """Return the codes of these rows."""
         return self._fill(rows, np.empty(rows.size, np.int64))
 
     def part(self, first: int, last: int, room: IntArray) -> IntArray:
-        """Of a range of rows; `room` has as many places."""
+        """Return the codes of a range of rows; `room` has as many places."""
         return self._fill(slice(first, last), room)
 
     def _fill(self, where: IntArray | slice, out: IntArray) -> IntArray:
-        some = self._keys.taken(where)
-        self._table.fill(some.values, out)
-        if some.valid is not None:
-            np.copyto(out, -1, where=~some.valid)
+        keys = self._keys.taken(where)
+        self._table.fill(keys.values, out)
+        if keys.valid is not None:
+            np.copyto(out, -1, where=~keys.valid)
         return out
 
 
@@ -123,7 +123,7 @@ def coding_of(
     threads: int = 1,
     called: Sequence[str] = (),
 ) -> Codes:
-    """The same as `codes_of`, of columns, and of ranges of rows where there is one."""
+    """Return the codes of `codes_of` for columns; those of a single one are looked up on demand."""
     width = len(names.kinds)
     if len(columns) != width:
         wanted = "one column" if width == 1 else f"a list of {width} columns"
@@ -141,9 +141,9 @@ def coding_of(
 def numbered(columns: Sequence[Keys], argument: str) -> tuple[IntArray, Names]:
     """Number the keys that occur, in an order that does not depend on the rows'.
 
-    Given are each row's number, -1 where a key is missing in any column; and the keys by number, in
-    increasing order (of texts: by code points), tuples by their first column first: they are as
-    private as the rows. An integer beyond int64 is an `InvalidRecords`.
+    Return each row's number, -1 if a key is missing in any column, and the keys by number, which
+    are as private as the rows. Keys increase (texts by code points), tuples by their first column
+    first. An integer beyond int64 raises `InvalidRecords`.
     """
     if len({keys.size for keys in columns}) > 1:
         raise ParameterError(UNEQUAL.format(argument))
@@ -153,10 +153,10 @@ def numbered(columns: Sequence[Keys], argument: str) -> tuple[IntArray, Names]:
     keys, index = [first], [np.arange(first.size)]
     for column in columns[1:]:
         digits, names = _numbered(column, argument)
-        there = (ids >= 0) & (digits >= 0)
-        together = ids * names.size + digits  # both are below the number of rows
-        valid = None if there.all() else there
-        ids, pairs = _numbered(Keys("integers", together, valid), argument)
+        has_key = (ids >= 0) & (digits >= 0)
+        pair_number = ids * names.size + digits  # both are below the number of rows
+        valid = None if has_key.all() else has_key
+        ids, pairs = _numbered(Keys("integers", pair_number, valid), argument)
         prefix, digit = np.divmod(pairs.numbers, max(1, names.size))
         keys, index = [*keys, names], [*(places[prefix] for places in index), digit]
     return ids, TupleNames(keys, index)
@@ -164,9 +164,9 @@ def numbered(columns: Sequence[Keys], argument: str) -> tuple[IntArray, Names]:
 
 def _numbered(keys: Keys, argument: str) -> tuple[IntArray, KeyNames]:
     numbers = keys.numbers(argument, InvalidRecords)
-    there = numbers if keys.valid is None else numbers[keys.valid]
+    valid_numbers = numbers if keys.valid is None else numbers[keys.valid]
     if keys.kind == "text":
-        order = sorted(distinct(there).tolist(), key=keys.texts.__getitem__)
+        order = sorted(distinct(valid_numbers).tolist(), key=keys.texts.__getitem__)
         place = np.full(len(keys.texts) + 1, -1)
         place[order] = np.arange(len(order))
         ids, names = place[numbers], KeyNames("text", [keys.texts[i] for i in order])
@@ -175,22 +175,22 @@ def _numbered(keys: Keys, argument: str) -> tuple[IntArray, KeyNames]:
         different, ids = np.unique(numbers, return_inverse=True)
         names = KeyNames(keys.kind or "integers", different, keys.unit)
         return ids.astype(np.int64, copy=False), names
-    names = KeyNames(keys.kind or "integers", distinct(there), keys.unit)
+    names = KeyNames(keys.kind or "integers", distinct(valid_numbers), keys.unit)
     return LookedUp(keys, names).codes(), names
 
 
 def _differ(numbers: IntArray) -> bool:
-    """Whether these are so many different integers that sorting them is faster than a table."""
+    """Whether so many of these integers differ that sorting them is faster than a table."""
     if numbers.size < SAMPLE * 4:
         return False
     if int(numbers.max()) - int(numbers.min()) <= RANGE * numbers.size + DENSE:
         return False
-    some = np.sort(numbers[:: numbers.size // SAMPLE])
-    return int((some[1:] == some[:-1]).sum()) * 20 < some.size
+    sample = np.sort(numbers[:: numbers.size // SAMPLE])
+    return int((sample[1:] == sample[:-1]).sum()) * 20 < sample.size
 
 
 def _coded(column: object, names: KeyNames, argument: str) -> Codes:
-    """Codes of one column."""
+    """Return the codes of one column."""
     keys = read(column, argument, names if names.kind == "text" else None, unit=names.unit)
     if keys.kind != names.kind:
         if names.size and keys.kind is not None:
@@ -205,14 +205,14 @@ def _coded(column: object, names: KeyNames, argument: str) -> Codes:
 
 
 def _is_column(keys: object, argument: str) -> bool:
-    """Whether this can be a column of keys, and no key."""
+    """Whether this can be a column of keys, not a key."""
     readable(keys, argument)
     plain = isinstance(keys, (list, tuple, range, np.ndarray, Keys))
     return plain or is_pandas(keys) or arrow.is_arrow(keys)
 
 
 def _placed(columns: list[Codes], names: TupleNames, threads: int) -> IntArray:
-    """Places of rows, block by block, so that what is in between stays near."""
+    """Return the places of rows, block by block, so that scratch stays in the cache."""
     size = columns[0].size
     out = np.empty(size, np.int64)
 

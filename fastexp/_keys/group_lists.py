@@ -1,4 +1,4 @@
-"""The public list of groups, in whatever form: keys of one column, or tuples of several."""
+"""The public list of groups, in any form: keys of one column, or tuples of several."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def names_of(groups: object, argument: str = "groups") -> KeyNames:
     """Read a public list of groups of one column, in its order.
 
     It holds distinct keys of one kind, integers within int64: a list, tuple, range, array, series,
-    index, categorical or Arrow array. Anything else is refused, and a group that is missing, named
-    twice, beyond int64 or no text in UTF-8.
+    index, categorical or Arrow array. Anything else is refused, as is a group that is missing,
+    named twice, beyond int64 or not UTF-8.
     """
     keys = read(groups, argument)
     names, values = listed_keys(keys, argument), keys.values
@@ -37,8 +37,8 @@ def names_of(groups: object, argument: str = "groups") -> KeyNames:
 def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
     """Read a public list of groups of one column or several: group i is the i-th row.
 
-    Columns are of equal lengths, each as `names_of` takes it; where there are several, their keys
-    need not be distinct.
+    Columns have equal lengths, each in a form that `names_of` takes; if there are several, their
+    keys need not be distinct.
     """
     if len(columns) == 1:
         return names_of(columns[0], argument)
@@ -46,9 +46,9 @@ def names_of_columns(columns: Sequence[Any], argument: str = "groups") -> Names:
     if len({names.size for names in lists}) > 1:
         raise ParameterError(f"{argument} must have columns of one length")
     names = TupleNames(*zip(*map(_numbered_names, lists), strict=True))
-    again = names.twice()
-    if again is not None:
-        raise ParameterError(_again(names.labels()[again], argument))
+    repeated = names.twice()
+    if repeated is not None:
+        raise ParameterError(_again(names.labels()[repeated], argument))
     return names
 
 
@@ -69,10 +69,10 @@ def names_of_tuples(groups: object, width: int, argument: str = "groups") -> Nam
 
 
 def settled(names: Names, columns: Sequence[Any]) -> Names:
-    """Names that were chosen among the keys of columns, of types that other keys do not change.
+    """Return names chosen among the keys of columns, with types that other keys do not change.
 
-    `columns` are those without rows, or [] where only rows say of what type a column is: there, no
-    names are integers, and timestamps are in microseconds, if these hold all of them.
+    `columns` are the columns without rows, or [] if only rows tell the type of a column. Then an
+    empty list of names has integers, and timestamps are in microseconds if these hold all of them.
     """
     pairs = zip(names.columns(), columns, strict=True)
     lists = [_settled(read(keys.values, "by"), read(column, "by")) for keys, column in pairs]
@@ -90,17 +90,17 @@ def _settled(keys: Keys, known: Keys) -> Keys:
 
 
 def listed_keys(keys: Keys, argument: str) -> KeyNames:
-    """The keys of a public list in order, some of them twice perhaps."""
+    """Return the keys of a public list in order, possibly with repetitions."""
     numbers = keys.numbers(argument, ParameterError)
     if keys.valid is not None and not keys.valid.all():
         raise ParameterError(f"{argument} must not hold missing names")
     if keys.kind == "text":
         return KeyNames("text", [keys.texts[i] for i in numbers.tolist()])
-    return KeyNames(keys.kind or "integers", numbers.copy(), keys.unit)  # lists may change
+    return KeyNames(keys.kind or "integers", numbers.copy(), keys.unit)  # a list may change
 
 
 def _numbered_names(names: KeyNames) -> tuple[KeyNames, IntArray]:
-    """The distinct ones among keys, and the place there of each."""
+    """Return the distinct keys, and the place of each key among them."""
     if names.kind == "text":
         place = {text: i for i, text in enumerate(dict.fromkeys(names.texts))}
         return KeyNames("text", list(place)), np.array(

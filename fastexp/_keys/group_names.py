@@ -16,10 +16,10 @@ from ..kernels.groups.blake2b import WORK, digest_segments
 from .key_tables import Table, TextTable
 from .keys import TICKS, KeyKind, Unit, in_unit
 
-LARGEST = 1 << 62  # of numbers that several columns' places are put together to
+MAX_NUMBER = 1 << 62  # bound of the numbers that combine the places in several columns
 PERSON = b"fastexp.name"
-# A domain of BLAKE2b without a person: as a key of 32 bytes, which is public.
-SEVERAL = np.frombuffer(b"fastexp.names".ljust(32, b"\0"), UINT64)
+# A domain of BLAKE2b without a person: it is given as a public key of 32 bytes.
+TUPLE_DOMAIN = np.frombuffer(b"fastexp.names".ljust(32, b"\0"), UINT64)
 NAME_WORDS = 4
 # The first word of names that are not text. Rows have only their number; all records together
 # are one group.
@@ -27,9 +27,9 @@ FIRST_WORD = {"integers": 1, "rows": 2, "whole": 3, "booleans": 4, "dates": 5, "
 
 
 class KeyColumn(NamedTuple):
-    """Keys as a column of a frame wants them.
+    """Keys in the form of a column of a frame.
 
-    values: a list of str, or an array of int64, bool, datetime64[D] or datetime64 of a unit.
+    `values` is a list of str, or an array of int64, bool, datetime64[D] or datetime64 of a unit.
     """
 
     kind: KeyKind
@@ -39,8 +39,8 @@ class KeyColumn(NamedTuple):
 class KeyNames:
     """Distinct keys in an order: the public list of groups, or the keys that rows have.
 
-    Of the kind "rows" they are numbers of rows without a name; "whole": all records together. Keys
-    are texts, or the numbers of other keys (see `_keys/keys.py`); timestamps have a unit.
+    The kind "rows" has numbers of rows without a name; "whole" is all records together. Keys are
+    texts, or the numbers of other keys (see `_keys/keys.py`); timestamps have a unit.
     """
 
     def __init__(
@@ -83,9 +83,9 @@ class KeyNames:
         return (self.kind,)
 
     def labels(self) -> list[Any]:
-        """The keys in order: int, str, bool, date, or numpy.datetime64 of the list's unit.
+        """Return the keys in order: int, str, bool, date, or numpy.datetime64 of the list's unit.
 
-        Dates beyond the years 1 to 9999, which Python's date cannot hold, are numpy.datetime64.
+        Dates outside the years 1 to 9999, which Python's date cannot hold, are numpy.datetime64.
         """
         values = self._values()
         if isinstance(values, list) or self.kind == "timestamps":
@@ -96,7 +96,7 @@ class KeyNames:
         return labels
 
     def columns(self) -> list[KeyColumn]:
-        """The keys as the one column of a frame."""
+        """Return the keys as the one column of a frame."""
         return [KeyColumn(cast("KeyKind", self.kind), self._values())]
 
     def _values(self) -> AnyArray | list[str]:
@@ -109,17 +109,17 @@ class KeyNames:
         return self.numbers.view(f"M8[{self.unit}]") if self.unit else self.numbers
 
     def taken(self, index: IntArray) -> KeyNames:
-        """Some of the keys, in another order."""
+        """Return the keys at these places, in this order."""
         if self.kind == "text":
             return KeyNames(self.kind, [self.texts[i] for i in index.tolist()])
         return KeyNames(self.kind, self.numbers[index], self.unit)
 
     def name_words(self) -> WordArray:
-        """What keys are called in digests: four words each, different for different keys.
+        """Return the words of keys in digests: four each, different for different keys.
 
-        For texts: the words, little end first, of their BLAKE2b-256 under the domain
-        `fastexp.name`. For all others: a word for the kind, the number modulo 2**64, 0, 0; but for
-        timestamps whole seconds and nanoseconds, in any unit.
+        A text has the words, little end first, of its BLAKE2b-256 under the domain `fastexp.name`.
+        Other keys have a word for the kind, the number modulo 2**64, 0, 0. Timestamps of any unit
+        have a word for the kind, whole seconds, nanoseconds, 0.
         """
         if self.kind == "text":
             digests = [
@@ -137,7 +137,7 @@ class KeyNames:
         return words
 
     def streams(self) -> tuple[WordArray, WordArray]:
-        """(tags, names) of the keys' streams of random words, each of shape (size,)."""
+        """Return (tags, names) of the keys' streams of random words, each of shape (size,)."""
         if self.kind in ("integers", "rows", "whole"):
             return np.full(self.size, GROUP, np.uint64), self.numbers.view(np.uint64)
         if self.kind != "text":
@@ -159,7 +159,7 @@ class KeyNames:
         return TextTable(np.frombuffer(b"".join(parts), np.uint8), ends[:-1], ends[1:])
 
     def table(self, unit: Unit) -> Table:
-        """The places of numbers, as a column of this unit has them."""
+        """Return the table of the numbers' places, for a column of this unit."""
         if unit not in self._tables:
             numbers, places = self.numbers, np.arange(self.size)
             if self.unit and unit:
@@ -170,26 +170,26 @@ class KeyNames:
 
 
 class HashedNames(KeyNames):
-    """Names of which only the words are known, as an engine's workers send them to each other."""
+    """Names of which only the words are known, as workers of an engine send them."""
 
     def __init__(self, words: WordArray) -> None:
         super().__init__("rows", np.arange(len(words)))
         self._words = words
 
     def taken(self, index: IntArray) -> HashedNames:
-        """Some of them, in another order."""
+        """Return the names at these places, in this order."""
         return HashedNames(self._words[index])
 
     def name_words(self) -> WordArray:
-        """The words, four of each."""
+        """Return the words, four of each name."""
         return self._words
 
 
 class TupleNames:
     """Distinct tuples of keys in an order.
 
-    `keys` are those of each column, distinct, in any order, and also ones that no tuple has;
-    `index` the place there of each tuple's key.
+    `keys` has the distinct keys of each column, in any order, possibly ones that no tuple has;
+    `index` has the place there of each tuple's key.
     """
 
     keys: tuple[KeyNames, ...]
@@ -211,7 +211,7 @@ class TupleNames:
         return hash(self._chosen)
 
     def __repr__(self) -> str:
-        return f"<names of {', '.join(self.kinds)}>"  # from the data they are private
+        return f"<names of {', '.join(self.kinds)}>"  # names from the data are private
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -224,41 +224,41 @@ class TupleNames:
         return tuple(keys.taken(index) for keys, index in zip(self.keys, self.index, strict=True))
 
     def labels(self) -> list[tuple[Any, ...]]:
-        """The tuples, of labels as of `KeyNames`."""
+        """Return the tuples, with labels as in `KeyNames`."""
         return list(zip(*(keys.labels() for keys in self._chosen), strict=True))
 
     def columns(self) -> list[KeyColumn]:
-        """The tuples as the columns of a frame."""
+        """Return the tuples as the columns of a frame."""
         return [keys.columns()[0] for keys in self._chosen]
 
     def taken(self, index: IntArray) -> TupleNames:
-        """Some of the tuples, in another order."""
+        """Return the tuples at these places, in this order."""
         return TupleNames(self.keys, [places[index] for places in self.index])
 
     def name_words(self) -> WordArray:
-        """What tuples are called in digests, as of `KeyNames`: a digest of their keys' words."""
+        """Return the words of tuples in digests, as in `KeyNames`: digests of their keys' words."""
         words = [
             keys.name_words()[index] for keys, index in zip(self.keys, self.index, strict=True)
         ]
         return joined_words(words)
 
     def streams(self) -> tuple[WordArray, WordArray]:
-        """(tags, names) of the tuples' streams of random words, each of shape (size,)."""
+        """Return (tags, names) of the tuples' streams of random words, each of shape (size,)."""
         return streams_of(self.name_words())
 
     @cached_property
     def _together(self) -> tuple[IntArray, list[IntArray | None]]:
         """(a number for each tuple, distinct numbers of the columns before each but the first).
 
-        The number has the places of a tuple's keys as its digits, -1 being one, too: so rows
-        with a key that is not there have numbers of their own. Where it would pass int64, what
-        there is of it becomes its place among the distinct ones.
+        The digits of the number are the places of the tuple's keys. -1 is a digit, too, so rows
+        with an unknown key have numbers of their own. If the number would exceed MAX_NUMBER, its
+        place among the distinct numbers so far replaces it.
         """
         number, most = self.index[0], self.keys[0].size + 1
         steps: list[IntArray | None] = []
         for keys, index in zip(self.keys[1:], self.index[1:], strict=True):
             distinct = None
-            if most * (keys.size + 1) > LARGEST:
+            if most * (keys.size + 1) > MAX_NUMBER:
                 distinct, number = np.unique(number, return_inverse=True)
                 most = distinct.size + 1
             steps.append(distinct)
@@ -273,16 +273,16 @@ class TupleNames:
         return tables, Table(numbers, np.arange(numbers.size))
 
     def twice(self) -> int | None:
-        """The place of a tuple that is there once more, if any is."""
+        """Return the place of a tuple that also stands before, None if there is none."""
         numbers, _ = self._together
         _, first = np.unique(numbers, return_index=True)
         again = np.setdiff1d(np.arange(numbers.size), first)
         return int(again[0]) if again.size else None
 
     def places(self, columns: Iterable[IntArray]) -> IntArray:
-        """The place of each row's tuple, -1 if there is none.
+        """Return the place of each row's tuple, -1 if there is none.
 
-        columns: of each column the places of the rows' keys among `keys`.
+        `columns` has the places of the rows' keys in each column's `keys`.
         """
         tables, last = self._tables
         number, *rest = columns
@@ -296,7 +296,7 @@ Names: TypeAlias = KeyNames | TupleNames
 
 
 def joined_words(columns: Sequence[WordArray]) -> WordArray:
-    """The words of names of several parts: a digest of their number and of the parts' words.
+    """Return the words of names of several parts: a digest of their number and their words.
 
     BLAKE2b-256 under a domain of its own.
     """
@@ -305,10 +305,10 @@ def joined_words(columns: Sequence[WordArray]) -> WordArray:
     offsets = np.arange(size + 1) * message.shape[1]
     out = np.empty(NAME_WORDS * size, np.uint64)
     flat = message.reshape(-1).view(np.int64)
-    digest_segments(flat, offsets, SEVERAL, out, np.empty(WORK, np.uint64))
+    digest_segments(flat, offsets, TUPLE_DOMAIN, out, np.empty(WORK, np.uint64))
     return out.reshape(size, NAME_WORDS)
 
 
 def streams_of(words: WordArray) -> tuple[WordArray, WordArray]:
-    """(tags, names) of streams from digests: as of texts, no integer's name has such a tag."""
+    """Return (tags, names) of streams from digests; as for texts, no integer has such a tag."""
     return words[:, 1] | np.uint64(TEXT_BIT), words[:, 0].copy()

@@ -1,7 +1,7 @@
-"""Columns of keys as they come, in whatever form.
+"""Columns of keys, in any form.
 
-Whatever else a column holds is refused by its type, with a message that says nothing of the
-keys: they are private, unless they are the public list.
+A column of another type is refused, with a message that reveals nothing of the keys: they are
+private, unless they are the public list.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ KEYS = (
 )
 ASCII = 128  # code points are below it
 MAX_TYPE = 60  # characters of a type in a message
-MAX_RANGE = 1 << 32  # entries
-LARGE = 1 << 62  # ends of a range whose steps int64 holds
+MAX_RANGE = 1 << 32  # entries of a range
+LARGE = 1 << 62  # int64 holds all steps of a range whose ends are below it
 UNITS: dict[str, Unit] = {"tss:": "s", "tsm:": "ms", "tsu:": "us", "tsn:": "ns"}
-MILLISECONDS, DAY = "tdm", 86_400_000  # a format of dates, and how many of them are a day
+MILLISECONDS, DAY = "tdm", 86_400_000  # a format of dates in milliseconds, and those of a day
 FLOATS, INTEGERS = (float, np.floating), (int, np.integer)
 MISSING = frozenset({("pandas", "NAType"), ("pandas", "NaTType"), ("numpy.ma", "MaskedConstant")})
 
@@ -50,11 +50,11 @@ def read(
     unit: Unit = "",
     modulo: bool = False,
 ) -> Keys:
-    """A column of keys.
+    """Read a column of keys.
 
-    names: a public list, whose texts are then the only ones; the numbers of others are -1. unit: of
-    timestamps that are Python objects; else the finest that one of them has. modulo: whether
-    integers from 2**63 on stand for those minus 2**64.
+    `names` is a public list: only its texts are known, and others have the number -1. `unit` is
+    that of timestamps that are Python objects, by default the finest among them. `modulo` is
+    whether integers from 2**63 on stand for themselves minus 2**64.
     """
     readable(keys, argument)
     column = keys if isinstance(keys, Keys) else _read(keys, argument, names, unit)
@@ -68,12 +68,12 @@ def read(
 
 
 def read_private(keys: object) -> Keys:
-    """A column of keys of groups that nobody listed: each row's key depends on that row alone."""
+    """Read a column of keys of unlisted groups: each row's key depends on that row alone."""
     return read(keys, "by", unit="us").nameable()
 
 
 def joined(parts: Sequence[Keys], argument: str, unit: Unit = "") -> Keys:
-    """The rows of several columns of one kind, one after the other; unit: as of `read`."""
+    """Join the rows of several columns of one kind; `unit` as in `read`."""
     if len(parts) < 2:
         return parts[0] if parts else _nothing(0)
     kinds = {part.kind for part in parts if part.kind is not None}
@@ -87,30 +87,30 @@ def joined(parts: Sequence[Keys], argument: str, unit: Unit = "") -> Keys:
         place = {text: i for i, text in enumerate(dict.fromkeys(chain(*lists.values())))}
         lists = {0: list(place)}
         alike = [_recoded(part, place) if part.texts else part for part in parts]
-    there = np.concatenate([part.there for part in alike])
+    has_key = np.concatenate([part.has_key for part in alike])
     return Keys(
         kinds.pop() if kinds else None,
         np.concatenate([part.values for part in alike]),
-        None if there.all() else there,
+        None if has_key.all() else has_key,
         unit,
         next(iter(lists.values()), ()),
-        any(part.beyond for part in alike),
+        any(part.exceeds_int64 for part in alike),
     )
 
 
 def not_keys(argument: str, got: str = "") -> ParameterTypeError:
-    """What is raised where keys are wanted; `got` is a type."""
+    """Return the error for data that is not keys; `got` is a type."""
     return ParameterTypeError(KEYS.format(argument) + (f", got {got[:MAX_TYPE]}" if got else ""))
 
 
 def _without(keys: Keys, far: AnyArray) -> Keys:
-    """The same without those beyond int64."""
-    beyond = keys.beyond or bool((keys.there & far).any())
-    return replace(keys, valid=keys.there & ~far, beyond=beyond)
+    """Return the keys with those beyond int64 (`far`) missing."""
+    exceeds_int64 = keys.exceeds_int64 or bool((keys.has_key & far).any())
+    return replace(keys, valid=keys.has_key & ~far, exceeds_int64=exceeds_int64)
 
 
 def _in_unit(keys: Keys, unit: Unit) -> Keys:
-    """Timestamps in another unit."""
+    """Return timestamps in another unit."""
     numbers, fit = in_unit(keys.values.astype(np.int64, copy=False), keys.unit, unit)
     if fit is None or fit.all():
         return replace(keys, values=numbers, unit=unit)
@@ -120,7 +120,7 @@ def _in_unit(keys: Keys, unit: Unit) -> Keys:
 
 
 def _recoded(keys: Keys, place: dict[str, int]) -> Keys:
-    """Texts by other codes."""
+    """Return texts with other codes, the places of the texts."""
     codes = np.array([*map(place.get, keys.texts), -1], np.int64)
     return replace(keys, values=codes[keys.values])
 
@@ -170,7 +170,7 @@ def _of_array(keys: AnyArray, argument: str, names: KeyNames | None, unit: Unit)
 
 
 def _instants(values: AnyArray, valid: AnyArray | None, unit: str) -> Keys:
-    """Dates (days) or timestamps as numbers of 64 bits, those that are none left out."""
+    """Return dates (days) or timestamps as numbers of 64 bits; NAT is missing."""
     numbers = values.astype(np.int64, copy=False)
     there = numbers != NAT
     if not there.all():
@@ -181,7 +181,7 @@ def _instants(values: AnyArray, valid: AnyArray | None, unit: str) -> Keys:
 
 
 def _of_range(keys: range, argument: str) -> Keys:
-    """The integers of a range, which is refused by its length before it is listed."""
+    """Return the integers of a range; a long one is refused before it is listed."""
     if keys[:MAX_RANGE] != keys:
         raise ParameterError(f"{argument} must have at most {MAX_RANGE} entries")
     if max(map(abs, (keys.start, keys.stop, keys.step))) >= LARGE:
@@ -190,21 +190,21 @@ def _of_range(keys: range, argument: str) -> Keys:
 
 
 def _of_pandas(keys: object, argument: str, names: KeyNames | None, unit: Unit) -> Keys:
-    """A series, an index or an array of pandas; what its methods raise may hold keys."""
+    """Read a series, an index or an array of pandas; errors of its methods may hold keys."""
     try:
         column = _of_series(keys, argument, names, unit)
     except (FastexpError, OSError):
         raise
     except Exception:
         column = None
-    if column is None:  # outside the handler: that error is no context of ours
+    if column is None:  # outside the handler, so that the error is not the context of this one
         name = attribute(attribute(keys, "dtype"), "name")
         raise not_keys(argument, f"a column of {name}" if isinstance(name, str) else "")
     return column
 
 
 def _of_series(keys: Any, argument: str, names: KeyNames | None, unit: Unit) -> Keys | None:
-    """The same, by its type, of pandas, which is not imported here; None of other types."""
+    """Read it by its type, without importing pandas; return None for other types."""
     if has(keys, "to_series"):  # an index hands out no Arrow data
         keys = keys.to_series()
     dtype = attribute(keys, "dtype")
@@ -216,7 +216,7 @@ def _of_series(keys: Any, argument: str, names: KeyNames | None, unit: Unit) -> 
     kind = getattr(dtype, "kind", "O")
     if kind in "iub" and hasattr(dtype, "numpy_dtype"):
         missing = np.asarray(keys.isna(), dtype=bool)
-        gap = False if kind == "b" else 0  # of this very type: Arrow's take no other
+        gap = False if kind == "b" else 0  # of exactly this type: Arrow's take no other
         values = keys.to_numpy(dtype=dtype.numpy_dtype, na_value=gap)
         valid = ~missing if missing.any() else None
         return Keys("booleans" if kind == "b" else "integers", values, valid)
@@ -231,11 +231,11 @@ def _of_series(keys: Any, argument: str, names: KeyNames | None, unit: Unit) -> 
 
 
 def _of_dictionary(codes: AnyArray, valid: AnyArray | None, entries: Keys) -> Keys:
-    """Entries of a dictionary; -1 is none."""
+    """Return the entries of a dictionary at `codes`; -1 is missing."""
     if entries.valid is None and entries.size and int(codes.min(initial=0)) >= 0:
         return replace(entries, values=entries.values[codes], valid=valid)
     rows = joined([entries, _nothing(1)], "").taken(codes)
-    return rows if valid is None else replace(rows, valid=rows.there & valid)
+    return rows if valid is None else replace(rows, valid=rows.has_key & valid)
 
 
 def _of_chunks(parts: list[arrow.Column], argument: str, names: KeyNames | None) -> Keys:
@@ -268,7 +268,7 @@ def _of_texts(
     valid: AnyArray | None,
     names: KeyNames | None,
 ) -> Keys:
-    """Texts in UTF-8; what is none becomes a text with lone surrogates, which is no name."""
+    """Read texts in UTF-8; other bytes become lone surrogates, and such a text is no name."""
     if valid is not None:
         begins, ends = begins[valid], ends[valid]
     texts: Sequence[str]
@@ -278,13 +278,13 @@ def _of_texts(
     else:
         codes, texts = names.text_table.find(values, begins, ends), names.texts
     if valid is not None:
-        some, codes = codes, np.full(valid.size, -1, np.int64)
-        codes[valid] = some
+        valid_codes, codes = codes, np.full(valid.size, -1, np.int64)
+        codes[valid] = valid_codes
     return Keys("text", codes, valid, texts=texts)
 
 
 def _of_strings(items: list[Any], names: KeyNames | None) -> tuple[IntArray, Sequence[str]]:
-    """(codes, texts) of strings; the code of None is -1."""
+    """Return (codes, texts) of strings; the code of None is -1."""
     size = len(items)
     if names is not None:
         return np.fromiter(map(names.place.get, items, repeat(-1)), np.int64, size), names.texts
@@ -297,12 +297,12 @@ def _of_strings(items: list[Any], names: KeyNames | None) -> tuple[IntArray, Seq
 
 
 def _nothing(size: int) -> Keys:
-    """Rows without a key."""
+    """Return rows without a key."""
     return Keys(None, np.zeros(size, np.bool_), np.zeros(size, np.bool_))
 
 
 def _of_objects(items: list[Any], argument: str, names: KeyNames | None, unit: Unit) -> Keys:
-    """Python objects, looked at by their types; the only float that can be is NaN."""
+    """Read Python objects by their types; the only float allowed is NaN, which is missing."""
     types = {kind: _type(kind) for kind in set(map(type, items))}
     seen = set(types.values())
     if "float" in seen and any(isinstance(x, FLOATS) and x == x for x in items):
@@ -325,24 +325,24 @@ def _of_objects(items: list[Any], argument: str, names: KeyNames | None, unit: U
     if known == {"integers"}:
         return _of_integers(items, valid)
     if any(types[kind] == "text" and kind is not str for kind in types):
-        items = [None if x is None else str.__str__(x) for x in items]  # of classes of their own
+        items = [None if x is None else str.__str__(x) for x in items]  # of subclasses of str
     codes, texts = _of_strings(items, names)
     return Keys("text", codes, valid, texts=texts)
 
 
 def _type(kind: type) -> Type:
-    """What objects of a type are."""
+    """Return the kind of objects of a type."""
     module = kind.__module__
     name = "pandas" if module.startswith("pandas.") else module.replace("numpy.ma.core", "numpy.ma")
     if kind is type(None) or (name, kind.__name__) in MISSING:  # NaT inherits datetime
         return "null"
     kinds: tuple[tuple[Any, Type], ...] = (
-        ((bool, np.bool_), "booleans"),  # bool inherits int,
-        (np.timedelta64, "other"),  # this one NumPy's integers,
+        ((bool, np.bool_), "booleans"),  # bool inherits int
+        (np.timedelta64, "other"),  # it inherits NumPy's integers
         (str, "text"),
         (INTEGERS, "integers"),
         (FLOATS, "float"),
-        ((dt.datetime, np.datetime64), "moments"),  # dates or timestamps by their unit; and date
+        ((dt.datetime, np.datetime64), "moments"),  # dates or timestamps by unit; inherits date
         (dt.date, "dates"),
     )
     for types, held in kinds:
@@ -352,7 +352,7 @@ def _type(kind: type) -> Type:
 
 
 def _of_integers(items: list[Any], valid: AnyArray | None) -> Keys:
-    """Integers of any size, None where they are not valid."""
+    """Read integers of any size; those that are not valid are None."""
     size, numbers = len(items), items
     if valid is not None:
         numbers = [0 if x is None else x for x in items]
@@ -367,30 +367,31 @@ def _of_integers(items: list[Any], valid: AnyArray | None) -> Keys:
 
 
 def _of_moments(items: list[Any], argument: str, unit: Unit) -> Keys:
-    """Dates and timestamps of Python, NumPy and pandas, each of its own unit; None is missing."""
+    """Read dates and timestamps of Python, NumPy and pandas, each of its own unit, and None."""
     moments = [None if x is None else _moment(x, argument) for x in items]
-    named = ["" if x is None else x.dtype.str[4:-1] for x in moments]
-    units = sorted({*named} - {""})
+    item_units = ["" if x is None else x.dtype.str[4:-1] for x in moments]
+    units = sorted({*item_units} - {""})
     if "D" in units and len(units) > 1:
         raise not_keys(argument, "dates beside timestamps")
     unknown_units = [unit for unit in units if unit not in ("D", *TICKS)]
     if unknown_units:
         raise not_keys(argument, f"timestamps in units of {unknown_units[0]}")
-    parts = [_nothing(named.count(""))]
-    for one in units:
-        some = [x for x, other in zip(moments, named, strict=True) if other == one]
-        parts.append(_instants(np.array(some, f"M8[{one}]").view(np.int64), None, one))
-    place = np.argsort(np.argsort(named, kind="stable"))  # of each item, behind those of less units
+    parts = [_nothing(item_units.count(""))]
+    for ticks in units:
+        of_unit = [x for x, other in zip(moments, item_units, strict=True) if other == ticks]
+        parts.append(_instants(np.array(of_unit, f"M8[{ticks}]").view(np.int64), None, ticks))
+    # The place of each item when they are sorted by unit.
+    place = np.argsort(np.argsort(item_units, kind="stable"))
     return joined(parts, argument, unit).taken(place)
 
 
 def _moment(item: Any, argument: str) -> np.datetime64 | None:
-    """A date or timestamp as NumPy's, exactly; None if it is none."""
+    """Return a date or timestamp as NumPy's, exactly; None for NaT."""
     if isinstance(item, np.datetime64):
         return None if np.isnat(item) else item
     if not isinstance(item, dt.datetime):
         return np.datetime64(item, "D")
     if attribute(item, "tzinfo", "one that fails") is not None:
         raise not_keys(argument, "timestamps with a zone")
-    fine = attribute(item, "asm8")  # of pandas, which may have nanoseconds
+    fine = attribute(item, "asm8")  # of pandas' timestamps, which may have nanoseconds
     return fine if isinstance(fine, np.datetime64) else np.datetime64(item, "us")

@@ -1,7 +1,7 @@
-"""Tables of keys: what `kernels/groups/group_codes.py` looks keys up in, and how they grow.
+"""Lookup tables of keys for `kernels/groups/group_codes.py`, and their growth.
 
-Where keys hash to is decided by a secret word that each table takes from the operating system;
-no code, order or answer depends on it.
+Each table takes a secret word for its hash from the operating system; no code, order or answer
+depends on it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups import group_codes
 
 BLOCK = 1 << 16  # rows that are converted at once: scratch stays in the L2 cache
-SPARSE = 4  # a direct table has at most so many entries for each name, and DENSE more
+SPARSE = 4  # a direct table has at most 4 entries for each name, and DENSE more
 DENSE = 4096
-SLOTS = 3  # of a table, for each name, at least: in fewer, more looks are needed
+SLOTS = 3  # least slots of a table for each name: with fewer, a lookup takes more steps
 NO_WORDS = np.zeros(0, np.uint64)
 MAX_NAMES = 1 << 31  # names whose codes a direct table's 32 bits hold
-RANGE = 4  # integers are marked in a range of at most so many bytes a row, and of DENSE more
+RANGE = 4  # integers are marked in a range of at most 4 bytes for each row, and DENSE more
 
 
 class Table:
@@ -39,13 +39,13 @@ class Table:
             self._secret, self._table = _filled(names.view(np.uint64), codes.view(np.uint64))
 
     def find(self, values: AnyArray) -> IntArray:
-        """The same in a new array."""
+        """Return the codes of values in a new array, as `fill` writes them."""
         out = np.empty(values.size, np.int64)
         self.fill(values, out)
         return out
 
     def fill(self, values: AnyArray, out: IntArray) -> None:
-        """out[i] = the code of values[i], an integer of any dtype that int64 holds; -1: none."""
+        """Set out[i] to the code of values[i], or -1; int64 must hold the values' dtype."""
         step = BLOCK
         if values.dtype == np.int64 and values.flags.c_contiguous and values.flags.aligned:
             step = max(1, values.size)
@@ -59,15 +59,15 @@ class Table:
 
 
 def distinct(values: IntArray) -> IntArray:
-    """The distinct integers of an array, in order."""
+    """Return the distinct integers of an array, in order."""
     if values.size == 0:
         return values
     low, high = int(values.min()), int(values.max())
     if high - low <= RANGE * values.size + DENSE:
-        there = np.zeros(high - low + 1, np.bool_)
+        occurs = np.zeros(high - low + 1, np.bool_)
         for begin in range(0, values.size, BLOCK):
-            there[values[begin : begin + BLOCK] - low] = True
-        return np.flatnonzero(there) + low
+            occurs[values[begin : begin + BLOCK] - low] = True
+        return np.flatnonzero(occurs) + low
     keys, progress = values.view(np.uint64), np.zeros(2, np.int64)
     secret, table = _filled(NO_WORDS, NO_WORDS, least=DENSE)
     while True:
@@ -78,7 +78,7 @@ def distinct(values: IntArray) -> IntArray:
 
 
 class TextTable:
-    """The codes of texts: those of bytes begins[i], ..., ends[i] - 1, in the order they come in."""
+    """Codes of texts, of bytes begins[i], ..., ends[i] - 1, in the order of first occurrence."""
 
     def __init__(self, values: AnyArray, begins: IntArray, ends: IntArray) -> None:
         size = begins.size
@@ -95,7 +95,7 @@ class TextTable:
         self._packed = self._packed[:used].copy()
 
     def texts(self) -> list[str]:
-        """The texts by code; bytes that are no UTF-8 become lone surrogates."""
+        """Return the texts by code; bytes that are not UTF-8 become lone surrogates."""
         starts = np.sort(_meanings(self._table)).view(np.int64)
         begins = 8 * (starts + group_codes.TEXT)
         ends = begins + self._packed[starts + group_codes.LENGTH].view(np.int64)
@@ -104,7 +104,7 @@ class TextTable:
         return [str(held[a:b], "utf-8", "surrogateescape") for a, b in pairs]
 
     def find(self, values: AnyArray, begins: IntArray, ends: IntArray) -> IntArray:
-        """The codes of texts, -1 for others."""
+        """Return the codes of texts, -1 for unknown ones."""
         out = np.empty(begins.size, np.int64)
         self._code(values, begins, ends, out, np.array([0, 0, self._packed.size]))
         return out
@@ -126,7 +126,7 @@ class TextTable:
 def _filled(
     keys: WordArray, meanings: WordArray, secret: np.uint64 | None = None, least: int = 0
 ) -> tuple[np.uint64, WordArray]:
-    """(secret, table) of keys and what they stand for."""
+    """Return (secret, table) of keys and their meanings."""
     secret = np.uint64(os_word()) if secret is None else secret
     slots = 1 << max(2, (max(SLOTS * keys.size, least) - 1).bit_length())
     table = np.zeros(2 * slots, np.uint64)
@@ -135,11 +135,11 @@ def _filled(
 
 
 def _meanings(table: WordArray) -> WordArray:
-    """What the keys of a table stand for."""
+    """Return the meanings of a table's keys."""
     return table[1::2][table[1::2] > 0] - np.uint64(1)
 
 
 def _grown(secret: np.uint64, table: WordArray) -> WordArray:
-    """The same keys in a table of four times as many slots."""
+    """Return the same keys in a table of four times as many slots."""
     keys = table[::2][table[1::2] > 0]
     return _filled(keys, _meanings(table), secret, least=2 * table.size)[1]

@@ -1,9 +1,9 @@
-"""Keys of rows: numbers, and a tag for what these mean.
+"""Keys of rows: numbers, and a tag for their meaning.
 
-A key is an integer, a text, a boolean, a date or a timestamp. All but texts are numbers of at
-most 64 bits: 0 and 1, days since 1970-01-01, ticks of a stated unit since that day began,
-without a zone. Texts are entries of a dictionary. Keys of two kinds are never equal: 1, True and
-"1" are three keys, and so are a date and the timestamp of its midnight two.
+A key is an integer, a text, a boolean, a date or a timestamp. All except texts are numbers of at
+most 64 bits: booleans are 0 and 1, dates are days since 1970-01-01, timestamps are ticks of a
+stated unit since that day began, without a zone. Texts are entries of a dictionary. Keys of two
+kinds are never equal: 1, True and "1" are three keys, a date and its midnight are two.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..errors import FastexpError
 KeyKind: TypeAlias = Literal["integers", "text", "booleans", "dates", "timestamps"]
 Unit: TypeAlias = Literal["", "s", "ms", "us", "ns"]  # of timestamps only
 
-TICKS: dict[Unit, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a second
-NAT = -(1 << 63)  # of NumPy's dates and timestamps; in all forms no date and no timestamp
+TICKS: dict[Unit, int] = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # ticks per second
+NAT = -(1 << 63)  # NumPy's missing date or timestamp; missing in all other forms, too
 HIGHEST, LOWEST = (1 << 63) - 1, -(1 << 63)
 BEYOND = (
     "{} must hold integers within int64 (timestamps: as counts of their finest unit), or texts in "
@@ -35,7 +35,7 @@ class Keys:
     """The keys of some rows.
 
     The numbers in `values` are of any dtype that int64 holds. Row i of the kind "text" is
-    `texts[values[i]]`, and -1 is none of these; texts are distinct, and no row need have them.
+    `texts[values[i]]`; -1 is none of these. Texts are distinct, and may occur in no row.
     """
 
     kind: KeyKind | None  # None: there is no key
@@ -43,48 +43,48 @@ class Keys:
     valid: AnyArray | None = None  # which rows have a key; None: all of them
     unit: Unit = ""
     texts: Sequence[str] = ()
-    beyond: bool = False  # whether there are integers beyond int64, in rows that are not valid
+    exceeds_int64: bool = False  # whether rows that are not valid have integers beyond int64
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.values.size
 
     @property
-    def there(self) -> AnyArray:
-        """Which rows have a key."""
+    def has_key(self) -> AnyArray:
+        """A mask of the rows that have a key."""
         return np.ones(self.size, np.bool_) if self.valid is None else self.valid
 
     def taken(self, index: Any) -> Keys:
-        """Some of the rows."""
+        """Return the rows at these places."""
         valid = None if self.valid is None else self.valid[index]
         return replace(self, values=self.values[index], valid=valid)
 
     def nameable(self) -> Keys:
-        """The same rows; those whose key no number or no UTF-8 can stand for have none."""
+        """Return the rows; keys that are beyond int64 or not UTF-8 become missing."""
         if is_utf8("".join(self.texts)):
-            return replace(self, beyond=False)
+            return replace(self, exceeds_int64=False)
         is_name = np.array([*map(is_utf8, self.texts), False])
         values = np.where(is_name, np.cumsum(is_name) - 1, -1)[self.values]
         texts = [text for text in self.texts if is_utf8(text)]
         return replace(self, values=values, valid=values >= 0, texts=texts)
 
     def numbers(self, argument: str, error: type[FastexpError]) -> IntArray:
-        """The numbers of all rows; refused are keys that no number or no UTF-8 can stand for."""
-        if self.beyond or not is_utf8("".join(self.texts)):
+        """Return the numbers of all rows; refuse keys that are beyond int64 or not UTF-8."""
+        if self.exceeds_int64 or not is_utf8("".join(self.texts)):
             raise error(BEYOND.format(argument))
         return np.ascontiguousarray(self.values, dtype=np.int64)
 
 
 def finest(units: Iterable[Unit]) -> Unit:
-    """The unit with most ticks."""
+    """Return the unit with the most ticks per second."""
     return max(units, key=lambda unit: TICKS.get(unit, 0), default="")
 
 
 def in_unit(numbers: IntArray, unit: Unit, other: Unit) -> tuple[IntArray, AnyArray | None]:
-    """(numbers, which) of timestamps in another unit: of those that it can hold exactly.
+    """Return (numbers, mask) of timestamps in another unit, for those that it can hold exactly.
 
-    None: of all of them.
+    The mask None stands for all of them.
     """
     if unit == other:
         return numbers, None

@@ -120,7 +120,7 @@ def product(**columns: object) -> Product:
 
 def _abbreviated(labels: list[Any]) -> str:
     """Return the first keys and the last one as text."""
-    some = [repr(label) for label in labels]
-    if len(some) > SHOWN:
-        some = [*some[: SHOWN - 1], "...", some[-1]]
-    return f"[{', '.join(some)}]"
+    texts = [repr(label) for label in labels]
+    if len(texts) > SHOWN:
+        texts = [*texts[: SHOWN - 1], "...", texts[-1]]
+    return f"[{', '.join(texts)}]"

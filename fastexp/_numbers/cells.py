@@ -1,9 +1,9 @@
 """Draws of grid points: a cell by the finite sampler, a point in it, and a coin for bounds.
 
 A cell is a range of grid points with one utility. It is chosen with base = its number of
-points, exactly; all of its points are then equally likely. Where the utility is only an upper
-bound, the point passes with probability weight / bound, or everything is drawn again: the
-law of what passes is exactly proportional to the weights, whatever the bounds are.
+points, exactly; all of its points are then equally likely. If the utility is only an upper
+bound, the point is accepted with probability weight / bound; otherwise all is drawn again. The
+law of accepted points is exactly proportional to the weights, whatever the bounds are.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Cells(NamedTuple):
     """Ranges of grid points.
 
     `start` and `count` (m,) are the first grid index and the number of points, 1 to 2**52;
-    `bits` and `kind` the utilities, as `kernels/bits/heights.py` has them; `loose` (m,) says where
-    they are only upper bounds, None: nowhere.
+    `bits` and `kind` are the utilities, encoded as in `kernels/bits/heights.py`; `loose` (m,) marks
+    the cells whose utility is only an upper bound, and is None if there are none.
     """
 
     start: IntArray
@@ -58,22 +58,22 @@ class Cells(NamedTuple):
 
 
 class Shape(Protocol):
-    """What a mechanism makes of data for draws: cells, and the exact weights inside them."""
+    """The cells of one data set, and the exact weights inside them."""
 
     cells: Cells  # the weight of a point is exp(rate * utility)
-    weighting: Weighting  # without a base: counts of points become it; or with that base
+    weighting: Weighting  # its base is the counts of points; if it has none, they are added
 
     def heights(self, cell: IntArray, index: IntArray, /) -> FloatArray:
         """-ln P(a point of a loose cell passes), within a relative 2**-40 or absolute 2**-45."""
         ...
 
     def accepts(self, cell: int, index: int, lead: int, bits: int, words: NextWord, /) -> bool:
-        """Whether V is below that probability, exactly; V begins with the `bits` of `lead`."""
+        """Whether V is below that probability, exactly; `lead` has the first `bits` bits of V."""
         ...
 
 
 def coin(exponent: Fraction, lead: int, bits: int, words: NextWord) -> bool:
-    """Whether V < exp(-exponent), for a uniform V in [0, 1) whose first digits are known."""
+    """Whether V < exp(-exponent), for a uniform V in [0, 1); `lead` has its first `bits` bits."""
     while True:
         lo, hi = exact.exp_bounds(exponent, bits + 8)
         if lead + 1 << 8 <= lo:
@@ -84,7 +84,7 @@ def coin(exponent: Fraction, lead: int, bits: int, words: NextWord) -> bool:
 
 
 class ExactCoins:
-    """The coins of a shape whose loose cells have their exponents as fractions."""
+    """The coins of a shape whose loose cells have exact fractions as exponents."""
 
     def exponent(self, cell: int, index: int) -> Fraction:
         """-ln P(a point of a loose cell passes), exactly."""
@@ -120,14 +120,14 @@ def simulate(shape: Shape, sampling: Sampling) -> int | IntArray:
 def reproducible(
     draw: Callable[[WordArray, int | None, int, str], IntArray], sampling: Sampling
 ) -> int | IntArray:
-    """What `draw` gives for the seeds, and for the size, threads and method, checked."""
+    """Call `draw` with the checked seeds, size, threads and method of `sampling`."""
     way, size, threads, seeds = sampling.checked()
     index = draw(seeds, size, threads, way)
     return int(index[0]) if size is None else index
 
 
 class WordDraw:
-    """Draws of one shape from given words: `release`, except for where these come from."""
+    """Draws of one shape: the same as `release`, but from the caller's words."""
 
     def __init__(self, shape: Shape) -> None:
         cells: Cells = shape.cells
@@ -139,7 +139,7 @@ class WordDraw:
         self._scan.fill(1)
 
     def __call__(self, words: NextWord) -> int:
-        """A round is two words for the cell, as many as it takes for the place, then a coin."""
+        """Draw by rounds: two words for the cell, as many as needed for the place, then a coin."""
         start, count, _, _, loose = self._shape.cells
         while True:
             cell = self._scan.first(np.array([words(), words()], np.uint64), words)
@@ -151,11 +151,11 @@ class WordDraw:
 
 
 class Simulation:
-    """Reproducible draws. Round r of draws that a coin refused has streams of its own.
+    """Reproducible draws. Draws that a coin refuses enter a next round, which has its own streams.
 
-    Draw j of a round takes word j % 4,096 of substream j // 4,096 of the row's PLACE stream,
-    and if its place was refused there the words from 4,096 on, in the draws' order; the same
-    of its COIN stream for the coin.
+    Draw j of a round takes word j % 4,096 of substream j // 4,096 of the row's PLACE stream. If
+    its place is refused there, it takes words from 4,096 on; such draws follow in their order.
+    Coins take words of the COIN stream in the same way.
     """
 
     def __init__(self, shape: Shape, seeds: WordArray, threads: int, way: str) -> None:
@@ -176,7 +176,7 @@ class Simulation:
         return index
 
     def _round(self, number: int, size: int | None) -> tuple[IntArray, IntArray]:
-        """Grid indices, and which draws a coin refused."""
+        """Return grid indices, and the numbers of the draws that a coin refused."""
         tag = number << ROUND
         seeds = self.seeds if number == 0 else tagged(self.seeds, ROW | tag)
         cell = _draw.drawn(self.rows, seeds, size, self.threads, self.way)
@@ -184,12 +184,12 @@ class Simulation:
         loose = self.shape.cells.loose
         if loose is None:
             return index, NONE
-        open_ = loose[cell].nonzero()[0]
-        if open_.size == 0:
+        loose_draws = loose[cell].nonzero()[0]
+        if loose_draws.size == 0:
             return index, NONE
         stream = stream_of(tagged(self.seeds, COIN | tag), 0)
-        passed = self._coins(cell[open_], index[open_], open_, stream, cell.size)
-        return index, open_[~passed]
+        passed = self._coins(cell[loose_draws], index[loose_draws], loose_draws, stream, cell.size)
+        return index, loose_draws[~passed]
 
     def _points(self, cell: IntArray, stream: WordArray) -> IntArray:
         out, cells = np.empty(cell.size, np.int64), self.shape.cells

@@ -1,8 +1,8 @@
 """Rank distances: how far a point is from being the median, a quantile, the r-th largest, a mode.
 
-One file, as these formulas share a form and the text that explains it.
+They are in one file because they share a form and its explanation.
 
-With L records below a point, E at it and U above it (n in all), each of them is
+With L records below a point, E at it and U above it (n in all), each distance is
 
     D = max(least_z, side(L), side(U)),  z = 1 where E = 0, else 0
     side(X) = 0 if s*X < gate, else (s*X - offset_z) // g + extra_z
@@ -17,16 +17,16 @@ an even n, strict convention. **Ranges**: n < 2**32 and s <= 10**9 < 2**30, so t
 and no difference of s*X, gates and offsets leaves int64.
 
 A *Duff distance* is the least number of steps (records added or removed; or replaced) until
-the statistic is the point, so one step moves it by at most 1. All forms are Duff distances but
-that of the weak quantile under add-remove with q != 1/2, which measures ranks (`steps`). No
-records (n = 0) have no statistic: under add-remove their distance is that to the point alone
-(1; r for an order statistic; 0 in ranks), under replace it is infinite, for which the forms
-have a constant (0 weak, 2 strict, 1 else); a constant has no effect.
+the statistic is the point, so one step moves it by at most 1. All forms are Duff distances except
+that of the weak quantile under add-remove with q != 1/2, which measures ranks (`steps`). An empty
+data set (n = 0) has no statistic. Under add-remove its distance is that to the point alone
+(1; r for an order statistic; 0 in ranks). Under replace it is infinite, and the forms hold a
+constant (0 weak, 2 strict, 1 else) instead; a constant has no effect.
 
-**Dips.** With E = 0 a point may be farther than with E > 0 and the same L and U: in order
-statistics, in lower quantiles under add-remove but q = 1/2, and strictly under replace with an
-even n. A record is then closer by 1 than the gap on its inner side may be, so D is not
-unimodal. All other forms are: D falls towards the statistic and rises behind it.
+**Dips.** With E = 0 a point may be farther than with E > 0 and the same L and U: for order
+statistics, for lower quantiles under add-remove unless q = 1/2, and for strict medians under
+replace with an even n. A record may then be closer by 1 than the gap on its inner side, so D is
+not unimodal. All other forms are unimodal: D falls towards the statistic and rises behind it.
 
 Sources: Smith, STOC 2011 (ranks, add-remove); Asi and Duchi, NeurIPS 2020 (inverse
 sensitivity); the rest is checked against its definition on all small data sets.
@@ -48,7 +48,7 @@ from .._typing import ArrayLike, IntArray, Neighbors
 from ..errors import ParameterError
 
 HALF = Fraction(1, 2)
-MOST_PARTS = 10**9  # of a quantile's denominator: 10**9 * 2**32 < 2**62
+MAX_DENOMINATOR = 10**9  # of a quantile: 10**9 * 2**32 < 2**62
 LOW, HIGH = slice(2, 9), slice(9, 16)  # the two sides of a form
 ANY_QUANTILE, MEDIAN_ONLY = ("weak", "lower"), ("upper", "strict")
 
@@ -66,7 +66,7 @@ class Side(NamedTuple):
 
 
 class RanksThatMatter(NamedTuple):
-    """The form of the distance, the first and the last rank that matter, from 0; (0, -1): none."""
+    """The form of the distance, and the first and last rank that matter, from 0; or (0, -1)."""
 
     form: IntArray
     low: int
@@ -74,10 +74,10 @@ class RanksThatMatter(NamedTuple):
 
 
 def as_quantile(q: object) -> Fraction:
-    """A quantile as the exact number it stands for: a fraction, or the decimal that prints.
+    """Return a quantile as an exact fraction; a float stands for the decimal that it prints as.
 
-    It is in (0, 1), with a denominator of at most 10**9. At 0 and 1 the distances below have other
-    formulas, and the weak one is the way to a bound: that is what `OrderStatistic` is for.
+    It must be in (0, 1), with a denominator of at most 10**9. At 0 and 1 the distances have other
+    formulas, and the weak one is the distance to a bound: `OrderStatistic` is for these.
     """
     number = validate.real("q", q)
     if not 0.0 < number < 1.0:  # written so that NaN fails
@@ -89,10 +89,10 @@ def as_quantile(q: object) -> Fraction:
         exact = Fraction(q)
     else:  # a float32 prints fewer digits than its value has as a float
         exact = Fraction(str(q) if isinstance(q, np.floating) else repr(number))
-    if exact.denominator <= MOST_PARTS:
+    if exact.denominator <= MAX_DENOMINATOR:
         return exact
-    least = Fraction(1, MOST_PARTS)
-    near = min(max(exact.limit_denominator(MOST_PARTS), least), 1 - least)
+    least = Fraction(1, MAX_DENOMINATOR)
+    near = min(max(exact.limit_denominator(MAX_DENOMINATOR), least), 1 - least)
     raise ParameterError(
         f"q must have a denominator of at most 10**9, got {q}; the nearest such fraction is "
         f"{near!r}"
@@ -100,29 +100,29 @@ def as_quantile(q: object) -> Fraction:
 
 
 def as_convention(q: Fraction, convention: object) -> str:
-    """A convention that the quantile q has; "upper" and "strict" are for the median only."""
+    """Check the convention of the quantile q; "upper" and "strict" are for the median only."""
     allowed = ANY_QUANTILE + MEDIAN_ONLY * (q.denominator == 2)
     return validate.choice("convention", convention, allowed)
 
 
 def quantile_ranks(q: Fraction, convention: str, n: int) -> tuple[int, int]:
-    """The ranks, from 1, of the two of n >= 1 records whose mean is the true quantile.
+    """Return the ranks, from 1, of the two of n >= 1 records whose mean is the true quantile.
 
-    "lower" and "upper": one record; else the lower and the upper one, which differ where q * n
-    is whole.
+    For "lower" and "upper" both are one record; else they are the lower and the upper one, which
+    differ if q * n is whole.
     """
     lower, upper = max(1, math.ceil(q * n)), min(n, math.floor(q * n) + 1)
     return {"lower": (lower, lower), "upper": (upper, upper)}.get(convention, (lower, upper))
 
 
 def order_ranks(r: int, n: int) -> tuple[int, int]:
-    """The same of the r-th largest record; of fewer than r records the least one."""
+    """Return the same for the r-th largest record, or for the least of fewer than r records."""
     rank = max(1, n - r + 1)
     return rank, rank
 
 
 def unit(q: Fraction, neighbors: Neighbors, convention: str) -> Fraction:
-    """What one integer of the quantile's form is: a share of a rank, or a step.
+    """Return the unit of the quantile's form: a share of a rank, or a step.
 
     1/r for the weak quantile q = p/r under add-remove: the form is r times the rank distance
     max(0, L - q*n, U - (1-q)*n). Else 1. For q = 1/2 the integer itself is the Duff distance,
@@ -133,7 +133,7 @@ def unit(q: Fraction, neighbors: Neighbors, convention: str) -> Fraction:
 
 
 def steps(q: Fraction, neighbors: Neighbors, convention: str) -> int:
-    """By how much one record moves the quantile's form at most: its exact sensitivity.
+    """Return the exact sensitivity of the quantile's form: the most that one record moves it.
 
     max(p, r - p) for the weak quantile q = p/r under add-remove, else 1.
     """
@@ -157,12 +157,12 @@ class QuantileForms:
 
     @property
     def linear(self) -> bool:
-        """Whether all numbers of a form are linear in n from 1 on; else n is public."""
+        """Whether all numbers of a form are linear in n >= 1; if not, n is public."""
         return self.neighbors == "add-remove"
 
     def __call__(self, n: int) -> IntArray:
         part, whole, convention = self.q.numerator, self.q.denominator, self.convention
-        if self.neighbors == "replace":  # what is too many on a side becomes the point; n stays
+        if self.neighbors == "replace":  # surplus records of a side move to the point; n stays
             below, above = part * n // whole, (whole - part) * n // whole
             if convention == "strict" and n % 2 == 0:  # two central records
                 return _form(0, 2, _surplus(1, n // 2 - 1), _surplus(1, n // 2 - 1))
@@ -170,7 +170,7 @@ class QuantileForms:
                 rank = n // 2 + 1 if convention == "upper" else max(1, -(-part * n // whole))
                 below, above = rank - 1, n - rank
             return _form(0, 0, _surplus(1, below), _surplus(1, above))
-        if convention == "weak":  # no records: one step makes any point their only median
+        if convention == "weak":  # if n = 0, one added record makes any point the only median
             alone = int(n == 0 and whole == 2)
             low, high = _surplus(whole, part * n), _surplus(whole, (whole - part) * n)
             return _form(alone, alone, low, high)
@@ -183,9 +183,9 @@ class QuantileForms:
 class OrderForms:
     """The forms of the r-th largest record for any n, under add-remove.
 
-    Steps are copies of the point added, while fewer than r records are at or above it; else
-    records above it removed, and one added if there is none at it. With n < r, r - n steps lead
-    to the first data set that has an r-th largest.
+    While fewer than r records are at or above the point, a step adds a copy of it; else a step
+    removes a record above it, and one step adds a copy if there is none. With n < r, r - n steps
+    lead to the first data set that has an r-th largest.
     """
 
     r: int
@@ -203,8 +203,8 @@ def _lower_form(part: int, whole: int, n: int) -> IntArray:
     """The order statistic of rank ceil(q*n) under add-remove.
 
     A step lowers a surplus, in units of 1/whole, by up to max(part, whole - part): by a copy
-    of the point, or by removing a record. Where removing is faster but no record is at the
-    point, one of the steps must be a copy, and `short` is what it lowers less. L must end
+    of the point, or by removing a record. If removing is faster but no record is at the point,
+    one of the steps must add a copy, which lowers the surplus by `short` less. L must end
     below q*n (a surplus of 0 is one step), U at (1-q)*n or below.
     """
     g = max(part, whole - part)
@@ -250,27 +250,27 @@ def _gap_side(side: list[int], x: int) -> int:
 
 
 def farthest(form: IntArray, n: int) -> int:
-    """No point of n records is farther: the greater distance of those beyond all records."""
+    """Return the greatest distance among n records: that of a point below or above all of them."""
     numbers: list[int] = form.tolist()
     return max(numbers[0], numbers[1], _gap_side(numbers[LOW], n), _gap_side(numbers[HIGH], n))
 
 
 def slope(form: IntArray) -> Fraction:
-    """The growth of the distance a rank, on the side where it grows more slowly.
+    """Return the growth of the distance per rank, on the side where it grows more slowly.
 
-    The gap k >= 1 ranks outside those of the least distance has at least 1 + floor(slope * (k - 1))
-    more than that, and on the slower side at most 1 + ceil(slope * k) more.
+    A gap k >= 1 ranks outside those of the least distance is farther than these by at least
+    1 + floor(slope * (k - 1)), and on the slower side by at most 1 + ceil(slope * k).
     """
     low, high = (Side(*form[side].tolist()) for side in (LOW, HIGH))
     return min(Fraction(low.s, low.g), Fraction(high.s, high.g))
 
 
 def mode_distance(counts: ArrayLike, at: ArrayLike) -> IntArray:
-    """The steps of adding or removing records until a point is the only mode.
+    """Return the number of records to add or remove until a point is the only mode.
 
     max(0, m - c + 1) copies of the point are added, with c records at it and m at the most
     frequent other one. A step moves it by at most 1. With no records it is 1 everywhere.
-    `at` is a place in `counts`; -1 stands for every point that is not a record.
+    `at` is an index of `counts`; -1 stands for any point without records.
     """
     padded = np.concatenate([np.asarray(counts, np.int64), [0]])  # all other points
     places = np.asarray(at, np.int64)

@@ -1,4 +1,4 @@
-"""What statistics by distance have in common: a grid, a width around its points, and draws."""
+"""The common part of statistics by distance: a grid, a width around its points, and draws."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from .._selection.weighting import Weighting
 from .._typing import FloatArray, IntArray, WordArray
 from . import cells as _cells
 from .cells import Shape
-from .few_records import MOST_WEIGHTS, Few
+from .few_records import MAX_WEIGHTS, Few
 from .weights import size_of, table
 
-# So many records have a table of weights of their own: that of more may be too large.
+# Data sets of up to this size share a table of weights; that of larger ones may be too large.
 MAX_TABLE_RECORDS = 1 << 12
 NONE: IntArray = np.zeros(0, np.int64)
 
 
 class DistanceShape(Shape, Protocol):
-    """Cells whose utilities are minus distances, or minus bounds of them."""
+    """Cells whose utilities are minus distances, or minus lower bounds of distances."""
 
     def distance(self, t: int, /) -> int:
-        """The distance of grid point t, of a loose cell."""
+        """Return the distance of grid point t, which is in a loose cell."""
         ...
 
 
 class DistanceStatistic(ABC):
-    """What does not depend on data: the exact rate a unit of distance, grid, width.
+    """A statistic without data: the exact rate per unit of distance, the grid and the width.
 
-    A width is in steps of the grid; of a grid of points it is `near`, the first and the last
-    point that are within it of each point.
+    The width is in steps of the grid. On a grid of points `near` replaces it: the first and the
+    last point within the width of each point.
     """
 
     grid: Grid
@@ -55,33 +55,33 @@ class DistanceStatistic(ABC):
     ) -> None:
         self.grid, self.width, self.near = grid, width, near
         self.weighting: Weighting = Weighting(rate, None)
-        self._few: dict[int, Few | None] = {}  # by the most records of a data set
+        self._few: dict[int, Few | None] = {}  # by the largest number of records
 
     @abstractmethod
     def shape(self, source: RecordSource) -> DistanceShape:
         """Cells for draws."""
 
-    def header(self, n: int) -> IntArray:  # noqa: ARG002  # of ranks
-        """What kernels know of n records (`kernels/groups/segment_ranks.py`); nothing of modes."""
+    def header(self, n: int) -> IntArray:  # noqa: ARG002  # used by ranks
+        """What kernels need for n records (`kernels/groups/segment_ranks.py`); none for modes."""
         return NONE
 
     @abstractmethod
     def farthest(self, n: int) -> int:
-        """A distance that no point exceeds among n records."""
+        """Return an upper bound of all distances among n records."""
 
     @abstractmethod
     def of_few(self, weights: WordArray) -> Few:
-        """What draws from few records, by the weights of their distances."""
+        """Return the sampler for few records, given the weights of their distances."""
 
     def few(self, n: int, size: int | None) -> Few | None:
-        """What draws `size` numbers from n records, where both are few; public."""
+        """Return the sampler of `size` draws from n records, None if either is large; public."""
         if n > MAX_SORTED_RECORDS or plan.by_table(1, size):
             return None
         most = MAX_TABLE_RECORDS if n <= MAX_TABLE_RECORDS else MAX_SORTED_RECORDS
-        if most not in self._few:  # that there is none is kept too: to see it takes 50 µs
+        if most not in self._few:  # None is cached too: finding it takes 50 µs
             rate = self.weighting.rate
             farthest = max(map(self.farthest, (0, 1, most - 1, most)))  # it grows with n
-            fits = size_of(rate, farthest) <= MOST_WEIGHTS
+            fits = size_of(rate, farthest) <= MAX_WEIGHTS
             self._few[most] = self.of_few(table(rate, farthest)) if fits else None
         return self._few[most]
 
@@ -92,7 +92,7 @@ class DistanceStatistic(ABC):
     def draws(
         self, source: RecordSource, seeds: WordArray, size: int | None, threads: int, way: str
     ) -> IntArray:
-        """`size` grid indices from the stream that `seeds` name; one for None."""
+        """Return `size` grid indices from the stream that `seeds` name; one if `size` is None."""
         few = None if way == "gumbel" else self.few(source.total(), size)
         if few is None:
             return _cells.Simulation(self.shape(source), seeds, threads, way).draw(size)
@@ -112,7 +112,7 @@ class DistanceStatistic(ABC):
     def near_cells(
         self, start: IntArray, count: IntArray, distance: IntArray
     ) -> tuple[IntArray, IntArray, IntArray]:
-        """Cells; with `near` one for each point, of the least distance there."""
+        """Return the cells; with `near`, one for each point, with the least distance near it."""
         if self.near is None:
             return start, count, distance
         first, last = self.near
@@ -121,7 +121,7 @@ class DistanceStatistic(ABC):
 
 
 class StatisticSampler:
-    """Draws of a law: the bytes of the mechanism's own."""
+    """Draws of a law: byte for byte those of the mechanism."""
 
     def __init__(self, statistic: DistanceStatistic, source: RecordSource) -> None:
         self._statistic, self._source = statistic, source
@@ -142,10 +142,10 @@ def valued(grid: Grid, index: int | IntArray) -> Any:
 
 
 def range_least(values: IntArray, first: IntArray, last: IntArray) -> IntArray:
-    """min(values[first[i] : last[i] + 1]) for each i, with first <= last.
+    """Return min(values[first[i] : last[i] + 1]) for each i, with first <= last.
 
-    A range is covered by two of a power of two's length; the minima of each length are made
-    from those of half of it, and used before the next ones replace them.
+    Two ranges whose length is a power of two cover each range. The minima of each length are made
+    from those of half the length, and used before those of the next length replace them.
     """
     out = np.empty(first.size, np.int64)
     size = last - first + 1
@@ -162,7 +162,7 @@ def range_least(values: IntArray, first: IntArray, last: IntArray) -> IntArray:
 
 
 def within(points: Sequence[Fraction], width: Fraction) -> tuple[IntArray, IntArray]:
-    """The first and the last of increasing points that lie within `width` of each point."""
+    """Return the first and the last of the increasing points within `width` of each point."""
     common = math.lcm(*{point.denominator for point in points})
     units = [point.numerator * (common // point.denominator) for point in points]
     reach = math.floor(width * common)
@@ -180,11 +180,11 @@ def within(points: Sequence[Fraction], width: Fraction) -> tuple[IntArray, IntAr
 def widened_pieces(
     knots: FloatArray, gaps: IntArray, records: IntArray, width: float
 ) -> tuple[FloatArray, IntArray]:
-    """Knots and distances of the least distance within `width`, on a continuous range.
+    """Return knots and distances of the least distance within `width`, on a continuous range.
 
-    knots: n + 2 increasing numbers, bounds first and last; gaps: the n + 1 distances between
-    them; records: the n distances at the inner knots, which on a range that is not widened
-    have no mass.
+    `knots` are n + 2 increasing numbers, bounds first and last; `gaps` are the n + 1 distances
+    between them; `records` are the n distances at the inner knots, which have no mass unless the
+    range is widened.
     """
     starts = np.empty(gaps.size + records.size)
     starts[0::2], starts[1::2] = knots[:-1], knots[1:-1]

@@ -1,7 +1,7 @@
 """Draws of modes, and of ranks with a width, from sorted grid indices of many segments at once.
 
-Few records of one data set, or of each row, are such segments, too. What bounds leave open is
-drawn again exactly, from the statistic's cells and the same words.
+Few records of one data set, or of each row, are such segments too. A draw that the bounds leave
+open is made again exactly, from the statistic's cells and the same words.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups.segment_cells import cells_draw, work_size
 from ..kernels.groups.segment_draws import OPEN
 from ..kernels.groups.segment_ranks import ALL, FIRST, LAST, LENGTH, PART, START
+from ..reference.exact import NextWord
 from ..reference.exact_groups import group_draw
 from .distance_statistic import NONE, DistanceStatistic
-from .few_records import Few, More
+from .few_records import Few
 from .weights import table
 
 
 class SegmentCells:
-    """Draws from segments whose lengths are among some: their forms, and the weights."""
+    """Draws from segments of the given lengths: the forms of these lengths, and the weights."""
 
     def __init__(
         self, statistic: DistanceStatistic, lengths: list[int], weights: WordArray | None = None
     ) -> None:
         headers = [statistic.header(n) for n in lengths]
-        ends = [(header[LAST] - header[FIRST] + 1).item() for header in headers if header.size]
+        ranks = [(header[LAST] - header[FIRST] + 1).item() for header in headers if header.size]
         self.forms = np.concatenate([NONE, *headers])
-        self._statistic, self._ranks = statistic, max(ends if ends else lengths, default=0)
+        self._statistic, self._ranks = statistic, max(ranks if ranks else lengths, default=0)
         self._near = NONE if statistic.near is None else np.concatenate(statistic.near)
         if weights is None:
             most = max((statistic.farthest(n) for n in lengths), default=0)
@@ -36,7 +37,7 @@ class SegmentCells:
         self._table = weights
 
     def fill(self, points: IntArray, parts: IntArray, words: WordArray, out: IntArray) -> None:
-        """out = draws of each segment, or OPEN; `parts` as kernels have them."""
+        """Write draws of each segment, or OPEN, to `out`; the kernels describe `parts`."""
         size, width = self._statistic.grid.size, self._statistic.width
         work = np.empty(work_size(self._ranks, self._near.size // 2), np.int64)
         cells_draw(
@@ -44,15 +45,15 @@ class SegmentCells:
             self._table, words, out, work,
         )  # fmt: skip
 
-    def exactly(self, points: IntArray, words: WordArray, more: More) -> int:
-        """One draw from all sorted grid indices of a segment, by the same words."""
+    def exactly(self, points: IntArray, words: WordArray, next_word: NextWord) -> int:
+        """Return the exact draw from all sorted grid indices of a segment, by the same words."""
         shape = self._statistic.shape(Counted(*runs(points), self._statistic.grid))
         start, count, bits, _, loose = shape.cells
         marks = np.zeros(start.size, np.bool_) if loose is None else loose
         columns = start, count, -bits.view(np.int64), marks
         cells = list(zip(*(column.tolist() for column in columns), strict=True))
         rate = self._statistic.weighting.rate
-        return group_draw(cells, rate, words.tolist(), more, shape.distance)
+        return group_draw(cells, rate, words.tolist(), next_word, shape.distance)
 
 
 class FewCells(Few):
@@ -71,6 +72,8 @@ class FewCells(Few):
         SegmentCells(self._statistic, [n], self._table).fill(points, parts, words, out)
         return int((out == OPEN).sum())
 
-    def _exactly(self, values: AnyArray, indices: bool, words: WordArray, more: More) -> int:
+    def _exactly(
+        self, values: AnyArray, indices: bool, words: WordArray, next_word: NextWord
+    ) -> int:
         points = values if indices else self._grid.index(values)
-        return SegmentCells(self._statistic, [], self._table).exactly(points, words, more)
+        return SegmentCells(self._statistic, [], self._table).exactly(points, words, next_word)

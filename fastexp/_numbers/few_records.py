@@ -1,15 +1,14 @@
-"""A draw or a few from few records by rank distance: all in one kernel call, also of many rows.
+"""A few draws from few records by rank distance: all in one kernel call, also for many rows.
 
-What a statistic needs for it is public and made once: the weight of each distance as a whole
-number, and its form for any number of records. Which way a draw goes depends on the statistic and
-on the numbers of records and draws alone. What bounds leave open is drawn again exactly, from the
+What a statistic needs for this is public and made once: the integer weight of each distance, and
+its form for any number of records. The method of a draw depends only on the statistic and on the
+numbers of records and draws. A draw that the bounds leave open is made again exactly, from the
 same words (`reference/exact_groups.py`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -20,17 +19,17 @@ from .._randomness.streams import HEADER, Spare, os_word, os_words
 from .._typing import AnyArray, IntArray, WordArray
 from ..kernels.groups.group_words import group_words
 from ..kernels.groups.segment_draws import OPEN, WORDS
+from ..reference.exact import NextWord
 from ..reference.exact_groups import Cell, group_draw
 from .distance import RanksThatMatter, distance
 from .rank_cells import cells_of
 
 INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
-MOST_WEIGHTS = 1 << 14  # in a table: 128 KiB, made in some 15 ms
-More = Callable[[], int]
+MAX_WEIGHTS = 1 << 14  # weights in a table: 128 KiB, made in about 15 ms
 
 
 class Few(ABC):
-    """Draws of a statistic from data sets of at most SMALL records; subclasses know its cells."""
+    """Draws of a statistic from at most MAX_SORTED_RECORDS records; subclasses know its cells."""
 
     _grid: Grid
 
@@ -42,18 +41,18 @@ class Few(ABC):
         return int(out.item())
 
     def simulate(self, source: RecordSource, seeds: WordArray, size: int) -> IntArray:
-        """`size` grid indices from the stream that `seeds` name."""
+        """Return `size` grid indices from the stream that `seeds` name."""
         values, indices = self._row(source)
         return self._drawn(values, values.size, indices, seeds, size)
 
     def simulate_rows(self, rows: AnyArray, seeds: WordArray, size: int) -> IntArray:
-        """`size` grid indices of each sorted row, row after row, from the rows' streams."""
+        """Return `size` grid indices of each sorted row, row after row, from the rows' streams."""
         indices = self._grid.for_kernels is None
         values = self._grid.index(rows) if indices else rows
         return self._drawn(values.reshape(-1), rows.shape[1], indices, seeds, size)
 
     def _row(self, source: RecordSource) -> tuple[AnyArray, bool]:
-        """Sorted records, or their grid indices; which of the two."""
+        """Return sorted records or their grid indices, and whether they are indices."""
         if type(source) is not Sorted:
             return np.repeat(*source.counts(self._grid)), True
         if self._grid.for_kernels is None:
@@ -71,20 +70,22 @@ class Few(ABC):
         unsettled = self._fill(values, n, indices, words, out)
         for i in np.flatnonzero(out == OPEN).tolist() if unsettled else ():
             r, j = divmod(i, size)
-            some = values[r * n : (r + 1) * n]
-            more = Spare(streams[2 * r : 2 * r + 2], j + 1, 0)
-            out[i] = self._exactly(some, indices, words[WORDS * i : WORDS * (i + 1)], more)
+            row = values[r * n : (r + 1) * n]
+            next_word = Spare(streams[2 * r : 2 * r + 2], j + 1, 0)
+            out[i] = self._exactly(row, indices, words[WORDS * i : WORDS * (i + 1)], next_word)
         return out
 
     @abstractmethod
     def _fill(
         self, values: AnyArray, n: int, indices: bool, words: WordArray, out: IntArray
     ) -> int:
-        """out = draws of each row of n sorted records or grid indices, or OPEN; how many are."""
+        """Write draws of each row of n sorted records or grid indices to `out`; count the OPEN."""
 
     @abstractmethod
-    def _exactly(self, values: AnyArray, indices: bool, words: WordArray, more: More) -> int:
-        """A draw that is OPEN, from the same words and further ones."""
+    def _exactly(
+        self, values: AnyArray, indices: bool, words: WordArray, next_word: NextWord
+    ) -> int:
+        """Return the exact value of an OPEN draw, from the same words and further ones."""
 
 
 def exact_draw(
@@ -93,18 +94,18 @@ def exact_draw(
     size: int,
     rate: Fraction,
     words: WordArray,
-    more: More,
+    next_word: NextWord,
 ) -> int:
-    """The exact draw from sorted grid indices, of a grid of `size` points, by the same words."""
+    """Return the exact draw from sorted grid indices on a grid of `size` points, by `words`."""
     form, low, high = ranks
     n = points.size
 
-    def true(point: int) -> int:
+    def true_distance(point: int) -> int:
         below, above = np.searchsorted(points, [point, point + 1]).tolist()
         return int(distance(form, below, above - below, n - above))
 
     cells = listed_cells(cut(*runs(points), n, low, high), form, size)
-    return group_draw(cells, rate, words.tolist(), more, true)
+    return group_draw(cells, rate, words.tolist(), next_word, true_distance)
 
 
 def listed_cells(window: Window, form: IntArray, size: int) -> list[Cell]:

@@ -26,28 +26,29 @@ from ..kernels.select.alias import DRAWS
 from ..reference.exact import NextWord
 from ..reference.exact_laplace import Sides, laplace_index
 
-FINEST = 1 << 42  # multiples of a step to an e-fold; beyond, doubles would not tell them apart
-MAX_STATISTIC = 1 << 1000  # far from where doubles end
-SHARE = 2.0**-22  # nats a block may have; a point of it is refused as seldom
-MOST_POINTS = 1 << 53  # of a block; no grid has as many
-SMALLEST = -1500  # decimal places that a Decimal may have
+FINEST = 1 << 42  # most steps of the grid per e-fold: doubles would not tell more apart
+MAX_STATISTIC = 1 << 1000  # far below the largest double
+BLOCK_NATS = 2.0**-22  # width of a block in nats; its points are refused about as seldom
+MAX_BLOCK_POINTS = 1 << 53  # no grid has as many points
+MIN_EXPONENT = -1500  # the exponent of a Decimal is above it, and at most its negative
 NOT_A_NUMBER = "f must be one number: an int, a float, a Decimal or a Fraction"
 NOT_FINITE = "f must be finite, of a magnitude of at most 2**1000"
 
 
 def statistic(f: Any) -> Fraction:
-    """The exact number that a statistic is; messages say nothing of it."""
-    if type(f) in (float, int) and abs(f) <= MAX_STATISTIC:  # a fifth of the time
+    """Return a statistic as an exact number; messages do not reveal it."""
+    if type(f) in (float, int) and abs(f) <= MAX_STATISTIC:  # in a fifth of the time
         return Fraction(f)
     readable(f, "f")
     scalar = isinstance(f, np.generic) or (isinstance(f, np.ndarray) and f.ndim == 0)
     value = f.item() if scalar and not isinstance(f, np.ma.MaskedArray) else f
-    if isinstance(value, bool) or (scalar and f.dtype.kind not in "iufO"):  # a duration is an int
+    if isinstance(value, bool) or (scalar and f.dtype.kind not in "iufO"):  # durations give ints
         raise ParameterTypeError(NOT_A_NUMBER)
     if isinstance(value, (float, np.floating)):
         ordinary = isfinite(value)
     elif isinstance(value, Decimal):
-        ordinary = value.is_finite() and SMALLEST < int(value.as_tuple().exponent) <= -SMALLEST
+        exponent = value.as_tuple().exponent
+        ordinary = value.is_finite() and MIN_EXPONENT < int(exponent) <= -MIN_EXPONENT
     elif isinstance(value, Rational):
         ordinary = True
     else:
@@ -59,10 +60,10 @@ def statistic(f: Any) -> Fraction:
 
 
 class Truth:
-    """Where a statistic lies among the points that can be released. Private data.
+    """The position of a statistic among the points that can be released. Private data.
 
-    `grid` is all of them, or if `endless` any part of them; a statistic is clamped to its ends.
-    It lies `rest` / `under` steps above point `below`.
+    `grid` has all these points, and the statistic is clamped to its ends; if `endless`, it has
+    any part of them. The statistic lies `rest` / `under` steps above point `below`.
     """
 
     endless: bool
@@ -81,7 +82,7 @@ class Truth:
 
     @property
     def phase(self) -> Fraction:
-        """How far above the point below it lies, in steps."""
+        """The distance of the statistic from the point below it, in steps."""
         return Fraction(self.rest, self.under)
 
     @property
@@ -91,12 +92,12 @@ class Truth:
 
     @property
     def points(self) -> tuple[int, int]:
-        """How many points there are up to it, and beyond it; -1: no end."""
+        """The number of points up to the statistic, and of those above it; -1 if endless."""
         left = self.below + 1
         return (-1, -1) if self.endless else (left, self.grid.size - left)
 
     def window(self, low: int, high: int) -> Grid:
-        """The points from `low` to `high`, counted from the one below the statistic."""
+        """Return the points from `low` to `high`, counted from the point below the statistic."""
         a, s, d = self.grid.unit
         first, size, whole = a + (self.below + low) * s, high - low + 1, self.grid.whole
         if whole and not (first in INT64 and first + (size - 1) * s in INT64):
@@ -104,7 +105,7 @@ class Truth:
         return Grid(size, whole, (first, s, d))
 
     def values(self, index: IntArray) -> AnyArray:
-        """Points as they are released, from indices counted from the one below."""
+        """Return points as they are released, from indices counted from the point below."""
         if not self.endless:
             return np.asarray(self.grid.values(index + self.below))
         low, high = int(index.min(initial=0)), int(index.max(initial=1))
@@ -114,9 +115,9 @@ class Truth:
 class LaplaceSampler:
     """Draws around a statistic at one rate. Private data.
 
-    Draw j of a row takes word j % DRAWS of substream j // DRAWS of the row's stream, or where
-    points are drawn by blocks WORDS words from WORDS * (j % DRAWS) on; and if these leave it open,
-    substream j of its AGAIN stream.
+    Draw j of a row takes word j % DRAWS of substream j // DRAWS of the row's stream. If points are
+    drawn by blocks, it takes WORDS words from WORDS * (j % DRAWS) on. If these leave it open, it
+    takes substream j of the row's AGAIN stream.
     """
 
     truth: Truth
@@ -124,7 +125,7 @@ class LaplaceSampler:
 
     def __init__(self, truth: Truth, weighting: Weighting) -> None:
         self.truth, self.weighting = truth, weighting
-        self.block: int = min(max(int(SHARE / weighting.rate_nats), 1), MOST_POINTS)
+        self.block: int = min(max(int(BLOCK_NATS / weighting.rate_nats), 1), MAX_BLOCK_POINTS)
 
     def with_rate(self, rate: Fraction) -> Self:
         return type(self)(self.truth, self.weighting.with_rate(rate))
@@ -148,8 +149,8 @@ class LaplaceSampler:
                 substream_words(stream, block, 0, inside)
                 if self._fill(inside, into):
                     for j in np.flatnonzero(into == OPEN).tolist():
-                        more = Spare(again, block * DRAWS + j, 0)
-                        into[j] = self._exactly(inside[each * j : each * (j + 1)], more)
+                        next_word = Spare(again, block * DRAWS + j, 0)
+                        into[j] = self._exactly(inside[each * j : each * (j + 1)], next_word)
             return 0
 
         again = stream_of(tagged(seeds, AGAIN), 0)
@@ -165,7 +166,7 @@ class LaplaceSampler:
         rate, (left, right) = self.weighting.rate_nats, self.truth.points
         return int(laplace_fill(words, rate, rate * self.truth.lean, left, right, self.block, out))
 
-    def _exactly(self, words: WordArray, more: NextWord) -> int:
+    def _exactly(self, words: WordArray, next_word: NextWord) -> int:
         left, right = (None if n < 0 else n for n in self.truth.points)
         sides = Sides(self.weighting.rate, self.truth.phase, left, right, self.block)
-        return laplace_index(sides, words.tolist(), more)
+        return laplace_index(sides, words.tolist(), next_word)

@@ -1,4 +1,4 @@
-"""From records to cells by the mode's distance: one a distinct record, and the gaps."""
+"""Cells by the mode's distance: one for each distinct record, and the gaps between them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ModeStatistic(DistanceStatistic):
         return ModeShape(cells, self.weighting)
 
     def farthest(self, n: int) -> int:
-        """No record at a point, all of them at another."""
+        """Return the distance of a point without records when all are at another point."""
         return n + 1
 
     def of_few(self, weights: WordArray) -> FewCells:

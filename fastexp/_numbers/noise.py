@@ -1,4 +1,4 @@
-"""Medians with noise, of one data set or of rows of them: sorted records, and draws.
+"""Medians with noise, of one data set or of many rows: sorted records, and draws.
 
 Comparators for simulations: centre, scale and noise are floats.
 """
@@ -17,7 +17,7 @@ from .._typing import AnyArray, FloatArray
 from ..errors import InvalidRecords
 from ..kernels.numbers import noise as kernels
 
-MAX_COPIED_RECORDS = 1 << 12  # records that are copied
+MAX_COPIED_RECORDS = 1 << 12  # larger data sets are not copied
 KINDS = {
     "laplace": kernels.LAPLACE,
     "cauchy": kernels.CAUCHY,
@@ -33,7 +33,7 @@ Pairs = tuple[FloatArray, FloatArray]
 
 
 def small(source: RecordSource) -> FloatArray | None:
-    """A small data set in order, as a matrix of one row; None if it is none."""
+    """Return a small sorted data set as a matrix of one row; None if it is large or unsorted."""
     if source.total() == 0:
         raise InvalidRecords(EMPTY)
     if not isinstance(source, Sorted) or source.values.size > MAX_COPIED_RECORDS:
@@ -42,7 +42,7 @@ def small(source: RecordSource) -> FloatArray | None:
 
 
 def median_of(source: RecordSource, lower: float, upper: float, midpoint: bool = False) -> float:
-    """`medians` of one data set of any form."""
+    """Return the median, as in `medians`, of one data set of any form."""
     n = source.total()
     middle = source.ranked((n - 1) // 2, n // 2).astype(np.float64)
     return float(medians(middle[None], lower, upper, midpoint)[0])
@@ -55,7 +55,7 @@ def over_rows(
     threads: int,
     figures: Callable[[FloatArray], Pairs],
 ) -> Pairs:
-    """`figures`(sorted rows), two numbers a row; sorted part by part, to stay in the cache."""
+    """Return `figures`(sorted rows), two numbers a row; parts are sorted that fit the cache."""
     rows, n = records.shape
     if n == 0 and rows > 0:
         raise InvalidRecords(EMPTY)
@@ -80,7 +80,7 @@ def over_rows(
 
 
 def medians(ordered: FloatArray, lower: float, upper: float, midpoint: bool = False) -> FloatArray:
-    """The lower median of each sorted row, clamped; or the mean of lower and upper median."""
+    """Return the lower median of each sorted row, clamped, or the mean of lower and upper one."""
     n = ordered.shape[1]
     low = np.clip(ordered[:, (n - 1) // 2], lower, upper)
     if not midpoint:
@@ -98,7 +98,7 @@ def simulate(
     size: int | None,
     threads: int,
 ) -> FloatArray:
-    """centre + scale * noise, clamped: shape (rows,) or (rows, size). `noise`: kind, sigma."""
+    """Return centre + scale * noise, clamped, for a kind and sigma: (rows,) or (rows, size)."""
     rows, draws = centres.size, 1 if size is None else size
     seeds, kind = seeds_of(rng, names), KINDS[noise[0]]
     (lower, upper), sigma = bounds, noise[1]

@@ -1,15 +1,17 @@
-"""Joint quantiles: the chain of a data set, of all totals, and how much each of them weighs.
+"""Joint quantiles: the chains of a data set, for all totals, and the mass of each chain.
 
-The weight of a total t and ordered answers is exp(-rate * u), u the sum of |c_j - t * d_j|, c_j
-the number of records between two neighbouring answers and d_j their share; ties "spread" average
-it over all places of records in their grid points' intervals (`tests/twins/quantiles.py`).
+The weight of a total t and ordered answers is exp(-rate * u). Here u is the sum of |c_j - t * d_j|,
+c_j is the number of records between two neighbouring answers, and d_j is their share. Ties "spread"
+average the weight over all places of records in the intervals of their grid points
+(`tests/twins/quantiles.py`).
 
-What the chain of a total does not cover has u >= reach: with S_j = rank_j - q_j * t and s = n - t,
-u = sum |S_j - S_(j-1)| >= |S_j| + |s - S_j| (S_0 = 0, S_(m+1) = s), so answers outside the
-band min(0, s) - w <= S_j <= max(0, s) + w have u >= 2 * w + |s|. These outcomes, and totals
-with |s| >= reach, are the *rest*: bounded by exp(-rate * reach) times the number (or volume) of
-all answers. As |c_j - t * d_j| changes by |t - t'| * d_j at most, weights of a total are at most
-exp(rate * |t - t'|) times its neighbour's: totals far from n share a chain, and a coin decides.
+Answers that the chain of a total does not cover have u >= reach: with S_j = rank_j - q_j * t and
+s = n - t, u = sum |S_j - S_(j-1)| >= |S_j| + |s - S_j| (S_0 = 0, S_(m+1) = s), so answers outside
+the band min(0, s) - w <= S_j <= max(0, s) + w have u >= 2 * w + |s|. These answers, and totals
+with |s| >= reach, are the *rest*. It is bounded by exp(-rate * reach) times the number (or volume)
+of all answers. From a total t to t', each |c_j - t * d_j| changes by at most |t - t'| * d_j, so
+weights grow by a factor of at most exp(rate * |t - t'|): totals far from n share a chain, and a
+coin decides.
 """
 
 from __future__ import annotations
@@ -28,27 +30,30 @@ from ..kernels.bits.logexp import LN2
 from ..kernels.numbers import chain as _kernels
 from .rank import few_enough
 
-REST_NATS = 8.0  # the rest's share is about e**-8,
-MORE_NATS = 2.0  # and e**-6 at most
-APART = 256  # ranks between cells that are taken for themselves
-GUESS_NATS = 36.0  # of cells more than uniform records need
-PLAIN_NATS = 32.0  # between quantiles: then answers in one cell, or in no order, are rare
-PHASES = 4  # answers in a cell that the others count; coins make the factors of more
-MANY, ROOM = 1 << 19, 1 << 23  # cells of all phases that are few; that are not too many
-NEAR_NATS = 12.0  # how near n totals have chains of their own
-SHARED = 0.02  # of all mass, at most that of totals that share a chain
-MIN_MASS = 2.0**-900  # of a mass
-MOST_NATS = 600.0  # of a rest that stays
-UNDERFLOW, DROP = 2.0**750, 2.0**250  # of the end; a row may drop so much more
+REST_NATS = 8.0  # the share of the rest is about e**-8,
+MAX_EXCESS_NATS = 2.0  # and at most e**-6
+MAX_GAP = 256  # ranges of cells at most this many ranks apart are merged
+GUESS_NATS = 36.0  # nats of the first reach beyond what uniform records need
+# With this many nats between quantiles, answers in one cell, or in no order, are rare.
+PLAIN_NATS = 32.0
+PHASES = 4  # answers in a cell that other chains count; coins make the factors of further ones
+# Cells of all phases: up to the first number, more answers in a cell are counted; the second is
+# the maximum.
+SMALL_ROOM, MAX_ROOM = 1 << 19, 1 << 23
+NEAR_NATS = 12.0  # totals within about this many nats of n have chains of their own
+SHARED = 0.02  # largest share of all mass for totals that share a chain
+MIN_MASS = 2.0**-900  # smaller masses are raised to it
+MAX_REST_NATS = 600.0  # ln of the mass of the rest is clipped to +-600
+UNDERFLOW, DROP = 2.0**750, 2.0**250  # largest drop at the end; factor by which a row may drop more
 EMPTY = Window(NOTHING, NOTHING, 0, 0)
 
 
 class Underflow(Exception):
-    """Weights that floats of one exponent a row do not hold."""
+    """Raised when floats with one exponent per row cannot hold the weights."""
 
 
 class Weights:
-    """The weights of joint quantiles: public. `lattice`: the step of totals, None: t = n."""
+    """The weights of joint quantiles; public. `lattice` is the step of totals, None if t = n."""
 
     grid: Grid
     lattice: int | None
@@ -73,7 +78,7 @@ class Weights:
         self.log_ways: float = math.log(number) - math.log(parts)
 
     def products(self, totals: list[int]) -> tuple[IntArray, FloatArray]:
-        """Of each total the whole parts of q * t and of t * shares, and what is left of them."""
+        """Return the whole and the fractional parts of q * t and t * shares for each total t."""
         kind = np.int64 if max(totals) * self._unit < 1 << 62 else object
         exact = np.multiply.outer(np.array(totals, kind), self._units.astype(kind))
         whole, rests = np.divmod(exact, self._unit)
@@ -81,16 +86,16 @@ class Weights:
 
 
 class Node(NamedTuple):
-    """A chain of one total, and the totals that it stands for."""
+    """The total of a chain, and the totals that share this chain."""
 
     total: int
     totals: range
 
 
 class ChainTables(NamedTuple):
-    """What a chain consists of: see `kernels/numbers/chain.py`."""
+    """The tables of a chain: see `kernels/numbers/chain.py`."""
 
-    bound: float  # of its sum, in units of 2**exponent
+    bound: float  # upper bound of its sum, in units of 2**exponent
     ints: IntArray
     floats: FloatArray
     arrived: FloatArray
@@ -111,7 +116,7 @@ class Sums:
     lengths: FloatArray
     bases: AnyArray
     last: list[FloatArray]
-    whose: int
+    last_index: int
     far: list[int]
     room: int
     widest: int
@@ -133,15 +138,15 @@ class Sums:
         self._take(self.reach)
         self.extent, self.summed = (0, 0), dict[Node, tuple[float, IntArray, FloatArray]]()
         near, wide, shared, tries = math.ceil((NEAR_NATS + m / 2) / rate), 0.0, True, 0
-        while wide > 0.0 or shared:  # ends: the rest falls with `reach`, groups with `near`
+        while wide > 0.0 or shared:  # ends: the rest falls with `reach`, sharing with `near`
             self._fill_nodes(self._nodes(near))
             self._weigh()
             best = self.masses[:-1].argmax()
             nats = self.rest_nats - math.log(self.least) + REST_NATS
-            wide, tries = nats if nats > MORE_NATS else 0.0, tries + 1
+            wide, tries = nats if nats > MAX_EXCESS_NATS else 0.0, tries + 1
             shifts = self.floats[best, _kernels.SHIFT, 1:].max()
-            lost = max(shifts / DROP, 1 / self.bounds[best])
-            if lost > UNDERFLOW and (tries > 1 or not wide):
+            underflow = max(shifts / DROP, 1 / self.bounds[best])
+            if underflow > UNDERFLOW and (tries > 1 or not wide):
                 raise Underflow
             shared = self.shared > SHARED * self.bound
             if wide:
@@ -151,14 +156,14 @@ class Sums:
                 near *= 2
 
     def _take(self, reach: int) -> None:
-        """Cells of the ranks at most so far from those of the quantiles; where `dense`, of all."""
+        """Set the cells of ranks within `reach` of the quantiles' ranks; of all if `dense`."""
         reach = max(reach, self.n) if self.dense else reach
         n, weights, ranges, bases = self.n, self.weights, list[list[int]](), list[int]()
         room = 0
-        most = reach + self.step + 2  # a total in the middle of an even number is a step off
+        most = reach + self.step + 2  # the middle of an even number of totals is a step off
         for middle in weights.products([n])[0][0, : len(weights.q)].tolist():
             low, high = max(middle - most, 0), min(middle + most, n)
-            if not ranges or low > ranges[-1][1] + APART:
+            if not ranges or low > ranges[-1][1] + MAX_GAP:
                 room += ranges[-1][1] - ranges[-1][0] + 1 if ranges else 0
                 ranges.append([low, high])
             ranges[-1][1] = high
@@ -178,7 +183,7 @@ class Sums:
             at = end
 
     def _nodes(self, near: int) -> list[Node]:
-        """Of the totals with |n - t| < reach: each one near n, and more and more together."""
+        """Return the nodes of totals with |n - t| < reach: single near n, then growing groups."""
         n, step = self.n, self.step
         if not step:
             self.within: range = range(n, n + 1)
@@ -202,8 +207,8 @@ class Sums:
         return nodes
 
     def _fill_nodes(self, nodes: list[Node]) -> None:
-        """Where the chains of nodes lie, and bounds of their sums."""
-        self.last, self.whose = list[FloatArray](), -1
+        """Set the places of the nodes' chains, and upper bounds of their sums."""
+        self.last, self.last_index = list[FloatArray](), -1
         n, m, totals = self.n, len(self.weights.q), [node.total for node in nodes]
         far = [max(t - r[0], r[-1] - t) for t, r in nodes]
         whole, rests = self.weights.products(totals)
@@ -217,24 +222,24 @@ class Sums:
         self.room, self.widest = rooms.tolist()
         plain = min(totals) * self.weights.inner >= PLAIN_NATS
         wide = min(n, 3 * self.reach) + 3  # at least the widest row, whatever the nodes are
-        most = min(m, max(PHASES, MANY // (m * wide)), ROOM // (m * wide))
+        most = min(m, max(PHASES, SMALL_ROOM // (m * wide)), MAX_ROOM // (m * wide))
         self.most: int = 1 if plain else max(most, 2)
         self.slack: float = 2.0**-40 + wide * 2.0**-49
         if self.extent != (self.reach, self.most):
             self.extent, self.summed = (self.reach, self.most), {}
         new = [k for k, node in enumerate(nodes) if node not in self.summed]
         if new:
-            some, others, stays = ints[new], floats[new], len(nodes) == 1
-            bounds, *self.last = self._filled(some, others, stays)
-            self.whose = 0 if stays else -1
-            sums = zip(bounds.tolist(), some, others, strict=True)
+            new_ints, new_floats, stays = ints[new], floats[new], len(nodes) == 1
+            bounds, *self.last = self._filled(new_ints, new_floats, stays)
+            self.last_index = 0 if stays else -1
+            sums = zip(bounds.tolist(), new_ints, new_floats, strict=True)
             self.summed.update(zip([nodes[k] for k in new], sums, strict=True))
         known = zip(*[self.summed[node] for node in nodes], strict=True)
         self.bounds, self.ints, self.floats = map(np.array, known)
         self.exponents: AnyArray = self.ints[:, 3, m]
 
     def _filled(self, ints: IntArray, floats: FloatArray, stays: bool) -> tuple[FloatArray, ...]:
-        """The bounds of the sums of some chains, and B, phases and A of the last one."""
+        """Return bounds of the sums of some chains, and B, phases and A of the last one."""
         bounds, room = np.empty(len(ints)), self.room if stays else 2 * self.widest
         arrived, sums = np.empty(room), np.empty(room)
         phases = np.empty(room * (self.most + 2) if self.most > 1 else 0)
@@ -247,13 +252,13 @@ class Sums:
 
     def rows(self, k: int) -> ChainTables:
         ints, floats = self.ints[k], self.floats[k]
-        if k != self.whose:
-            self.whose, self.last = k, list[FloatArray]()  # their memory serves again
+        if k != self.last_index:
+            self.last_index, self.last = k, list[FloatArray]()  # frees the old tables first
             _, *self.last = self._filled(ints[None], floats[None], True)
         return ChainTables(float(self.bounds[k]), ints, floats, *self.last)
 
     def _weigh(self) -> None:
-        """Masses in units of 2**unit: at least the sums of nodes' totals, and the rest."""
+        """Set upper bounds of the masses of all nodes and of the rest, in units of 2**unit."""
         bounds, exponents = np.frexp(self.bounds)
         exponents = exponents.astype(np.int64) + self.exponents
         nats = self.rate * np.array(self.far)
@@ -269,11 +274,11 @@ class Sums:
             for x, k in zip(scaled, numbers, strict=True)
         ]
         self.shared: float = sum(x for x, k in zip(masses, numbers, strict=True) if k > 1)
-        masses.append(math.exp(min(max(self.rest_nats + 2.0**-20, -MOST_NATS), MOST_NATS)))
+        masses.append(math.exp(min(max(self.rest_nats + 2.0**-20, -MAX_REST_NATS), MAX_REST_NATS)))
         self._add(masses)
 
     def _rest(self) -> float:
-        """At least ln of the mass of the rest, of so many slots of totals."""
+        """Return an upper bound of ln of the mass of the rest, over all slots of totals."""
         self.slots: int = len(self.within) + (4 if self.step else 0)
         return self.weights.log_ways + math.log(self.slots) - self.rate * self.reach
 

@@ -1,9 +1,9 @@
 """Joint quantiles: exact draws from the chain of a data set, and from its rest.
 
-A node of the chain is drawn by mass, then a way backward through its rows, as
-`kernels/numbers/chain.py` has them: each answer's rank, and where in its cell it lies. What bounds
-leave open is decided by the exact twin, from the same words. All else is rejection: of ways whose
-coins refuse, of totals that share a chain, of the rest.
+A draw picks a node of the chain by its mass, then a path backward through its rows
+(`kernels/numbers/chain.py`): the rank of each answer, and its place in its cell. The exact twin
+decides what bounds leave open, from the same words. All else is rejection: of paths that coins
+refuse, of totals that share a chain, of the rest.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from ..reference import exact, exact_chain
 from ..reference.exact import NextWord
 from .quantile_chains import MIN_MASS, ChainTables, Sums
 
-CROWDED = 2.0  # twice the nats of coins, at least, where atoms are few
-PILOT = 32  # draws, of which one passes if these are not that many
+# m**2 / n below which outputs do not crowd: at least twice the nats of coins where atoms are few
+CROWDED = 2.0
+PILOT = 32  # test draws: if all are refused, outputs crowd
 
 
 class Chain(Sums):
@@ -31,7 +32,7 @@ class Chain(Sums):
 
     @property
     def together(self) -> int:
-        """How many attempts of a release to make at once."""
+        """The number of attempts that a release makes at once."""
         return 256 if self.dense else 1
 
     @property
@@ -41,18 +42,18 @@ class Chain(Sums):
             return False
         best, count = self.masses[:-1].argmax(), 2 * (5 * self.dense // 2) + 4
         words = np.empty((PILOT, count), np.uint64)
-        known = np.zeros(2, np.uint64)  # words that are always the same: they only choose an engine
+        known = np.zeros(2, np.uint64)  # constant words: they only choose the kind of chain
         _kernels.chain_words(known, np.arange(PILOT), 0, count, words.reshape(-1))
         return not (self._paths(int(best), words)[2] == _kernels.DONE).any()
 
     def attempt(
-        self, words: WordArray, more: Callable[[int], NextWord]
+        self, words: WordArray, supply: Callable[[int], NextWord]
     ) -> tuple[IntArray, AnyArray]:
-        """Answers and totals of draws from their words; which of them are refused.
+        """Return answers and totals of draws from their words, and the indices of refused draws.
 
-        `more(d)` gives draw d further words: one supply, so that no coin has those of another.
+        `supply(d)` gives further words of draw d. It is cached: no two coins share words.
         """
-        more = cache(more)
+        supply = cache(supply)
         size, m = words.shape[0], len(self.weights.q)
         out, refused = np.zeros((size, m + 1), np.int64), np.zeros(size, np.bool_)
         r = (words[:, 0] >> np.uint64(11)).astype(np.float64) * (self.bound * 2.0**-53)
@@ -61,31 +62,33 @@ class Chain(Sums):
         near = (np.abs(self.ends[:, None] - r).min(0) < margin) | (at >= self.ends.size)
         for d in near.nonzero()[0].tolist():
             ways = [(Fraction(x), Fraction(0)) for x in self.masses.tolist()]
-            chosen = exact_chain.pick(int(words[d, 0]), more(d), Fraction(self.bound), ways)
+            chosen = exact_chain.pick(int(words[d, 0]), supply(d), Fraction(self.bound), ways)
             at[d] = -1 if chosen is None else chosen
         refused[at < 0] = True
         for k in sorted({*at.tolist()} - {-1}):
-            which = (at == k).nonzero()[0]
+            draw_index = (at == k).nonzero()[0]
             if k == len(self.nodes):
-                for d in which.tolist():
-                    answer = self._from_rest(more(d))
+                for d in draw_index.tolist():
+                    answer = self._from_rest(supply(d))
                     refused[d] = answer is None
                     out[d] = answer or 0
             else:
-                out[which], refused[which] = self._from_node(k, words[which, 1:], which, more)
+                out[draw_index], refused[draw_index] = self._from_node(
+                    k, words[draw_index, 1:], draw_index, supply
+                )
         return out, refused.nonzero()[0]
 
     def _from_node(
-        self, k: int, words: WordArray, which: IntArray, more: Callable[[int], NextWord]
+        self, k: int, words: WordArray, draw_index: IntArray, supply: Callable[[int], NextWord]
     ) -> tuple[IntArray, AnyArray]:
-        """The same of draws from one node."""
-        node, size, m = self.nodes[k], which.size, len(self.weights.q)
+        """Return answers and totals of draws from one node, and a mask of the refused ones."""
+        node, size, m = self.nodes[k], draw_index.size, len(self.weights.q)
         out, ranks, states, rows = self._paths(k, words)
         for d in (states == _kernels.OPEN).nonzero()[0].tolist():
-            some, again = words[d].tolist(), more(int(which[d]))
+            draw_words, next_word = words[d].tolist(), supply(int(draw_index[d]))
             twin = self.exact_rows(node.total, rows)
-            path = exact_chain.walk(twin, Fraction(rows.bound), some[: 3 * m + 1], again)
-            points = path and exact_chain.put(twin, path, some[3 * m + 1 :], again)
+            path = exact_chain.walk(twin, Fraction(rows.bound), draw_words[: 3 * m + 1], next_word)
+            points = path and exact_chain.put(twin, path, draw_words[3 * m + 1 :], next_word)
             states[d] = _kernels.DONE if points else _kernels.AGAIN
             if path and points:
                 out[d], ranks[d] = points, [rank for rank, _ in path]
@@ -95,18 +98,18 @@ class Chain(Sums):
             scale = Fraction(2) ** (self.unit - int(rows.ints[3, m])) * Fraction(self.masses[k])
             scale /= len(node.totals) * Fraction(rows.bound)
             for d in (states == _kernels.DONE).nonzero()[0].tolist():
-                again = more(int(which[d]))
-                t = node.totals[exact.draw_below(len(node.totals), again)]
-                apart = self._distance(ranks[d].tolist(), t)
-                apart -= self._distance(ranks[d].tolist(), node.total)
-                way = [(Fraction(1), self.weights.rate * apart)]
-                if exact_chain.pick(again(), again, scale, way) is None:
+                next_word = supply(int(draw_index[d]))
+                t = node.totals[exact.draw_below(len(node.totals), next_word)]
+                difference = self._distance(ranks[d].tolist(), t)
+                difference -= self._distance(ranks[d].tolist(), node.total)
+                way = [(Fraction(1), self.weights.rate * difference)]
+                if exact_chain.pick(next_word(), next_word, scale, way) is None:
                     states[d] = _kernels.AGAIN
                 answers[d, m] = t
         return answers, states != _kernels.DONE
 
     def _paths(self, k: int, words: WordArray) -> tuple[IntArray, IntArray, IntArray, ChainTables]:
-        """Grid indices, ranks and states of draws from one node, and its chain."""
+        """Return grid indices, ranks and states of draws from one node, and its chain."""
         rows, size, m = self.rows(k), len(words), len(self.weights.q)
         out, ranks = np.zeros((size, m), np.int64), np.zeros((size, m), np.int64)
         states, words = np.zeros(size, np.int64), np.ascontiguousarray(words)
@@ -119,22 +122,22 @@ class Chain(Sums):
         return out, ranks, states, rows
 
     def _distance(self, ranks: list[int], total: int) -> Fraction:
-        """The sum of |c_j - t * d_j| of answers with so many records below them."""
+        """Return the sum of |c_j - t * d_j| for answers with these numbers of records below."""
         counts = [b - a for a, b in pairwise([0, *ranks, self.n])]
         shares = self.weights.shares
         return sum((abs(c - total * d) for c, d in zip(counts, shares, strict=True)), Fraction(0))
 
-    def _from_rest(self, more: NextWord) -> list[int] | None:
-        """Answers and a total that no chain covers; None: refused."""
+    def _from_rest(self, next_word: NextWord) -> list[int] | None:
+        """Return answers and a total that no chain covers, or None if they are refused."""
         statistic, m = self.weights, len(self.weights.q)
         size, grid = statistic.grid.size, statistic.grid
-        slot, scale = exact.draw_below(self.slots, more), Fraction(1)
+        slot, scale = exact.draw_below(self.slots, next_word), Fraction(1)
         if slot < len(self.within):
             total = self.within[slot]
         else:  # x is 0, 1, 2 ... with probability 1/2, 1/4, 1/8 ...
-            word, x = more(), 64
+            word, x = next_word(), 64
             while not word:
-                word, x = more(), x + 64
+                word, x = next_word(), x + 64
             x -= word.bit_length()
             scale = Fraction(2) ** x
             ahead = (x + 1) * self.step
@@ -142,12 +145,12 @@ class Chain(Sums):
             if total < 0:
                 return None
         answers, ranks = list[int](), list[int]()
-        for _, of_one in groupby(self.uniform(m, size, more)):
+        for _, of_one in groupby(self.uniform(m, size, next_word)):
             point = [*of_one]
             below = self.source.below(grid, point[0])
             inside = 0 if statistic.left else self.source.below(grid, point[0] + 1) - below
             answers += point
-            ranks += [below + x for x in multiset(len(point), inside + 1, more)]
+            ranks += [below + x for x in multiset(len(point), inside + 1, next_word)]
         for k, node in enumerate(self.nodes):
             lo, hi = self.ints[k, :2, :m]
             if total in node.totals and bool(((lo <= ranks) & (ranks <= hi)).all()):
@@ -155,16 +158,17 @@ class Chain(Sums):
         volume = self.slots * statistic.ways * scale
         bound = Fraction(self.masses[-1]) * Fraction(2) ** self.unit / volume
         way = [(self.atoms_coin, statistic.rate * self._distance(ranks, total) + self.log_unit)]
-        return None if exact_chain.pick(more(), more, bound, way) is None else [*answers, total]
+        passes = exact_chain.pick(next_word(), next_word, bound, way) is not None
+        return [*answers, total] if passes else None
 
-    def uniform(self, m: int, size: int, more: NextWord) -> list[int]:
-        """m ordered answers, as all are likely without a weight."""
+    def uniform(self, m: int, size: int, next_word: NextWord) -> list[int]:
+        """Return m ordered answers from their law without weights."""
         if self.weights.left:
-            return multiset(m, size, more)
-        return sorted(exact.draw_below(size, more) for _ in range(m))
+            return multiset(m, size, next_word)
+        return sorted(exact.draw_below(size, next_word) for _ in range(m))
 
     def _usual(self, records: int) -> int:
-        """How many answers an atom of so many records has where many are usual, at least 1."""
+        """Return the usual number of answers in an atom of this many records, at least 1."""
         return max(1, records * self.dense // max(self.n, 1))
 
     @cached_property
@@ -175,7 +179,7 @@ class Chain(Sums):
 
     @cached_property
     def atoms_coin(self) -> Fraction:
-        """What the coins of the chain's draws multiply all weights by: the rest's, too.
+        """The factor by which coins of the chain's draws multiply all weights, also the rest's.
 
         E! / (E + k)! is at most (E + u)**-k over the product of (E + i) / (E + u), i < u.
         """
@@ -210,10 +214,10 @@ class Chain(Sums):
         )  # fmt: skip
 
 
-def multiset(k: int, size: int, more: NextWord) -> list[int]:
-    """k of `size` numbers in order, each multiset as likely (k unequal ones of size + k - 1)."""
+def multiset(k: int, size: int, next_word: NextWord) -> list[int]:
+    """Return k of `size` numbers, sorted, by a uniform multiset (k distinct of size + k - 1)."""
     chosen = list[int]()
     for top in range(size, size + k):
-        x = exact.draw_below(top, more)
+        x = exact.draw_below(top, next_word)
         chosen.append(top - 1 if x in chosen else x)
     return [x - at for at, x in enumerate(sorted(chosen))]

@@ -13,30 +13,30 @@ from ..kernels.numbers import few_chains as kernel
 from .quantile_chains import ChainTables, Node, Weights
 from .quantile_draws import Chain
 
-MAX_RECORDS = 127  # records: a chain takes the square of their number
-CROWD = 4  # answers that are few for any number of records: coins in atoms seldom refuse them
-GUESS_NATS = 16.0  # of reach, more than uniform records need
-GROWS_NATS = 120.0  # of reach, at most, before other chains take over
+MAX_RECORDS = 127  # a chain's work grows with the square of the number of records
+CROWD = 4  # up to this many answers, coins in atoms seldom refuse, for any number of records
+GUESS_NATS = 16.0  # nats of the first reach beyond what uniform records need
+GROWS_NATS = 120.0  # nats by which the reach may grow before other chains take over
 
 
 class Tables(NamedTuple):
-    """What chains of at most so many records need; public."""
+    """Tables for chains of up to some number of records; public."""
 
     line: IntArray
     weights: FloatArray
     wholes: IntArray
-    numbers: int  # of scratch
-    floats: int
+    numbers: int  # of integers of scratch
+    floats: int  # of floats of scratch
     rows: int  # floats of one chain and of masses
 
 
 def fewest(m: int) -> int:
-    """How many records so many answers take at least, so that few lie in one atom."""
+    """Return the fewest records for m answers, so that few answers lie in one atom."""
     return 0 if m <= CROWD else m * m
 
 
 def tables(weights: Weights, most: int) -> Tables:
-    """For up to `most` records, and for each number of them the same whatever `most` is."""
+    """Return tables for up to `most` records; draws from n records do not depend on `most`."""
     rate, m, step = float(weights.rate), len(weights.q), weights.lattice
     ranks, wide, parts = most + 1, m + 1, max(m, 2) + 2
     reaches = [_reach(weights, (1 << bits) - 1) for bits in range(most.bit_length() + 1)]
@@ -59,14 +59,14 @@ def tables(weights: Weights, most: int) -> Tables:
 
 
 def _reach(weights: Weights, most: int) -> int:
-    """How far ranks and totals of up to so many records matter, as a first guess."""
+    """Return a first guess of how far ranks and totals matter, for up to `most` records."""
     rate, m, step = float(weights.rate), len(weights.q), weights.lattice or 0
     wide = 1.1 * max(m * math.log1p(most * rate / 2) - math.lgamma(m + 1), 0.0) + GUESS_NATS
     return max(math.ceil(wide / rate), step // 2 + 1)
 
 
 class FewChain(Chain):
-    """Draws of one data set of few records; where weights underflow it does not fit."""
+    """Draws of one data set of few records; `fits` is False if weights underflow."""
 
     def __init__(self, weights: Weights, source: RecordSource, known: Tables) -> None:
         points = np.repeat(*source.counts(weights.grid))
@@ -77,7 +77,7 @@ class FewChain(Chain):
         self.slack, self._work = kernel.SLACK, np.empty(known.floats)
         self._state = np.empty(kernel.HEAD + totals, np.int64)
         cells, masses = np.empty((n + 1, 4), np.int64), np.empty(totals + 1)
-        some = kernel.few_chains(
+        count = kernel.few_chains(
             points, weights.grid.size, known.line, rate, weights.log_ways, known.weights,
             cells.reshape(-1), self._state, self._work, masses,
         )  # fmt: skip
@@ -87,12 +87,12 @@ class FewChain(Chain):
         )
         self.fits: bool = fits == 1
         by = step or 1
-        self.within = range(at * by, (at + some) * by, by)
+        self.within = range(at * by, (at + count) * by, by)
         self.nodes = [Node(t, range(t, t + by, by)) for t in self.within]
-        self.slots: int = some + (4 if step else 0)
-        self.ints = np.zeros((some, 5, m + 1), np.int64)
+        self.slots: int = count + (4 if step else 0)
+        self.ints = np.zeros((count, 5, m + 1), np.int64)
         self.ints[:, 1, :m] = n
-        self._add(masses[: some + 1].tolist())
+        self._add(masses[: count + 1].tolist())
 
     def rows(self, k: int) -> ChainTables:
         m, n, known = len(self.weights.q), self.n, self._tables

@@ -1,6 +1,6 @@
 """The line of joint quantiles: sites, which are runs of grid points and points with records.
 
-Slots are the ranks of each site; ties "left" have runs only, which end at their records.
+The slots of a site are its ranks. With ties "left" all sites are runs, which end at their records.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ class Line(NamedTuple):
     points: IntArray
     below: IntArray
     records: IntArray
-    first: IntArray  # slot of each site, and their number
+    first: IntArray  # first slot of each site, then the number of slots
     rank: IntArray  # of each slot
     left: bool
 
     def log_factor(self, k: int) -> FloatArray:
-        """ln of what the k-th answer in a site multiplies by, of each slot."""
+        """Return ln of the factor of the k-th answer in a site, for each slot."""
         points = self.points.astype(np.float64)
         if self.left:
             factors = _log((points + (k - 1)) / k)
@@ -36,7 +36,7 @@ class Line(NamedTuple):
         return np.repeat(factors, np.diff(self.first))
 
     def cut(self, places: IntArray, size: int) -> Line:
-        """The same with runs that start at these grid points, too, of so many points."""
+        """Return the line with runs that also start at `places`, on a grid of `size` points."""
         start = np.union1d(self.start, places[(places > 0) & (places < size)])
         site = np.searchsorted(self.start, start, "right") - 1
         points, records = np.diff(np.append(start, size)), self.records[site]
@@ -45,7 +45,7 @@ class Line(NamedTuple):
         return Line(start, points, self.below[site], records, first, rank, self.left)
 
     def mirrored(self, n: int) -> Line:
-        """From right to left; ranks are counted from there."""
+        """Return the line from right to left, with ranks counted from the right."""
         first = self.first[-1] - self.first[::-1]
         below = n - self.below - self.records
         start, points, below, records = (
@@ -55,7 +55,7 @@ class Line(NamedTuple):
 
 
 def line_of(points: IntArray, records: IntArray, size: int, left: bool) -> Line:
-    """All sites of a grid, of its points that hold records."""
+    """Return all sites of a grid, given its points that hold records."""
     ends = np.concatenate([[0], np.cumsum(records)])
     starts, stops = np.append(0, points + 1), np.append(points, size)
     if left:  # a run ends with the point whose records bound it
@@ -66,15 +66,15 @@ def line_of(points: IntArray, records: IntArray, size: int, left: bool) -> Line:
         below, number = np.empty_like(gap), np.zeros_like(gap)
         start[::2], start[1::2], gap[::2] = starts, points, stops - starts
         below[::2], below[1::2], number[1::2] = ends, ends[:-1], records
-    some = gap > 0
-    start, gap, below, number = start[some], gap[some], below[some], number[some]
+    filled = gap > 0
+    start, gap, below, number = start[filled], gap[filled], below[filled], number[filled]
     first = np.concatenate([[0], np.cumsum(number + 1)])
     rank = np.arange(first[-1]) + np.repeat(below - first[:-1], number + 1)
     return Line(start, gap, below, number, first, rank, left)
 
 
 def log_sum(logs: FloatArray) -> FloatArray:
-    """ln of the sums of exp(logs) over the first axis."""
+    """Return ln of the sums of exp(logs) over the first axis."""
     top: FloatArray = logs.max(axis=0)
     if len(logs) == 1:
         return top

@@ -1,8 +1,8 @@
-"""Several quantiles by recursion: the middle one, then those on its sides, of the records there.
+"""Several quantiles by recursion: the middle one, then those on either side from the records there.
 
 After Kaplan, Schnapp and Stemmer (2022), with draws of weak quantiles (`_numbers/distance.py`) as
-single steps. Records that lie on one point could not be parted by an answer that lies there too.
-So each point is `parts` finer ones, a record takes any of its point's, uniformly and on its own,
+single steps. An answer at a point could not separate the records at that point. So each point is
+split into `parts` finer ones, each record takes one of its point's, uniformly and independently,
 and an answer on the finer grid is rounded down.
 """
 
@@ -24,27 +24,27 @@ from . import distance
 from .cells import WordDraw
 from .rank import RankStatistic, few_enough
 
-MOST_POINTS = 1 << 52  # of the finer grid, as many as cells may have
-MOST_PARTS = 1 << 20
-DENOMINATOR = 10**9  # of a quantile among some of the records
+MAX_POINTS = 1 << 52  # points of the finer grid: cells may have as many
+MAX_PARTS = 1 << 20
+DENOMINATOR = 10**9  # largest denominator of a quantile among some of the records
 MIN_SHARE = Fraction(1, DENOMINATOR)
-BUFFER = 64  # words
-Fill = Callable[[int], WordArray]  # so many fresh words
+BUFFER = 64  # words fetched at a time
+Fill = Callable[[int], WordArray]  # returns this many fresh words
 
 
 class QuantileTree:
-    """The recursion for quantiles q, each of whose draws has this epsilon, under add-remove."""
+    """The recursion for quantiles q under add-remove; each draw has this epsilon."""
 
     grid: Grid
     m: int
 
     def __init__(self, q: tuple[Fraction, ...], epsilon: Fraction, grid: Grid) -> None:
         self.grid, self.m = grid, len(q)
-        self.parts: int = min(1 << (MOST_POINTS // grid.size).bit_length() - 1, MOST_PARTS)
+        self.parts: int = min(1 << (MAX_POINTS // grid.size).bit_length() - 1, MAX_PARTS)
         self._forms: dict[int, tuple[distance.QuantileForms, Fraction]] = {}
 
         def add(first: int, last: int, low: Fraction, high: Fraction) -> None:
-            """Quantiles first..last - 1 of records between these shares of all."""
+            """Add quantiles first..last - 1, of the records between these shares of all."""
             if first < last:
                 j = (first + last) // 2
                 share = ((q[j] - low) / (high - low)).limit_denominator(DENOMINATOR)
@@ -67,7 +67,7 @@ class QuantileTree:
         size: int,
         threads: int = 1,  # noqa: ARG002  # draws go through Python
     ) -> IntArray:
-        """`size` rows of m, from the stream that `seeds` name: draw j from substream j."""
+        """Return `size` rows of m, from the stream that `seeds` name: row j from substream j."""
         points, stream = self._points(source), stream_of(seeds, 0)
         rows = [self.draw(points, _substream(stream, j)) for j in range(size)]
         return np.array(rows, np.int64).reshape(size, self.m)
@@ -77,14 +77,14 @@ class QuantileTree:
         return np.repeat(*source.counts(self.grid))
 
     def draw(self, points: IntArray, fill: Fill) -> IntArray:
-        """A row from sorted grid indices and fresh words."""
+        """Return a row of answers from sorted grid indices and fresh words."""
         places = fill(points.size) & np.uint64(self.parts - 1)
         fine = np.sort(points * self.parts + places.view(np.int64))
         answers = np.empty(self.m, np.int64)
         words = chain.from_iterable(fill(BUFFER).tolist() for _ in count()).__next__
 
         def answer(first: int, last: int, low: int, high: int, records: IntArray) -> None:
-            """Quantiles first..last - 1 of these records, at points from low to high."""
+            """Draw quantiles first..last - 1 of these records, at points from low to high."""
             if first < last:
                 j = (first + last) // 2
                 at = low

@@ -1,10 +1,10 @@
 """Joint quantiles: releases and simulations, by rejection, which ends whatever the records are.
 
-A data set is drawn from by its chain of ranks (`quantile_draws.py`), of few records by one kernel
-(`quantile_few.py`). Where atoms would refuse nearly all attempts, or weights underflow, the chain
-of its sites takes over (`quantile_sites.py`). All give an answer that is not refused exactly its
-law, so that any number of refusals, and who draws next, changes none: it is a function of the
-records as a multiset, and of the words.
+Draws come from a data set's chain of ranks (`quantile_draws.py`), or for few records from one
+kernel (`quantile_few.py`). If atoms would refuse nearly all attempts, or weights underflow, the
+chain of sites takes over (`quantile_sites.py`). Each of them gives accepted answers exactly their
+law, so neither the number of refusals nor the chain that draws next changes it. An answer is a
+function of the records as a multiset, and of the words.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .quantile_sites import MAX_REFUSALS as MAX_SITE_REFUSALS
 from .quantile_sites import SiteChain
 
 MAX_ATTEMPTS = 1024  # attempts of a chain of ranks before that of sites takes over
-CROWD = 4  # answers a point from which on they crowd where ties are "left"
+CROWD = 4  # with ties "left", more answers per point than this crowd
 
 
 class QuantilesStatistic(Weights):
@@ -34,7 +34,7 @@ class QuantilesStatistic(Weights):
 
     Weight exp(-rate * sum_j |c_j - t * d_j|). Draws depend on the records as a multiset of grid
     indices, the key, the stream and the size only: attempt r of draw j takes `words` words of
-    substream j of the row's stream, from the r-th `words` on.
+    substream j of the row's stream, from word r * words on.
     """
 
     @cached_property
@@ -48,7 +48,7 @@ class QuantilesStatistic(Weights):
     def release(self, source: RecordSource) -> IntArray:
         chain, tried = self.chain(source), 0
         while True:
-            attempts = chain.together  # of which the first one that passes
+            attempts = chain.together  # the first that passes is the answer
             words = os_words(self.words * attempts).reshape(attempts, -1)
             out, refused = chain.attempt(words, lambda _: os_word)
             if refused.size < attempts:
@@ -72,14 +72,14 @@ class QuantilesStatistic(Weights):
         return SiteChain(self, source) if chain.crowded else chain
 
     def tables(self, most: int) -> Tables:
-        """Of chains of up to so many records, and some more."""
+        """Return tables for chains of up to `most` records, or of some more."""
         most = max((1 << most.bit_length()) - 1, 15)
         if most not in self._tables:
             self._tables[most] = quantile_few.tables(self, most)
         return self._tables[most]
 
     def after(self, chain: Chain, tried: int) -> Chain:
-        """What to go on with after so many refused attempts."""
+        """Return the chain to go on with after `tried` refused attempts."""
         if isinstance(chain, SiteChain):
             few = tried < chain.tried + MAX_SITE_REFUSALS or chain.most == len(self.q)
             return chain if few else SiteChain(self, chain.source, tried, 2 * chain.most)
@@ -93,7 +93,7 @@ class QuantilesStatistic(Weights):
         size: int,
         threads: int = 1,  # noqa: ARG002  # draws of one chain take microseconds
     ) -> IntArray:
-        """`size` times m grid indices and the total, from the stream that `seeds` name."""
+        """Return `size` rows of m grid indices and the total, from the stream that `seeds` name."""
         return self.draws(self.chain(source), stream_of(seeds, 0), size)
 
     def draws(self, chain: Chain, stream: WordArray, size: int) -> IntArray:
@@ -104,10 +104,10 @@ class QuantilesStatistic(Weights):
             first = np.uint64(attempt * self.words)
             _kernels.chain_words(stream, waiting, first, self.words, words.reshape(-1))
 
-            def more(d: int, left: IntArray = waiting, number: int = attempt) -> NextWord:
+            def supply(d: int, left: IntArray = waiting, number: int = attempt) -> NextWord:
                 return Spare(stream, int(left[d]) + (1 << 31), number << 20)
 
-            out[waiting], refused = chain.attempt(words, more)
+            out[waiting], refused = chain.attempt(words, supply)
             waiting, attempt = waiting[refused], attempt + 1
             chain = self.after(chain, attempt) if waiting.size else chain
         return out

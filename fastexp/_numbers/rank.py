@@ -1,9 +1,9 @@
-"""From records to cells by rank distance, of the ranks that matter; and the way back.
+"""From records to cells by rank distance, of the ranks that matter; and from points to distances.
 
 A statistic knows its form for n records (`_numbers/distance.py`), the rate of its weight and the
-grid. The cells beyond the window carry a lower bound of their distance; a draw that falls on
-one of them (in at most 2 of 10**7, where some point of the window is as near as can be)
-counts records to know its own (`RankShape.distance`).
+grid. The cells outside the window have a lower bound of their distance. A draw that falls on one
+of them counts records to find its distance (`RankShape.distance`); these are at most 2 of 10**7
+draws, if some point of the window has the least possible distance.
 """
 
 from __future__ import annotations
@@ -30,24 +30,26 @@ from ..kernels.groups.segment_draws import OPEN, WORDS
 from ..kernels.groups.segment_ranks import NUMBERS
 from ..kernels.numbers.cell_base import base_fill
 from ..kernels.numbers.grid_points import new_scale, new_unit
+from ..reference.exact import NextWord
 from ..reference.exact_groups import STRIDE, group_draw, long_weight
 from . import distance as _distance
 from .cells import Cells, ExactCoins
 from .distance import Forms, RanksThatMatter
 from .distance_statistic import DistanceStatistic, utilities
 from .few_cells import FewCells
-from .few_records import INT64, Few, More, exact_draw, listed_cells
+from .few_records import INT64, Few, exact_draw, listed_cells
 from .rank_cells import cells_of
-from .weights import MAX_TABLE as MOST_WEIGHTS
+from .weights import MAX_TABLE as MAX_WEIGHTS
 from .weights import size_of, table
 
-MOST_RECORDS = 1 << 32  # the range of forms
-FEWEST, MOST = 1 << 14, 1 << 22  # ranks that matter: of fewer, cells are no more than 1 MB
+MAX_RECORDS = 1 << 32  # forms are for fewer records
+MIN_LONG_RANKS = 1 << 14  # the cells of fewer ranks that matter are no more than 1 MB
+MAX_LONG_RANKS = 1 << 22
 INCOMPLETE = "the window lacks ranks that matter: please report this"
 
 
 class RankStatistic(DistanceStatistic):
-    """A statistic by rank distance: also its forms, and how many bits of weight matter."""
+    """A statistic by rank distance, with its forms and the number of bits of weight that matter."""
 
     form: Forms
     bits: int
@@ -65,7 +67,7 @@ class RankStatistic(DistanceStatistic):
         self.form, self.bits = form, bits
         nats = (bits + grid.size.bit_length()) * math.log(2)
         growth = self.weighting.rate_nats * float(_distance.slope(form(1 << 20)))
-        self.reach: int = math.ceil(min(nats / growth, float(MOST_RECORDS))) + 2
+        self.reach: int = math.ceil(min(nats / growth, float(MAX_RECORDS))) + 2
 
     def of_few(self, weights: WordArray) -> Few:
         plain = self.width == 0 and self.near is None
@@ -78,14 +80,15 @@ class RankStatistic(DistanceStatistic):
         if type(source) is Unsorted and self.width == 0 and self.near is None:
             n = source.total()
             ranks, rate = self.ranks_that_matter(n), self.weighting.rate
-            if FEWEST <= ranks.high - ranks.low <= MOST and self.few(n, None) is None:
+            is_long = MIN_LONG_RANKS <= ranks.high - ranks.low <= MAX_LONG_RANKS
+            if is_long and self.few(n, None) is None:
                 farthest = _distance.farthest(ranks.form, n) // STRIDE
-                if size_of(rate * STRIDE, farthest) <= MOST_WEIGHTS:
+                if size_of(rate * STRIDE, farthest) <= MAX_WEIGHTS:
                     return release_long(self.grid, rate, source, ranks)
         return super().release(source)
 
     def header(self, n: int) -> IntArray:
-        """Ranks that matter, and the form; of a grid of points with a width all ranks do."""
+        """The ranks that matter, and the form; on a grid of points with a width all ranks do."""
         form, low, high = self.ranks_that_matter(n)
         if self.near is not None:
             low, high = 0, n - 1
@@ -99,14 +102,14 @@ class RankStatistic(DistanceStatistic):
         if n == 0:
             return RanksThatMatter(form, 0, -1)
         _, _, s, gate, _, _, _, _, _, t, other, *_ = form.tolist()
-        # The gaps where a side's distance begins: the least one is there, or next to them.
+        # The gaps where each side's distance begins: the least distance is there or next to them.
         left, right = min(max(n - -(-other // t), 0), n), min(max(-(-gate // s), 0), n)
         low = min(max(min(left, right - 1) - self.reach, 0), n - 1)
         high = max(min(max(left + 1, right) + self.reach, n) - 1, low)
         return RanksThatMatter(form, low, high)
 
     def shape(self, source: RecordSource) -> RankShape:
-        """Cells for draws, from the window of ranks that matter."""
+        """Return cells for draws, from the window of ranks that matter."""
         n = source.total()
         if self.near is not None:  # a cell for each point
             start, count, distance = self.cells(source)
@@ -114,7 +117,7 @@ class RankStatistic(DistanceStatistic):
             return RankShape(self, source, n, self.form_of(n), cells, self.weighting)
         form, low, high = self.ranks_that_matter(n)
         window = source.window(self.grid, low, high)
-        # The best points are then in exact cells, as nearly all draws are: a release ends.
+        # So the best points, and nearly all draws, are in exact cells: a release ends.
         inside = window.below <= low and high < window.below + int(window.records.sum())
         if n and not (inside and bool((window.records > 0).all())):
             raise FastexpError(INCOMPLETE)
@@ -142,11 +145,11 @@ class RankStatistic(DistanceStatistic):
         return RankStatistic(self.form, rate, self.grid, self.width, self.near, self.bits)
 
 
-@lru_cache(maxsize=64)  # public: of parameters alone, which recur; it takes three releases' time
+@lru_cache(maxsize=64)  # public: of parameters that recur; making it takes as long as 3 releases
 def unlisted_statistic(form: Forms, rate: tuple[int, int], grid: Grid, width: int) -> RankStatistic:
-    """The statistic of a grid without a list of points, with the tables that few records need.
+    """Return the statistic of a grid without a list of points, with its tables for few records.
 
-    The rate is two integers: they are looked up in a tenth of the time of a fraction.
+    The rate is two integers: the cache finds them in a tenth of the time of a fraction.
     """
     return RankStatistic(form, Fraction(*rate), grid, width)
 
@@ -173,23 +176,25 @@ class FewRecords(Few):
         ))  # fmt: skip
 
     def _line_of(self, n: int) -> IntArray:
-        """A form without records, and what each of n records adds to it."""
+        """Return a form without records, and what each of n records adds to it."""
         form = self._statistic.form
         if not form.linear:
             return public_line(form, n)
         return self._line if n > 0 else constant(form(n))
 
-    def _exactly(self, values: AnyArray, indices: bool, words: WordArray, more: More) -> int:
+    def _exactly(
+        self, values: AnyArray, indices: bool, words: WordArray, next_word: NextWord
+    ) -> int:
         points = values if indices else self._grid.index(values)
         ranks, rate = self._statistic.ranks_that_matter(values.size), self._statistic.weighting.rate
-        return exact_draw(points, ranks, self._grid.size, rate, words, more)
+        return exact_draw(points, ranks, self._grid.size, rate, words, next_word)
 
 
 def release_long(grid: Grid, rate: Fraction, source: Unsorted, ranks: RanksThatMatter) -> int:
-    """A release where many ranks matter: their points take the place of the records.
+    """Release where many ranks matter: their grid indices take the place of the records.
 
-    Cells of all of them would take ten times the memory. At epsilon = 1e-4 some 900,000 ranks on
-    each side matter. What bounds leave open, in some 1e-7 of the releases, lists the cells.
+    Cells of all of them would take ten times the memory. At epsilon = 1e-4 about 900,000 ranks on
+    each side matter. A release that bounds leave open, about 1 in 10**7, lists the cells.
     """
     n, (form, low, high) = source.total(), ranks
     middle = source.middle(grid, low, high)
@@ -210,17 +215,17 @@ def release_long(grid: Grid, rate: Fraction, source: Unsorted, ranks: RanksThatM
     if index != OPEN:
         return index
 
-    def true(point: int) -> int:
+    def true_distance(point: int) -> int:
         under, upto = source.below(grid, point), source.below(grid, point + 1)
         return int(_distance.distance(form, under, upto - under, n - upto))
 
     cells = listed_cells(Window(*runs(points), below, n), form, grid.size)
-    return group_draw(cells, rate, words.tolist(), os_word, true, long_weight)
+    return group_draw(cells, rate, words.tolist(), os_word, true_distance, long_weight)
 
 
 def few_enough(n: int) -> int:
-    """A number of records for which forms and chains are proved."""
-    if n >= MOST_RECORDS:
+    """Return n, or refuse it: forms and chains are proved for fewer than 2**32 records."""
+    if n >= MAX_RECORDS:
         raise InvalidRecords("records must be fewer than 2**32")
     return n
 
@@ -252,10 +257,10 @@ class RankShape(ExactCoins):
         return self.weighting.rate * (self.distance(index) - bound)
 
     def distance(self, t: int) -> int:
-        """The distance of grid point t: the least within the width, by counting records.
+        """Return the distance of grid point t, the least within the width, by counting records.
 
-        On either side of the statistic the least is that of the point nearest to it, or of
-        the record nearest to it, as records may be closer than the gap beside them.
+        On either side of the statistic, the point or the record nearest to the statistic has the
+        least distance, as records may be closer than the gap beside them.
         """
         size, width = self.statistic.grid.size, self.statistic.width
         first, last = max(t - width, 0), min(t + width, size - 1)
@@ -275,7 +280,7 @@ class RankShape(ExactCoins):
 
 
 def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:
-    """Which of m cells are loose: at most the first and the last."""
+    """Return a mask of m cells, of which at most the first and the last are loose, or None."""
     if not (first or last):
         return None
     loose = np.zeros(m, np.bool_)
@@ -287,18 +292,18 @@ def loose_ends(m: int, first: bool, last: bool) -> AnyArray | None:
 
 
 def constant(form: IntArray) -> IntArray:
-    """A form that is the same whatever one more record would add."""
+    """Return a form, and zeros for what each record adds to it."""
     return np.concatenate([form, np.zeros_like(form)])
 
 
 @lru_cache(maxsize=64)
 def public_line(form: Forms, n: int) -> IntArray:
-    """The same for n records, where their number is public."""
+    """Return the form for n records, whose number is public, and zeros."""
     return constant(form(n))
 
 
 @lru_cache(maxsize=64)
 def identity(grid: Grid) -> tuple[IntArray, IntArray, FloatArray]:
-    """A grid for kernels on which each grid index lies on itself."""
+    """Return a grid for kernels on which the records are grid indices."""
     unit = new_unit(0, 1, grid.size - 1, floats=False, odd=0, below=False)
     return unit, unit, new_scale(1.0, 0.0, float(grid.size - 1), 1.0, 2.0)

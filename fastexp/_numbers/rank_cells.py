@@ -1,4 +1,4 @@
-"""From windows of ranks to cells of grid points: of one data set, or of rows of them."""
+"""From windows of ranks to cells of grid points, for one data set or for many rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .distance import RanksThatMatter
 def widened(
     start: IntArray, count: IntArray, key: IntArray, width: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """The same cells with the least key within `width` points of each point."""
+    """Return the cells with the least key within `width` points of each point."""
     if width == 0:
         return start, count, key
     m = start.size
@@ -30,7 +30,7 @@ def widened(
 def cells_of(
     window: Window, form: IntArray, size: int, width: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Starts, counts and keys of cells: see `kernels/numbers/runs.py`."""
+    """Return the starts, counts and keys of cells: see `kernels/numbers/runs.py`."""
     points, records, below, total = window
     room = 2 * points.size + 1
     start, count, key = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64)
@@ -39,9 +39,9 @@ def cells_of(
 
 
 class RowCells(NamedTuple):
-    """Starts, counts and keys (`kernels/numbers/runs.py`), a third each; where each row's end.
+    """Starts, counts and keys (`kernels/numbers/runs.py`), a third each; and the rows' ends.
 
-    Row r's are those from ends[r] to ends[r + 1] of each third, of which some may be free.
+    Row r has the entries from ends[r] to ends[r + 1] of each third, whose end may be unused.
     """
 
     parts: IntArray
@@ -53,14 +53,14 @@ class RowCells(NamedTuple):
 
 
 def kernel_form(grid: Grid) -> tuple[IntArray, IntArray, FloatArray]:
-    """A grid as kernels take it: for float and for integer records."""
+    """Return a grid in the form that kernels take, for float and for integer records."""
     if grid.for_kernels is None:
         raise ParameterTypeError("rows must be of a statistic on a grid that kernels take")
     return grid.for_kernels
 
 
 def row_cells(grid: Grid, ranks: RanksThatMatter, rows: AnyArray) -> RowCells:
-    """The cells of sorted rows without NaN, of at least one record, on a grid that kernels take."""
+    """Return the cells of non-empty sorted rows without NaN, on a grid that kernels take."""
     floats, integers, scale = kernel_form(grid)
     (m, n), width = rows.shape, ranks.high - ranks.low + 1
     cells, ends = np.empty(3 * m * (2 * width + 1), np.int64), np.empty(m + 1, np.int64)

@@ -1,7 +1,7 @@
-"""How accurate a rank statistic is on many data sets: exact figures of its laws on the grid.
+"""Accuracy of a rank statistic on many data sets: exact figures of its laws on the grid.
 
-The figures that `laws/grid.py` gives for one data set, for each row of a matrix of sorted
-records. No law is made, and nothing is drawn.
+These are the figures that `laws/grid.py` gives for one data set, for each row of a matrix of
+sorted records. No law is made, and nothing is drawn.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .distance import RanksThatMatter
 from .rank import RankStatistic
 from .rank_cells import RowCells, cells_of, kernel_form, row_cells
 
-BITS = 96  # ranks whose points weigh less than 2**-96 are looked at only where they count
-ROWS = 64  # at a time: their cells stay in the L2 cache
-Some: TypeAlias = slice | IntArray  # of the rows
+BITS = 96  # ranks whose points weigh less than 2**-96 are left out unless they count
+ROWS = 64  # rows at a time: their cells stay in the L2 cache
+RowIndex: TypeAlias = slice | IntArray  # of some rows
 
 
 class RowFigures(NamedTuple):
@@ -67,10 +67,12 @@ def figures(
     outside = np.where((off < 0.0) | (places == statistic.grid.size - 1), off, 0.0)
     shares, at = (off - outside) / step, places.astype(np.float64)
 
-    def fill(some: Some, cells: RowCells, out: FloatArray) -> None:
+    def fill(row_index: RowIndex, cells: RowCells, out: FloatArray) -> None:
         work = np.empty(rank_figures.work_of(cells.most))
         rate = statistic.weighting.rate_nats
-        rank_figures.figures_fill(cells.parts, cells.ends, rate, at[some], shares[some], work, out)
+        rank_figures.figures_fill(
+            cells.parts, cells.ends, rate, at[row_index], shares[row_index], work, out
+        )
 
     out = _filled(statistic, rows, rank_figures.FIGURES, fill)
     losses = _in_units(out[:, 2], unit), _in_units(out[:, 4], unit * unit)
@@ -92,11 +94,11 @@ def masses(
     upto = np.ascontiguousarray(edges, np.float64)
     unit, _, scale = kernel_form(statistic.grid.below)
 
-    def fill(some: Some, cells: RowCells, out: FloatArray) -> None:
+    def fill(row_index: RowIndex, cells: RowCells, out: FloatArray) -> None:
         work = np.empty(rank_errors.work_of(upto.size, cells.most))
         rate = statistic.weighting.rate_nats
         rank_errors.masses_fill(
-            cells.parts, cells.ends, rate, unit, scale, truths[some], upto, work, out
+            cells.parts, cells.ends, rate, unit, scale, truths[row_index], upto, work, out
         )
 
     return _filled(statistic, rows, upto.size, fill)
@@ -105,12 +107,12 @@ def masses(
 def distances(
     statistic: RankStatistic, rows: AnyArray, outputs: AnyArray, unit: Fraction = Fraction(1)
 ) -> FloatArray:
-    """The losses of each row's outputs, points of the grid of shape (rows, size)."""
+    """Return the losses of each row's outputs, points of the grid of shape (rows, size)."""
     places = statistic.grid.index(outputs)
 
-    def fill(some: Some, cells: RowCells, out: FloatArray) -> None:
-        given = np.ascontiguousarray(places[some]).reshape(-1)
-        rank_errors.distances_fill(cells.parts, cells.ends, given, places.shape[1], out)
+    def fill(row_index: RowIndex, cells: RowCells, out: FloatArray) -> None:
+        indices = np.ascontiguousarray(places[row_index]).reshape(-1)
+        rank_errors.distances_fill(cells.parts, cells.ends, indices, places.shape[1], out)
 
     return _in_units(_filled(statistic, rows, places.shape[1], fill), unit)
 
@@ -124,9 +126,9 @@ def errors_by_cells(
 ) -> FloatArray:
     """E|output - truth| in steps of the grid, by the exact law of one data set.
 
-    `cells` gives what `cells_that_matter` does, of `bits`. The truths lie `shares` of a step above
-    the grid points `places`, within the grid. Numerics are as of `figures`; they depend on the grid
-    points of the records alone.
+    `cells(bits)` returns the same as `cells_that_matter`. The truths lie `shares` of a step above
+    the grid points `places`, within the grid. Numerics are those of `figures`; they depend only on
+    the grid points of the records.
     """
     parts, ends = cells(bits)
     work = np.empty(rank_figures.work_of(parts.size // 3))
@@ -135,14 +137,14 @@ def errors_by_cells(
     rank_figures.figures_fill(parts, ends, rate, at, shares, work, figures.reshape(-1))
     errors = figures[:, 0].copy()
     missing = np.isnan(errors)
-    if missing.any():  # so that an end is loose: more ranks come in
-        some = places[missing]
-        errors[missing] = errors_by_cells(rate, cells, some, shares[missing], 4 * bits)
+    if missing.any():  # an end is loose: more ranks are included
+        missing_places = places[missing]
+        errors[missing] = errors_by_cells(rate, cells, missing_places, shares[missing], 4 * bits)
     return errors
 
 
 def cells_that_matter(statistic: RankStatistic, source: RecordSource, bits: int) -> RowCells:
-    """The cells of one data set, in any form, for so many bits; on an evenly spaced grid."""
+    """Return the cells of one data set, in any form, for `bits` bits, on an evenly spaced grid."""
     grid, ranks = statistic.grid, _ranks(statistic, source.total(), bits)
     if statistic.width:  # points near loose cells would be loose, too
         start, count, distance = statistic.cells(source)
@@ -159,11 +161,11 @@ def _filled(
     statistic: RankStatistic,
     rows: AnyArray,
     width: int,
-    fill: Callable[[Some, RowCells, FloatArray], None],
+    fill: Callable[[RowIndex, RowCells, FloatArray], None],
 ) -> FloatArray:
-    """`width` numbers for each row: of cells of the ranks that matter, or of more ranks.
+    """Return `width` numbers for each row, from the ranks that matter, or from more ranks.
 
-    `fill` takes some of the rows, their cells, and where to write: NaN, where cells are missing.
+    `fill` takes some of the rows, their cells and an output; it writes NaN if cells are missing.
     """
     n, bits = rows.shape[1], BITS
     out, rest = np.empty((rows.shape[0], width)), np.arange(rows.shape[0])
@@ -172,10 +174,10 @@ def _filled(
         for begin in range(0, rest.size, ROWS):
             numbers = rest[begin : begin + ROWS]
             first, last = int(numbers[0]), int(numbers[-1])
-            some = slice(first, last + 1) if last - first < numbers.size else numbers
+            row_index = slice(first, last + 1) if last - first < numbers.size else numbers
             part = np.empty((numbers.size, width))
-            fill(some, row_cells(statistic.grid, ranks, rows[some]), part.reshape(-1))
-            out[some] = part
+            fill(row_index, row_cells(statistic.grid, ranks, rows[row_index]), part.reshape(-1))
+            out[row_index] = part
         rest, bits = np.flatnonzero(np.isnan(out).any(axis=1)), 4 * bits
     return out
 
@@ -183,7 +185,7 @@ def _filled(
 @lru_cache(maxsize=64)  # of the last statistics: what is public, and n
 def _ranks(statistic: RankStatistic, n: int, bits: int) -> RanksThatMatter:
     rate, grid = statistic.weighting.rate, statistic.grid
-    share = bits - grid.size.bit_length()  # as a statistic counts the bits of the whole grid
+    share = bits - grid.size.bit_length()  # a statistic adds the bits of the whole grid
     return RankStatistic(statistic.form, rate, grid, bits=share).ranks_that_matter(n)
 
 

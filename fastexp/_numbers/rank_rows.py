@@ -1,8 +1,8 @@
-"""Draws from many data sets of equal size at once: a matrix, a data set a row.
+"""Draws from many data sets of equal size at once: a matrix with one data set per row.
 
-What is common (sorted rows, a grid for kernels, many draws) goes through
-`kernels/numbers/ragged.py`; everything else, and the rare rows with a
-draw that bounds leave open, row by row.
+The common case (sorted rows, a grid for kernels, many draws) goes through
+`kernels/numbers/ragged.py`. All other rows are drawn from one by one, also
+the rare rows with a draw that bounds leave open.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .few_records import Few
 from .rank import RankStatistic
 from .rank_cells import row_cells
 
-CHUNK_RECORDS = 1 << 14  # records of rows of few: 128 KiB
-ROWS = 32  # at a time: their cells and draws stay in the L2 cache
+CHUNK_RECORDS = 1 << 14  # records at a time, in rows of few records: 128 KiB
+ROWS = 32  # rows at a time: their cells and draws stay in the L2 cache
 
 
 def simulate(
     statistic: RankStatistic, records: AnyArray, sampling: Sampling, nan: str, assume_sorted: bool
 ) -> Any:
-    """Grid points, of shape (rows,) or (rows, size)."""
+    """Return grid points of shape (rows,) or (rows, size)."""
     rows = records.shape[0]
     way, draws, workers, seeds = sampling.checked(rows=rows)
     batch = _Batch(statistic, records, seeds, way, nan, assume_sorted)
@@ -62,7 +62,7 @@ def simulate(
 
 
 class _Batch:
-    """Rows of records, and how they are drawn from."""
+    """Rows of records, and the ways to draw from them."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class _Batch:
         self.way, self.nan, self.sorted = way, nan, assume_sorted
 
     def regular(self, size: int) -> bool:
-        """Whether rows can take the common way: decided by what all rows share."""
+        """Whether rows can take the common way; decided by what all rows share."""
         rows, n = self.records.shape
         plain = rows > 0 and n > 0 and self.statistic.width == 0 and self.statistic.near is None
         if not plain or self.statistic.grid.for_kernels is None:
@@ -87,7 +87,7 @@ class _Batch:
         return plan.by_table(most, size) and not self.gaps()
 
     def gaps(self) -> bool:
-        """Whether records are missing that are not to be refused."""
+        """Whether records are missing, and `nan` does not refuse them."""
         floats = self.records.dtype.kind == "f"
         return floats and self.nan != "raise" and bool(np.isnan(self.records).any())
 
@@ -107,7 +107,7 @@ class _Batch:
         return out
 
     def alone(self, r: int, size: int | None) -> Any:
-        """The draws of one row, as if there were no others."""
+        """Return the draws of one row, as if there were no others."""
         source = Records(self.records[r]).source(self.nan, assume_sorted=self.sorted)
         seeds = some_seeds(self.seeds, r, r + 1)
         index = self.statistic.draws(source, seeds, size, 1, self.way)

@@ -1,6 +1,6 @@
 """Revenue: price * number of bids >= price, over a public grid of prices.
 
-Between two consecutive distinct bids all prices have the same bids; these *runs* of prices
+All prices between two consecutive distinct bids are paid by the same bids; these *runs* of prices
 are all that is kept of the data. A revenue is never one rounded product: it is a whole number
 of ticks, or a sum of two doubles beside an exact fraction.
 """
@@ -20,8 +20,8 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.numbers.histogram import runs_fill
 from ..privacy.rates import price_rate
 
-TABLE = 1 << 20  # prices that a table can have: beyond, looking at all of them is what counts
-MOST_TICKS = 1 << 62  # of a revenue
+TABLE = 1 << 20  # most prices of a table: reading more of them would dominate the time
+MAX_TICKS = 1 << 62  # revenues in ticks are below it
 NONE: IntArray = np.zeros(0, np.int64)
 BUCKETS = 1 << 11  # ranges of prices: their table lies in the L2 cache
 # A product of bids and a price errs by less than 2**-50; this makes an upper bound of it.
@@ -33,9 +33,9 @@ DoubleDouble: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 class Prices:
-    """A grid as prices, with the exact rates of revenue in ticks, and in the unit of floats.
+    """A grid of prices, with the exact rates of revenue in ticks, and in the unit of floats.
 
-    `most` is the highest price in ticks, 0 where there are none that int64 holds. `unit` is
+    `most` is the highest price in ticks, 0 if int64 does not hold the prices in ticks. `unit` is
     the highest price of an evenly spaced grid, else 1.
     """
 
@@ -46,22 +46,22 @@ class Prices:
         self.grid, self.highest = grid, grid.exact(grid.size - 1)
         self.tick: Fraction = Fraction(1, grid.unit[2])
         ticks = self.highest / self.tick
-        known = (grid.even or grid.whole) and ticks < MOST_TICKS
+        known = (grid.even or grid.whole) and ticks < MAX_TICKS
         self.most: int = int(ticks) if known else 0
         self.unit: Fraction = self.highest if grid.even else Fraction(1)
-        self.roughly: Weighting = Weighting(
+        self.float_weighting: Weighting = Weighting(
             price_rate(epsilon, self.highest / self.unit, scaling), None
         )
-        self.exactly: Weighting = self.roughly
+        self.tick_weighting: Weighting = self.float_weighting
         if known:
-            self.exactly = Weighting(price_rate(epsilon, ticks, scaling), None)
+            self.tick_weighting = Weighting(price_rate(epsilon, ticks, scaling), None)
 
     def fits(self, bids: int) -> bool:
-        """Whether the revenue of so many bids is a whole number of ticks in int64."""
-        return self.most > 0 and bids * self.most < MOST_TICKS
+        """Whether the revenue of this many bids is a whole number of ticks in int64."""
+        return self.most > 0 and bids * self.most < MAX_TICKS
 
     def ticks(self, t: IntArray) -> IntArray:
-        """Prices t in ticks; where `most` > 0."""
+        """Return prices t in ticks; `most` must be > 0."""
         if not self.grid.even:
             ticks: IntArray = self.grid.points[t]
             return ticks
@@ -71,26 +71,26 @@ class Prices:
         return ticks
 
     def about(self, t: IntArray) -> FloatArray:
-        """Prices t over `unit`, to 2**-51."""
+        """Return prices t divided by `unit`, to 2**-51."""
         if not self.grid.even:
             return self.grid.points[t].astype(np.float64)
         even: FloatArray = float(self.grid.exact(0) / self.unit) + t * np.float64(self.step[0])
         return even
 
     def bounds(self, bids: IntArray, t: IntArray) -> FloatArray:
-        """Bounds from above of the revenue of prices t that so many bids pay, over `unit`."""
+        """Return upper bounds of the revenue of prices t that `bids` pay, divided by `unit`."""
         bound = ABOVE * (bids * self.about(t))
         return np.where(bids > 0, np.nextafter(bound, np.inf), 0.0)  # prices may be tiny
 
     @cached_property
     def buckets(self) -> tuple[IntArray, Grid]:
-        """The first price of each of many ranges of prices, and these as a grid."""
+        """The first price of each of BUCKETS ranges of prices, and the grid of these prices."""
         starts = np.arange(BUCKETS) * self.grid.size // BUCKETS
         points = self.grid.values(starts)
         return starts, make_grid((points[0], points[-1]), grid=points, rule="below")
 
     def in_units(self, t: IntArray) -> DoubleDouble:
-        """Prices t over `unit`, to 2**-100."""
+        """Return prices t divided by `unit`, to 2**-100."""
         if not self.grid.even:
             return double_double(self.grid.points[t])
         lowest = split(self.grid.exact(0) / self.unit)
@@ -99,18 +99,18 @@ class Prices:
 
     @property
     def step(self) -> tuple[float, float]:
-        """The step of an evenly spaced grid over `unit`, in two doubles."""
+        """The step of an evenly spaced grid divided by `unit`, in two doubles."""
         return split(Fraction(self.grid.unit[1], self.grid.unit[2]) / self.unit)
 
     def revenue(self, t: int, bids: int) -> Fraction:
-        """The exact revenue of price t over `unit`."""
+        """Return the exact revenue of price t divided by `unit`."""
         return bids * self.grid.exact(t) / self.unit
 
 
 class Demand(NamedTuple):
-    """Runs of prices: the index of each one's last price, and how many bids pay it.
+    """Runs of prices: the index of each run's last price, and the number of bids that pay it.
 
-    `start` is the first run's first price.
+    `start` is the index of the first run's first price.
     """
 
     last: IntArray
@@ -118,34 +118,34 @@ class Demand(NamedTuple):
     start: int = 0
 
     def total(self) -> int:
-        """The number of all bids, where runs start at the lowest price: everyone pays it."""
+        """Return the number of all bids; runs must start at the lowest price, which all pay."""
         return int(self.bids[0])
 
     def first(self) -> IntArray:
-        """The index of each run's first price."""
+        """Return the index of each run's first price."""
         first = np.empty_like(self.last)
         first[0] = self.start
         np.add(self.last[:-1], 1, out=first[1:])
         return first
 
     def spread(self) -> IntArray:
-        """How many bids pay each price; not to be written to."""
+        """Return the number of bids that pay each price; do not write to it."""
         if self.last.size == self.last[-1] + 1 - self.start:  # every price is a run
             return self.bids
         return np.repeat(self.bids, np.diff(self.last, prepend=self.start - 1))
 
 
 def demand(source: RecordSource, grid: Grid) -> Demand:
-    some = (NONE, source.histogram(grid)) if grid.size <= TABLE else source.counts(grid)
-    return runs_of(*some, grid.size)
+    counts = (NONE, source.histogram(grid)) if grid.size <= TABLE else source.counts(grid)
+    return runs_of(*counts, grid.size)
 
 
 def runs_of(points: IntArray, number: IntArray, size: int) -> Demand:
-    """The runs of so many prices, of `number` bids on these points; on each where none are told."""
+    """Return the runs of `size` prices, for `number` bids at `points` (if empty, at each price)."""
     last, bids = np.empty(number.size + 1, np.int64), np.empty(number.size + 1, np.int64)
     first = runs_fill(points, number, size, last, bids)
     last, bids = last[first:], bids[first:]
-    few = 2 * last.size < number.size  # then do not keep the rest alive
+    few = 2 * last.size < number.size  # then copies free the rest
     return Demand(last.copy(), bids.copy()) if few else Demand(last, bids)
 
 
@@ -162,7 +162,7 @@ class Losses(NamedTuple):
 
 
 def losses(prices: Prices, runs: Demand) -> Losses:
-    """Losses of whole runs; of each price of a grid of points."""
+    """Return the losses of whole runs, or of each price on a grid of points."""
     even = prices.grid.even
     if not even:
         runs = Demand(np.arange(prices.grid.size), runs.spread())
@@ -177,7 +177,7 @@ def _exact_losses(prices: Prices, runs: Demand) -> Losses:
     best = int(loss.max())
     np.subtract(best, loss, out=loss)
     slope = -(runs.bids * prices.grid.unit[1]).astype(np.float64)
-    top, rate = float(best * prices.tick), prices.exactly.rate
+    top, rate = float(best * prices.tick), prices.tick_weighting.rate
     return Losses(start, runs.last - start + 1, loss, slope, top, prices.tick, rate)
 
 
@@ -189,7 +189,7 @@ def _losses(prices: Prices, runs: Demand) -> Losses:
     slope: FloatArray = -(runs.bids * np.float64(prices.step[0] if even else 0.0))
     best = float(prices.revenue(int(runs.last[at]), int(runs.bids[at])) * prices.unit)
     size, unit = runs.last - start + 1, prices.unit
-    return Losses(start, size, loss, slope, best, unit, prices.roughly.rate)
+    return Losses(start, size, loss, slope, best, unit, prices.float_weighting.rate)
 
 
 def split(number: Fraction) -> tuple[float, float]:
@@ -198,7 +198,7 @@ def split(number: Fraction) -> tuple[float, float]:
 
 
 def double_double(numbers: AnyArray) -> DoubleDouble:
-    """The two doubles of float64 or int64, exactly."""
+    """Return float64 or int64 numbers as two doubles, exactly."""
     if numbers.dtype.kind == "f":
         return numbers, np.zeros_like(numbers)
     rest = numbers & 2047  # int64 without its last 11 bits is a double
@@ -206,24 +206,24 @@ def double_double(numbers: AnyArray) -> DoubleDouble:
 
 
 def times(x: Any, high: Any, low: Any) -> DoubleDouble:
-    """x * (high + low)."""
+    """Return x * (high + low) in two doubles."""
     product = x * high
     x_top, high_top = _top(x), _top(high)
     x_rest, high_rest = x - x_top, high - high_top
-    lost = x_top * high_top - product
-    lost = ((lost + x_top * high_rest) + x_rest * high_top) + x_rest * high_rest
-    return _normal(product, lost + x * low)
+    rounding_error = x_top * high_top - product
+    rounding_error = ((rounding_error + x_top * high_rest) + x_rest * high_top) + x_rest * high_rest
+    return _normal(product, rounding_error + x * low)
 
 
 def plus(x: DoubleDouble, y: tuple[float, float]) -> DoubleDouble:
     total = x[0] + y[0]
     other = total - x[0]
-    lost = (x[0] - (total - other)) + (y[0] - other)
-    return _normal(total, lost + (x[1] + y[1]))
+    rounding_error = (x[0] - (total - other)) + (y[0] - other)
+    return _normal(total, rounding_error + (x[1] + y[1]))
 
 
 def _top(x: Any) -> Any:
-    """The upper 26 bits of a double."""
+    """Return the upper 26 bits of a double."""
     scaled = x * 134217729.0  # 2**27 + 1
     return scaled - (scaled - x)
 

@@ -1,18 +1,18 @@
 """From runs of prices to cells for draws.
 
-* `Ticks`: whole numbers of ticks, one cell a price: exact;
-* `Points`: prices that are any doubles, one cell a price, a product rounded up as its bound;
-* `Runs`: many prices. Along a run the weight grows by a constant factor, so it is cut from
-  its right end into cells, whose bound is the weight of their last price: the deeper below the
-  best revenue, the wider. Hopeless runs are merged.
+* `Ticks`: whole numbers of ticks, one cell per price; exact.
+* `Points`: prices that are any doubles, one cell per price, bounded by a product rounded up.
+* `Runs`: many prices. Along a run the weight grows by a constant factor. So a run is cut from
+  its right end into cells, whose bound is the weight of their last price. The deeper a cell lies
+  below the best revenue, the wider it is. Hopeless runs are merged.
 
 Cells and bounds steer only the effort: the exact coin makes the law the mechanism's.
 
-**Of many bids**, those on prices without hope are only counted. One pass counts the bids of
-`BUCKETS` ranges of prices. A revenue there is at most the range's highest price times the bids that
-pay its lowest one; the best revenue is at least that of any range's lowest price. What is so far
-below that a draw hardly ever takes it becomes two cells, with a bound of their revenue; only the
-bids between them are sorted. All of that is a function of the bids alone, whatever they lie in.
+**Many bids.** Bids at hopeless prices are only counted. One pass counts the bids of `BUCKETS`
+ranges of prices. A revenue in a range is at most its highest price times the bids that pay its
+lowest one; the best revenue is at least that of any range's lowest price. Ranges so far below that
+a draw hardly ever takes them become two cells, each with a bound of its revenue; only the bids
+between them are sorted. All of this depends on the bids alone, not on how they are stored.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from .cells import Cells, ExactCoins, simulate
 from .distance_statistic import valued
 from .revenue import TABLE, Demand, Prices, demand, runs_of, times
 
-MOST_RECORDS = 1 << 32  # where revenues of these fit, none need be counted before
-MANY = 1 << 14  # bids, and prices, from which on it pays
+MAX_BIDS = 1 << 32  # if the revenue of this many bids fits, bids are not counted first
+MANY = 1 << 14  # bids, and prices, from which on counting ranges pays
 HOPELESS = 104.0  # nats below the best revenue: 2**52 such prices weigh less than 2**-97
-MIN_BIDS_RATIO = 4  # a quarter of the bids is sorted; of more each given price is counted
-FLAT = 2.0**-200  # nats a price: 2**52 of them come to nothing
+MIN_BIDS_RATIO = 4  # up to a quarter of the bids is sorted; else bids at each price are counted
+FLAT = 2.0**-200  # nats per price: 2**52 such prices are negligible
 
 
 def _levels() -> tuple[float, ...]:
-    """Where runs are cut, in nats below the best revenue.
+    """Return the depths at which runs are cut, in nats below the best revenue.
 
-    Cells are an eighth of a nat wide at the top, then a quarter of their depth: where most
-    of the weight is near the top, a coin passes in 5 of 6 cases. Below the last level, even
-    2**52 prices weigh less than 2**-97.
+    Cells are an eighth of a nat wide at the top, then a quarter of their depth: if most of the
+    weight is near the top, a coin passes in 5 of 6 cases. Below the last level, even 2**52
+    prices weigh less than 2**-97.
     """
     levels = [0.125]
     while levels[-1] < 104.0:
@@ -58,9 +58,9 @@ LEVELS = _levels()
 
 
 class Section(NamedTuple):
-    """Runs of the prices that matter; bounds of the revenue, over its unit, below and above them.
+    """Runs of the prices that matter, and bounds of the revenue at prices below and above them.
 
-    `paying` says how many bids pay any price.
+    Bounds are divided by the unit of revenue. `paying(t)` is the number of bids that pay price t.
     """
 
     runs: Demand
@@ -70,12 +70,12 @@ class Section(NamedTuple):
 
 
 class _Limits(NamedTuple):
-    """The first price that matters, the one after the last, how many bids pay each; and bounds."""
+    """The first price that matters, the one after the last, the bids that pay each; and bounds."""
 
     start: int
     stop: int
     paying: int
-    beyond: int
+    paying_above: int
     below: float
     above: float
 
@@ -95,14 +95,14 @@ class RevenueShape(ExactCoins):
         return self.weighting.rate * (bound - revenue)
 
     def _starts(self, inner: IntArray) -> IntArray:
-        """The first prices of cells, before and behind those of the section, too."""
+        """Return the first prices of all cells: inside, before and behind the section."""
         first, stop = self.section.runs.start, int(self.section.runs.last[-1]) + 1
         before = [0] if first > 0 else []
         behind = [stop] if stop < self.prices.grid.size else []
         return np.concatenate([before, inner, behind]).astype(np.int64)
 
     def _bounded(self, start: IntArray, bound: FloatArray, loose: AnyArray) -> Cells:
-        """Cells, of which those outside the section get bounds of their own."""
+        """Return the cells; those outside the section have the bounds of the section's outside."""
         outside = self._outside(start)
         bound = np.where(outside < 0, self.section.below, bound)
         bound = np.where(outside > 0, self.section.above, bound)
@@ -115,7 +115,7 @@ class RevenueShape(ExactCoins):
         return np.asarray((t > runs.last[-1]).astype(np.int64) - (t < runs.start))
 
     def _excess(self, cell: IntArray, bids: FloatArray, t: IntArray) -> FloatArray:
-        """The bound of each cell minus the revenue of a price t."""
+        """Return the bound of each cell minus the revenue of a price t."""
         high, low = times(bids, *self.prices.in_units(t))
         return np.asarray((self.cells.bits[cell].view(np.float64) - high) - low)
 
@@ -132,7 +132,7 @@ class Ticks(RevenueShape):
 
 
 class Points(RevenueShape):
-    """Prices from a grid of points: each that matters is a cell, with a bound of its revenue."""
+    """Prices of a grid of points: each one that matters is a cell, with a bound of its revenue."""
 
     def __init__(self, prices: Prices, section: Section, weighting: Weighting) -> None:
         super().__init__(prices, section, weighting)
@@ -143,7 +143,7 @@ class Points(RevenueShape):
         self.cells = self._bounded(start, prices.bounds(self._paying, start), self._paying > 0)
 
     def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
-        """-ln P(a price passes): by how much its bound is too high; by fractions outside."""
+        """-ln P(a price passes): the excess of its bound; by fractions outside the section."""
         excess = self._excess(cell, self._paying[cell].astype(np.float64), index)
         out = np.asarray(self.weighting.rate_nats * excess)
         outside = np.flatnonzero(self._outside(index))
@@ -152,10 +152,10 @@ class Points(RevenueShape):
 
 
 class Runs(RevenueShape):
-    """The prices of an evenly spaced grid: parts of runs, or several hopeless runs together.
+    """Prices of an evenly spaced grid: a cell is a part of a run, or several hopeless runs.
 
-    `run` and `stop` are the first run and the last price of each cell, `single` says whether
-    it lies in one run.
+    `run` and `stop` are the first run and the last price of each cell; `single` is whether it
+    lies in one run.
     """
 
     def __init__(self, prices: Prices, section: Section, weighting: Weighting) -> None:
@@ -178,7 +178,7 @@ class Runs(RevenueShape):
         self.cells = self._bounded(start, bound, ~self.single | (bids[self.run] > 0))
 
     def heights(self, cell: IntArray, index: IntArray) -> FloatArray:
-        """-ln P(a price passes): by how much the bound is too high, and the steps to its price.
+        """-ln P(a price passes): the excess of the bound, and the steps down to the price.
 
         For merged runs, whose prices are hardly ever drawn, it is computed in fractions.
         """
@@ -193,7 +193,7 @@ class Runs(RevenueShape):
 def _cuts(
     first: IntArray, last: IntArray, depth: FloatArray, slope: FloatArray
 ) -> Iterator[IntArray]:
-    """Where cells begin inside runs: the first price within each level."""
+    """Yield where cells begin inside runs: the first price within each level."""
     alive, levels = np.flatnonzero((depth < LEVELS[-1]) & (slope > FLAT)), np.array(LEVELS)
     level = np.searchsorted(levels, depth[alive])  # most runs do not reach the next one
     while alive.size:
@@ -206,26 +206,28 @@ def _cuts(
 
 
 def shape_of(
-    prices: Prices, runs: Demand, table: int = TABLE, faster: Fraction | int = 1
+    prices: Prices, runs: Demand, table: int = TABLE, rate_factor: Fraction | int = 1
 ) -> RevenueShape:
-    """Revenues as cells; up to `table` evenly spaced prices have a cell each.
+    """Return revenues as cells; up to `table` evenly spaced prices have a cell each.
 
-    `faster` is the rate over that of the prices.
+    `rate_factor` is the rate divided by that of the prices.
     """
     if prices.fits(runs.total()) and (not prices.grid.even or prices.grid.size <= table):
         section = whole(runs)
-        return Ticks(prices, section, prices.exactly.with_rate(prices.exactly.rate * faster))
-    weighting = prices.roughly.with_rate(prices.roughly.rate * faster)
+        weighting = prices.tick_weighting
+        return Ticks(prices, section, weighting.with_rate(weighting.rate * rate_factor))
+    weighting = prices.float_weighting.with_rate(prices.float_weighting.rate * rate_factor)
     return _loose(prices, section_of_runs(prices, runs, weighting), weighting)
 
 
 def shape_of_bids(prices: Prices, source: RecordSource) -> RevenueShape:
-    """The cells of `shape_of`, of bids: of many, most are only counted."""
+    """Return the cells of `shape_of` for bids; if there are many, most are only counted."""
     grid = prices.grid
     few_points = not grid.even or grid.size <= TABLE
-    if few_points and (prices.fits(MOST_RECORDS) or prices.fits(source.total())):
+    if few_points and (prices.fits(MAX_BIDS) or prices.fits(source.total())):
         return shape_of(prices, demand(source, grid))
-    return _loose(prices, section_of(prices, source, prices.roughly), prices.roughly)
+    weighting = prices.float_weighting
+    return _loose(prices, section_of(prices, source, weighting), weighting)
 
 
 def _loose(prices: Prices, section: Section, weighting: Weighting) -> RevenueShape:
@@ -234,27 +236,28 @@ def _loose(prices: Prices, section: Section, weighting: Weighting) -> RevenueSha
 
 
 class RevenueSampler:
-    """Draws of a law: the bytes of the mechanism's own.
+    """Draws of a law: byte for byte those of the mechanism.
 
-    `faster` is the law's rate over the mechanism's; cells are made at the first draw.
+    `rate_factor` is the law's rate divided by the mechanism's; cells are made at the first draw.
     """
 
     def __init__(
-        self, prices: Prices, runs: Demand, rate: Fraction, faster: Fraction | int = 1
+        self, prices: Prices, runs: Demand, rate: Fraction, rate_factor: Fraction | int = 1
     ) -> None:
-        self._prices, self._runs, self._rate, self._faster = prices, runs, rate, Fraction(faster)
+        self._prices, self._runs, self._rate = prices, runs, rate
+        self._rate_factor = Fraction(rate_factor)
 
     @cached_property
     def _shape(self) -> RevenueShape:
-        return shape_of(self._prices, self._runs, faster=self._faster)
+        return shape_of(self._prices, self._runs, rate_factor=self._rate_factor)
 
     def sample(self, sampling: Sampling) -> Any:
         return valued(self._prices.grid, simulate(self._shape, sampling))
 
     def with_rate(self, rate: Fraction) -> RevenueSampler:
-        """The same bids at another rate of the law; its unit may differ from the cells'."""
-        faster = self._faster * rate / self._rate
-        return RevenueSampler(self._prices, self._runs, rate, faster)
+        """Return the sampler at another rate of the law; its unit may differ from the cells'."""
+        rate_factor = self._rate_factor * rate / self._rate
+        return RevenueSampler(self._prices, self._runs, rate, rate_factor)
 
 
 def whole(runs: Demand) -> Section:
@@ -279,17 +282,17 @@ def section_of(prices: Prices, source: RecordSource, weighting: Weighting) -> Se
     if not _many(prices, total):
         return section_of_runs(prices, demand(source, grid), weighting)
     counts = source.histogram(prices.buckets[1])
-    start, stop, paying, beyond, below, above = _limits(
+    start, stop, paying, paying_above, below, above = _limits(
         prices, counts[::-1].cumsum()[::-1], weighting
     )
     points, number = NOTHING, NOTHING
-    if not grid.even and MIN_BIDS_RATIO * (paying - beyond) > total:
+    if not grid.even and MIN_BIDS_RATIO * (paying - paying_above) > total:
         number = source.histogram(grid)[start:stop]
-    elif paying > beyond:
-        points, number, *_ = source.window(grid, total - paying, total - beyond - 1)
+    elif paying > paying_above:
+        points, number, *_ = source.window(grid, total - paying, total - paying_above - 1)
         points = points - start
     runs = runs_of(points, number, stop - start)
-    moved = Demand(runs.last + start, runs.bids + beyond, start)
+    moved = Demand(runs.last + start, runs.bids + paying_above, start)
     return Section(moved, below, above, lambda t: total - source.below(grid, t))
 
 
@@ -298,7 +301,7 @@ def _many(prices: Prices, bids: int) -> bool:
 
 
 def _limits(prices: Prices, paying: IntArray, weighting: Weighting) -> _Limits:
-    """What matters, from how many bids pay the first price of each bucket."""
+    """Return the limits, from the number of bids that pay the first price of each bucket."""
     starts, size = prices.buckets[0], prices.grid.size
     stops = np.append(starts[1:], size)
     most = prices.bounds(paying, stops - 1)

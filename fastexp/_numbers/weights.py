@@ -1,6 +1,6 @@
-"""Certified integer weights by rank distance: the table that draws look things up in.
+"""Certified integer weights by rank distance: the lookup table of draws.
 
-Exact and data-independent: entry e is U(e) of `reference/exact_groups.py`, a function of the rate.
+It is exact and data-independent: entry e is U(e) of `reference/exact_groups.py` for the rate.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from .._typing import WordArray
 from ..reference import exact
 from ..reference.exact_groups import PRECISION, upper
 
-MAX_TABLE = 1 << 22  # in a table, where there is another way: 32 MiB, made in 1.5 s
-GUARD = 96  # more bits than a weight has: what products of bounds lose
+MAX_TABLE = 1 << 22  # weights in a table if there is another method: 32 MiB, made in 1.5 s
+GUARD = 96  # bits of a bound beyond those of a weight: products of bounds lose some
 
 
-@lru_cache(maxsize=64)  # public: of the rate, and a power of two
+@lru_cache(maxsize=64)  # public: a function of the rate, and of a size that is rounded up
 def _table(rate: Fraction, size: int) -> WordArray:
-    """U(0), ..., U(size - 1), by products of two bounds; where they leave a doubt, exactly."""
-    bits, stride = PRECISION + GUARD, math.isqrt(size)  # as few exponentials as can be
+    """Return U(0), ..., U(size - 1), by products of two bounds; exactly if they leave a doubt."""
+    bits, stride = PRECISION + GUARD, math.isqrt(size)  # the fewest exponentials
     near = [exact.exp_bounds(rate * e, bits) for e in range(stride)]
     far = [exact.exp_bounds(rate * e, bits) for e in range(0, size, stride)]
     out = np.ones(size, np.uint64)
@@ -38,12 +38,12 @@ def _table(rate: Fraction, size: int) -> WordArray:
 
 
 def table(rate: Fraction, farthest: int) -> WordArray:
-    """Weights of distances up to `farthest` above the least one, or up to where they are all 1."""
+    """Return weights of distances up to `farthest` above the least, or up to where all are 1."""
     return _table(rate, size_of(rate, farthest))
 
 
 def size_of(rate: Fraction, farthest: int) -> int:
-    """How many entries `table` has."""
+    """Return the number of entries of `table`."""
     ends = PRECISION * 7 // (10 * rate) + 2  # ln 2 < 0.7: from there on 2**60 * w < 1
     wanted = min(int(farthest) + 1, int(ends) + 1)
     return min(1 << (wanted - 1).bit_length(), int(ends) + 1)

@@ -32,7 +32,7 @@ class CallOptions(NamedTuple):
 
     @property
     def is_of_persons(self) -> bool:
-        """Whether it is about groups, limits of persons or a key, and so about records."""
+        """Whether the call has groups, limits of persons or a key, and so is about records."""
         limits_are_1 = type(self.max_groups) is type(self.max_rows) is int and self[4:6] == (1, 1)
         return self.is_grouped or not limits_are_1 or self.key is not None
 

@@ -1,11 +1,11 @@
-"""Which records count: those of listed groups that are there, within what a person may have.
+"""Which records count: those of listed groups that are not missing, within each person's limits.
 
-Of each person at most so many groups count, and at most so many rows in each of them. The
-choice is a keyed hash's: of a person's groups those with the smallest digests of the person's
-and the group's names, of their rows in a group those with the smallest digests of these names
-and the row's value. So it is uniform to whoever does not have the key, and a function of the
-person's own rows: other people's rows, orders, chunks and engines do not matter. That is what
-group privacy asks for: a person who joins or leaves changes max_groups * max_rows rows at most.
+Each person counts in at most max_groups groups, with at most max_rows rows in each. A keyed hash
+chooses among more: it keeps the groups with the smallest digests of the person's and the group's
+names, and in a group the rows with the smallest digests of these names and the row's value. So
+the choice is uniform to anyone without the key, and a function of the person's own rows: other
+people's rows, orders, chunks and engines do not matter. Group privacy needs this: a person who
+joins or leaves changes at most max_groups * max_rows rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CHUNK_ROWS = 1 << 15  # rows that are digested at once: their messages stay in t
 
 
 class Limits(NamedTuple):
-    """In how many groups a person counts, and with how many records in each of them."""
+    """The most groups in which a person counts, and the most records in each of them."""
 
     groups: int
     rows: int
@@ -48,14 +48,14 @@ class RowKeys(NamedTuple):
     codes: IntArray
     names: Names
     persons: IntArray | None = None  # None: each record is a person
-    person_words: WordArray | None = None  # what persons are called in digests
+    person_words: WordArray | None = None  # the words of persons in digests
 
 
 def persons_of(keys: Keys) -> tuple[IntArray, WordArray]:
-    """The number of each record's person, and what persons are called in digests.
+    """Return the number of each record's person, and the words of persons in digests.
 
-    Texts that are integers as they are written are called as these: in files of text other rows
-    say whether a column is read as text.
+    Texts that are written as integers have the words of these: in files of text, other rows
+    decide whether a column is read as text.
     """
     numbers, people = numbered([keys], "person")
     words = people.name_words()
@@ -74,9 +74,9 @@ def persons_of(keys: Keys) -> tuple[IntArray, WordArray]:
 def present(
     codes: IntArray, values: AnyArray, missing: AnyArray | None, nan: str
 ) -> tuple[IntArray, AnyArray]:
-    """The groups of the records that are there, -1 for others; and records without gaps.
+    """Return the groups of records, -1 for those that `nan` leaves out; and records without gaps.
 
-    Records that `nan` leaves out do not compete for what their person may have.
+    Records that are left out do not compete for the limits of their person.
     """
     if missing is None or not missing.any():
         return codes, values
@@ -95,9 +95,9 @@ def bounded(
     mechanism: GroupedMechanism,
     choice: Callable[[], bytes],
 ) -> IntArray:
-    """The groups of `codes`, with -1 for what a person has beyond the limits.
+    """Return `codes`, with -1 for the rows that a person has beyond the limits.
 
-    `choice` is the key of the choice among too many, and is made only where there are persons.
+    `choice` makes the key of the choice among too many; it is called only if there are persons.
     """
     if rows.persons is None or rows.person_words is None:
         return codes
@@ -113,7 +113,7 @@ def bounded(
 
 
 def release_choice(key: ReleaseKey | None, mechanism: object, label: str) -> bytes:
-    """The key of a release's choice: the same for the same question; fresh without a key."""
+    """Return the key of a release's choice: the same for one question; fresh without a key."""
     if key is None:
         return _os_bytes(KEY_BYTES)
     secret, question = secret_words(key).tobytes(), query_digest(mechanism, label).tobytes()
@@ -121,7 +121,7 @@ def release_choice(key: ReleaseKey | None, mechanism: object, label: str) -> byt
 
 
 def sample_choice(seed: WordArray) -> bytes:
-    """The key of a simulation's choice, from its own key of two words."""
+    """Return the key of a simulation's choice, from the simulation's key of two words."""
     return hashlib.blake2b(seed.tobytes(), digest_size=KEY_BYTES, person=PERSONS).digest()
 
 
@@ -134,12 +134,12 @@ def keep(
     limits: Limits,
     key: bytes,
 ) -> AnyArray:
-    """Which rows count, of these groups and persons by number; none of group or person -1.
+    """Return a mask of the rows that count, of groups and persons by number; none of number -1.
 
-    `person_words` and `name_words` are what persons and groups are called in digests, four words
-    each, `points` each row's value, as the mechanism reads it. Rows of a person and a group with
-    equal values are one like the other: how many of them count does not depend on their order. The
-    key is of `release_choice` or `sample_choice`.
+    `person_words` and `name_words` are the words of persons and groups in digests, four each;
+    `points` is each row's value, as the mechanism reads it. Rows of a person and a group with
+    equal values are interchangeable: how many of them count does not depend on their order. The
+    key is that of `release_choice` or `sample_choice`.
     """
     counts: AnyArray = (codes >= 0) & (persons >= 0)
     people, secret = len(person_words), np.frombuffer(key, UINT64)
@@ -150,25 +150,25 @@ def keep(
     if not (everyone and many.all()):  # person -1 has no row that may count
         persons = np.where(counts & many[persons], persons, -1)
     of_person, offsets = gather(persons, codes, people)
-    beyond, groups = np.empty(people, np.int64), np.full(2 * len(name_words), -1)
-    beyond_limits(of_person, offsets, limits.groups, limits.rows, groups, beyond)
-    rows = np.flatnonzero((persons >= 0) & (beyond == 1)[persons])
+    exceeds, groups = np.empty(people, np.int64), np.full(2 * len(name_words), -1)
+    beyond_limits(of_person, offsets, limits.groups, limits.rows, groups, exceeds)
+    rows = np.flatnonzero((persons >= 0) & (exceeds == 1)[persons])
     rows, offsets = gather(persons[rows], rows, people)
     pair, size, group = (np.empty(rows.size, np.int64) for _ in range(3))
     first = np.empty(people + 1, np.int64)
     groups[:] = -1
     number_pairs(codes[rows], offsets, groups, pair, size, group, first)
 
-    def smallest(most: int, owners: IntArray, pairs: IntArray, *more: IntArray) -> AnyArray:
-        """Which entries have the `most` smallest digests of their owner; its own are together.
+    def smallest(most: int, owners: IntArray, pairs: IntArray, *columns: IntArray) -> AnyArray:
+        """Return a mask of the `most` smallest digests of each owner, whose entries are adjacent.
 
-        64 bits of a keyed digest of a pair's person and group, and of further words.
+        Digests have 64 bits of a keyed digest of a pair's person and group, and of further words.
         """
         digests = np.empty(owners.size, np.uint64)
         for a in range(0, owners.size, CHUNK_ROWS):
-            some = pairs[a : a + CHUNK_ROWS]
-            words = [column[a : a + CHUNK_ROWS].view(np.uint64) for column in more]
-            message = [person_words[owner[some]], name_words[group[some]], *words]
+            chunk = pairs[a : a + CHUNK_ROWS]
+            words = [column[a : a + CHUNK_ROWS].view(np.uint64) for column in columns]
+            message = [person_words[owner[chunk]], name_words[group[chunk]], *words]
             digests[a : a + CHUNK_ROWS] = digests_of(np.column_stack(message), secret)[::4]
         offsets = np.append(np.flatnonzero(differing([owners])), owners.size)
         work = np.empty(np.diff(offsets, prepend=0).max(), np.uint64)
@@ -176,13 +176,13 @@ def keep(
         marked: AnyArray = digests == 1
         return marked
 
-    # Too many groups of a person: some of the pairs.
+    # Persons with too many groups keep some of their pairs.
     many = np.diff(first)
     size, owner = size[: first[-1]], np.repeat(np.arange(people), many)
     pairs = np.flatnonzero((many > limits.groups)[owner])
     within = np.ones(size.size, np.bool_)
     within[pairs] = smallest(limits.groups, owner[pairs], pairs)
-    # Too many rows in a pair that counts: some of the rows.
+    # Pairs that count and have too many rows keep some of them.
     chosen = within[pair]
     crowd = np.flatnonzero((within & (size > limits.rows))[pair])
     crowd = crowd[np.lexsort((points[rows[crowd]], pair[crowd]))]

@@ -18,7 +18,7 @@ from .words import WORDS, WordSource
 
 
 class ExponentialCountDraws(Draws):
-    """Draws by the exponential mechanism from candidates' numbers: no records are anything else."""
+    """Draws by the exponential mechanism; all records are numbers of candidates."""
 
     def __init__(
         self, k: int, rate: Fraction, segments: Segments, words: WordSource, size: int
@@ -27,19 +27,19 @@ class ExponentialCountDraws(Draws):
         self._k, self._rate = k, rate
         self._table = table(rate, int(np.diff(segments.offsets).max(initial=0)))
 
-    def _fill(self, _: int, some: Segments, points: Any, words: WordArray, out: IntArray) -> None:
+    def _fill(self, _: int, chunk: Segments, points: Any, words: WordArray, out: IntArray) -> None:
         work = np.empty(5 * self._k, np.int64)
-        segment_counts.counts_draw(points, some.offsets, self._k, self._table, words, out, work)
+        segment_counts.counts_draw(points, chunk.offsets, self._k, self._table, words, out, work)
 
     def _exactly(self, _: int, points: Any) -> Exact:
         distances = self._distances(points)
         cells = [(c, 1, distance, False) for c, distance in enumerate(distances)]
-        return lambda words, more: group_draw(
-            cells, self._rate, words.tolist(), more, distances.__getitem__
+        return lambda words, next_word: group_draw(
+            cells, self._rate, words.tolist(), next_word, distances.__getitem__
         )
 
     def _distances(self, points: IntArray) -> list[int]:
-        """How far each candidate is behind the first."""
+        """Return by how many records each candidate is behind the first."""
         counts = np.bincount(points, minlength=self._k)
         distances: list[int] = (counts.max() - counts).tolist()
         return distances
@@ -54,15 +54,15 @@ class FlipCountDraws(ExponentialCountDraws):
         super().__init__(k, rate, segments, words, size)
         self.words: int = flip_words(k)
 
-    def _fill(self, _: int, some: Segments, points: Any, words: WordArray, out: IntArray) -> None:
+    def _fill(self, _: int, chunk: Segments, points: Any, words: WordArray, out: IntArray) -> None:
         work, bits = np.empty(2 * self._k, np.int64), coin_bits(self._k)
         segment_counts.counts_flip(
-            points, some.offsets, self._k, self._table, bits, words, out, work
+            points, chunk.offsets, self._k, self._table, bits, words, out, work
         )
 
     def _exactly(self, _: int, points: Any) -> Exact:
         distances = self._distances(points)
-        return lambda words, more: flip_draw(distances, self._rate, words.tolist(), more)
+        return lambda words, next_word: flip_draw(distances, self._rate, words.tolist(), next_word)
 
 
 class JointCountDraws(Draws):
@@ -74,8 +74,8 @@ class JointCountDraws(Draws):
         super().__init__(segments, words, size)
         self._k, self._places, self._weighting = k, places, Weighting(rate, None)
         self.shape: tuple[int, ...] = (places,)
-        self.words: int = WORDS * (places // WORDS + 1)  # one for the slice, one a place
+        self.words: int = WORDS * (places // WORDS + 1)  # one for the slice, one for each place
 
     def _exactly(self, _: int, points: Any) -> Exact:
         slices = Slices(np.bincount(points, minlength=self._k), self._places, self._weighting)
-        return lambda words, more: slices.draw(words.copy(), more)
+        return lambda words, next_word: slices.draw(words.copy(), next_word)

@@ -11,7 +11,7 @@ from .._threads import in_parts
 from .._typing import AnyArray, IntArray
 from ..kernels.groups import grouping
 
-# Fewer rows are not worth a thread, nor are fewer than the counts that it makes.
+# Fewer rows are not worth a thread; neither are fewer rows than groups, which it counts.
 MIN_ROWS_PER_THREAD = 1 << 16
 INT64 = np.dtype(np.int64)
 
@@ -21,8 +21,8 @@ def gather(
 ) -> tuple[AnyArray, IntArray]:
     """Put values into the order of their groups, below `size`; those of group -1 are left out.
 
-    Group g has the values from offsets[g] to offsets[g + 1], in the order of rows. Two passes over
-    the codes, one over the values; 8 bytes a group and thread of scratch.
+    Group g has the values from offsets[g] to offsets[g + 1], in the order of rows. There are two
+    passes over the codes and one over the values. Scratch is 8 bytes for each group and thread.
     """
     n, count = codes.size, max(1, min(threads, codes.size // max(MIN_ROWS_PER_THREAD, size)))
     parts = [slice(n * i // count, n * (i + 1) // count) for i in range(count)]
@@ -32,9 +32,9 @@ def gather(
 def gather_parts(
     parts: Sequence[tuple[IntArray, AnyArray]], size: int
 ) -> tuple[AnyArray, IntArray]:
-    """The same of rows in parts, each worked on by a thread: codes and values of one type."""
+    """Return the same for rows in parts, one for each thread: codes, and values of one type."""
     values = parts[0][1]
-    if values.strides == (0,):  # all are one number: only how many there are is wanted
+    if values.strides == (0,):  # all are one number: only their counts are needed
         _, offsets = _moved(lambda *_: None, parts, size)
         return np.broadcast_to(values[:1], offsets[size]), offsets
     words = [(codes, values.view(INT64)) for codes, values in parts]
@@ -59,7 +59,7 @@ def differing(columns: Sequence[IntArray]) -> AnyArray:
 def _moved(
     kernel: Any, parts: Sequence[tuple[IntArray, Any]], size: int
 ) -> tuple[IntArray, IntArray]:
-    """What a kernel moves of each part, of which it takes the codes and what stands beside them."""
+    """Return what a kernel moves, and offsets; a part is codes, and values or the first row."""
     threads, offsets = len(parts), np.empty(size + 1, np.int64)
     places = np.zeros((threads, size + 1), np.int64)
     out = np.empty(sum(codes.size for codes, _ in parts), np.int64)

@@ -1,4 +1,4 @@
-"""Records with their groups, in whatever form, to segments: the one way in."""
+"""From records with their groups, in any form, to segments: the single entry point."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def segments_of(
     *,
     whole: bool,
 ) -> tuple[Segments, Names]:
-    """Flat records by group, and the names of the groups in the order of the answers.
+    """Return flat records by group, and the names of the groups in the order of the answers.
 
-    whole: whether all records are needed, also where draws look at few.
+    `whole` is whether all records are needed, even if draws read few of them.
     """
     nan, threads = options.nan, options.threads
     values, missing = mechanism._read(records, nan)
@@ -62,13 +62,13 @@ def segments_of(
 def grouped(
     ranks: RankStatistic | None, values: AnyArray, codes: Codes, size: int, threads: int = 1
 ) -> Segments:
-    """Rows in the order of their groups; of long ones what draws by ranks look at."""
+    """Return rows in the order of their groups; of long groups, those that draws by ranks read."""
     few = None if ranks is None else windowed(ranks, values, codes, size, threads)
     return Segments(*gather(codes.codes(threads), values, size, threads)) if few is None else few
 
 
 def _persons(person: object, n: int) -> tuple[IntArray, WordArray]:
-    """Whose each record is, and what persons are called."""
+    """Return the number of each record's person, and the words of persons in digests."""
     persons, people = persons_of(read_keys(person, "person", modulo=True))
     if persons.size != n:
         raise ParameterError(LENGTHS.format("person"))
@@ -76,7 +76,7 @@ def _persons(person: object, n: int) -> tuple[IntArray, WordArray]:
 
 
 def ragged(records: Records, options: CallOptions) -> tuple[Any, CallOptions]:
-    """A matrix, or a column of lists, as flat records with offsets; anything else as it is."""
+    """Return a matrix or a column of lists as flat records with offsets; others unchanged."""
     if options.offsets is not None or options.by is not None:
         return records.data, options
     data, offsets = records.flat()
@@ -84,7 +84,7 @@ def ragged(records: Records, options: CallOptions) -> tuple[Any, CallOptions]:
 
 
 def _offsets(offsets: IntArray | None, n: int) -> IntArray:
-    """Offsets within the records; None: all records are one group."""
+    """Return offsets, which must lie within the records; None: all records are one group."""
     if offsets is None:
         return np.array([0, n])
     if offsets[-1] > n:
@@ -93,7 +93,7 @@ def _offsets(offsets: IntArray | None, n: int) -> IntArray:
 
 
 def _names_of(options: CallOptions, size: int) -> Names:
-    """The names of segments: as given, or their numbers; that of all records."""
+    """Return the names of segments: as given, or their numbers, or the name of all records."""
     groups, alone = options.groups, options.offsets is None
     if groups is None:
         return KeyNames("whole" if alone else "rows", np.arange(size))
@@ -104,7 +104,7 @@ def _names_of(options: CallOptions, size: int) -> Names:
 
 
 def _codes(options: CallOptions, n: int, threads: int) -> tuple[Codes, Names]:
-    """Which group each record is of, -1 for none that is listed; and the groups."""
+    """Return the group of each record, -1 if it is not listed, and the groups."""
     if options.by is None:
         offsets = _offsets(options.offsets, n)
         codes = np.full(n, -1, np.int64)

@@ -21,7 +21,7 @@ FITTING = {"numbers": ("numbers", "booleans"), "text": ("text",)}
 
 
 def read_labels(records: object, candidates: tuple[Any, ...]) -> tuple[IntArray, AnyArray]:
-    """The number of the candidate that each record equals, and which equal none."""
+    """Return the number of the candidate that each record equals, and a mask of the others."""
     readable(records, "records")
     check_type(records, candidates)
     if isinstance(records, Numbers):  # of a column of lists
@@ -40,7 +40,7 @@ def read_labels(records: object, candidates: tuple[Any, ...]) -> tuple[IntArray,
 def check_type(records: object, candidates: tuple[Any, ...]) -> None:
     """Refuse records by the type of their array or column, if no record of it can be a candidate.
 
-    Of integers and of text only. Nothing is said of lists, of objects and of no records.
+    Only if the candidates are all integers or all text. Lists, objects and no records pass.
     """
     labels = {type(label) for label in candidates}
     if labels not in ({int}, {str}):
@@ -52,7 +52,7 @@ def check_type(records: object, candidates: tuple[Any, ...]) -> None:
 
 
 def are_numbers(data: object) -> bool:
-    """Whether all that it holds, if there is anything, is numbers, by its type where that tells."""
+    """Whether the data is not empty and holds only numbers, by its type where that tells."""
     if isinstance(data, (list, tuple)):
         return len(data) > 0 and all(
             are_numbers(item) if isinstance(item, (list, tuple, np.ndarray)) else _is_number(item)
@@ -67,15 +67,15 @@ def _is_number(item: object) -> bool:
 
 
 def _held(records: object) -> str | None:
-    """What an array or column holds, by its type alone; None where that does not tell."""
+    """Return what an array or column holds, by its type alone; None if that does not tell."""
     try:
         return None if isinstance(records, (list, tuple, str, bytes)) else _type_of(records)
-    except Exception:  # of a foreign object; its message may hold data
+    except Exception:  # from a foreign object; its message may hold data
         return None
 
 
 def _type_of(records: Any) -> str | None:
-    """The same of what has a length and a dtype, or is of Arrow data; it may fail."""
+    """Return the same for data with a length and a dtype, or for Arrow data; this may fail."""
     dtype = attribute(records, "dtype")
     dtype = attribute(attribute(dtype, "categories"), "dtype", dtype)  # of pandas
     if not len(records):
@@ -83,7 +83,7 @@ def _type_of(records: Any) -> str | None:
     if is_pandas(records) and attribute(dtype, "type") is str:
         return "text"
     of_arrow = is_column(records) or has(dtype, "pyarrow_dtype")
-    if of_arrow and isinstance(records, Iterable):  # others can be read only once, perhaps
+    if of_arrow and isinstance(records, Iterable):  # others may be readable only once
         return _held_by(arrow.Opened(records, "records").without_rows())
     kind = attribute(dtype, "kind", "O")
     if kind in "iufO":
@@ -92,7 +92,7 @@ def _type_of(records: Any) -> str | None:
 
 
 def _held_by(chunk: arrow.Column) -> str | None:
-    """The same of Arrow data."""
+    """Return the same for Arrow data."""
     if chunk.kind in ("dictionary", "list") and chunk.child is not None:
         return _held_by(chunk.child)
     if chunk.kind in ("integers", "floats"):
@@ -103,7 +103,7 @@ def _held_by(chunk: arrow.Column) -> str | None:
 
 
 def _by_name(records: object, candidates: tuple[Any, ...]) -> IntArray | None:
-    """For candidates that are all integers, or all text, and records of that type."""
+    """Return codes if candidates are all integers, or all text, and records have that type."""
     kinds = {type(c) for c in candidates}
     if kinds not in ({int}, {str}):
         return None
@@ -114,7 +114,7 @@ def _by_name(records: object, candidates: tuple[Any, ...]) -> IntArray | None:
 
 
 def _by_value(records: object, candidates: tuple[Any, ...]) -> IntArray:
-    """As Python compares them."""
+    """Return codes of records as Python compares them with candidates."""
     text = all(isinstance(c, (str, bytes)) for c in candidates)
     numeric = all(isinstance(c, (int, float)) for c in candidates)
     number = {c: i for i, c in enumerate(candidates)}
@@ -139,7 +139,7 @@ def _by_value(records: object, candidates: tuple[Any, ...]) -> IntArray:
 
 
 def _booleans(records: object) -> Numbers | None:
-    """Booleans of Arrow data, which equal 0 and 1; None of what holds anything else."""
+    """Return Booleans of Arrow data as 0 and 1, which they equal; None for other data."""
     chunks = arrow.column(records, "records") if arrow.is_arrow(records) else []
     if not chunks or any(chunk.kind != "booleans" for chunk in chunks):
         return None
@@ -149,5 +149,5 @@ def _booleans(records: object) -> Numbers | None:
 
 
 def _without(codes: IntArray, missing: AnyArray | None) -> IntArray:
-    """The same, of no candidate where the record is missing."""
+    """Return the codes, with -1 for missing records."""
     return codes if missing is None else np.where(missing, -1, codes)

@@ -1,4 +1,4 @@
-"""What a mechanism has for calls by group: the contract between mechanisms, queries and draws."""
+"""The interface of mechanisms in calls by group: the contract with queries and draws."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class GroupedMechanism(Protocol):
     """A mechanism that answers for each of many groups of records."""
 
     epsilon: float
-    _measure: ClassVar[Literal["error", "loss"]]  # what is said of its accuracy
+    _measure: ClassVar[Literal["error", "loss"]]  # the measure of its accuracy
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one draw promises."""
+        """The guarantee of one draw."""
         ...
 
     @property
@@ -36,28 +36,28 @@ class GroupedMechanism(Protocol):
 
     @property
     def _entries(self) -> tuple[str, ...]:
-        """What the values of an answer that is a list are called; none where it is one value."""
+        """The names of the values of an answer that is a list; none if it is one value."""
         return ()
 
     @property
     def _ranks(self) -> RankStatistic | None:
-        """The statistic whose draws look at the records around its ranks only; None: at all."""
+        """The statistic whose draws read only records around its ranks; None: they read all."""
         return None
 
     def _policy(self, nan: object) -> str:
-        """What is done with missing records, checked."""
+        """Return the checked policy for missing records."""
         ...
 
     def _reading(self) -> RecordReading:
-        """What a file without types is read as; see `ColumnRead` of queries."""
+        """Return the type that a file without types is read as; see `ColumnRead` of queries."""
         ...
 
     def _read_as(self, nan: str) -> Hashable:
-        """Equal for mechanisms to which `_read` gives equal values."""
+        """Return a key that is equal for mechanisms to which `_read` gives equal values."""
         ...
 
     def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:
-        """Records as float64 or int64, and which of them are missing."""
+        """Return records as float64 or int64, and a mask of the missing ones."""
         ...
 
     @property
@@ -67,37 +67,36 @@ class GroupedMechanism(Protocol):
 
     @property
     def _places(self) -> int:
-        """How many points or candidates there are."""
+        """The number of points or candidates."""
         ...
 
     def _place(self, values: AnyArray) -> IntArray:
-        """The grid point or candidate of each of them."""
+        """Return the index of each value's grid point or candidate."""
         ...
 
     def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
-        """Draws of each segment."""
+        """Return the draws of each segment."""
         ...
 
     def _exact(self, values: AnyArray) -> Any:
-        """The exact law of a draw for records that `_read` gave."""
+        """Return the exact law of a draw for records that `_read` gave."""
         ...
 
     def _streamed(self, records: AnyArray | RecordSource, threads: int) -> Any:
         """Draw once for all records that `_read` gave: an array, parts in passes, or counts.
 
-        What is counted is what `_place` gave.
-
-        None: this mechanism draws by group only, and so needs all of them in memory.
+        Counts are those of the indices that `_place` gave. The draw is None if this mechanism
+        draws by group only, and so needs all records in memory.
         """
         ...
 
     def _answer(self, index: int | IntArray, released: bool) -> Any:
-        """What draws are called: numbers of the grid, candidates; of samples their numbers.
+        """Return answers from draws: numbers of the grid, or candidates (for samples, indices).
 
-        Answers that are lists have an axis more: those of many groups (groups, entries).
+        Answers that are lists have one more axis: for many groups the shape is (groups, entries).
         """
         ...
 
     def _kind(self, released: bool) -> AnswerKind:
-        """What all answers are."""
+        """Return the type of all answers."""
         ...

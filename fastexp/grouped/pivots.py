@@ -1,9 +1,9 @@
-"""Long groups without putting all rows into their order: the records around the ranks that matter.
+"""Long groups without sorting all rows by group: the records around the ranks that matter.
 
-A sample of the rows gives each group two pivots; one look at every row counts what lies below
-and takes what lies between. Pivots that miss the ranks that matter cost a further look at the
-rows of their groups, and change nothing: they lie at the edges of grid points, and what is drawn
-from is a function of all records. Of 1,000 groups of 10,000 records a quarter is taken.
+A sample of the rows gives each group two pivots. One pass over the rows counts the records below
+them, and takes those between them. Pivots that miss the ranks that matter cost a further pass over
+the rows of their groups, and change no draw: they lie at the edges of grid points, and draws are a
+function of all records. Of 1,000 groups of 10,000 records a quarter of the records is taken.
 """
 
 from __future__ import annotations
@@ -22,41 +22,46 @@ from .grouping import gather, gather_parts
 from .ranks import distances_of, forms_of, ranks_of
 from .segments import Segments, Windows, kind_of, sorted_points
 
-FEWEST = 1 << 17  # rows: fewer are in the cache anyway
-LONG = 1 << 11  # records of a group on average, from which on most of them need not be moved
-SAMPLE = 256  # of a group, at least: sorting more takes as long as taking more records
-STEP_BITS = (2, 8)  # bits: of so many rows one is sampled, at least and at most
-SPREAD = 4.25  # standard deviations of a pivot's rank: of 1,000 groups 1 in 50 calls has a miss
-MAX_SHARE = 0.6  # of the rows: taking more is not worth a look of its own
-SPARE = 1.25  # times the share of a sample: of the rows that are taken
+MIN_ROWS = 1 << 17  # fewer rows are in the cache anyway
+# Mean number of records of a group from which on most of them need not be moved.
+MIN_MEAN_RECORDS = 1 << 11
+SAMPLE = 256  # least sample of a group: sorting more takes as long as taking more records
+STEP_BITS = (2, 8)  # one row is sampled of at least 2**2, at most 2**8
+SPREAD = 4.25  # standard deviations of a pivot's rank: with 1,000 groups 1 in 50 calls has a miss
+MAX_SHARE = 0.6  # share of the rows: taking more is not worth a pass
+ROOM = 1.25  # room for the rows taken, as a multiple of the sample's share
 BLOCK = 1 << 15  # rows that are looked up at once
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 by the golden ratio: multiples of it are even
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio: its multiples spread evenly
 LENGTH = (1 << between.BELOW) - 1
 
 
 def windowed(
     statistic: RankStatistic, values: AnyArray, codes: Codes, groups: int, threads: int = 1
 ) -> Segments | None:
-    """Segments of the records around the ranks that matter, with what is known of the others.
+    """Return segments of the records around the ranks that matter, with counts of the others.
 
-    None where it is not worth it, or not known to be right. NaN is refused where its group is
+    Return None if it does not pay, or is not known to be right. NaN is refused if its group is
     listed, now or when it is placed. `threads` never changes a draw.
     """
     grid, n = statistic.grid, values.size
-    if not FEWEST <= n < 1 << between.BELOW or n < LONG * groups or not _by_doubles(grid):
+    if (
+        not MIN_ROWS <= n < 1 << between.BELOW
+        or n < MIN_MEAN_RECORDS * groups
+        or not _by_doubles(grid)
+    ):
         return None
     edges, share = _pivots(statistic, values, codes, groups)
     if share > MAX_SHARE:
         return None
-    share *= SPARE
-    for _ in range(2):  # the second look misses nothing
+    share *= ROOM
+    for _ in range(2):  # the second pass misses nothing
         parts = _between(values, codes, edges, share, threads)
         if parts is None:
             break
         counts = np.sum([counts for _, counts in parts], axis=0)[:groups]
         lengths, under = counts & LENGTH, counts >> between.BELOW
         forms = forms_of(statistic, lengths)
-        first, last = forms.ranks[forms.which].T
+        first, last = forms.ranks[forms.form_index].T
         taken, offsets = gather_parts([rows for rows, _ in parts], groups)
         missed = (lengths > 0) & ((under > first) | (under + np.diff(offsets) <= last))
         if not missed.any():
@@ -76,12 +81,12 @@ def _by_doubles(grid: Grid) -> bool:
 def _pivots(
     statistic: RankStatistic, values: AnyArray, codes: Codes, groups: int
 ) -> tuple[FloatArray, float]:
-    """Between which edges each group's records are taken, and those of no group; the share."""
+    """Return the edges between which records of each group (and of none) are taken; the share."""
     grid = statistic.grid
     bits = (values.size // (groups * SAMPLE)).bit_length() - 1
     step = 1 << min(max(bits, STEP_BITS[0]), STEP_BITS[1])
     rows = np.arange(0, values.size - step + 1, step)
-    # Not every so many-th row, which might be rows of few groups.
+    # Not at equal steps, which might hit rows of few groups only.
     rows += (rows.view(np.uint64) * GOLDEN >> np.uint64(40)).view(np.int64) & (step - 1)
     sample = Segments(*gather(codes.of(rows), values[rows], groups))
     points, sizes = sorted_points(grid, sample), np.diff(sample.offsets)
@@ -98,8 +103,8 @@ def _pivots(
         cuts[side, known] = points[(sample.offsets[:-1] + at)[known].astype(np.int64)] + side
     low, high = np.repeat(cuts, sizes, axis=1)
     edges = [
-        [*(grid.least(t, True) if 0 < t < grid.size else end for t in some), np.inf]
-        for some, end in zip(cuts.tolist(), (-np.inf, between.NO_EDGE), strict=True)
+        [*(grid.least(t, True) if 0 < t < grid.size else end for t in cut), np.inf]
+        for cut, end in zip(cuts.tolist(), (-np.inf, between.NO_EDGE), strict=True)
     ]
     return np.array(edges).T, np.count_nonzero((points >= low) & (points < high)) / rows.size
 
@@ -107,12 +112,12 @@ def _pivots(
 def _between(
     values: AnyArray, codes: Codes, edges: FloatArray, share: float, threads: int
 ) -> list[tuple[tuple[IntArray, AnyArray], IntArray]] | None:
-    """Codes and records of ranges of rows between the edges of their groups; counts by group.
+    """Return codes and records between the edges of their groups, by ranges of rows; and counts.
 
-    None: they are more than that share of a range.
+    Return None if there are more than `share` of the rows of a range.
     """
     kind, bits, flat = kind_of(values), values.view(np.uint64), edges.reshape(-1)
-    threads = max(1, min(threads, values.size // FEWEST))
+    threads = max(1, min(threads, values.size // MIN_ROWS))
     parts: list[tuple[tuple[IntArray, AnyArray], IntArray]] = []
 
     def part(first: int, last: int) -> int:
@@ -124,9 +129,9 @@ def _between(
             b = min(a + BLOCK, last)
             if m + BLOCK > size:
                 return 0
-            some = codes.part(a, b, room[: b - a])
+            row_codes = codes.part(a, b, room[: b - a])
             m += between.keep_between(
-                some, bits[a:b], kind, flat, counts, slots[m:], records[m:], work
+                row_codes, bits[a:b], kind, flat, counts, slots[m:], records[m:], work
             )
         parts.append(((slots[:m], records[:m].view(values.dtype)), counts))
         return 0

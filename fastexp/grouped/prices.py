@@ -19,17 +19,18 @@ from .._selection.scan import Scan, check, storage
 from .._typing import IntArray, WordArray
 from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_prices
+from ..reference.exact import NextWord
 from .segments import Draws, Exact, Segments
-from .words import More, WordSource
+from .words import WordSource
 
 
 def regular(prices: Prices) -> bool:
-    """Whether all prices are candidates: points, or ticks in a table, of any number of bids."""
+    """Whether all prices are candidates: points, or ticks in a table, for any number of bids."""
     return prices.grid.size <= TABLE and (in_ticks(prices) or not prices.grid.even)
 
 
 def in_ticks(prices: Prices) -> bool:
-    """Whether all revenues, of any number of bids, are whole numbers of ticks."""
+    """Whether all revenues, for any number of bids, are whole numbers of ticks."""
     return prices.fits(1 << 32)
 
 
@@ -42,23 +43,23 @@ class PriceDraws(Draws):
         super().__init__(segments, words, size)
         self._prices, self.grid, t = prices, prices.grid, np.arange(prices.grid.size)
         if in_ticks(prices):
-            self._kind, self._weighting = SIGNED, prices.exactly
+            self._kind, self._weighting = SIGNED, prices.tick_weighting
             self._points = np.ascontiguousarray(prices.ticks(t))
         else:
-            self._kind, self._weighting = FLOAT, prices.roughly
+            self._kind, self._weighting = FLOAT, prices.float_weighting
             self._points = prices.about(t).view(np.int64)
 
-    def _fill(self, _: int, some: Segments, points: Any, words: WordArray, out: IntArray) -> None:
+    def _fill(self, _: int, chunk: Segments, points: Any, words: WordArray, out: IntArray) -> None:
         k, weighting = self._points.size, self._weighting
         status = segment_prices.prices_draw(
-            points, some.offsets, self._points, self._kind, weighting.rate_log2,
+            points, chunk.offsets, self._points, self._kind, weighting.rate_log2,
             weighting.rate_nats, weighting.log2_base, words, out,
             np.empty(k + storage(k).size, np.int64),
         )  # fmt: skip
         check(status)
 
     def _exactly(self, _: int, points: Any) -> Exact:
-        """Rounds of two words for the price and one for its coin, where a revenue is a bound."""
+        """Draw by rounds: two words for the price, one for its coin if revenues are bounds."""
         revenue, kind, weighting = (
             np.empty(self._points.size, np.int64),
             self._kind,
@@ -69,24 +70,24 @@ class PriceDraws(Draws):
         scan = Scan(bits, kind, weighting, plan.PRECISION)
         scan.fill(1)
 
-        def draw(words: WordArray, more: More) -> int:
+        def draw(words: WordArray, next_word: NextWord) -> int:
             while True:
-                t = scan.first(words[:2], more)
+                t = scan.first(words[:2], next_word)
                 if kind == SIGNED:
                     return t
                 paying = int((points >= t).sum())
                 excess = Fraction(bounds.item(t)) - self._prices.revenue(t, paying)
-                if coin(weighting.rate * excess, int(words[2]), 64, more):
+                if coin(weighting.rate * excess, int(words[2]), 64, next_word):
                     return t
-                words = np.array([more(), more(), more()], np.uint64)
+                words = np.array([next_word(), next_word(), next_word()], np.uint64)
 
         return draw
 
 
 class ShapeDraws(Draws):
-    """Draws by `shape`, which makes cells of a source, as of one data set: some 100 us a draw.
+    """Draws from the cells that `shape` makes of one data set: about 100 us per draw.
 
-    For what has no kernel of its own: prices on fine grids. Keyed words are those of grid indices.
+    They are for prices on fine grids, which have no kernel. Keyed words are those of grid indices.
     """
 
     grid: Grid | None
@@ -104,4 +105,4 @@ class ShapeDraws(Draws):
 
     def _exactly(self, g: int, _: Any) -> Exact:
         draw = WordDraw(self._shape(Records(self.segments.group(g)).source()))
-        return lambda words, more: draw(chain(words.tolist(), iter(more, None)).__next__)
+        return lambda words, next_word: draw(chain(words.tolist(), iter(next_word, None)).__next__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -25,16 +25,16 @@ from ..privacy.rates import (
     joint_rate,
     lattice_step,
 )
-from ..reference.exact import exp_bounds
+from ..reference.exact import NextWord, exp_bounds
 from .mechanism import AnswerKind, GroupedMechanism, RecordReading
 from .segments import Draws, Exact, Segments
-from .words import WORDS, More, WordSource
+from .words import WORDS, WordSource
 
 WORD = 64  # bits
-BITS = 256  # of bounds that words are compared with
+BITS = 256  # bits of the bounds that words are compared with
 LEAST_DELTA, MOST_DELTA = 1e-60, 1e-3
 MOST_EPSILON = 100.0
-MOST_PERSONS = 1 << 16  # from which on a group appears for certain, at most
+MOST_PERSONS = 1 << 16  # groups of this many persons appear for certain, with any parameters
 ASSUMES = "the stated person column and limits say correctly which rows belong to one person"
 
 
@@ -283,7 +283,11 @@ class Appearance(GroupedMechanism):
     def _policy(self, nan: object) -> str:  # noqa: ARG002  # all rows are there
         return "drop"
 
-    def _streamed(self, records: AnyArray | RecordSource, threads: int) -> int:  # noqa: ARG002  # a count
+    def _streamed(
+        self,
+        records: AnyArray | RecordSource,
+        threads: int,  # noqa: ARG002  # rows are only counted
+    ) -> int:
         rows = records.total() if isinstance(records, RecordSource) else records.size
         return int(appears(self.groups, -(-rows // self.max_rows), os_word(), os_word))
 
@@ -316,14 +320,14 @@ class Appearance(GroupedMechanism):
 def coin_of(
     groups: PrivateGroups, like: GroupedMechanism, person: object, max_rows: int
 ) -> Appearance:
-    """The coin of groups by rule A; without a column of persons it counts rows by their limit."""
+    """Return the coin of groups by rule A; without persons it counts rows / max_rows."""
     return Appearance(groups, max_rows if person is None else 1, like)
 
 
 class Deciding(NamedTuple):
     """The answer whose total decides by rule B, and the threshold for it."""
 
-    which: int
+    answer: int
     threshold: int
 
 
@@ -343,8 +347,8 @@ def deciding(
             "private groups need an epsilon of their own (--groups-epsilon), or an answer "
             "with a private total: with_total=True"
         )
-    threshold, which = min(totals)
-    return Deciding(which, threshold)
+    threshold, answer = min(totals)
+    return Deciding(answer, threshold)
 
 
 class AppearanceDraws(Draws):
@@ -359,14 +363,14 @@ class AppearanceDraws(Draws):
 
     def _fill(
         self,
-        first: int,  # noqa: ARG002  # the number of persons is all
-        some: Segments,
+        first: int,  # noqa: ARG002  # only the number of persons matters
+        chunk: Segments,
         points: Any,  # noqa: ARG002  # as above
         words: WordArray,
         out: IntArray,
     ) -> None:
         below, above = self._coin.groups._thresholds
-        n = np.repeat(self._persons(some.offsets), out.size // (some.offsets.size - 1))
+        n = np.repeat(self._persons(chunk.offsets), out.size // (chunk.offsets.size - 1))
         word, is_open = words[::WORDS], n < below.size
         known = np.where(is_open, n, 0)
         inside = ~is_open | (word < below[known])
@@ -375,13 +379,13 @@ class AppearanceDraws(Draws):
     def _exactly(self, g: int, points: Any) -> Exact:  # noqa: ARG002  # as above
         groups, n = self._coin.groups, int(self._persons(self.segments.offsets)[g])
 
-        def draw(words: WordArray, more: More) -> int:
-            return int(appears(groups, n, int(words[0]), more))
+        def draw(words: WordArray, next_word: NextWord) -> int:
+            return int(appears(groups, n, int(words[0]), next_word))
 
         return draw
 
 
-def appears(groups: PrivateGroups, n: int, word: int, more: Callable[[], int]) -> bool:
+def appears(groups: PrivateGroups, n: int, word: int, next_word: NextWord) -> bool:
     """Return whether a uniform U, whose first bits are `word`, is below P(n persons appear)."""
     bits, lead = WORD, word
     while True:
@@ -390,4 +394,4 @@ def appears(groups: PrivateGroups, n: int, word: int, more: Callable[[], int]) -
             return True
         if lead << BITS >= high[n]:
             return False
-        lead, bits = lead << WORD | more(), bits + WORD
+        lead, bits = lead << WORD | next_word(), bits + WORD

@@ -14,10 +14,11 @@ from .._numbers.quantiles import QuantilesStatistic
 from .._parameters.grid import Grid
 from .._typing import IntArray, WordArray
 from ..kernels.groups import few_quantiles as kernel
-from .segments import Draws, Exact, Given, Segments
-from .words import WORDS, More, WordSource
+from ..reference.exact import NextWord
+from .segments import Draws, DrawWords, Exact, Segments
+from .words import WORDS, WordSource
 
-ATTEMPTS = 2  # of a draw, whose words come together
+ATTEMPTS = 2  # attempts of a draw whose words are taken together
 
 
 class QuantilesDraws(Draws):
@@ -46,7 +47,7 @@ class QuantilesDraws(Draws):
     def _fill(
         self,
         first: int,  # noqa: ARG002  # all that draws need of a group is in its records
-        some: Segments,
+        chunk: Segments,
         points: Any,
         words: WordArray,
         out: IntArray,
@@ -54,26 +55,26 @@ class QuantilesDraws(Draws):
         statistic, known = self._statistic, self._tables
         if known is not None:
             kernel.draw_segments(
-                points, some.offsets, statistic.grid.size, known.line, float(statistic.rate),
+                points, chunk.offsets, statistic.grid.size, known.line, float(statistic.rate),
                 statistic.log_ways, known.weights, known.wholes, statistic.words, words,
                 self.shape[0], out, np.empty(known.numbers, np.int64),
                 np.empty(known.floats + known.rows),
             )  # fmt: skip
 
-    def _exactly_all(self, _: int, points: Any, given: list[Given]) -> IntArray:
+    def _exactly_all(self, _: int, points: Any, draw_words: list[DrawWords]) -> IntArray:
         statistic, count = self._statistic, self._statistic.words
         of_group = statistic.chain(Counted(*runs(points), statistic.grid))
-        more = [further for _, further in given]
+        supplies = [next_word for _, next_word in draw_words]
         streams = [
-            chain(early[: ATTEMPTS * count].tolist(), iter(further, None))
-            for early, further in given
+            chain(early[: ATTEMPTS * count].tolist(), iter(next_word, None))
+            for early, next_word in draw_words
         ]
-        out, tried = np.empty((len(more), len(statistic.q) + 1), np.int64), 0
-        waiting = np.arange(len(more))
+        out, tried = np.empty((len(supplies), len(statistic.q) + 1), np.int64), 0
+        waiting = np.arange(len(supplies))
         while waiting.size:
-            some = np.array([[*islice(streams[d], count)] for d in waiting], np.uint64)
-            left = [more[d] for d in waiting.tolist()]
-            out[waiting], refused = of_group.attempt(some, left.__getitem__)
+            attempt_words = np.array([[*islice(streams[d], count)] for d in waiting], np.uint64)
+            remaining = [supplies[d] for d in waiting.tolist()]
+            out[waiting], refused = of_group.attempt(attempt_words, remaining.__getitem__)
             waiting, tried = waiting[refused], tried + 1
             of_group = statistic.after(of_group, tried) if waiting.size else of_group
         return out[:, : self.shape[0]]
@@ -94,8 +95,8 @@ class TreeDraws(Draws):
         self._tree, self.grid, self.shape = tree, tree.grid, (tree.m,)
 
     def _exactly(self, _: int, points: Any) -> Exact:
-        def draw(words: WordArray, more: More) -> IntArray:
-            stream = chain(words.tolist(), iter(more, None))
+        def draw(words: WordArray, next_word: NextWord) -> IntArray:
+            stream = chain(words.tolist(), iter(next_word, None))
             return self._tree.draw(
                 points, lambda count: np.array([*islice(stream, count)], np.uint64)
             )

@@ -14,7 +14,7 @@ from .._numbers.distance_statistic import DistanceStatistic
 from .._numbers.few_cells import SegmentCells
 from .._numbers.few_records import exact_draw
 from .._numbers.rank import RankStatistic
-from .._numbers.weights import MAX_TABLE as MOST_WEIGHTS
+from .._numbers.weights import MAX_TABLE as MAX_WEIGHTS
 from .._numbers.weights import size_of, table
 from .._parameters.grid import Grid
 from .._typing import IntArray, WordArray
@@ -25,13 +25,15 @@ from ..kernels.numbers import histogram
 from .segments import Draws, Exact, Forms, Segments, Windows, kind_of, placed
 from .words import WordSource
 
-SHORT = 1 << 9  # records up to which keys are listed: a few KiB for each number of records
-A_RECORD = 1 << 4  # weights that each one may add to a table, however many that are in all
+# Keys are listed for up to this many records: a few KiB for each number of records.
+MAX_LISTED_RECORDS = 1 << 9
+# Weights that each record may add to a table, whatever their total.
+WEIGHTS_PER_RECORD = 1 << 4
 NO_LINE = np.empty(0)
 
 
 class PartDraws(Draws):
-    """Draws of segments as parts (`segment_ranks.py`): of a chunk in a few kernel calls."""
+    """Draws of segments as parts (`segment_ranks.py`): a few kernel calls for each chunk."""
 
     grid: Grid
 
@@ -51,15 +53,15 @@ class PartDraws(Draws):
         self._line = histogram.form_of(self.grid) if histogram.is_near(self.grid) else NO_LINE
 
     def _narrowed(
-        self, first: int, some: Segments, points: IntArray | None
+        self, first: int, chunk: Segments, points: IntArray | None
     ) -> tuple[IntArray, IntArray]:
-        """Grid indices, if need be sorted where they matter of long parts; and what parts have."""
-        start, length = some.offsets[:-1], np.diff(some.offsets)
+        """Return grid indices, sorted where draws need it, and the numbers of the parts."""
+        start, length = chunk.offsets[:-1], np.diff(chunk.offsets)
         columns = (column[first : first + start.size] for column in self._columns)
         parts = np.array([start, length, *columns]).T.reshape(-1)
         if points is not None:
             return points, parts
-        values, kind = some.values, kind_of(some.values)
+        values, kind = chunk.values, kind_of(chunk.values)
         longest = max(int(length.max()), segment_sort.SCRATCH_WORDS)
         other = np.empty(longest, int)
         if longest < segment_window.LONG or not self._line.size:  # a call for each takes longer
@@ -68,7 +70,7 @@ class PartDraws(Draws):
         else:
             points = np.empty(values.size, int)
         if longest <= segment_window.ENOUGH:
-            segment_sort.sort_segments(some.offsets, longest, points, other)
+            segment_sort.sort_segments(chunk.offsets, longest, points, other)
         elif segment_window.narrow_segments(
             self._forms, parts, values.view(np.uint64), kind, self._line, points, other,
             np.empty(segment_window.SCRATCH, int),
@@ -89,13 +91,13 @@ class RankDraws(PartDraws):
             forms = forms_of(statistic, lengths)
             windows = Windows(np.zeros_like(lengths), lengths, forms, segments.group)
         self._statistic, self._windows, forms = statistic, windows, windows.forms
-        columns = windows.under, windows.lengths, forms.which
+        columns = windows.under, windows.lengths, forms.form_index
         super().__init__(statistic, segments, words, size, forms.flat, columns)
 
     def _fill(
-        self, first: int, some: Segments, points: Any, words: WordArray, out: IntArray
+        self, first: int, chunk: Segments, points: Any, words: WordArray, out: IntArray
     ) -> None:
-        forms, (points, parts) = self._windows.forms, self._narrowed(first, some, points)
+        forms, (points, parts) = self._windows.forms, self._narrowed(first, chunk, points)
         most, work = forms.most, np.empty(8 * forms.most + 8, int)
         kernel.ranks_draw(
             points, parts, forms.flat, self.grid.size, most, forms.weights, words, out, work
@@ -114,15 +116,15 @@ class DistanceDraws(PartDraws):
         self, statistic: DistanceStatistic, segments: Segments, words: WordSource, size: int
     ) -> None:
         lengths = np.diff(segments.offsets)
-        distinct, which = distinct_lengths(lengths)
+        distinct, form_index = distinct_lengths(lengths)
         self._cells = SegmentCells(statistic, distinct.tolist())
-        columns = np.zeros_like(lengths), lengths, which
+        columns = np.zeros_like(lengths), lengths, form_index
         super().__init__(statistic, segments, words, size, self._cells.forms, columns)
 
     def _fill(
-        self, first: int, some: Segments, points: Any, words: WordArray, out: IntArray
+        self, first: int, chunk: Segments, points: Any, words: WordArray, out: IntArray
     ) -> None:
-        points, parts = self._narrowed(first, some, points)
+        points, parts = self._narrowed(first, chunk, points)
         self._cells.fill(points, parts, words, out)
 
     def _exactly(self, g: int, _: Any) -> Exact:
@@ -130,18 +132,18 @@ class DistanceDraws(PartDraws):
 
 
 def forms_of(statistic: RankStatistic, lengths: IntArray) -> Forms:
-    """Of segments of these lengths."""
-    distinct, which = distinct_lengths(lengths)
+    """Return the forms of segments of these lengths."""
+    distinct, form_index = distinct_lengths(lengths)
     distances = distances_of(statistic, distinct)
     ranks = ranks_of(distances, distinct, statistic.reach)
     longest = int(distinct.max(initial=1))
-    most = max(map(statistic.farthest, {0, 1, longest - 1, longest}))  # it grows with the number
+    most = max(map(statistic.farthest, {0, 1, longest - 1, longest}))  # it grows with the length
     weights = table(statistic.weighting.rate, most)
     headers = np.full((distinct.size, kernel.FORM_SIZE), -1, np.int64)
     headers[:, : kernel.KEYS], headers[:, kernel.NUMBERS :] = ranks, distances
     keys, at = [], headers.size
     matter = ranks[:, 1] - ranks[:, 0] + 1
-    for i in np.flatnonzero((distinct <= SHORT) & (matter == distinct)):
+    for i in np.flatnonzero((distinct <= MAX_LISTED_RECORDS) & (matter == distinct)):
         row, n = headers[i], int(distinct[i])
         cells, below = np.empty(4 * n + 2, np.int64), np.empty(n + 1, np.int64)
         nearest = kernel.keys_fill(row[kernel.NUMBERS :], weights, below, cells)
@@ -150,15 +152,15 @@ def forms_of(statistic: RankStatistic, lengths: IntArray) -> Forms:
             keys.append(cells)
             at += cells.size
     flat = np.concatenate([headers.reshape(-1), *keys])
-    return Forms(flat, which, ranks, int(matter.max(initial=1)), weights)
+    return Forms(flat, form_index, ranks, int(matter.max(initial=1)), weights)
 
 
 def distances_of(statistic: RankStatistic, lengths: IntArray) -> IntArray:
-    """The 16 numbers for each of these numbers of records."""
+    """Return the form, 16 numbers, of each of these numbers of records."""
     statistic.form_of(int(lengths.max(initial=0)))  # refuses too many
     if not statistic.form.linear:
-        distinct, which = distinct_lengths(lengths)
-        return np.array([statistic.form(n) for n in distinct.tolist()])[which]
+        distinct, index = distinct_lengths(lengths)
+        return np.array([statistic.form(n) for n in distinct.tolist()])[index]
     one, two = statistic.form(1), statistic.form(2)
     forms: IntArray = one + (lengths[:, None] - 1) * (two - one)
     forms[lengths == 0] = statistic.form(0)
@@ -166,7 +168,7 @@ def distances_of(statistic: RankStatistic, lengths: IntArray) -> IntArray:
 
 
 def ranks_of(forms: IntArray, lengths: IntArray, reach: int) -> IntArray:
-    """`RankStatistic.ranks_that_matter` of each of these numbers of records."""
+    """Return `RankStatistic.ranks_that_matter` for each of these numbers of records."""
     (s, gate), (t, other) = forms[:, LOW][:, :2].T, forms[:, HIGH][:, :2].T
     left = np.clip(lengths + -other // t, 0, lengths)
     right = np.clip(-(-gate // s), 0, lengths)
@@ -177,14 +179,14 @@ def ranks_of(forms: IntArray, lengths: IntArray, reach: int) -> IntArray:
 
 
 def has_table(statistic: DistanceStatistic) -> bool:
-    """Whether a table has all weights, or some for each record, as few digits give; public."""
+    """Whether a table has all weights, or few for each record, as few digits give; public."""
     rate = statistic.weighting.rate
     of_one = max(size_of(rate, statistic.farthest(n)) for n in range(2))
-    return size_of(rate, MOST_WEIGHTS) <= MOST_WEIGHTS or of_one <= A_RECORD
+    return size_of(rate, MAX_WEIGHTS) <= MAX_WEIGHTS or of_one <= WEIGHTS_PER_RECORD
 
 
 def distinct_lengths(lengths: IntArray) -> tuple[IntArray, IntArray]:
-    """Distinct lengths in order, and which of them each one is."""
+    """Return the distinct lengths in order, and the index of each length among them."""
     longest = int(lengths.max(initial=0))
     if longest > 4 * lengths.size + 1_000:  # counting would take more memory than sorting
         return np.unique(lengths, return_inverse=True)

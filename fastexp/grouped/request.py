@@ -1,4 +1,4 @@
-"""What a call by group asks for: its options, checked, and the question of a budget."""
+"""The request of a call by group: its checked options, and the question of a budget."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ OFFSETS = (
 
 
 def rule_of(options: CallOptions) -> str:
-    """Which records count, for the words of a keyed release.
+    """Return the rule of which records count, for the words of a keyed release.
 
-    With persons also the list, as whose groups are listed decides which are kept.
+    With persons it has the list of groups, too: the list decides which records are kept.
     """
     if options.person is None:
         return f"nan={options.nan}"
@@ -51,7 +51,7 @@ def rule_of(options: CallOptions) -> str:
 
 
 def checked_groups(options: CallOptions) -> CallOptions:
-    """Validate what is said of groups and persons; it must fit together."""
+    """Validate the options of groups and persons, which must fit together."""
     readable(options.groups, "groups")
     readable(options.by, "by")
     if isinstance(options.by, str):
@@ -79,12 +79,12 @@ def checked_groups(options: CallOptions) -> CallOptions:
 
 
 def question_of(options: CallOptions, mechanism: object) -> Question:
-    """What a checked call asks.
+    """Return the question of a checked call.
 
-    Its form is made only where there is a label, and answers may be kept.
+    Its form is made only if there is a label, so that answers may be kept.
     """
     rows = 1 if options.offsets is None else options.offsets.size - 1
-    # Persons who are bounded are in few of the segments, whose ever these are.
+    # Persons with limits are in few of the segments, whatever the segments are.
     parted = options.by is not None or (options.person is not None and options.offsets is not None)
     is_kept = options.label is not None
     return Question(
@@ -102,7 +102,7 @@ def question_of(options: CallOptions, mechanism: object) -> Question:
 
 
 def _grouping(options: CallOptions, rows: int) -> str:
-    """Which groups are answered, in words."""
+    """Return a description of the groups that are answered."""
     if isinstance(options.groups, Names):
         return groups_in_words(options.groups.size)
     if options.by is not None:
@@ -111,7 +111,7 @@ def _grouping(options: CallOptions, rows: int) -> str:
 
 
 def _form(options: CallOptions, rows: int) -> tuple[Any, ...]:
-    """How records are grouped, and in which groups: their list in its order."""
+    """Return how records are grouped, and the list of groups in its order."""
     way = "by" if options.by is not None else "one" if options.offsets is None else "segments"
     if not isinstance(options.groups, Names):
         return way, rows, options.groups
@@ -119,13 +119,13 @@ def _form(options: CallOptions, rows: int) -> tuple[Any, ...]:
 
 
 def list_digest(names: Names) -> str:
-    """The public list, in its order."""
+    """Return a digest of the public list, in its order."""
     words = names.name_words().tobytes()
     return hashlib.blake2b(words, digest_size=32, person=LIST).hexdigest()
 
 
 def whole_offsets(offsets: object) -> IntArray:
-    """Offsets as integers that do not fall."""
+    """Return offsets as integers >= 0 that never decrease."""
     array = validate.exact_array(offsets)
     if array is None or array.ndim != 1 or array.dtype.kind not in "iu" or array.size == 0:
         raise ParameterTypeError(OFFSETS)
@@ -141,16 +141,16 @@ def is_from_data(groups: object) -> bool:
 
 
 def checked_membership(membership: object, person: object) -> Membership:
-    """Whether it is private who is in which group; it is where persons are bounded.
+    """Return whether membership of groups is private; with persons it must be.
 
-    A record that is left out (a missing one, one that is not a candidate) does not compete with
-    the person's others: who changes it counts in another group, in both of which a step is
-    taken, although all groups stay what they are.
+    A record that is left out (missing, or not a candidate) does not compete with the person's
+    others. So a person who changes it counts in another group: both groups change by a step,
+    although the groups of all records stay the same.
     """
-    which = validate.choice("membership", membership, ("private", "public"))
-    if which == "public" and person is not None:
+    checked = validate.choice("membership", membership, ("private", "public"))
+    if checked == "public" and person is not None:
         raise ParameterError(MOVES)
-    return "public" if which == "public" else "private"
+    return "public" if checked == "public" else "private"
 
 
 def check_key(options: CallOptions) -> str | None:
@@ -169,7 +169,7 @@ def check_key(options: CallOptions) -> str | None:
 
 
 def listed_groups(groups: object, width: int) -> Names:
-    """The public list of groups, of keys or of tuples of `width` of them."""
+    """Return the public list of groups: keys, or tuples of `width` keys."""
     if isinstance(groups, (KeyNames, TupleNames, Product)):
         names = groups.group_names() if isinstance(groups, Product) else groups
         if len(names.kinds) != width:

@@ -1,7 +1,7 @@
-"""Segments: the records of each group, one after the other; and how they are gone through.
+"""Segments: the records of each group, one group after the other; and draws from them.
 
-Groups go in chunks whose records fit into the cache, chunks in threads. Nothing of an answer
-depends on either: a group's words are its own.
+Groups are drawn from in chunks whose records fit into the cache, and chunks in threads. No answer
+depends on either: each group has its own words.
 """
 
 from __future__ import annotations
@@ -22,47 +22,48 @@ from ..kernels.bits.heights import FLOAT, SIGNED
 from ..kernels.groups import segment_sort
 from ..kernels.groups.segment_draws import OPEN
 from ..kernels.numbers import histogram
-from .words import WORDS, More, WordSource
+from ..reference.exact import NextWord
+from .words import WORDS, WordSource
 
-CHUNK_RECORDS = 1 << 16  # records that go together: 512 KiB
-FEWEST = 1 << 14  # records for which a second thread pays
-LONG = 1 << 11  # records; from here on NumPy's sort is the faster one
-Given: TypeAlias = tuple[WordArray, More]  # a draw's first words, and what has further ones
-Exact: TypeAlias = Callable[[WordArray, More], Any]  # what makes a draw of them
+CHUNK_RECORDS = 1 << 16  # records of a chunk: 512 KiB
+MIN_THREADED_RECORDS = 1 << 14  # records from which on a second thread pays
+MAX_KERNEL_SORT = 1 << 11  # NumPy sorts more records faster
+DrawWords: TypeAlias = tuple[WordArray, NextWord]  # a draw's first words, and further ones
+Exact: TypeAlias = Callable[[WordArray, NextWord], Any]  # returns a draw by these words
 
 
 class Forms(NamedTuple):
-    """What draws by ranks need of each distinct length, as `segment_ranks.py` has it."""
+    """Numbers of each distinct length for draws by ranks, as `segment_ranks.py` takes them."""
 
-    flat: IntArray  # the forms, and behind them keys and weights
-    which: IntArray  # each segment's form
+    flat: IntArray  # the forms, then keys and weights
+    form_index: IntArray  # each segment's form
     ranks: IntArray  # (forms, 2): the first and the last that matter, (0, -1) without records
-    most: int  # how many ranks matter at most
-    weights: WordArray  # their table
+    most: int  # the largest number of ranks that matter
+    weights: WordArray  # the table of weights
 
 
 class Windows(NamedTuple):
-    """What is known of segments that have the records around the ranks that matter alone."""
+    """Numbers of segments that have only the records around the ranks that matter."""
 
-    under: IntArray  # how many records lie below those of each segment
-    lengths: IntArray  # how many there are in all
+    under: IntArray  # number of records of each group below those of its segment
+    lengths: IntArray  # number of all records of each group
     forms: Forms  # of these lengths
-    records: Callable[[int], AnyArray]  # all of a segment, for the few draws that need them
+    records: Callable[[int], AnyArray]  # returns all records of a group, which few draws need
 
 
 class Segments(NamedTuple):
-    """Records (float64 or int64; candidates' numbers), and where each group's begin and end."""
+    """Records (float64 or int64; numbers of candidates), and the offsets of the groups."""
 
     values: AnyArray
     offsets: IntArray
     windows: Windows | None = None  # None: these are all records
 
     def group(self, g: int) -> AnyArray:
-        """The records of a group."""
+        """Return the records of a group."""
         return self.values[int(self.offsets[g]) : int(self.offsets[g + 1])]
 
-    def some(self, first: int, last: int) -> Segments:
-        """Groups first..last - 1."""
+    def chunk(self, first: int, last: int) -> Segments:
+        """Return groups first..last - 1."""
         a, b = int(self.offsets[first]), int(self.offsets[last])
         return Segments(self.values[a:b], self.offsets[first : last + 1] - a)
 
@@ -71,64 +72,64 @@ class Draws:
     """Draws of one mechanism from segments: by a kernel, and exactly where it leaves them open."""
 
     grid: Grid | None = None  # None: records are candidates' numbers, which are their points
-    # How a kernel takes points: each group's in any order, in order, or in order around the ranks
-    # that matter, which it finds itself. Draws that take them in order may share them.
+    # The order in which a kernel takes each group's points: any, sorted, or sorted around the ranks
+    # that matter, which it finds itself. Draws that take them sorted may share them.
     order: Literal["any", "sorted", "narrowed"] = "any"
-    words = WORDS  # of a draw at first: a multiple of WORDS
-    shape: tuple[int, ...] = ()  # of a draw: (entries,) where it is a list
+    words = WORDS  # first words of a draw: a multiple of WORDS
+    shape: tuple[int, ...] = ()  # shape of a draw: (entries,) if it is a list
     segments: Segments
 
     def __init__(self, segments: Segments, words: WordSource, size: int) -> None:
         self.segments, self._words, self._size = segments, words, size
 
     def chunk(self, first: int, last: int, points: IntArray | None) -> IntArray:
-        """Draws of groups first..last - 1, group after group.
+        """Return draws of groups first..last - 1, group after group.
 
-        points: the groups' grid indices in order, where they are known.
+        `points` are the groups' sorted grid indices, if they are known.
         """
-        some, fours = self.segments.some(first, last), self.words // WORDS
+        chunk, fours = self.segments.chunk(first, last), self.words // WORDS
         if points is None:
             if self._words.keyed or self.order == "sorted":
-                points = sorted_points(self.grid, some)
+                points = sorted_points(self.grid, chunk)
             elif self.order == "any":
-                points = placed(self.grid, some.values)
-        offsets, size = some.offsets, self._size
-        early, more = self._words.round(first, last, fours * size, points, offsets)
+                points = placed(self.grid, chunk.values)
+        offsets, size = chunk.offsets, self._size
+        early, supply = self._words.round(first, last, fours * size, points, offsets)
         out = np.full((size * (last - first), *self.shape), OPEN)
-        self._fill(first, some, points, early, out.reshape(-1))
+        self._fill(first, chunk, points, early, out.reshape(-1))
         words = early.reshape(-1, self.words)
         left = np.flatnonzero(out.reshape(len(out), -1)[:, 0] == OPEN)
         edges, drawn = offsets.tolist() if left.size else [], list[Any]()
-        for g, which in groupby(left.tolist(), lambda i: i // size):
+        for g, draws in groupby(left.tolist(), lambda i: i // size):
             of_group = None if points is None else points[edges[g] : edges[g + 1]]
-            given = [(words[i], more(g, fours * (i % size))) for i in which]
-            drawn.extend(self._exactly_all(first + g, of_group, given))
+            draw_words = [(words[i], supply(g, fours * (i % size))) for i in draws]
+            drawn.extend(self._exactly_all(first + g, of_group, draw_words))
         if drawn:
             out[left] = drawn
         return out
 
     def _fill(
-        self, first: int, some: Segments, points: Any, words: WordArray, out: IntArray
+        self, first: int, chunk: Segments, points: Any, words: WordArray, out: IntArray
     ) -> None:
-        """out = draws of some groups from `first` on; without a kernel all are left OPEN."""
+        """Write draws of groups from `first` on to `out`; without a kernel all are left OPEN."""
 
-    def _exactly_all(self, g: int, points: Any, given: list[Given]) -> Iterable[Any]:
-        """A draw from a group for each one's first words and further ones."""
+    def _exactly_all(self, g: int, points: Any, draw_words: list[DrawWords]) -> Iterable[Any]:
+        """Return draws from a group, each by its first words and further ones."""
         draw = self._exactly(g, points)
-        return [draw(early, more) for early, more in given]
+        return [draw(early, next_word) for early, next_word in draw_words]
 
     def _exactly(self, g: int, points: Any) -> Exact:
-        """What makes such a draw from a group."""
-        raise NotImplementedError  # where all draws of a group are made together
+        """Return the function that makes such a draw from a group."""
+        raise NotImplementedError  # not needed if all draws of a group are made together
 
 
 def draw_all(draws: Draws, size: int, threads: int) -> IntArray:
-    """Numbers of grid points or of candidates, of shape (groups, size), or with entries."""
+    """Return indices of grid points or candidates, of shape (groups, size), or with entries."""
     return draw_together([draws], size, threads)[0]
 
 
 def draw_together(several: list[Draws], size: int, threads: int) -> list[IntArray]:
-    """The same of several draws from the same segments: points that they share are sorted once."""
+    """Return the same for several draws from the same segments; shared points are sorted once."""
     segments = several[0].segments
     groups = segments.offsets.size - 1
     drawn = [np.empty((groups, size, *draws.shape), np.int64) for draws in several]
@@ -139,19 +140,19 @@ def draw_together(several: list[Draws], size: int, threads: int) -> list[IntArra
 
     def part(begin: int, end: int) -> int:
         for first, last in pairwise(edges[begin : end + 1]):
-            some = segments.some(first, last)
-            points = {grid: sorted_points(grid, some) for grid in grids if grids[grid] > 1}
+            chunk = segments.chunk(first, last)
+            points = {grid: sorted_points(grid, chunk) for grid in grids if grids[grid] > 1}
             for draws, out in zip(several, drawn, strict=True):
                 indices = draws.chunk(first, last, points.get(draws.grid))
                 out[first:last] = indices.reshape(-1, *out.shape[1:])
         return 0
 
-    in_parts(part, len(edges) - 1, threads if segments.values.size >= FEWEST else 1)
+    in_parts(part, len(edges) - 1, threads if segments.values.size >= MIN_THREADED_RECORDS else 1)
     return drawn
 
 
 def chunks(offsets: IntArray, words: int) -> list[int]:
-    """The first group of each chunk, and the number of groups: at least one group each.
+    """Return the first group of each chunk, and the number of groups; no chunk is empty.
 
     A chunk has about CHUNK_RECORDS records and random words, of which each group takes `words`.
     """
@@ -161,7 +162,7 @@ def chunks(offsets: IntArray, words: int) -> list[int]:
 
 
 def placed(grid: Grid | None, values: AnyArray) -> IntArray:
-    """The grid index of each record; NaN is refused."""
+    """Return the grid index of each record; NaN is refused."""
     if grid is None:
         return values
     if not histogram.is_near(grid):
@@ -176,18 +177,18 @@ def placed(grid: Grid | None, values: AnyArray) -> IntArray:
 
 
 def kind_of(values: AnyArray) -> int:
-    """What kernels call the type of records."""
+    """Return the kernels' number for the type of records."""
     return FLOAT if values.dtype.kind == "f" else SIGNED
 
 
 def sorted_points(grid: Grid | None, segments: Segments) -> IntArray:
-    """The grid indices of all records, sorted in each group: by NumPy where it is long."""
+    """Return the grid indices of all records, sorted in each group; NumPy sorts long groups."""
     points, offsets = placed(grid, segments.values), segments.offsets
     points = points.copy() if grid is None else points
     lengths = np.diff(offsets)
     longest = int(lengths.max(initial=0))
-    work = np.empty(max(min(longest, LONG), segment_sort.SCRATCH_WORDS), np.int64)
-    segment_sort.sort_segments(offsets, LONG, points, work)
-    for s in np.flatnonzero(lengths > LONG):
+    work = np.empty(max(min(longest, MAX_KERNEL_SORT), segment_sort.SCRATCH_WORDS), np.int64)
+    segment_sort.sort_segments(offsets, MAX_KERNEL_SORT, points, work)
+    for s in np.flatnonzero(lengths > MAX_KERNEL_SORT):
         points[offsets[s] : offsets[s + 1]].sort()
     return points

@@ -37,7 +37,7 @@ TELLS = (
 
 
 def release_groups(mechanism: GroupedMechanism, records: Records, options: CallOptions) -> Any:
-    """Return the released answer of each group, in their order; of checked options."""
+    """Return the released answer of each group, in their order, for checked options."""
     private = options.groups if type(options.groups) is PrivateGroups else None
     if private is not None:
         if options.by is None or options.membership == "public":
@@ -66,8 +66,11 @@ def drawn(
     options: CallOptions,
     private: PrivateGroups | None = None,
 ) -> Any:
-    """Read records and draw, of a checked call: answers, or [groups, answers] of the data's."""
-    if private is not None:  # keys are read once: streams may not come again
+    """Read records and draw, for a checked call.
+
+    Return answers, or [groups, answers] if the groups come from the data.
+    """
+    if private is not None:  # keys are read once: a stream may not be readable again
         by = [read_private(column) for column in columns_of(options.by, "by")]
         person = None if options.person is None else read(options.person, "person", modulo=True)
         options = options._replace(by=by, person=person)
@@ -77,19 +80,19 @@ def drawn(
         if decider is None:
             coin = coin_of(private, mechanism, options.person, options.max_rows)
             coins = _released(coin, records, options._replace(nan="drop", max_rows=1))[2]
-            which = np.flatnonzero(coins == 1)
+            appearing = np.flatnonzero(coins == 1)
         else:
             counts = np.diff(segments.offsets) > 0
-            which = np.flatnonzero((indices[:, -1] >= decider.threshold) & counts)
-        names = settled(names.taken(which), [[]] * len(names.kinds))
-        indices = indices[which]
+            appearing = np.flatnonzero((indices[:, -1] >= decider.threshold) & counts)
+        names = settled(names.taken(appearing), [[]] * len(names.kinds))
+        indices = indices[appearing]
     return _answers(mechanism, names, indices, options, released=True)
 
 
 def _released(
     mechanism: GroupedMechanism, records: object, options: CallOptions
 ) -> tuple[Segments, Names, IntArray]:
-    """Records by group, the groups, and a released draw of each."""
+    """Return records by group, the groups, and a released draw of each."""
     key, label = options.key, options.label or ""  # a key goes with a label
     choice = partial(release_choice, key, mechanism, label)
     segments, names = segments_of(mechanism, records, options, choice, whole=key is not None)
@@ -108,9 +111,9 @@ def sample_groups(
     sampling: Sampling,
     with_labels: bool = False,
 ) -> Any:
-    """Return simulated draws: shape (groups,), or (groups, size); of checked options.
+    """Return simulated draws of shape (groups,), or (groups, size), for checked options.
 
-    with_labels: candidates, as a release gives them, instead of their indices.
+    `with_labels` gives candidates, as a release does, instead of their indices.
     """
     if type(options.groups) is PrivateGroups:
         raise ParameterError("private groups are available in release and in Query.sample")
@@ -125,15 +128,15 @@ def sample_groups(
     choice = partial(sample_choice, seed)
     segments, names = segments_of(mechanism, data, options, choice, whole=False)
     words = SimulatedWords(seed, names)
-    many = 1 if draws is None else draws
-    indices = draw_all(mechanism._draws(segments, words, many), many, options.threads)
+    count = 1 if draws is None else draws
+    indices = draw_all(mechanism._draws(segments, words, count), count, options.threads)
     indices = indices[:, 0] if draws is None else indices
     answers = _answers(mechanism, names, indices, options, released=with_labels)
     return tuple(answers) if is_from_data(options.groups) else answers
 
 
 def _check_order(records: object, options: CallOptions) -> None:
-    """Refuse series of pandas whose rows are others by their index than by their order."""
+    """Refuse series of pandas whose index matches other rows than their order does."""
     index = attribute(records, "index")
     columns = [("by", keys) for keys in columns_of(options.by, "by")]
     for argument, keys in (*columns, ("person", options.person)):
@@ -151,7 +154,7 @@ def _answers(
     options: CallOptions,
     released: bool,
 ) -> Any:
-    """The groups' answers; with the groups, where these come from the data."""
+    """Return the groups' answers, with the groups if these come from the data."""
     if options.by is None and options.offsets is None and options.groups is None:
         return mechanism._answer(indices[0], released)  # all records are one data set
     answers = mechanism._answer(indices, released)

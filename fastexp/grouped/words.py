@@ -1,9 +1,9 @@
-"""Where the random words of groups come from: a simulation's key, a release key, the system.
+"""Sources of the random words of groups: a simulation's key, a release key, the system.
 
 A round has the words of some groups: WORDS for each draw of each group, and a function of a
-group's place in the round and a draw, whose few draws that need more words take them one after the
-other. Simulated and keyed words are those of the group, whoever its neighbours are. A draw that
-needs more words at once takes those of several draws.
+group's place in the round and a draw. It supplies further words, one after the other, to the few
+draws that need them. Simulated and keyed words depend on the group, not on its neighbours. A draw
+that needs more words at once takes those of several draws.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from .._typing import IntArray, WordArray
 from ..kernels.groups import chacha20
 from ..kernels.groups.chacha20 import BLOCK_WORDS
 from ..kernels.groups.group_words import group_words
+from ..reference.exact import NextWord
 
 WORDS = 4
-More: TypeAlias = Callable[[], int]
-Round: TypeAlias = tuple[WordArray, Callable[[int, int], More]]
+Round: TypeAlias = tuple[WordArray, Callable[[int, int], NextWord]]
 
 
 class FreshWords:
-    """The operating system's, for a release without a key: nobody can repeat them."""
+    """Words of the operating system, for a release without a key: nobody can repeat them."""
 
     keyed = False
 
     def round(self, first: int, last: int, size: int, *_: object) -> Round:
-        """The words of groups first..last - 1."""
+        """Return the words of groups first..last - 1."""
         return os_words(WORDS * size * (last - first)), lambda *_: os_word
 
 
@@ -47,7 +47,7 @@ class SimulatedWords:
         self._tags, self._names = names.streams()
 
     def round(self, first: int, last: int, size: int, *_: object) -> Round:
-        """The words of groups first..last - 1."""
+        """Return the words of groups first..last - 1."""
         words, groups = np.empty(WORDS * size * (last - first), np.uint64), slice(first, last)
         streams = np.empty(2 * (last - first), np.uint64)
         group_words(self._key, self._tags[groups], self._names[groups], size, words, streams)
@@ -57,7 +57,7 @@ class SimulatedWords:
 class KeyedWords:
     """BLAKE2b of a question's key, group and records, expanded by ChaCha20: a retry repeats them.
 
-    The key is of `question_key`.
+    The key is that of `question_key`.
     """
 
     keyed = True  # they depend on the records
@@ -66,7 +66,7 @@ class KeyedWords:
         self._key, self._names = key, names.name_words()
 
     def round(self, first: int, last: int, size: int, points: Any, offsets: IntArray) -> Round:
-        """The words of groups first..last - 1, whose sorted grid indices these are.
+        """Return the words of groups first..last - 1, given their sorted grid indices.
 
         A release draws once, whatever number of words it takes.
         """
@@ -78,15 +78,15 @@ class KeyedWords:
         chacha20.chacha_words(keys, per, words, work)
 
         def later(key: WordArray) -> Iterator[int]:
-            some = np.empty(BLOCK_WORDS, np.uint64)
+            block_words = np.empty(BLOCK_WORDS, np.uint64)
             for number in count(block):
-                chacha20.chacha_from(key, number, some)
-                yield from some.tolist()
+                chacha20.chacha_from(key, number, block_words)
+                yield from block_words.tolist()
 
-        def more(g: int, _draw: int) -> More:
+        def supply(g: int, _draw: int) -> NextWord:
             return islice(later(keys[4 * g : 4 * g + 4]), rest, None).__next__
 
-        return words.reshape(-1, per)[:, : WORDS * size].reshape(-1), more
+        return words.reshape(-1, per)[:, : WORDS * size].reshape(-1), supply
 
 
 WordSource: TypeAlias = FreshWords | SimulatedWords | KeyedWords

@@ -174,5 +174,5 @@ class Price(
 
         low, high = float(self.grid.value(0)), float(self.grid.value(self.grid.size - 1))
         bids = [np.clip(part.astype(np.float64), low, high) for part in source.parts()]
-        rate = self._prices.roughly.rate / self._prices.unit
+        rate = self._prices.float_weighting.rate / self._prices.unit
         return price_density(np.concatenate([*bids, ()]), (low, high), rate, self.epsilon)

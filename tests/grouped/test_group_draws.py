@@ -188,7 +188,7 @@ class TestFlips:
         how = {"by": self.BY, "groups": range(50), "rng": 1}
         whole = self.FLIPS.sample(self.LABELS, 3, **how)
         monkeypatch.setattr(segments, "CHUNK_RECORDS", 100)
-        monkeypatch.setattr(segments, "FEWEST", 1)
+        monkeypatch.setattr(segments, "MIN_THREADED_RECORDS", 1)
         assert (self.FLIPS.sample(self.LABELS, 3, **how, threads=3) == whole).all()
 
     def test_keyed_releases_repeat_and_fresh_ones_do_not(self):

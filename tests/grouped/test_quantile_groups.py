@@ -68,7 +68,7 @@ def test_a_group_depends_on_its_records_and_its_name_alone():
     groups = [rng.integers(0, 6, n).tolist() for n in (0, 1, 7, 40, 3, 300)]
     samples = drawn(groups, 5)
     shuffled = [rng.permutation(records).tolist() for records in groups]
-    with changed((modules, "CHUNK_RECORDS", 50), (modules, "FEWEST", 1)):
+    with changed((modules, "CHUNK_RECORDS", 50), (modules, "MIN_THREADED_RECORDS", 1)):
         assert (drawn(shuffled, 5, threads=2) == samples).all()
     order = [3, 0, 5]
     some = drawn([groups[g] for g in order], 5, names=order)

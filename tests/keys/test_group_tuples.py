@@ -116,7 +116,7 @@ class TestCodes:
     def test_numbers_that_would_be_too_large_are_reduced_in_between(
         self, width, largest, monkeypatch
     ):
-        monkeypatch.setattr(group_names, "LARGEST", largest)
+        monkeypatch.setattr(group_names, "MAX_NUMBER", largest)
         rng = np.random.default_rng(width)
         columns = [rng.integers(-20, 20, 3_000) * 2**40 for _ in range(width)]
         labels = list(dict.fromkeys(zip(*(c[:700].tolist() for c in columns), strict=True)))

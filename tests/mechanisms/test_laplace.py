@@ -411,7 +411,7 @@ class TestLawWithinBounds:
 
 
 # Nats that a block may have: as it is; few points; so many that coins often refuse one.
-SHARES = {"as it is": (_laplace.SHARE, 1), "blocks": (2.0**-6, 1), "coarse": (0.7, 40)}
+SHARES = {"as it is": (_laplace.BLOCK_NATS, 1), "blocks": (2.0**-6, 1), "coarse": (0.7, 40)}
 
 
 class Forced:
@@ -422,7 +422,7 @@ class Forced:
     @pytest.fixture(params=SHARES, autouse=True)
     def _blocks(self, request, monkeypatch):
         share, self.fewer = SHARES[request.param]
-        monkeypatch.setattr(_laplace, "SHARE", share)
+        monkeypatch.setattr(_laplace, "BLOCK_NATS", share)
 
 
 SHAPES = {
@@ -508,7 +508,7 @@ class TestPower:
 
     def test_points_that_a_coin_refused(self, monkeypatch):
         """A mutant: of a long block, the first place is taken, whatever its coin says."""
-        monkeypatch.setattr(_laplace, "SHARE", 0.7)
+        monkeypatch.setattr(_laplace, "BLOCK_NATS", 0.7)
         monkeypatch.setattr(exact_laplace, "accept", lambda *_: True)
         assert not TestDraws.fits(FINE, 0.3, FINE.sample(0.3, N // 20, rng=1))
 

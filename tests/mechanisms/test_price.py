@@ -206,7 +206,7 @@ class TestRevenue:
             assert prices.revenue(t, int(runs.spread()[t])) * prices.unit == revenue
         found = losses(prices, runs)
         assert found.best == float(max(exact))
-        assert found.rate * max(exact) / found.unit == mechanism._prices.roughly.rate * max(
+        assert found.rate * max(exact) / found.unit == mechanism._prices.float_weighting.rate * max(
             exact
         ) / (prices.unit)
         for k, start in enumerate(found.start):

@@ -494,7 +494,7 @@ ROWS = {
         "booleans are called as integers": "_keys:FIRST_WORD:number=1:3",
         "dates are called as integers": "_keys:FIRST_WORD:number=1:4",
         "tuples are called by a part": "_keys:joined_words:value=[columns[0]]:20",
-        "tuples are called without a domain": "_keys:SEVERAL:value=b'':6",
+        "tuples are called without a domain": "_keys:TUPLE_DOMAIN:value=b'':6",
         "streams of digests are those of integers": "_keys:streams_of:left",
         "kinds do not matter": "_keys:_coded:false:3",
         "zones do not matter": "_keys:_moment:false:4",

@@ -256,7 +256,7 @@ class TestReleases:
     def test_long_windows_follow_the_law(self, monkeypatch, epsilon):
         """Points in the place of records; those of another epsilon are noticed."""
         case, records = quantile(0.003, AR, "weak"), sorted(SPREAD * 3)
-        monkeypatch.setattr(rank, "FEWEST", 0)
+        monkeypatch.setattr(rank, "MIN_LONG_RANKS", 0)
         monkeypatch.setattr(rank, "table", calls := Counted(rank.table))
         with checks.changed(*SMALL_BUFFERS):
             m = made(case, epsilon)

@@ -50,7 +50,7 @@ def appear(query: Scope, answers: tuple[Answer, ...], values: list[Any]) -> AnyA
     if decider is None:
         coins: AnyArray = np.asarray(values[-1]) == 1
         return coins
-    totals: AnyArray = np.asarray(values[decider.which])[:, -1]
+    totals: AnyArray = np.asarray(values[decider.answer])[:, -1]
     return totals >= decider.threshold
 
 

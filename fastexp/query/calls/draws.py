@@ -37,7 +37,7 @@ class Indices(Results):
         ]
         for i, drawn in zip(answers, draw_together(several, self._size, call.threads), strict=True):
             self.arrays[i][first : first + names.size] = drawn
-            if self._deciding is not None and i == self._deciding.which:
+            if self._deciding is not None and i == self._deciding.answer:
                 empty = first + np.flatnonzero(np.diff(segments.offsets) == 0)
                 self.arrays[i][empty, :, -1] = NOBODY
 
@@ -51,7 +51,7 @@ class Indices(Results):
         """Store a draw that was made elsewhere; of a list, as many values as the answer has."""
         drawn = self.arrays[answer]
         drawn[group] = index if drawn.ndim == 2 else index[: drawn.shape[-1]]
-        if records == 0 and self._deciding is not None and answer == self._deciding.which:
+        if records == 0 and self._deciding is not None and answer == self._deciding.answer:
             drawn[group, :, -1] = NOBODY
 
     def answers(self, order: IntArray | None) -> list[Any]:

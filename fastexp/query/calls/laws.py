@@ -76,7 +76,7 @@ class Analyses(Results):
             answer = self._call.answers[i]
             self._records[i][first : first + names.size] = np.diff(segments.offsets)
             for g in range(names.size):
-                values = np.ascontiguousarray(segments.some(g, g + 1).values)
+                values = np.ascontiguousarray(segments.chunk(g, g + 1).values)
                 self._results[i][first + g] = self._call.of(answer, answer.mechanism._exact(values))
 
     def answers(self, order: IntArray | None) -> list[Analysis]:
@@ -170,7 +170,7 @@ class AccuracyCall(LawCall):
             return np.append(np.full(len(FIGURES) - 1, np.nan), law)[None]
         laws = [law.marginal(i) for i in range(len(_names(answer)))] if _is_list(answer) else [law]
         p, appears = self.probability, np.nan
-        if self._deciding is not None and answer is self.answers[self._deciding.which]:
+        if self._deciding is not None and answer is self.answers[self._deciding.answer]:
             appears = 1.0 - law.total().cdf(self._deciding.threshold - 1)
         figures = [law_accuracy(one, answer.mechanism, p) for one in laws]
         rows = [
@@ -181,7 +181,7 @@ class AccuracyCall(LawCall):
 
     def appears(self, analyses: list[Analysis]) -> FloatArray:
         """The probability that each group appears."""
-        decider = analyses[-1 if self._deciding is None else self._deciding.which]
+        decider = analyses[-1 if self._deciding is None else self._deciding.answer]
         return np.where(decider.records > 0, decider.results[:, 0, -1], 0.0)
 
     def results(self, groups: int) -> Figures:

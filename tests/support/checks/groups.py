@@ -197,7 +197,10 @@ def rows_between_pivots_are_enough() -> None:
     """
     rng, n = np.random.default_rng(12), 1_600
     by = np.concatenate([rng.integers(0, 4, n - 300), np.full(200, 2), np.full(100, -1)])
-    few, much = [(pivots, name, 64) for name in ("FEWEST", "LONG")], (pivots, "MAX_SHARE", 0.7)
+    few, much = (
+        [(pivots, name, 64) for name in ("MIN_ROWS", "MIN_MEAN_RECORDS")],
+        (pivots, "MAX_SHARE", 0.7),
+    )
     small = *few, much, (pivots, "STEP_BITS", (1, 1)), (segment_window, "ENOUGH", 0)
     mechanism, words = fx.Median(epsilon=0.2, bounds=(-4, 60), step=0.5), GivenWords(KEY, 5)
     statistic = mechanism._statistic
@@ -396,7 +399,7 @@ def long_windows_are_the_twins(draws: int = 6) -> None:
         statistic, grid = mechanism._statistic, mechanism.grid
         tied, apart = rng.integers(-2, 24, n), rng.permutation(n) * 20.0 / n
         for values, reach in itertools.product((tied, apart), (statistic.reach, 3)):
-            with changed((statistic, "reach", reach), (rank_file, "FEWEST", 0), *buffers):
+            with changed((statistic, "reach", reach), (rank_file, "MIN_LONG_RANKS", 0), *buffers):
                 source = Records(lambda values=values: np.array_split(values, 3)).source()
                 statistic.release(source)  # what a first call imports has taken its own words
                 for g in range(draws):
@@ -656,7 +659,7 @@ def uneven_prices_are_bounded() -> None:
             assert np.array_equal(bits.view(np.float64), prices.bounds(paying, np.arange(k)))
         last = words_of(words.stream(2), 0)[0]
         for coin, index in ((0, drawn[2, 0]), (2**64 - 1, OPEN)):
-            out, rate = np.empty(1, np.int64), prices.roughly
+            out, rate = np.empty(1, np.int64), prices.float_weighting
             segment_prices.prices_draw(
                 own, np.array([0, 31]), draws._points, FLOAT, rate.rate_log2, rate.rate_nats,
                 np.empty(0), np.array([*last[:2], coin, 0], np.uint64), out,
@@ -887,7 +890,7 @@ def chunks_do_not_matter() -> None:
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     values, words = rng.random(offsets[-1]) * 20, GivenWords(KEY, lengths.size)
     whole = by_kernel(mechanism._statistic, values, offsets, words, 2)
-    with changed((segments, "CHUNK_RECORDS", 30), (ranks, "SHORT", 3)):
+    with changed((segments, "CHUNK_RECORDS", 30), (ranks, "MAX_LISTED_RECORDS", 3)):
         assert (by_kernel(mechanism._statistic, values, offsets, words, 2) == whole).all()
 
 

@@ -45,7 +45,7 @@ def tuples_are_placed_as_by_a_dict() -> None:
     plain = [np.array([row[i] for row in rows if None not in row]) for i in (0, 2)]
     for labels in ([(3, "a", True)], [(-1, "c", False), (3, "b", False), (8, "c", True)]):
         for largest in (1 << 62, 1):
-            with changed((group_names, "LARGEST", largest)):
+            with changed((group_names, "MAX_NUMBER", largest)):
                 places = {label: i for i, label in enumerate(labels)}
                 found = codes_of(columns, names_of_tuples(labels, 3))
                 assert found.tolist() == [places.get(row, -1) for row in rows]

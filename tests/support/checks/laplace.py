@@ -265,7 +265,7 @@ def samples_are_the_twin(draws: int = 9) -> None:
         (tiny, 3, 2.0),
         (bounded, 8.9, 0.7),
     ):
-        with changed((laplace, "SHARE", share or laplace.SHARE)):
+        with changed((laplace, "BLOCK_NATS", share or laplace.BLOCK_NATS)):
             sampler = mechanism._sampler(f)
             truth = sampler.truth
             counts = [None if n < 0 else n for n in truth.points]

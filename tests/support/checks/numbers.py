@@ -790,7 +790,7 @@ def price_shapes(mechanism: Any, bids: Any) -> Iterator[Any]:
     """The cells of bids, and of their runs, which are the same."""
     prices, source = mechanism._prices, Records(bids).source()
     every = _demand(source, mechanism.grid)
-    weighting = prices.roughly
+    weighting = prices.float_weighting
     sections = (
         revenue_cells.section_of(prices, source, weighting),
         revenue_cells.section_of_runs(prices, every, weighting),

@@ -319,24 +319,24 @@ def chains_of_sites(ties: str) -> None:
     alike = Case([1, 1, 1], 2, QUARTILES, HALF, None, ties)
     for most in (2, 3):
         law_is_that_of_the_twin(alike, alike.by_sites(most))
-    with settings(quantile_sites, PAIRS=10**9):
+    with settings(quantile_sites, PAIRS_PER_RANK=10**9):
         law_is_that_of_the_twin(alike, alike.by_sites())
     none = Case([], 2, (Fraction(1, 5), Fraction(2, 5), *THIRDS[1:], Fraction(4, 5)), HALF, 8, ties)
     law_is_that_of_the_twin(none, none.by_sites(2))
     atom = Case([1] * 30, 3, THIRDS, Fraction(20), None, ties)
-    with settings(quantile_sites, SPARE=-100.0):
+    with settings(quantile_sites, WINDOW_NATS=-100.0):
         chain = atom.by_sites()
     if ties == "spread":
         assert chain.windows[1, 0] < chain.windows[0, 1]  # apart, and both in one site
     law_is_that_of_the_twin(atom, chain)
     some_apart = Case([0] * 4 + [2] * 9, 4, QUARTILES, Fraction(9), None, ties)
-    with settings(quantile_sites, SPARE=-60.0):
+    with settings(quantile_sites, WINDOW_NATS=-60.0):
         law_is_that_of_the_twin(some_apart, some_apart.by_sites())
     with settings(quantile_sites, REST_NATS=-9.0):
         chain = some.by_sites()
         assert chain.masses[-1] > 0.5 * chain.bound
         law_is_that_of_the_twin(some, chain)
-    with settings(quantile_sites, NEAR=-2.0):
+    with settings(quantile_sites, NEAR_NATS=-2.0):
         close = some._replace(lattice=2, records=[0, 2])
         chain = close.by_sites()
         assert any(len(node.totals) > 1 for node in chain.nodes)

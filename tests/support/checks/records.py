@@ -255,7 +255,7 @@ SMALL_BUFFERS = (
 )
 
 
-NO_ROOM = (unsorted, "MIN_PASS", 1), (unsorted, "COARSE", 1)  # for what is then gathered
+NO_ROOM = (unsorted, "MIN_PASS", 1), (unsorted, "FEW_MIDDLE_POINTS", 1)  # for what is then gathered
 
 
 def bad_pivots(choose: Callable[[int, int, int], tuple[int, int]]) -> tuple[Any, str, Any]:
@@ -338,13 +338,22 @@ def sources_agree(
                         windows_agree(name, values, grid, ranks, 1 + number % 2)
 
 
-ONE_PASS = (unsorted, "FEWEST", 2), (unsorted, "FEW_POINTS", 0), (unsorted, "SHARE", 0.7)
+ONE_PASS = (
+    (unsorted, "MIN_RANGES", 2),
+    (unsorted, "FEW_POINTS", 0),
+    (unsorted, "MAX_GATHERED_SHARE", 0.7),
+)
 PASSES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "as it is": (),
     "one pass": (*SMALL_BUFFERS, *ONE_PASS),
     "heavy points": (*SMALL_BUFFERS, *ONE_PASS, (unsorted, "HEAVY", 4)),
-    "halves": (*SMALL_BUFFERS, *ONE_PASS, (unsorted, "SORTED", 0), (unsorted, "SHARE", 0.2)),
-    "on each point": (*SMALL_BUFFERS, (unsorted, "FEWEST", 2)),
+    "halves": (
+        *SMALL_BUFFERS,
+        *ONE_PASS,
+        (unsorted, "MAX_SORTED", 0),
+        (unsorted, "MAX_GATHERED_SHARE", 0.2),
+    ),
+    "on each point": (*SMALL_BUFFERS, (unsorted, "MIN_RANGES", 2)),
     "no room": (*SMALL_BUFFERS, *ONE_PASS, *NO_ROOM),
 }
 
