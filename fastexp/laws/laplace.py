@@ -22,9 +22,9 @@ UNSEEN = 750  # nats: exp(-750) is 0 in float64
 
 
 def _cells(truth: Truth, left: int, right: int) -> Pieces:
-    """The cells of a grid of `left` points up to the statistic and `right` beyond."""
+    """Return the cells of a grid with `left` points up to the statistic and `right` above it."""
     phase = truth.phase
-    least = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
+    least = min(phase, 1 - phase)  # if no point is above, the phase is 0
     loss = np.array([float(phase - least), float(1 - phase - least)])
     some = slice(None) if right else slice(1)
     size, slope, start = np.array([[left, right], [-1.0, 1.0], [0, left]])[:, some]
@@ -111,7 +111,7 @@ class LaplaceLaw(GridLaw):
         return self._epsilon, self._rate, self._unit, (s, d)
 
     def _against(self, other: Self) -> LossPieces:
-        """Over the points that either law sees."""
+        """Return the loss on the points that lie in the window of either law."""
         truths = [law._sampler.truth for law in (self, other)]
         seen = self._grid.size // 2
         low, high = (end(truth.below for truth in truths) for end in (min, max))
@@ -120,7 +120,7 @@ class LaplaceLaw(GridLaw):
         return pieces._replace(start=pieces.start + (low - truths[0].below))
 
     def _wide(self, truth: Truth, left: int, right: int) -> GridLaw:
-        """The law on so many points up to a statistic, and beyond it."""
+        """Return the law on `left` points up to a statistic and `right` points above it."""
         grid, cells = truth.window(1 - left, right), _cells(truth, left, right)
         return GridLaw(grid, cells, self._unit, self._rate, self._epsilon, self._sampler)
 

@@ -23,7 +23,7 @@ from .pieces import POINTS, depth, log_weight
 
 MAX_OUTPUTS = 1 << 24  # outputs that are looked at one by one
 STEEP = 30.0  # nats beyond which exponentials are summed by their logarithms
-NEAR = 1e-4  # of order 1, for losses of a nat: a division by less would magnify rounding
+NEAR = 1e-4  # least abs(order - 1) for losses of 1 nat: dividing by less magnifies rounding errors
 Change: TypeAlias = FloatArray | float
 
 
@@ -51,7 +51,7 @@ class LossPieces(NamedTuple):
 
     @property
     def reverse(self) -> LossPieces:
-        """Of Q against P."""
+        """The runs of Q against P."""
         steps = Steps(self.steps.second, self.steps.first, -self.steps.loss)
         return LossPieces(self.size, self.second, self.first, -self.loss, self.start, steps)
 
@@ -105,8 +105,8 @@ class LossPieces(NamedTuple):
 
         With b = order - 1, the sum of P * exp(b L) is 1 + the sum of P * (exp(b L) - 1 +
         b (exp(-L) - 1)), as both laws sum to 1: the terms are of one sign, so that no digits are
-        lost where losses are small. For order 1 the same holds of P * (L - 1 + exp(-L)). The
-        orders next to 1 are on a line between these two: it is off by about NEAR**2.
+        lost where losses are small. For order 1 the same holds of P * (L - 1 + exp(-L)). Orders
+        close to 1 are interpolated linearly between these two, with an error of about NEAR**2.
         """
         ends = np.abs([self.highest.max(), self.reverse.highest.max()])
         near = NEAR / max(1.0, float(ends.max()))
@@ -132,7 +132,7 @@ class LossPieces(NamedTuple):
         return log_sum_exp(log_mass + power) / b
 
     def outputs(self) -> tuple[FloatArray, FloatArray]:
-        """(losses, P), an output each; where no run has a slope once for all of a run."""
+        """Return losses and probabilities of outputs, or of runs if no run has a slope."""
         first, _, loss = self.steps
         if not np.any(loss):
             return self.loss, exp(self.log_mass)

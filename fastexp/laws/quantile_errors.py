@@ -1,4 +1,4 @@
-"""Errors of several quantiles that are drawn at once: sums over sites that no limit divides."""
+"""Errors of several quantiles that are drawn at once: sums over sites, cut at limits of errors."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .quantile_marginals import share_of_first
 from .quantile_targets import LOST, OFF, Bounds, bounded
 from .targets import Target
 
-MIN_ALLOWANCE = 2.0**-1000  # of what a target allows for
-MANY = 64  # points of a run for each of its answers, from where on two terms of a sum are enough
+MIN_ALLOWANCE = 2.0**-1000  # least share that a target is taken to allow for
+MANY = 64  # points of a run per answer from which on two terms of Euler and Maclaurin are enough
 
 
 class SiteErrors:
-    """What a target of errors compares at any epsilon, by one line of sites.
+    """Both sides of the comparison in a target of errors, at any epsilon, by one line of sites.
 
     Attributes
     ----------
     line : Line
-        That of the records, cut where errors begin to be larger than the limit or, if the target
-        is of expected errors, than 0; into all points where these are listed.
+        The line of the records, cut where errors begin to exceed the limit. For expected errors it
+        is cut at the truths instead, or into single points if the grid lists its points.
     lost : float
-        What chains may leave out, in nats, for `Bounds`.
+        The nats below the sum from which on chains may leave terms out, for `Bounds`.
     """
 
     def __init__(self, grid: Grid, line: Line, target: Target, truths: AnyArray) -> None:
@@ -52,7 +52,7 @@ class SiteErrors:
         self.lost: float = LOST - log(max(few, MIN_ALLOWANCE)) + log(truths.size)
 
     def bounds(self, chain: Chain) -> list[Bounds]:
-        """Of each quantile, by a chain of `line`."""
+        """Return the bounds of each quantile, by a chain of `line`."""
         return [self._bounds(chain.log_whole, j, places) for j, places in enumerate(chain.places)]
 
     def _bounds(self, whole: float, j: int, places: dict[tuple[int, int], FloatArray]) -> Bounds:
@@ -72,7 +72,7 @@ class SiteErrors:
         return Bounds(a, (b[0] + many, b[1] + many), beyond <= few)
 
     def _mean(self, r: int, k: int) -> FloatArray:
-        """How many points of its site are below the r-th of k answers there, on average."""
+        """Return the mean number of points of a site below the r-th of its k answers, by site."""
         if (r, k) not in self._means:
             points, place = np.unique(self.line.points, return_inverse=True)
             self._means[r, k] = mean_place(r, k, points, self.line.left)[place]
@@ -80,10 +80,10 @@ class SiteErrors:
 
 
 def mean_place(r: int, k: int, points: IntArray, left: bool) -> FloatArray:
-    """How many points of runs are below the r-th of k answers there, on average.
+    """Return the mean number of points of each run below the r-th of its k answers.
 
-    With ties "left" of all multisets, otherwise of independent answers: then many points are
-    summed by Euler and Maclaurin's formula, to 1e-8 of a point.
+    With ties "left" all multisets of answers are equally likely. Otherwise answers are independent,
+    and sums over many points are by Euler and Maclaurin's formula, to 1e-8 of a point.
     """
     g = points.astype(np.float64)
     if left:

@@ -79,8 +79,8 @@ class QuantilesLaw(Law[Any, Any]):
     ) -> None:
         """Hold the records.
 
-        `truth`: their quantiles; `indices`: rows of grid indices and totals, drawn from them, and
-        `answer`: what a mechanism makes of these.
+        `truth` computes the quantiles of records; `indices` draws rows of grid indices and totals;
+        `answer` turns these into a mechanism's output.
         """
         held = source.held(statistic.grid)
         self._source = Counted(*held.counts(statistic.grid), statistic.grid)
@@ -272,18 +272,18 @@ class Column:
     j: int
 
     def sample(self, sampling: Sampling) -> Any:
-        """A column of the bytes of ``mechanism.sample``."""
+        """Return a column of the draws of ``mechanism.sample``, byte for byte."""
         indices = self.law._indices(self.law._source, sampling)[..., self.j]
         values: AnyArray = indices if self.j < 0 else self.law.grid.values(indices)
         return values if values.ndim else values.item()
 
     def with_rate(self, rate: Fraction) -> NoReturn:
-        """Refused: the law of all of them is another one, too."""
+        """Refused: the joint law would have to change, too."""
         raise ParameterError(f"a column of draws has one rate, got {rate}")
 
 
 class OneQuantileLaw(QuantilesLaw):
-    """The law of `Quantile`, where several could be: each figure is an array of one."""
+    """The law of `Quantile` with the interface of several: each figure is an array of one."""
 
     def __init__(self, alone: GridLaw, *several: Any) -> None:
         super().__init__(*several)
