@@ -216,12 +216,12 @@ class ScoredExponential(Exponential):
         super()._check()
 
     def _signed(self, law: Known) -> Known:
-        """A law is of the weights alone, so that it can be pickled where the score cannot."""
+        """Return the law without the score, so that it can be pickled even if the score cannot."""
         values = {item.name: getattr(self, item.name) for item in fields(Exponential)}
         return Exponential(**values)._signed(law)
 
     def _written(self, name: str, value: object) -> str | None:
-        """A score is written by its name."""
+        """Write a score as its name."""
         if name != "score":
             return super()._written(name, value)
         return str(getattr(value, "__name__", type(value).__name__))
@@ -235,7 +235,7 @@ class ScoredExponential(Exponential):
                 scores = [self.score(data, label) for label in labels]
         except Exception:
             scores = None
-        if scores is None:  # outside the handler: no traceback leads to the data
+        if scores is None:  # raised outside the handler: no traceback leads to the data
             raise ScoreError(utilities.SCORE_FAILED)
         bits, kind = utilities.utilities(scores, len(labels), nan)
         if bits.ndim != 1:  # rows would be draws that no budget counts

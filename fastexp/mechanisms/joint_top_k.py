@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..laws.top_k import JointTopKLaw
 
 ASSUMES = "sensitivity bounds how much one record changes any one count"
-MILLION = 1_000_000  # candidates, where their number is not known: their logarithm counts
+MILLION = 1_000_000  # assumed number of candidates if none are given: only its logarithm matters
 COMES = "; who comes lowers no count, and who leaves raises none"
 
 
@@ -146,7 +146,7 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
         return tuple(str(place) for place in range(1, self.k + 1))
 
     def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
-        """Draws of each segment; of one place as `MostCommon` draws."""
+        """Return the draws of each segment; with k = 1 those of `MostCommon`."""
         if self.k > 1:
             count, rate = len(self._labels or ()), self._weighting.rate
             return JointCountDraws(count, self.k, rate, segments, words, size)
@@ -154,7 +154,7 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
         draws.shape = (1,)
         return draws
 
-    def _law(self, bits: WordArray, kind: int) -> JointTopKLaw:  # type: ignore[override]  # many
+    def _law(self, bits: WordArray, kind: int) -> JointTopKLaw:  # type: ignore[override]  # of k
         from ..laws.top_k import JointTopKLaw
 
         return JointTopKLaw(bits, kind, self._weighting, self.k, self.epsilon, self.candidates)

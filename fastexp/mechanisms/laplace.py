@@ -32,7 +32,7 @@ ASSUMES = (
     "sensitivity bounds how much one record changes f, in the numbers as they are represented; "
     "step and bounds were chosen without looking at the data"
 )
-WIDEST = 320  # characters of an answer: of 2**1000 and more
+WIDEST = 320  # most characters of an answer: those of 2**1000 and more
 
 
 @frozen
@@ -324,12 +324,12 @@ class Laplace(
 
 
 def _plain(f: Fraction) -> int | float:
-    """A statistic as an int or the nearest float."""
+    """Return a statistic as an int or the nearest float."""
     return f.numerator if f.denominator == 1 else float(f)
 
 
 def _positive(name: str, value: Number) -> Number:
-    """A public number > 0, as it was given; scalars of NumPy as those of Python."""
+    """Check a public number > 0, and return it; NumPy's scalars become those of Python."""
     number: Number = _number(name, value)
     if not number > 0:
         raise ParameterError(f"{name} must be > 0, got {value!r}")
@@ -337,7 +337,7 @@ def _positive(name: str, value: Number) -> Number:
 
 
 def _multiples(step: Number, sensitivity: Number) -> Grid:
-    """Some of the multiples of a step, for all of them."""
+    """Return a grid of two multiples of a step, which stands for all multiples."""
     width = decimal(step)
     if (decimal(sensitivity) / width).denominator != 1:
         raise ParameterError(

@@ -23,7 +23,7 @@ from ..privacy.rates import price_epsilon
 from ._number import ASSUMES, Bounds, NumberMechanism, Points
 from .base import frozen
 
-HIGHEST = 10**288  # the revenue of 2**32 bids is then a double
+HIGHEST = 10**288  # highest price with which the revenue of 2**32 bids is a double
 
 if TYPE_CHECKING:
     from .._numbers.cells import Shape
@@ -134,11 +134,11 @@ class Price(
         return shape_of_bids(self._prices, source)
 
     def _truth(self, source: RecordSource) -> Any:
-        """The lowest of the best prices."""
+        """Return the lowest of the best prices."""
         return self._best_price(demand(source, self.grid))
 
     def _best_price(self, runs: Demand) -> Any:
-        """The lowest of the best prices: only the last one of a run can be best."""
+        """Return the lowest of the best prices; only the last price of a run can be best."""
         if runs.total() == 0:
             return None
         revenue = self.grid.values(runs.last) * runs.bids.astype(np.float64)

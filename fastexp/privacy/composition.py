@@ -105,7 +105,7 @@ def total(
     steps, draws = each, several * (1 if disjoint and count else count)
     relation = base.neighbors
     if relation == "replace" and guarantee.neighbors == "add-remove":
-        base, steps = guarantee, 2 * each  # a removal and an addition, wherever they are
+        base, steps = guarantee, 2 * each  # a removal and an addition, in any groups
     elif relation == "replace" and ((parted and not public) or each > 1):
         draws *= 2
         if guarantee.neighbors != "both":

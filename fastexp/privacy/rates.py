@@ -14,8 +14,8 @@ from .bounded_laplace import bounded_laplace_rate
 
 Amount = TypeVar("Amount", int, float, Fraction)
 
-# Of `joint_rate`: below, its law does not fit into 64 bits; above, weights of neighbouring ranks
-# underflow.
+# Limits for `joint_rate`: below, its law does not fit into 64 bits; above, the weights of
+# neighbouring ranks underflow.
 LEAST_JOINT_EPSILON, MOST_JOINT_EPSILON = 1e-15, 1024.0
 
 
