@@ -28,7 +28,7 @@ from .privacy import Guarantee
 Statistic: TypeAlias = Callable[[Any], Any]
 Compared: TypeAlias = Mechanism | tuple[Mechanism, Statistic]
 MAX_NAME_LENGTH = 60  # the most characters of a name
-DRAWS, DRAWN = 10_000, ", by draws"  # for top-k beside joint top-k, and the note that says so
+DRAWS, DRAWN = 10_000, ", by draws"  # draws for top-k beside joint top-k, and their note in names
 STATED = "as stated"  # the relation of a promise for which the caller stated the sensitivity
 NEEDS = "the epsilon at which mechanism 1, 2, ... has the {} of the row"
 

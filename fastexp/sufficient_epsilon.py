@@ -239,7 +239,7 @@ def epsilon_for(
             "mechanism must give numbers for records or select by utilities, got "
             f"{type(mechanism).__name__}"
         )
-    # Without data, nothing of studies is imported.
+    # Imported here, as calls without data need nothing of studies.
     from .studies.design.data_sources import RECORDS, data_source
 
     if column is not None:

@@ -21,13 +21,13 @@ from . import validate
 from .grid import MOST_STEPS, UNEVEN, Grid, Rule, decimal
 from .validate import MAX_EXACT
 
-MOST_DIGITS = 15  # the most with which doubles tell all decimals apart
-FARTHEST = 300  # powers of ten: points are normal doubles, and so are their differences
+MOST_DIGITS = 15  # the most digits for which doubles tell all decimals apart
+FARTHEST = 300  # largest exponent of ten with which points and their differences are normal doubles
 LISTED = 1 << 24  # the most points that are ever listed: 128 MiB
-DOUBLE = 22  # the largest power of ten that is a double
+DOUBLE = 22  # exponent of the largest power of ten that is a double
 PARAMETERS = ("digits", "low", "high", "negative", "zero")
 BINADES = 1 << 11  # binary exponents of doubles, and that of infinity
-LARGEST_WHOLE = 18  # the largest power of ten in 64 bits
+LARGEST_WHOLE = 18  # exponent of the largest power of ten in 64 bits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +148,7 @@ class DigitGrid(Grid):
 
     @property
     def _per_decade(self) -> tuple[int, int]:
-        """Return the number of points in a decade, and the smallest m."""
+        """The number of points in a decade, and the smallest m."""
         return 9 * 10 ** (self.digits - 1), 10 ** (self.digits - 1)
 
     @cached_property

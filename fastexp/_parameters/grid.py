@@ -115,7 +115,7 @@ class Grid:
             odd = 0  # the conversion rounds, and the division by a power of two is exact
         low, high = map(float, self.ends)
         last, below = self.size - 1, self.rule == "below"
-        share = Fraction(last) / Fraction(high - low)  # points a unit
+        share = Fraction(last) / Fraction(high - low)  # points per unit
         if not Fraction(1, 1 << 900) < share < 1 << 900:
             return None
         floats, integers = (
@@ -193,11 +193,11 @@ class Grid:
     def _index_of_whole(self, records: AnyArray) -> IntArray:
         """Return `index` on evenly spaced integers, exactly.
 
-        A record x = floor + fraction lies `passed` + fraction beyond point t and `ahead` -
-        fraction before the next one, which is nearer if 2 * fraction > ahead - passed. The
-        right side is an integer, so that only the floor of the left one (`half`, 0 or 1) matters,
-        and whether the rest is above 0 (`more`). Both are exact: doubling a double does not
-        round, and doubles beyond 2**52 are integers, without a fraction.
+        A record x = floor + fraction lies `passed` + fraction above point t and `ahead` - fraction
+        below the next point, which is nearer if 2 * fraction > ahead - passed. The right side is an
+        integer, so only the floor of the left side (`half`, 0 or 1) matters, and whether the
+        remainder is above 0 (`more`). Both are exact: doubling a double does not round, and doubles
+        of 2**52 and more have no fraction.
         """
         a, s, _ = self.unit
         floor = _floors(records)
@@ -320,7 +320,7 @@ class Grid:
             return _at_least(*self.value(t).as_integer_ratio(), floats)[0]
         (n, d), (m, e) = self._ratio(t - 1), self._ratio(t)  # Fraction takes 20 times as long
         edge, half_way = _at_least(n * e + m * d, 2 * d * e, floats)
-        if t % 2 == 0 or not half_way:  # half-way counts at the even one
+        if t % 2 == 0 or not half_way:  # half-way counts at the point of even index
             return edge
         return math.nextafter(edge, math.inf) if floats else edge + 1
 

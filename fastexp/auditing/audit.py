@@ -19,8 +19,8 @@ from .certificate import called, certified, simulated
 from .neighbors import check_neighbors
 
 LEAST_DRAWS = 100
-RELATIVE_SLACK = 1e-9  # the relative amount by which an exact epsilon may exceed its promise
-ABSOLUTE_SLACK = 1e-12  # and the absolute one, as even small losses have this error
+RELATIVE_SLACK = 1e-9  # relative amount by which an exact epsilon may exceed its promise
+ABSOLUTE_SLACK = 1e-12  # added to it in nats, as even small losses have this error
 
 
 @dataclass(frozen=True, repr=False)

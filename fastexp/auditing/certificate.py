@@ -34,8 +34,8 @@ from .outcomes import Answers, Cells, NonNumber, read
 CHUNK_DRAWS = 1 << 17  # draws in memory at a time, for each thread
 FIRST = 1 << 19  # the most draws of the first and second part, at most an eighth of all
 BOUNDS = 4  # two events, with a bound for each side
-NEARLY = 0.05  # the relative loss against the best event that is accepted for a simple one
-DOUBT = 2.0  # standard errors subtracted, as the best of many events is chosen
+NEARLY = 0.05  # the relative loss of bound that is accepted for a simple event
+DOUBT = 2.0  # standard errors that are subtracted, as the best of many events is chosen
 TINY = 1e-100  # below the probability of any event
 SHARE = 1e-15  # the relative precision of the search for a bound
 ROUNDING = 2.0**-48  # relative, of logarithms of factorials: `math.lgamma` errs by a few ulp
@@ -51,7 +51,7 @@ class Choice(NamedTuple):
 
 
 class Certified(NamedTuple):
-    """A lower bound on epsilon, its event, and the hits of both sides among so many draws."""
+    """A lower bound on epsilon, its event, and the hits of both sides among `draws` each."""
 
     epsilon: float
     event: str
@@ -154,7 +154,7 @@ def _one_by_one(function: Callable[..., Any], _number: int, size: int) -> Answer
 
 def lower_bound(hits: int, draws: int, alpha: float) -> float:
     """Return a lower bound on the probability of a hit, with confidence >= 1 - alpha."""
-    if hits == 0 or alpha == 0.0:  # part of the smallest double
+    if hits == 0 or alpha == 0.0:  # alpha, divided by 4, may be 0
         return 0.0
     low, high, most = 0.0, hits / draws, math.log(alpha)
     while high - low > SHARE * high:

@@ -16,8 +16,8 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 
-MAX_OWN_CELLS = 512  # distinct numbers that each have a cell; if there are more, frequent ones do
-CUTS = 256  # ranges of other numbers
+MAX_OWN_CELLS = 512  # distinct numbers that each have a cell; of more, only the frequent ones
+CUTS = 256  # ranges for the other numbers
 LABELS = 4096  # the most answers other than numbers that have cells
 WRITTEN = 4  # the most ranges that are written out
 TABLE = 1 << 16  # the widest range of integers that are counted by a table
@@ -37,7 +37,7 @@ NAN, MINUS_ZERO = NonNumber("nan"), NonNumber("-0.0")  # NaN equals nothing, and
 
 
 class Answers(NamedTuple):
-    """Some draws, in any order: the numbers, and names of the others."""
+    """Some draws, in any order: the numbers, and labels of all other answers."""
 
     numbers: FloatArray
     labels: list[Any]
@@ -52,7 +52,7 @@ def read(answers: Any) -> Answers:
         doubles = []
         for each in answers.tolist() if isinstance(answers, np.ndarray) else answers:
             item = each
-            if isinstance(each, np.ndarray):  # of one number: that number
+            if isinstance(each, np.ndarray):  # an array of one number counts as the number
                 item = each.item() if each.size == 1 else each.tolist()
             if isinstance(item, (Real, np.bool_)):
                 doubles.append(_nearest(item))

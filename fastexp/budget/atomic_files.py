@@ -21,7 +21,7 @@ from pathlib import Path
 BINARY = getattr(os, "O_BINARY", 0)
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # and no wait for a FIFO
 NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | BINARY
-LOCK_AT = 1 << 40  # Windows locks bytes: this one lies far beyond the end
+LOCK_AT = 1 << 40  # the byte that Windows locks, far beyond the end of the file
 HELD: weakref.WeakSet[io.FileIO] = weakref.WeakSet()  # files that have a lock, or wait for one
 PAUSE = 0.02  # seconds between attempts if the system cannot wait for a lock
 
@@ -88,7 +88,7 @@ def _holding(path: str, flags: int, exclusive: bool) -> Iterator[int]:
                     yield file.fileno()
                     return
             finally:
-                if os.getpid() == process:  # in a fork it is closed, and the lock stays
+                if os.getpid() == process:  # a forked child has closed it; the lock stays
                     with suppress(OSError):  # the data are on disk in any case
                         _unlock(file.fileno())
                     with suppress(OSError):

@@ -463,7 +463,7 @@ def file_of(budget: Budget | None) -> str | None:
 
 
 def state_of(budget: object, label: object) -> str | None:
-    """Return the state of a label in the log of a budget; None where it has none."""
+    """Return the state of a label in the log of a budget; None if the log does not have it."""
     if not isinstance(budget, Budget) or label is None:
         return None
     states: list[str] = [entry["state"] for entry in budget.log() if entry["label"] == label]

@@ -57,11 +57,11 @@ class Ledger(ABC):
 
     @abstractmethod
     def look(self) -> History:
-        """All steps so far."""
+        """Return all steps so far."""
 
     @abstractmethod
     def _writing(self) -> AbstractContextManager[tuple[History, Write]]:
-        """Give all steps so far, and a function that adds one, to this caller alone."""
+        """Give all steps so far, and a function that adds one, to a single caller at a time."""
 
     @abstractmethod
     def _lock(self, label: str) -> AbstractContextManager[None]:
@@ -81,7 +81,7 @@ class Ledger(ABC):
         return outcome.text
 
     def charge(self, entry: Entry) -> tuple[Charge, bool]:
-        """Make a charge and return it, or a label's first one; and whether it is new."""
+        """Make a charge, or find the earlier one of its label; return it and whether it is new."""
         with _usable(self.name), self._writing() as (history, write):
             known = history.of(entry.label)
             if known is not None:
@@ -149,8 +149,9 @@ class Ledger(ABC):
     def _settle(self, label: str, text: str | None, once: bool) -> Charge:
         """Keep answers, or (None) the failure of the release, before anybody learns of it.
 
-        If another process kept an outcome before, by another name of the file, that one counts.
-        Errors have the same text for answers and failures, as the text must not tell which it was.
+        If another process has already kept an outcome (it opened the file under another name), that
+        outcome counts. Errors have the same text for answers and failures, which it must not tell
+        apart.
         """
         unseen = (
             f"; the label {label!r} is charged, but its answers could not be kept and nobody has "
@@ -225,7 +226,7 @@ class Memory(Ledger):
         self._labels: dict[str, threading.Lock] = {}
 
     def look(self) -> History:
-        """All steps so far."""
+        """Return all steps so far."""
         return self._history
 
     @contextmanager
@@ -261,7 +262,7 @@ class File(Ledger):
         self.terms: Terms = self._lines().terms
 
     def look(self) -> History:
-        """All steps so far."""
+        """Return all steps so far."""
         return self._lines().history
 
     @contextmanager
@@ -299,9 +300,9 @@ class File(Ledger):
                 self._remove_draft(label)
 
     def _remove_draft(self, label: str) -> None:
-        """Remove the draft of a label's answers, and their file where no line names it.
+        """Remove the draft of a label's answers, and their file if no line names it.
 
-        Else its length would tell of a draw that nobody has seen.
+        Otherwise its length would reveal something of a draw that nobody has seen.
         """
         with suppress(OSError, BudgetError):
             draft = Path(self._of_label(label, "draft"))
@@ -322,7 +323,7 @@ class File(Ledger):
         return _sealed(sealed, bytes.fromhex(key)).decode("ascii")
 
     def _of_label(self, label: str, ending: str) -> str:
-        """A file for a label of this ledger, the same by whatever name the ledger is opened."""
+        """Return the path of a file for a label; it is the same for all names of the ledger."""
         words = f"{Path(self.path).stat().st_ino}\0{label}".encode()
         name = hashlib.blake2b(words, digest_size=16, person=LABEL).hexdigest()
         return self._beside(f".budget-{name}.{ending}")
@@ -350,7 +351,7 @@ class File(Ledger):
         return longer.history.of(step.label) or longer.history.charges[-1]
 
     def _read(self, raw: bytes) -> Lines:
-        """Return the complete lines; those that this object has read before must be among them."""
+        """Return the complete lines; they must begin with those that this object read before."""
         end, known = raw.rfind(b"\n") + 1, self._known
         try:
             if known is None:
@@ -385,14 +386,14 @@ def exists(path: str) -> bool:
     """Return whether anything exists at a path."""
     with _usable(_name(path)):
         try:
-            os.stat(path)  # noqa: PTH116  # Path.exists may hide what it was refused
+            os.stat(path)  # noqa: PTH116  # Path.exists may hide a refused access
         except FileNotFoundError:
             return False
     return True
 
 
 def create(path: str, terms: Terms) -> None:
-    """Create a budget file, for its user alone, unless one exists by now.
+    """Create a budget file that only its user can read, unless one exists by now.
 
     It appears with a complete header or not at all.
     """
@@ -434,7 +435,7 @@ def _clear_frames(error: BaseException, before: BaseException | None) -> None:
 
 
 def _digest(sealed: bytes) -> str:
-    """What a file of answers is called by, and known by."""
+    """Return the digest that names and identifies a file of answers."""
     return hashlib.blake2b(sealed, digest_size=32).hexdigest()
 
 

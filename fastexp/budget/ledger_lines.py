@@ -58,7 +58,7 @@ class Lines:
         return Lines(self.raw + raw, check, self.terms, history)
 
     def check_rest(self, rest: bytes) -> None:
-        """Raise ValueError if the rest is a complete line without its end: it was not cut off."""
+        """Raise ValueError if the rest is a line of which only the last byte was changed."""
         if rest[-1:] != b"\0":  # zeros: the disk has not written these bytes yet
             try:
                 _unsealed(rest[:-1], self.check)
