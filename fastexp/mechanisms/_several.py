@@ -208,7 +208,7 @@ class JointMechanism(QuantilesMechanism):
 
         return QuantilesDraws(self._statistic, segments, words, size, len(self._entries))
 
-    def _law_of(self, source: RecordSource) -> QuantilesLaw:  # type: ignore[override]  # of all of them
+    def _law_of(self, source: RecordSource) -> QuantilesLaw:  # type: ignore[override]  # of several
         from ..laws.quantiles import OneQuantileLaw, QuantilesLaw
 
         draws = self._simulated, self._drawn_numbers

@@ -154,7 +154,7 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
         draws.shape = (1,)
         return draws
 
-    def _law(self, bits: WordArray, kind: int) -> JointTopKLaw:  # type: ignore[override]  # of k
+    def _law(self, bits: WordArray, kind: int) -> JointTopKLaw:  # type: ignore[override]  # many
         from ..laws.top_k import JointTopKLaw
 
         return JointTopKLaw(bits, kind, self._weighting, self.k, self.epsilon, self.candidates)

@@ -79,5 +79,5 @@ class Mode(DistanceMechanism, promise="ε-DP and ε-bounded-range under add-remo
         points, records = source.counts(self.grid)
         return self.grid.value(int(points[records.argmax()])) if points.size else None
 
-    def _continuous_of(self, source: RecordSource) -> ContinuousLaw:  # noqa: ARG002  # of all numbers
+    def _continuous_of(self, source: RecordSource) -> ContinuousLaw:  # noqa: ARG002  # unused
         raise ParameterError("the mode has no density: single points carry it; use law")
