@@ -14,7 +14,7 @@ from .._randomness.streams import row_stream
 from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..kernels.bits.words import substream_words
 from .elementary import Tails, elementwise, exp, expm1, log, log1p, quiet
-from .pieces import STRETCH, TINY, Distances, PiecePosition, Pieces, times
+from .pieces import INTERVAL, TINY, Distances, PiecePosition, Pieces, times
 from .piecewise import PiecewiseLaw
 
 
@@ -98,7 +98,7 @@ class ContinuousLaw(PiecewiseLaw):
         width = self._right - self._left
         slope = None if slope is None else slope[wide]
         least = loss[wide].astype(np.float64)
-        pieces = Pieces(STRETCH, width, width, least, slope, self._left, best)
+        pieces = Pieces(INTERVAL, width, width, least, slope, self._left, best)
         super().__init__(pieces, unit, rate, epsilon)
 
     def _identity(self) -> tuple[object, ...]:
@@ -129,7 +129,7 @@ class ContinuousLaw(PiecewiseLaw):
     @quiet
     def _density(self, x: FloatArray, piece: AnyArray) -> FloatArray:
         k = np.maximum(piece, 0)
-        p = self._pieces.some(k)
+        p = self._pieces.take(k)
         log_density = -float(self._rate) * p.loss - self._weights.log_total
         if self._weights.fall is not None:
             fall = self._weights.fall[k]
@@ -202,10 +202,10 @@ class ContinuousLaw(PiecewiseLaw):
 def _reach(fall: FloatArray, share: FloatArray, rest: FloatArray, width: FloatArray) -> FloatArray:
     """Return the distance from the best end that holds `share` of the mass; rest = 1 - share."""
     whole = fall * width
-    lost = expm1(-whole)  # minus the share of a half-line's mass that the piece has
-    close = -log1p(share * lost) / fall
-    far = -log(exp(-whole) - rest * lost) / fall  # the same, accurate if `rest` is small
-    steep = np.where(share * lost > -0.5, close, far)
+    minus_mass = expm1(-whole)  # minus the share of a half-line's mass that the piece has
+    close = -log1p(share * minus_mass) / fall
+    far = -log(exp(-whole) - rest * minus_mass) / fall  # the same, accurate if `rest` is small
+    steep = np.where(share * minus_mass > -0.5, close, far)
     return np.where(whole > TINY, steep, share * width)
 
 

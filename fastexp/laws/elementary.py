@@ -66,12 +66,12 @@ def frozen(values: FloatArray) -> FloatArray:
 def least(
     low: IntArray,
     high: IntArray,
-    reached: Callable[[IntArray, IntArray], AnyArray],
+    passes: Callable[[IntArray, IntArray], AnyArray],
     ways: int = 256,
 ) -> IntArray:
     """Return the least integer of each [low, high] that passes a test.
 
-    `reached` is a monotone test that `high` passes. It takes candidates and the indices of their
+    `passes` is a monotone test that `high` passes. It takes candidates and the indices of their
     searches. If there are few searches, each interval is cut into up to `ways` parts at a time, as
     a call costs more than its candidates.
     """
@@ -80,7 +80,7 @@ def least(
     while (rows := np.flatnonzero(low < high)).size:
         gap = (high - low)[rows, None]
         middle: IntArray = low[rows, None] + gap // ways * cuts + gap % ways * cuts // ways
-        yes = np.asarray(reached(middle.reshape(-1), np.repeat(rows, ways - 1)))
+        yes = np.asarray(passes(middle.reshape(-1), np.repeat(rows, ways - 1)))
         no = (~yes.reshape(middle.shape)).sum(axis=1)  # the first candidates fail
         lows = np.column_stack([low[rows], middle + 1])
         highs = np.column_stack([middle, high[rows]])
@@ -90,11 +90,11 @@ def least(
 
 
 def least_number(
-    high: FloatArray, reached: Callable[[FloatArray, IntArray], AnyArray], ways: int = 256
+    high: FloatArray, passes: Callable[[FloatArray, IntArray], AnyArray], ways: int = 256
 ) -> FloatArray:
     """Return the least double of each [0, high] that passes a test: bits sort as doubles do."""
     top = np.ascontiguousarray(high + 0.0).view(np.int64)  # -0 becomes 0
-    bits = least(np.zeros_like(top), top, lambda n, i: reached(n.view(np.float64), i), ways)
+    bits = least(np.zeros_like(top), top, lambda n, i: passes(n.view(np.float64), i), ways)
     return bits.view(np.float64)
 
 
@@ -160,8 +160,8 @@ def added(x: AnyArray, r: FloatArray, *, negative: bool = False) -> Sum:
     high, low = double_double(x)
     if negative:
         high, low = -high, -low
-    total, lost = _two_sum(high, r)
-    part, rest = _two_sum(lost, low)
+    total, error = _two_sum(high, r)
+    part, rest = _two_sum(error, low)
     total, part = _two_sum(total, part)
     return Sum(total, part, rest)
 
@@ -170,8 +170,8 @@ def _two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return a + b as a double and its exact rounding error (Knuth), 0 if the sum is infinite."""
     total = a + b
     part = total - a
-    lost = (a - (total - part)) + (b - part)
-    return total, np.where(np.isfinite(total), lost, 0.0)
+    error = (a - (total - part)) + (b - part)
+    return total, np.where(np.isfinite(total), error, 0.0)
 
 
 def differences(a: AnyArray, b: AnyArray) -> FloatArray:

@@ -32,9 +32,9 @@ from .privacy_loss import LossPieces
 SIGN = np.uint64(1 << 63)
 NODES = 20
 RHO = 4.0  # Bernstein ellipse: its semi-axes are (RHO +- 1/RHO) / 2 half-lengths of a panel
-DECADES = 12.0  # nats by which the product falls on a panel, about
+PANEL_NATS = 12.0  # nats by which the product falls on a panel, about
 NEGLIGIBLE = 1e-17
-PROMISED = 1e-12
+MAX_ERROR = 1e-12
 ROUNDING = 2.0**-49  # rounding error of a logarithm of magnitude 1, its sum and its exponential
 rule = cache(np.polynomial.legendre.leggauss)  # nodes and weights
 # Trefethen (2013), Theorem 19.3: |error| <= 64/15 * M * RHO**(2 - 2n) / (RHO**2 - 1).
@@ -357,9 +357,11 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
 
     def _against(self, other: Self) -> LossPieces:
         base = self._weighting.base
-        some: IntArray = np.arange(self.k) if base is None else np.flatnonzero(base)
-        first, second = self.log_probabilities[some], other.log_probabilities[some]
-        return LossPieces(np.ones(some.size), first, second, self._log_ratios(other)[some], some)
+        possible: IntArray = np.arange(self.k) if base is None else np.flatnonzero(base)
+        first, second = self.log_probabilities[possible], other.log_probabilities[possible]
+        return LossPieces(
+            np.ones(possible.size), first, second, self._log_ratios(other)[possible], possible
+        )
 
     @quiet
     def _log_ratios(self, other: Self) -> FloatArray:
@@ -474,7 +476,7 @@ def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float
         if exp(-height) <= NEGLIGIBLE * least:  # G(start) * (1 - start) = F(start)
             error += float(exp(-height))
             break
-        length = min(1.0 - start, DECADES / slope)
+        length = min(1.0 - start, PANEL_NATS / slope)
         half = length / 2
         # Each from an end of the panel, so that t and 1 - t both keep their digits.
         times = start + half * (1.0 + nodes)
@@ -495,7 +497,7 @@ def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float
     flip_integrals(weights, np.concatenate(all_products), np.concatenate(all_rests), integrals)
     err = error / float(integrals.min())
     total = float((weights * counts * integrals).sum())
-    if not (err <= PROMISED and abs(total - 1.0) <= PROMISED):
+    if not (err <= MAX_ERROR and abs(total - 1.0) <= MAX_ERROR):
         raise PrecisionError("the law of permute-and-flip cannot be computed to 1e-12 here")
     return integrals, err
 

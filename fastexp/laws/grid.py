@@ -446,17 +446,17 @@ class GridLaw(PiecewiseLaw):
         points = np.maximum(places - 1, 0)
         cell = self._cells(points)
         from_first = (points - self._pieces.start[cell]).astype(np.float64)
-        beyond = differences(x, self._grid.values(points)) / self._scale
-        some = places > 0
-        low = np.where(some, from_first + 1, 0.0)
+        offset = differences(x, self._grid.values(points)) / self._scale
+        has_below = places > 0
+        low = np.where(has_below, from_first + 1, 0.0)
         at = PiecePosition(cell, low, self._pieces.size[cell] - low)
         if self._grid.even:
-            after = (self._pieces.gap[cell] - from_first) - beyond
+            after = (self._pieces.gap[cell] - from_first) - offset
         else:
             following = np.minimum(cell + 1, self._grid.size - 1)
             after = differences(self._grid.values(following), x)
-        over, under = np.where(some, beyond, 0.0), np.where(some, 1.0 - beyond, -beyond)
-        return at, Distances(from_first + beyond, after, over, under)
+        over, under = np.where(has_below, offset, 0.0), np.where(has_below, 1.0 - offset, -offset)
+        return at, Distances(from_first + offset, after, over, under)
 
     def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
         """Return the distance of the nearest point that is far enough, by a search on each side."""
@@ -465,10 +465,10 @@ class GridLaw(PiecewiseLaw):
 
         def distance(n: IntArray, i: IntArray) -> FloatArray:
             """Return the distance of the n-th point, from 0, on a side; inf beyond the last."""
-            which, left = i % m, i < m
-            place = np.where(left, below[which] - 1 - n, below[which] + n)
+            row, left = i % m, i < m
+            place = np.where(left, below[row] - 1 - n, below[row] + n)
             points = self._grid.values(np.clip(place, 0, size - 1))
-            return np.where(n < end[i], np.abs(differences(points, truth[which])), np.inf)
+            return np.where(n < end[i], np.abs(differences(points, truth[row])), np.inf)
 
         def near_enough(n: IntArray, i: IntArray) -> AnyArray:
             r = np.nextafter(distance(n, i), np.inf)  # the distance was rounded

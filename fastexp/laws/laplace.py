@@ -26,10 +26,10 @@ def _cells(truth: Truth, left: int, right: int) -> Pieces:
     phase = truth.phase
     least = min(phase, 1 - phase)  # if no point is above, the phase is 0
     loss = np.array([float(phase - least), float(1 - phase - least)])
-    some = slice(None) if right else slice(1)
-    size, slope, start = np.array([[left, right], [-1.0, 1.0], [0, left]])[:, some]
+    sides = slice(None) if right else slice(1)
+    size, slope, start = np.array([[left, right], [-1.0, 1.0], [0, left]])[:, sides]
     best = -float(least * _step(truth))
-    return Pieces(POINTS, size, size, loss[some], slope, start.astype(np.int64), best)
+    return Pieces(POINTS, size, size, loss[sides], slope, start.astype(np.int64), best)
 
 
 def _step(truth: Truth) -> Fraction:
@@ -115,8 +115,8 @@ class LaplaceLaw(GridLaw):
         truths = [law._sampler.truth for law in (self, other)]
         seen = self._grid.size // 2
         low, high = (end(truth.below for truth in truths) for end in (min, max))
-        one, two = (self._wide(t, t.below - low + seen, high - t.below + seen) for t in truths)
-        pieces = one._against(two)
+        first, second = (self._wide(t, t.below - low + seen, high - t.below + seen) for t in truths)
+        pieces = first._against(second)
         return pieces._replace(start=pieces.start + (low - truths[0].below))
 
     def _wide(self, truth: Truth, left: int, right: int) -> GridLaw:

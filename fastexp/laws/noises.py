@@ -131,25 +131,25 @@ class ParetoTail(Noise):
 
     core: float = 3.0
     mass: float = 1.0 + 0.5 * math.exp(-3.0)  # of the half-line
-    beyond: float = 1.5 * math.exp(-3.0) / mass  # P(|Z| > 3)
+    far_mass: float = 1.5 * math.exp(-3.0) / mass  # P(|Z| > 3)
     lift: float = 0.5 * math.exp(-3.0) / mass  # 1 - 1/mass
 
     def tail(self, z: FloatArray) -> FloatArray:
-        """1 - (1 - exp(-z)) / mass in the core, beyond * (3/z)**2 after it."""
+        """1 - (1 - exp(-z)) / mass in the core, far_mass * (3/z)**2 after it."""
         close = self.lift + np.exp(-np.minimum(z, self.core)) / self.mass
-        return np.where(z < self.core, close, self.beyond * (self.core / np.maximum(z, 3.0)) ** 2)
+        return np.where(z < self.core, close, self.far_mass * (self.core / np.maximum(z, 3.0)) ** 2)
 
     def mean_min(self, r: FloatArray) -> FloatArray:
         """The tail's integral."""
         near, far = np.minimum(r, self.core), np.clip(r, self.core, MAX_ARGUMENT)
         close = self.lift * near - np.expm1(-near) / self.mass
-        return np.asarray(close + self.beyond * self.core * (1.0 - self.core / far))
+        return np.asarray(close + self.far_mass * self.core * (1.0 - self.core / far))
 
     def square_min(self, r: FloatArray) -> FloatArray:
         """The integral of 2 * r * tail(r)."""
         near, far = np.minimum(r, self.core), np.clip(r, self.core, MAX_ARGUMENT)
         close = self.lift * near * near + 2.0 * _second_gamma(near) / self.mass
-        return np.asarray(close + 2.0 * self.beyond * self.core**2 * np.log(far / self.core))
+        return np.asarray(close + 2.0 * self.far_mass * self.core**2 * np.log(far / self.core))
 
 
 @quiet
@@ -203,10 +203,10 @@ class ArsinhNormal(Noise):
         half = 0.5 * np.minimum(c, FAR)
         x = half[..., None] * (NODES + 1.0)
         values = (np.sinh(self.sigma * x) / self.sigma) ** power * np.exp(-0.5 * x * x)
-        inside, beyond = half * (values @ WEIGHTS) * math.sqrt(2 / math.pi), erfc(ROOT * c)
+        inside, outside = half * (values @ WEIGHTS) * math.sqrt(2 / math.pi), erfc(ROOT * c)
         for _ in range(power):
-            beyond = np.where(beyond > 0, np.minimum(r, MAX_ARGUMENT) * beyond, 0.0)
-        return np.asarray(inside + beyond)
+            outside = np.where(outside > 0, np.minimum(r, MAX_ARGUMENT) * outside, 0.0)
+        return np.asarray(inside + outside)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -37,7 +37,7 @@ from .elementary import (
 
 Fall: TypeAlias = FloatArray | None
 
-STRETCH, POINTS = 0.0, 1.0  # the distance from a piece's last point to the next piece
+INTERVAL, POINTS = 0.0, 1.0  # the distance from a piece's last point to the next piece
 PAIRS = 1 << 16  # pairs of a loss and a piece that are handled at a time
 TINY = 2.0**-54  # exp(-TINY) is 1 to half an ulp
 BERNOULLI = (
@@ -155,7 +155,7 @@ class Pieces:
     `loss` is the least loss in a piece: at its left end, or at its right end if `slope` < 0.
     """
 
-    step: float  # STRETCH or POINTS
+    step: float  # INTERVAL or POINTS
     size: FloatArray
     gap: FloatArray
     loss: FloatArray
@@ -165,7 +165,7 @@ class Pieces:
     )  # the left ends, or the indices of first points
     best: float = 0.0  # the best utility
 
-    def some(self, at: IntArray) -> Pieces:
+    def take(self, at: IntArray) -> Pieces:
         """Return the pieces with these indices."""
         slope = None if self.slope is None else self.slope[at]
         return Pieces(self.step, self.size[at], self.gap[at], self.loss[at], slope)
@@ -262,7 +262,7 @@ class Weights:
     @quiet
     def split(self, at: PiecePosition) -> Tails:
         """P(X <= x) and P(X > x)."""
-        p = self.pieces.some(at.piece)
+        p = self.pieces.take(at.piece)
         fall = None if self.fall is None else self.fall[at.piece]
         low, high = shares(fall, at.low, at.high, p.size)
         mass, k = self.masses[at.piece], at.piece
@@ -276,7 +276,7 @@ class Weights:
     @quiet
     def error(self, at: PiecePosition, x: Distances) -> FloatArray:
         """Return E|X - x|; the piece that holds x is cut at x."""
-        k, p = at.piece, self.pieces.some(at.piece)
+        k, p = at.piece, self.pieces.take(at.piece)
         fall = None if self.fall is None else self.fall[k]
         low, high = shares(fall, at.low, at.high, p.size)
         left = x.over + self._from_left(depth(fall, at.low, p.step), at.low, mirrored(fall))
@@ -326,8 +326,8 @@ class Losses:
         if not p.step:
             return np.clip((t * self._part / self._factor - p.loss) / steep, 0.0, p.size)
         first, last = np.ones(p.size.size, np.int64), p.size.astype(np.int64) - 1
-        beyond = least(first, last, lambda n, i: self.in_units(p.loss[i] + steep[i] * n) > t[i])
-        return beyond.astype(np.float64)
+        number = least(first, last, lambda n, i: self.in_units(p.loss[i] + steep[i] * n) > t[i])
+        return number.astype(np.float64)
 
 
 class LossSums:
@@ -378,12 +378,12 @@ class LossSums:
         cut = losses.sloped[number]
         if fall is None or not cut.size:
             return np.zeros(t.size), np.zeros(t.size)
-        p, z, masses = losses.pieces.some(cut), np.abs(fall[cut]), self._masses[cut]
+        p, z, masses = losses.pieces.take(cut), np.abs(fall[cut]), self._masses[cut]
         y = losses.reach(p, t[row])
         low = masses * near(z, y, p.size)
         high = masses * exp(-np.where(y > 0, z * y, 0.0)) * near(z, p.size - y, p.size)
-        at_most, more = np.bincount(row, low, t.size), np.bincount(row, high, t.size)
-        return np.asarray(at_most, np.float64), np.asarray(more, np.float64)
+        at_most, above = np.bincount(row, low, t.size), np.bincount(row, high, t.size)
+        return np.asarray(at_most, np.float64), np.asarray(above, np.float64)
 
     def quantile(self, p: FloatArray) -> FloatArray:
         """The least loss t with P(loss <= t) >= p."""

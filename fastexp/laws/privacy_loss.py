@@ -124,8 +124,8 @@ class LossPieces(NamedTuple):
         mass, small = exp(log_mass), float(max(power.max(), (-ratio).max())) < STEEP
         if b == 0.0:
             mean = self.loss + loss * _mean_place(first, self.size)
-            more = mean + expm1(-ratio) if small else mean
-            return float(np.where(mass > 0, mass * more, 0.0).sum())
+            terms = mean + expm1(-ratio) if small else mean
+            return float(np.where(mass > 0, mass * terms, 0.0).sum())
         if small:
             total = (mass * (expm1(power) + b * expm1(-ratio))).sum()
             return float(np.log1p(total)) / b

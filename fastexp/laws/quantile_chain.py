@@ -4,7 +4,7 @@
 abs(i - t*q_j) + abs(n - i - t*(1 - q_j)) (triangle inequality, on either side of the answer), at
 least abs(n - t), and at least that of each gap. There are at most exp(`_log_totals`) totals, with
 at most exp(`log_volume`) answers each. So the ranks, totals and gaps at more than `_slack` nats of
-distance are together at most exp(-lost) of the sum, which is that of the terms that are kept. The
+distance are together at most exp(-cutoff) of the sum, which is that of the terms that are kept. The
 same bound holds for the totals whose weights are at most exp(`_floor`), and m times the bound for
 the states that `quantile_sums` leaves out in either direction.
 """
@@ -28,13 +28,13 @@ from ..errors import InvalidRecords
 from ..kernels.figures.quantile_sums import BIT, NOTHING_AT_ALL, forward, join
 from .elementary import exp, log_sum_exp, quiet
 
-LOST = 70.0  # nats
+CUTOFF = 70.0  # nats below the sum at which terms are left out
 UNIT = BIT * log_of(2.0)  # nats of an exponent of 1
-APART = 300.0  # nats by which a sum exceeds the reference of masses before it becomes the reference
+REBASE_NATS = 300.0  # a sum larger by this than the reference of the masses becomes the reference
 SUMS = 1 << 22  # most sums of one total: 64 MB
 # Most sums of all totals, at about 20 ns each; a call takes as long as CALL_COST sums.
 MAX_SUMS, CALL_COST = 3 << 26, 1 << 8
-HELD = 16  # sums that each mass in memory counts as: less than 300 MB in all
+MASS_COST = 16  # sums that each mass in memory counts as: less than 300 MB in all
 LONG = "the law of so many quantiles of these records takes too long: sample it"
 
 
@@ -73,12 +73,12 @@ class ChainSums:
         self.sums = np.empty(SUMS, np.complex128)  # only the filled part costs memory
         self._work = np.empty(4 * int(room.max()), np.complex128)
 
-    def fill(self, n: int, i: int, fade: AnyArray, lost: float) -> int:
+    def fill(self, n: int, i: int, fade: AnyArray, omitted: float) -> int:
         """Fill the sums of total i, and return their number."""
         line, (low, high, whole, gaps) = self.line, self.windows
         number = forward(
             line.points, line.records, line.first, line.rank, int(line.left), n,
-            low[i], high[i], self.place[i], whole[i], gaps[i].reshape(-1), fade, lost,
+            low[i], high[i], self.place[i], whole[i], gaps[i].reshape(-1), fade, omitted,
             self.start, self.depth, self.most, self.sums, self._work, self.whole,
         )  # fmt: skip
         if number < 0:
@@ -111,11 +111,11 @@ class Masses:
         old = self.by_answer()
         self.tall, self.wide = np.maximum(tall, self.tall), np.maximum(wide, self.wide)
         ends = np.cumsum(self.tall * self.wide * self._sites)
-        spend(HELD * int(ends[-1]))
+        spend(MASS_COST * int(ends[-1]))
         self.place = np.append(0, ends[:-1])
         self.flat = np.zeros(ends[-1])
-        for masses, some in zip(self.by_answer(), old, strict=True):
-            masses[: some.shape[0], : some.shape[1]] = some
+        for masses, old_masses in zip(self.by_answer(), old, strict=True):
+            masses[: old_masses.shape[0], : old_masses.shape[1]] = old_masses
 
     def by_answer(self) -> list[FloatArray]:
         """Return an array of shape (tall, wide, sites) for each answer."""
@@ -135,10 +135,10 @@ class Chain:
         q: tuple[Fraction, ...],
         rate: float,
         lattice: int | None,
-        lost: float = LOST,
+        cutoff: float = CUTOFF,
     ) -> None:
         self.line, self.n, self.q, self.rate, self.lattice = line, n, q, rate, lattice
-        self._lost = lost
+        self._cutoff = cutoff
         m = len(q)
         grows = m - 1 if line.left else 0  # C(N + m - 1, m) <= (N + m - 1)**m / m!
         self.log_volume: float = m * log_of(size + grows) - lgamma(m + 1)
@@ -174,10 +174,10 @@ class Chain:
         scale = exp_of(-self.log_whole + self._log_reference)
         return [
             {
-                (r + 1, r + after + 1): some * scale
+                (r + 1, r + after + 1): by_site * scale
                 for r, by_after in enumerate(masses)
-                for after, some in enumerate(by_after)
-                if some.any()
+                for after, by_site in enumerate(by_after)
+                if by_site.any()
             }
             for masses in self._masses.by_answer()
         ]
@@ -198,7 +198,7 @@ class Chain:
             while 0 <= i < len(totals):
                 logs[totals[i]] = logarithm = self._add(rows, back, i)
                 # totals up to this far away change distances, and so the sum, by `below` at most
-                below = min(self._floor - logarithm, self._lost)
+                below = min(self._floor - logarithm, self._cutoff)
                 i += way * max(1, int(below / (self.rate * h)) if h else 1)
         return {t: logs[t] for t in sorted(logs) if logs[t] > self._floor}
 
@@ -219,18 +219,18 @@ class Chain:
         """An upper bound of ln of the number of totals within `_slack`; at most `_slack` / 2."""
         if self.lattice is None:
             return 0.0
-        nats = self.log_volume + self._lost - self._least
+        nats = self.log_volume + self._cutoff - self._least
         return log_of(4.0 * nats / (self.rate * self.lattice) + 4.0)
 
     @property
     def _slack(self) -> float:
         """The distance in nats beyond which everything is left out."""
-        return self.log_volume + self._lost - self._least + self._log_totals
+        return self.log_volume + self._cutoff - self._least + self._log_totals
 
     @property
     def _floor(self) -> float:
         """ln of the greatest sum of a total that is left out."""
-        return self._least - self._lost - self._log_totals
+        return self._least - self._cutoff - self._log_totals
 
     def _add(self, rows: ChainSums, back: ChainSums, i: int) -> float:
         """Return ln of the sum of a total's weights; if above `_floor`, add its answers' masses."""
@@ -240,7 +240,7 @@ class Chain:
         if logarithm <= self._floor:
             return logarithm
         self._fill(back, i, self._fade)
-        if logarithm > self._log_reference + APART:
+        if logarithm > self._log_reference + REBASE_NATS:
             masses.flat *= exp_of(self._log_reference - logarithm)
             self._reference, self._log_reference = rows.whole.copy(), logarithm
         after, low, high = back.most[::-1], rows.windows.low[i], rows.windows.high[i]
@@ -255,7 +255,7 @@ class Chain:
         return logarithm
 
     def _fill(self, rows: ChainSums, i: int, fade: AnyArray) -> None:
-        self.spend(rows.fill(self.n, i, fade, exp_of(-self._lost)) + len(self.q) * CALL_COST)
+        self.spend(rows.fill(self.n, i, fade, exp_of(-self._cutoff)) + len(self.q) * CALL_COST)
 
     def _windows(self, totals: list[int], slack: float) -> Windows:
         """Return the sites, low..high - 1, in which answers matter, and the targets of the gaps.
@@ -274,10 +274,10 @@ class Chain:
         high = np.maximum(high, low + 1)  # one site at least
         units = np.multiply.outer(np.array(totals, object), np.array(self._parts, object))
         whole = -(-units // self._unit)
-        beyond = np.maximum(whole - (n + 1), 0)
-        over = (-units % self._unit / self._unit - beyond).astype(np.float64)
+        excess = np.maximum(whole - (n + 1), 0)
+        over = (-units % self._unit / self._unit - excess).astype(np.float64)
         gaps = _weights(self.rate * np.stack([over, 1.0 - over], axis=2))
-        return Windows(low, high, (whole - beyond).astype(np.int64), gaps)
+        return Windows(low, high, (whole - excess).astype(np.int64), gaps)
 
     @cached_property
     def _fade(self) -> AnyArray:

@@ -12,11 +12,11 @@ from .._typing import AnyArray, FloatArray, IntArray
 from .grid import places_within, step_size, steps_from
 from .quantile_chain import Chain
 from .quantile_marginals import share_of_first
-from .quantile_targets import LOST, OFF, Bounds, bounded
+from .quantile_targets import MAX_OFF, TARGET_CUTOFF, Bounds, bounded
 from .targets import Target
 
 MIN_ALLOWANCE = 2.0**-1000  # least share that a target is taken to allow for
-MANY = 64  # points of a run per answer from which on two terms of Euler and Maclaurin are enough
+EULER_POINTS = 64  # points per answer at which two terms of Euler and Maclaurin suffice
 
 
 class SiteErrors:
@@ -27,7 +27,7 @@ class SiteErrors:
     line : Line
         The line of the records, cut where errors begin to exceed the limit. For expected errors it
         is cut at the truths instead, or into single points if the grid lists its points.
-    lost : float
+    cutoff : float
         The nats below the sum from which on chains may leave terms out, for `Bounds`.
     """
 
@@ -46,10 +46,10 @@ class SiteErrors:
         self._means = dict[tuple[int, int], FloatArray]()
         if target.probability is None:
             farthest = np.abs([steps_from(grid, truth, sides) for truth in each]).max()
-            few = min(target.limit / (self._scale * farthest), 1.0)
+            allowance = min(target.limit / (self._scale * farthest), 1.0)
         else:
-            few = min(1.0 - target.probability, target.probability)
-        self.lost: float = LOST - log(max(few, MIN_ALLOWANCE)) + log(truths.size)
+            allowance = min(1.0 - target.probability, target.probability)
+        self.cutoff: float = TARGET_CUTOFF - log(max(allowance, MIN_ALLOWANCE)) + log(truths.size)
 
     def bounds(self, chain: Chain) -> list[Bounds]:
         """Return the bounds of each quantile, by a chain of `line`."""
@@ -62,14 +62,14 @@ class SiteErrors:
                 for (r, k), masses in places.items()
             )
             b = bounded(whole, error / self._limit)
-            return Bounds((whole - OFF, whole + OFF), b, error <= self._limit)
+            return Bounds((whole - MAX_OFF, whole + MAX_OFF), b, error <= self._limit)
         low, high = self._inside[:, j]
         inside = (low <= self.line.start) & (self.line.start < high)
         masses = np.array([*places.values()]).sum(axis=0)
-        beyond, few = float(masses[~inside].sum()), 1.0 - self._probability
-        a, b = bounded(whole, float(masses[inside].sum())), bounded(whole, beyond / few)
+        outside, allowance = float(masses[~inside].sum()), 1.0 - self._probability
+        a, b = bounded(whole, float(masses[inside].sum())), bounded(whole, outside / allowance)
         many = log(self._probability)
-        return Bounds(a, (b[0] + many, b[1] + many), beyond <= few)
+        return Bounds(a, (b[0] + many, b[1] + many), outside <= allowance)
 
     def _mean(self, r: int, k: int) -> FloatArray:
         """Return the mean number of points of a site below the r-th of its k answers, by site."""
@@ -90,7 +90,7 @@ def mean_place(r: int, k: int, points: IntArray, left: bool) -> FloatArray:
         return r * (g + k) / (k + 1) - r
     ends = k * (float(r == 1) - float(r == k))
     means: FloatArray = g * (r / (k + 1)) - 0.5 + ends / (12.0 * g)
-    for i in np.flatnonzero(points < MANY * k).tolist():
+    for i in np.flatnonzero(points < EULER_POINTS * k).tolist():
         first, run = np.arange(1, points[i]), np.full(points[i] - 1, g[i])
         means[i] = float((1.0 - share_of_first(r, k, first, run, left)).sum())
     return means

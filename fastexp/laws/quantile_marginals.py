@@ -16,7 +16,7 @@ from ..errors import ParameterError
 from .elementary import log, quiet
 from .grid import GridLaw, Sampler, grid_cells
 
-OFF = 5e-10  # largest error of a probability of points if a run is cut into pieces
+MAX_CDF_ERROR = 5e-10  # largest error of a probability of points if a run is cut into pieces
 # Costs, in sums of the chain: PIECE for each piece, 1 for each factor of a share, and CALL for a
 # call that computes a factor for all pieces.
 PIECE, CALL = 48, 1 << 10
@@ -67,7 +67,7 @@ def runs_of(
     several = sum((p for (_, k), p in places.items() if k > 1), np.zeros(points.size))
     # F(x), the probability that one of k answers is within a share x of the points, has a density
     # with a slope of at most k**2: F is linear in a piece up to k**2 / 8 times its squared share.
-    pieces = np.ceil(most * np.sqrt(several / (8.0 * OFF)))
+    pieces = np.ceil(most * np.sqrt(several / (8.0 * MAX_CDF_ERROR)))
     apart = line.left & (points > 1)  # the last point, which has the records, is its own piece
     inner = points - apart
     number = np.minimum(np.maximum(pieces, 1.0), inner).astype(np.int64)
@@ -83,12 +83,12 @@ def runs_of(
     after = _cut(inner[site], number[site], place)
     masses = np.zeros(site.size)
     for (r, k), p in places.items():
-        some = np.flatnonzero(p[site] > 0.0)
-        g = points[site[some]].astype(np.float64)
-        share = share_of_first(r, k, upto[some], g, line.left) - share_of_first(
-            r, k, after[some], g, line.left
+        possible = np.flatnonzero(p[site] > 0.0)
+        g = points[site[possible]].astype(np.float64)
+        share = share_of_first(r, k, upto[possible], g, line.left) - share_of_first(
+            r, k, after[possible], g, line.left
         )
-        masses[some] += p[site[some]] * share
+        masses[possible] += p[site[possible]] * share
     return line.start[site] + after, np.maximum(masses, 0.0)
 
 
@@ -104,10 +104,10 @@ def share_of_first(r: int, k: int, low: IntArray, g: FloatArray, left: bool) -> 
     if each answer took one of the places and added another one like it (Polya's urn).
     """
     x, y, step = low / g, (g - low) / g, float(left) / g
-    beyond, total = np.ones(g.size), np.ones(g.size)
+    above, total = np.ones(g.size), np.ones(g.size)
     for a in range(k - 1, r - 1, -1):  # so that at least r are on the first points
-        beyond *= y + step * (k - 1 - a)
-        total = float(comb(k, a)) * beyond + (x + step * a) * total
+        above *= y + step * (k - 1 - a)
+        total = float(comb(k, a)) * above + (x + step * a) * total
     for i in range(r):
         total *= x + step * i
     for i in range(1, k):

@@ -19,10 +19,10 @@ from itertools import groupby
 from math import inf, log
 from typing import NamedTuple, TypeAlias
 
-LOST = 12.0  # nats below the share that a target allows for
-OFF = 5e-5  # relative error of that share: chains leave out less, 4 to 5 times exp(-LOST) of it
-BEYOND = 1.25  # ratio of epsilons: lines through a band's greatest point begin this far above it
-COARSEST = 8.0  # epsilon from which on the step of totals is 1
+TARGET_CUTOFF = 12.0  # nats below the share that a target allows for
+MAX_OFF = 5e-5  # relative error of that share; chains omit 4 to 5 times exp(-TARGET_CUTOFF), less
+LINE_RATIO = 1.25  # lines through a band's greatest epsilon begin at this multiple of it
+UNIT_STEP_FROM = 8.0  # epsilon from which on the step of totals is 1
 
 
 class Bounds(NamedTuple):
@@ -38,16 +38,16 @@ Holds: TypeAlias = Callable[[float], bool]
 
 
 def bounded(log_whole: float, share: float) -> tuple[float, float]:
-    """Return bounds of the logarithm of a share or multiple of a sum, which is known up to OFF."""
-    off = OFF * (1.0 + 1.0 / share) if share > 0.0 else inf
-    most = log_whole + log(max(share, 0.0) + 2.0 * OFF)
+    """Return bounds of ln of a share or multiple of a sum, which is known up to MAX_OFF."""
+    off = MAX_OFF * (1.0 + 1.0 / share) if share > 0.0 else inf
+    most = log_whole + log(max(share, 0.0) + 2.0 * MAX_OFF)
     return (log_whole + log(share) - off if off < 0.5 else -inf), most
 
 
 def step_of(epsilon: float) -> int:
     """Return the step of totals at an epsilon."""
     step = 1
-    while epsilon * step < COARSEST:
+    while epsilon * step < UNIT_STEP_FROM:
         step *= 2
     return step
 
@@ -113,7 +113,7 @@ class Band:
         pairs = zip(self._at(low), self._at(high), strict=True)
         if all(at_high.a[0] >= at_low.b[1] for at_low, at_high in pairs):
             return True
-        s = min((x for x in self._known if x > high), default=high * BEYOND)
+        s = min((x for x in self._known if x > high), default=high * LINE_RATIO)
         for at_low, at_high, at_s in zip(*map(self._at, (low, high, s)), strict=True):
             fall = max(at_high.a[0] - at_s.a[1], 0.0) / (s - high)
             if at_high.a[0] + fall * (high - low) < at_low.b[1]:

@@ -24,7 +24,7 @@ from .elementary import exp
 from .figures import of_law
 from .grid import GridLaw
 from .law import Law, finite
-from .quantile_chain import LOST, Chain
+from .quantile_chain import CUTOFF, Chain
 from .quantile_errors import SiteErrors
 from .quantile_marginals import MarginalLaw, runs_of
 from .quantile_targets import Bounds, first_failure, step_of
@@ -98,12 +98,12 @@ class QuantilesLaw(Law[Any, Any]):
         return self._chain_at(self._epsilon, self._statistic.lattice)
 
     def _chain_at(
-        self, epsilon: float, lattice: int | None, lost: float = LOST, line: Line | None = None
+        self, epsilon: float, lattice: int | None, cutoff: float = CUTOFF, line: Line | None = None
     ) -> Chain:
         s = self._statistic
         line = line or self._line(bool(s.left))
         rate = float(s.rate * Fraction(epsilon) / Fraction(self._epsilon))
-        return Chain(line, s.grid.size, self._source.total(), s.q, rate, lattice, lost)
+        return Chain(line, s.grid.size, self._source.total(), s.q, rate, lattice, cutoff)
 
     def _identity(self) -> tuple[object, ...]:
         s = self._statistic
@@ -245,13 +245,13 @@ class QuantilesLaw(Law[Any, Any]):
         errors = SiteErrors(s.grid, self._line(bool(s.left)), target, np.array(truths))
         lattice = s.lattice is not None
 
-        def sums(epsilon: float, step: int, lost: float = errors.lost) -> list[Bounds]:
+        def sums(epsilon: float, step: int, cutoff: float = errors.cutoff) -> list[Bounds]:
             return errors.bounds(
-                self._chain_at(epsilon, step if lattice else None, lost, errors.line)
+                self._chain_at(epsilon, step if lattice else None, cutoff, errors.line)
             )
 
         def holds(epsilon: float) -> bool:
-            return all(bounds.holds for bounds in sums(epsilon, step_of(epsilon), LOST))
+            return all(bounds.holds for bounds in sums(epsilon, step_of(epsilon), CUTOFF))
 
         failing = partial(first_failure, sums, holds, lattice=lattice)
         with np.errstate(all="ignore"):  # a warning would depend on the data

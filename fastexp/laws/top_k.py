@@ -32,7 +32,7 @@ from .finite import CandidateLaw, FiniteLaw, GroupedLosses, exact_values, nats
 from .privacy_loss import LossPieces
 from .targets import Target
 
-SELECTIONS = 1 << 20  # most selections of which a privacy loss is computed
+MAX_SELECTIONS = 1 << 20  # most selections of which a privacy loss is computed
 MAX_LOSSES = 1 << 22  # most losses of a joint selection
 
 
@@ -90,7 +90,7 @@ class OrderedSelections(CandidateLaw[IntArray, IntArray]):
     def _selections(self, kind: str) -> int:
         """Return the number of selections; refuse too many for a privacy loss of all of them."""
         count = math.perm(self._bits.size, self._places)
-        if count > SELECTIONS:
+        if count > MAX_SELECTIONS:
             raise ParameterError(
                 f"privacy_loss of {kind} needs at most 2**20 possible selections, got {count}"
             )
@@ -244,10 +244,10 @@ class SliceLevels:
             product, twos = np.frexp(product * free)
             exponent += twos
         new[0] = 1.0
-        some = new > 0.0
-        self.exact, self.losses = levels[some], levels[some].astype(np.float64)
-        self.log_within = exponent[some] * LN2 + log(product[some])
-        self.log_masses = self.log_within + log(new[some])
+        attained = new > 0.0
+        self.exact, self.losses = levels[attained], levels[attained].astype(np.float64)
+        self.log_within = exponent[attained] * LN2 + log(product[attained])
+        self.log_masses = self.log_within + log(new[attained])
 
 
 class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
