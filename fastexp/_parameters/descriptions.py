@@ -57,7 +57,7 @@ def title(name: str, mechanism: Described) -> str:
         q = ", ".join(map(str, q)) if len(q) < 10 else f"({len(q)} of them)"
     neighbors, convention = values.get("neighbors"), values.get("convention", "weak")
     widen = values.get("widen", 0)
-    said = {
+    parts = {
         f"{name}{'' if q is None else f' {q}'}, epsilon {epsilon}": True,
         "textbook's scaling": values.get("scaling") == "textbook",
         f"neighbors {neighbors}": neighbors is not None,
@@ -67,7 +67,7 @@ def title(name: str, mechanism: Described) -> str:
         "by permute-and-flip": values.get("mechanism") == "permute-and-flip",
         f"the first of {values.get('k')} places": name in ("top-k", "joint-top-k"),
     }
-    return ", ".join(words for words, holds in said.items() if holds)
+    return ", ".join(words for words, holds in parts.items() if holds)
 
 
 def grid_text(mechanism: Described) -> str:
@@ -75,8 +75,8 @@ def grid_text(mechanism: Described) -> str:
     values = _values(mechanism)
     grid: Grid = values["grid"]
     last = grid.size - 1
-    some = range(grid.size) if last < 4 else (0, 1, last)
-    points = [str(grid.value(t)).removesuffix(".0") for t in some]
+    indices = range(grid.size) if last < 4 else (0, 1, last)
+    points = [str(grid.value(t)).removesuffix(".0") for t in indices]
     if isinstance(grid, DigitGrid):
         return repr(grid)
     if grid.listing is None and values["step"] is None:

@@ -87,8 +87,8 @@ class DigitGrid(Grid):
     def call(self) -> str:
         """Return the call of `digits` that makes the grid."""
         table, usual = self.table, digits(self.digits).table
-        more = [f", {name}={value}" for name, value in table.items() if value != usual[name]]
-        return f"digits({self.digits}{''.join(more)})"
+        arguments = [f", {name}={value}" for name, value in table.items() if value != usual[name]]
+        return f"digits({self.digits}{''.join(arguments)})"
 
     def __repr__(self) -> str:
         first, last = (f"{end:.{self.digits}g}" for end in self.ends)

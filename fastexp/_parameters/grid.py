@@ -196,8 +196,8 @@ class Grid:
         A record x = floor + fraction lies `passed` + fraction above point t and `ahead` - fraction
         below the next point, which is nearer if 2 * fraction > ahead - passed. The right side is an
         integer, so only the floor of the left side (`half`, 0 or 1) matters, and whether the
-        remainder is above 0 (`more`). Both are exact: doubling a double does not round, and doubles
-        of 2**52 and more have no fraction.
+        remainder is above 0 (`has_rest`). Both are exact: doubling a double does not round, and
+        doubles of 2**52 and more have no fraction.
         """
         a, s, _ = self.unit
         floor = _floors(records)
@@ -213,9 +213,9 @@ class Grid:
             fractional = (floor == clamped) & (np.abs(records) < 2.0**52)
             x = np.where(fractional, records, 0.0)
             twice = np.floor(2.0 * x)
-            half, more = twice - 2.0 * np.floor(x), 2.0 * x > twice
+            half, has_rest = twice - 2.0 * np.floor(x), 2.0 * x > twice
             lack -= half.astype(np.int64)
-            odd |= more  # beyond half-way counts like half-way after an odd point
+            odd |= has_rest  # beyond half-way counts like half-way after an odd point
         up = (lack < 0) | ((lack == 0) & odd)
         index: IntArray = np.minimum(t.astype(np.int64) + up, self.size - 1)
         return index
@@ -273,10 +273,10 @@ class Grid:
             with np.errstate(over="ignore", invalid="ignore"):
                 total = left + right
                 back = total - left
-                lost = (left - (total - back)) + (right - back)  # left + right = total + lost
+                error = (left - (total - back)) + (right - back)  # left + right = total + error
             odd = (np.arange(left.size) & 1).astype(bool)
-            more = (lost > 0.0) | ((lost == 0.0) & ~odd)
-            edges = np.where(more, np.nextafter(total / 2, np.inf), total / 2)
+            is_above = (error > 0.0) | ((error == 0.0) & ~odd)
+            edges = np.where(is_above, np.nextafter(total / 2, np.inf), total / 2)
             hard |= (np.abs(total) < 2.0**-1000) | (np.abs(total) > 2.0**1000)
         for i in np.flatnonzero(hard).tolist():
             edges[i] = self.least(i + 1, True)

@@ -73,11 +73,11 @@ def certified(
     bounds = []
     for way in (1, -1):
         event = best_event(cells.numbers, first[::way], second[::way], by)
-        hits, others = third[::way, event].sum(axis=1).tolist()
+        hits, other_hits = third[::way, event].sum(axis=1).tolist()
         low = lower_bound(hits, by.draws, by.alpha) - delta
-        high = upper_bound(others, by.draws, by.alpha)
+        high = upper_bound(other_hits, by.draws, by.alpha)
         epsilon = math.nextafter(math.log(low / high), -1.0) if low > 0.0 else 0.0
-        bounds.append(Certified(max(0.0, epsilon), cells.text(event), (hits, others), by.draws))
+        bounds.append(Certified(max(0.0, epsilon), cells.text(event), (hits, other_hits), by.draws))
     return max(bounds)
 
 

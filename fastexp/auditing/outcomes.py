@@ -60,8 +60,8 @@ def read(answers: Any) -> Answers:
                 labels.append(label_of(item))
         numbers = np.array(doubles, np.float64)
     non_numbers = {NAN: np.isnan(numbers), MINUS_ZERO: (numbers == 0) & np.signbit(numbers)}
-    for label, which in non_numbers.items():
-        labels += [label] * np.count_nonzero(which)
+    for label, is_label in non_numbers.items():
+        labels += [label] * np.count_nonzero(is_label)
     return Answers(numbers[~np.logical_or(*non_numbers.values())], labels)
 
 
@@ -128,8 +128,8 @@ class Cells:
             texts.append(" and ".join(sides) or "answer is a number")
         names = [*map(_written, self._labels), "one that was not seen at first"]
         texts += [f"answer is {names[i]}" for i in np.flatnonzero(event[self.numbers :])]
-        more = [f"one of {len(texts) - WRITTEN} other ranges"] * (len(texts) > WRITTEN)
-        return " or ".join(texts[:WRITTEN] + more)
+        ending = [f"one of {len(texts) - WRITTEN} other ranges"] * (len(texts) > WRITTEN)
+        return " or ".join(texts[:WRITTEN] + ending)
 
 
 def _edges(numbers: FloatArray) -> FloatArray:

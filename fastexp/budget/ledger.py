@@ -4,8 +4,8 @@ Both follow the same rules. A charge is checked and kept before records are read
 label is kept in two steps, its charge and its outcome. Between them it draws, under a lock of the
 label alone, so that other releases need not wait. A second call with the label waits for that lock
 and finds the answers. If the first process died, there are no answers and nobody has seen any, so
-the second call takes over the charge (except with `once`, if the length of the answers depends on
-the draw).
+the second call takes over the charge (except with `no_retry`, if the length of the answers depends
+on the draw).
 
 Lines in a file are never rewritten (`ledger_lines.py` defines them). A charge locks the file, reads
 it again, checks, appends a line, and waits until the line is on disk. A process that is killed
@@ -71,7 +71,7 @@ class Ledger(ABC):
         self,
         label: str,
         text: str | None,
-        once: bool,  # noqa: ARG002  # of files
+        no_retry: bool,  # noqa: ARG002  # of files
     ) -> Outcome:
         """Return the outcome of a label: its answers, or (None) its failure."""
         return Outcome(label, text)
@@ -104,12 +104,12 @@ class Ledger(ABC):
         draw: Callable[[], Any],
         check: Callable[[], None],
         *,
-        once: bool = False,
+        no_retry: bool = False,
     ) -> Any:
         """Return the answers kept under the label of an entry, or those of `draw` after a charge.
 
-        `check` refuses a mistaken call before a charge. With `once`, a charge without answers uses
-        up the label, as the process that made the charge may have begun to draw.
+        `check` refuses a mistaken call before a charge. With `no_retry`, a charge without answers
+        uses up the label, as the process that made the charge may have begun to draw.
         """
         known = self.look().of(label)
         if known is not None and self._same(known, entry).state == ANSWERED:
@@ -124,8 +124,8 @@ class Ledger(ABC):
                 known = self._same(charge, entry)
                 if known.state == ANSWERED:
                     return self._answers(known)
-                if once and not is_new:
-                    self._settle(label, None, once)
+                if no_retry and not is_new:
+                    self._keep_outcome(label, None, no_retry)
                     raise LabelError(
                         f"label {label!r} is used up in {self.name}: its draw was begun and ended "
                         "without answers, and is not made again, as its length may have been seen"
@@ -135,7 +135,7 @@ class Ledger(ABC):
                     raise BudgetError(
                         "the process was forked while it drew: the release belongs to its parent"
                     )
-                known = self._settle(label, text, once)
+                known = self._keep_outcome(label, text, no_retry)
                 if failure is not None and known.state == USED_UP:
                     raise failure
                 return self._answers(known)
@@ -146,7 +146,7 @@ class Ledger(ABC):
         finally:
             text = failure = None  # a failure refers to this frame, and so to the records
 
-    def _settle(self, label: str, text: str | None, once: bool) -> Charge:
+    def _keep_outcome(self, label: str, text: str | None, no_retry: bool) -> Charge:
         """Keep answers, or (None) the failure of the release, before anybody learns of it.
 
         If another process has already kept an outcome (it opened the file under another name), that
@@ -159,11 +159,11 @@ class Ledger(ABC):
         )
         unseen += (
             "it is used up, as which groups appear is not drawn again"
-            if once
+            if no_retry
             else "the same call with this label gives answers without a further charge"
         )
         with _usable(self.name, unseen):
-            outcome = self._outcome(label, text, once)
+            outcome = self._outcome(label, text, no_retry)
             with self._writing() as (history, write):
                 known = history.of(label)
                 return write(outcome) if known is None or known.state == OPEN else known
@@ -276,27 +276,27 @@ class File(Ledger):
         with atomic_files.alone(self._of_label(label, "lock")):
             yield
 
-    def _outcome(self, label: str, text: str | None, once: bool) -> Outcome:
+    def _outcome(self, label: str, text: str | None, no_retry: bool) -> Outcome:
         """Return the outcome of a label, with long answers in a separate file.
 
         That file is encrypted with a key that only the line of the ledger has. If the line is not
         written, no file shows the draw, so that it can be repeated. If it must not be repeated
-        (`once`), a draft of the label stays until there is a line, so that the file can be found.
+        (`no_retry`), a draft of the label stays until there is a line, so that the file is found.
         """
         if text is None or len(text) <= INLINE:
             return Outcome(label, text)
         key = os.urandom(KEY_BYTES)
         sealed = _sealed(text.encode("ascii"), key)
         digest = _digest(sealed)
-        draft = self._of_label(label, "draft") if once else None
+        draft = self._of_label(label, "draft") if no_retry else None
         atomic_files.create(self._beside(f"{digest}.answers"), sealed, draft)
         return Outcome(label, beside=(digest, key.hex()))
 
-    def _settle(self, label: str, text: str | None, once: bool) -> Charge:
+    def _keep_outcome(self, label: str, text: str | None, no_retry: bool) -> Charge:
         try:
-            return super()._settle(label, text, once)
+            return super()._keep_outcome(label, text, no_retry)
         finally:
-            if once:
+            if no_retry:
                 self._remove_draft(label)
 
     def _remove_draft(self, label: str) -> None:
@@ -446,7 +446,7 @@ def _sealed(data: bytes, key: bytes) -> bytes:
 
 
 @contextmanager
-def _usable(name: str, more: str = "") -> Iterator[None]:
+def _usable(name: str, detail: str = "") -> Iterator[None]:
     """Raise a BudgetError for an error of the operating system: nothing is released."""
     try:
         yield
@@ -454,7 +454,7 @@ def _usable(name: str, more: str = "") -> Iterator[None]:
         raise BudgetError(f"{name} is not a regular file") from None
     except OSError as error:
         reason = error.strerror or "system error"
-        raise BudgetError(f"{name} cannot be used: {reason}{more}") from None
+        raise BudgetError(f"{name} cannot be used: {reason}{detail}") from None
 
 
 def _name(path: str) -> str:

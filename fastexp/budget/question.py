@@ -102,8 +102,8 @@ class Questions(NamedTuple):
     def about(self) -> str:
         """Return the questions in words, for the log: a line such as "Median of rent; by city"."""
         first = self.each[0]
-        named = ((question.name, question.column) for question in self.each)
-        subjects = [f"{name} of {column}" if column else name for name, column in named]
+        pairs = ((question.name, question.column) for question in self.each)
+        subjects = [f"{name} of {column}" if column else name for name, column in pairs]
         rows = "" if first.rows == 1 else f"{first.rows} data sets"
         where = (first.grouping or rows) + ", disjoint" * first.disjoint
         parts = ", ".join(subjects), where, _persons(first)

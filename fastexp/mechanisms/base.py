@@ -40,14 +40,14 @@ def frozen(cls: type[Built]) -> type[Built]:
     init: Any = built.__init__
 
     @wraps(init)
-    def checked_init(self: Any, *arguments: Any, **named: Any) -> None:
+    def checked_init(self: Any, *arguments: Any, **keywords: Any) -> None:
         try:
-            init(self, *arguments, **named)
+            init(self, *arguments, **keywords)
         except TypeError:
             from difflib import get_close_matches
 
             known = signature(init).parameters
-            for name in named.keys() - known:
+            for name in keywords.keys() - known:
                 for alike in get_close_matches(name, known, 1):
                     raise TypeError(
                         f"{cls.__name__}.__init__() got an unexpected keyword argument {name!r}: "

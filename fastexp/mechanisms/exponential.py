@@ -211,8 +211,8 @@ class ScoredExponential(Exponential):
         if not callable(self.score):
             raise ParameterTypeError(f"score must be callable, got {type(self.score).__name__}")
         self._set_frozen(vectorized=validate.flag("vectorized", self.vectorized))
-        given, labels = self.candidates, validate.candidates(self.candidates)
-        self._set_frozen(_given=validate.as_given(given, labels), candidates=labels)
+        candidates, labels = self.candidates, validate.candidates(self.candidates)
+        self._set_frozen(_given=validate.as_given(candidates, labels), candidates=labels)
         super()._check()
 
     def _signed(self, law: Known) -> Known:

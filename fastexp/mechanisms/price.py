@@ -155,13 +155,13 @@ class Price(
         from ..laws.grid import GridLaw, grid_cells, revenues
 
         runs = demand(source, self.grid)
-        lost = losses(self._prices, runs)
-        sampler = RevenueSampler(self._prices, runs, lost.rate)
+        cells = losses(self._prices, runs)
+        sampler = RevenueSampler(self._prices, runs, cells.rate)
         law = GridLaw(
             self.grid,
-            grid_cells(self.grid, lost.start, lost.size, lost.loss, lost.best, lost.slope),
-            lost.unit,
-            lost.rate,
+            grid_cells(self.grid, cells.start, cells.size, cells.loss, cells.best, cells.slope),
+            cells.unit,
+            cells.rate,
             self.epsilon,
             sampler,
         )

@@ -38,7 +38,7 @@ class Row(NamedTuple):
     answer: str = ""  # the answer in words, as "the median"; "": there is no command
     needs: tuple[str, str] = ("", "")  # a required option, and an example of it
     examples: tuple[str, ...] = ()  # without the program's name; default: for ages and rents
-    which: str = ""  # its own options that choose the answer, as in `option_table.py`
+    public: str = ""  # its own options that choose the answer, as in `option_table.py`
     privacy: str = ""  # its own other options
     # If ``fastexp select`` has it:
     selects: str = ""  # the help of --mechanism; "": the command does not have it
@@ -83,7 +83,7 @@ TABLE: dict[str, Row] = {
         compared=True,
         answer="a quantile",
         needs=("--q Q ", " --q 0.9"),
-        which="--q Q <quantile needed>  the quantile, a decimal or a fraction, such as 0.9 or 1/3",
+        public="--q Q <quantile needed>  the quantile, a decimal or a fraction, such as 0.9 or 1/3",
         privacy="""
 --convention weak|lower  what counts as the quantile: any value with at most a share q of the
     records below it and 1 - q above it (weak, default), or only the record of rank q * n, rounded
@@ -101,7 +101,7 @@ TABLE: dict[str, Row] = {
         compared=True,
         answer="several quantiles",
         needs=("--count N ", " --count 9"),
-        which="""
+        public="""
 --q LIST <quantiles lists=numbers either=which!>  the quantiles, increasing, such as 0.1,0.5,0.9 or
     1/3,2/3
 --count N <1..100 either=which!>  instead: how many evenly spaced ones (9: the deciles)"""

@@ -113,15 +113,15 @@ def total(
     if several > 1 or each > 1:
         parts = f" in each of at most {several} groups" if several > 1 else ""
         text += f"; counted here: a person has at most {each} such records{parts}"
-    one = _for_groups(base, steps)
-    if draws == 1 and (relation, text) == (one.neighbors, one.assumes):
-        return one
+    promise = _for_groups(base, steps)
+    if draws == 1 and (relation, text) == (promise.neighbors, promise.assumes):
+        return promise
     return Guarantee(
-        amounts.times(one.epsilon, draws),
+        amounts.times(promise.epsilon, draws),
         relation,
-        amounts.times(one.bounded_range, draws),
-        amounts.times(one.rho, draws),
-        min(1.0, amounts.times(one.delta, draws) or 0.0),
+        amounts.times(promise.bounded_range, draws),
+        amounts.times(promise.rho, draws),
+        min(1.0, amounts.times(promise.delta, draws) or 0.0),
         text,
     )
 
@@ -258,10 +258,10 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
     >>> of_three.epsilon, of_three.rho
     (0.3, 0.01125)
     """
-    one = checked_guarantee(guarantee)
+    promise = checked_guarantee(guarantee)
     steps = validate.counting("size", size)
-    text = one.assumes + (f"; for groups of up to {steps} records" if steps > 1 else "")
-    return replace(_for_groups(one, steps), assumes=text)
+    text = promise.assumes + (f"; for groups of up to {steps} records" if steps > 1 else "")
+    return replace(_for_groups(promise, steps), assumes=text)
 
 
 def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
@@ -309,23 +309,25 @@ def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
     >>> round(fx.privacy.advanced(promise, 100, delta=1e-6).epsilon, 4)
     5.7561
     """
-    one = checked_guarantee(guarantee)
+    promise = checked_guarantee(guarantee)
     k, slack = validate.counting("rounds", rounds), amounts.open_fraction("delta", delta)
-    if one.epsilon is None:
+    if promise.epsilon is None:
         raise ParameterError("guarantee must promise an epsilon, got one that does not")
-    e = one.epsilon
+    e = promise.epsilon
     plain = amounts.times(e, k) or 0.0
     drift, spread = k * e * math.tanh(e / 2), e * math.sqrt(-2 * k * math.log(slack))
-    lost = 1.0
-    if one.delta < 1.0:
-        lost = amounts.above(-math.expm1(k * math.log1p(-one.delta) + math.log1p(-slack)))
+    total_delta = 1.0
+    if promise.delta < 1.0:
+        total_delta = amounts.above(
+            -math.expm1(k * math.log1p(-promise.delta) + math.log1p(-slack))
+        )
     return Guarantee(
         min(plain, amounts.above(drift + spread)),
-        one.neighbors,
+        promise.neighbors,
         None,
-        amounts.times(one.rho, k),
-        min(1.0, lost),
-        one.assumes,
+        amounts.times(promise.rho, k),
+        min(1.0, total_delta),
+        promise.assumes,
     )
 
 

@@ -208,8 +208,8 @@ def laplace_rate(
     moving the statistic by less costs less. If `exact` is larger by e, that slope costs as much as
     the distance e does.
     """
-    more = max(exact - sensitivity, Fraction(0))
+    excess = max(exact - sensitivity, Fraction(0))
     if steps is None:
-        return Fraction(epsilon) * step / (sensitivity + 2 * more)
-    reach = min((sensitivity + more) / step, Fraction(steps))
+        return Fraction(epsilon) * step / (sensitivity + 2 * excess)
+    reach = min((sensitivity + excess) / step, Fraction(steps))
     return bounded_laplace_rate(Fraction(epsilon), steps, reach)

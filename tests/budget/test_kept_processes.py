@@ -206,7 +206,7 @@ def test_a_full_disk_at_every_step(path, draw, monkeypatch):
 
 
 def ask_once(path: Path) -> list[int]:
-    return charge_and_draw(Budget.file(path), "q", QUESTION, drawing(1000), once=True)
+    return charge_and_draw(Budget.file(path), "q", QUESTION, drawing(1000), no_retry=True)
 
 
 def lengths_beside(path: Path) -> list[int]:
