@@ -97,7 +97,7 @@ class Grid:
 
     @cached_property
     def form(self) -> tuple[IntArray, IntArray, FloatArray] | None:
-        """The grid as kernels take it, for float and integer records; None if they cannot.
+        """The grid in the form that kernels take, for floats and integers; None if they cannot.
 
         Layout: `kernels/numbers/grid_points.py`. If `odd` is not 0, `wide_point` gives points.
         """
@@ -405,7 +405,7 @@ def _even(low: Any, high: Any, step: Any, rule: Rule) -> Grid:
                 f"step must not be so small: at most 2**52 points, got step {step!r}"
             )
         whole, last = all(isinstance(x, int) for x in (low, high, step)), int(count)
-        # Points an ulp apart may both round to the one between them.
+        # Points an ulp apart may both round to the double between them.
         if not whole and (width < ulp or (width == ulp and a % ulp != 0)):
             raise ParameterError(
                 f"step must be so large that points differ in float64, got {step!r}"
@@ -494,7 +494,7 @@ def decimal(value: Any) -> Fraction:
 
 @lru_cache(maxsize=256)  # public numbers recur: a bound, a step, a sensitivity
 def _printed(value: float) -> Fraction:
-    # By way of Decimal, which is exact, too, in a third of the time that Fraction takes to parse.
+    # Decimal parses exactly, too, in a third of the time of Fraction.
     return Fraction(*Decimal(float.__repr__(value)).as_integer_ratio())
 
 

@@ -47,7 +47,7 @@ class Choice(NamedTuple):
 
     delta: float
     draws: int  # the number that certifies
-    alpha: float  # of one bound
+    alpha: float  # that of one bound
 
 
 class Certified(NamedTuple):

@@ -37,7 +37,7 @@ NAN, MINUS_ZERO = NonNumber("nan"), NonNumber("-0.0")  # NaN equals nothing, and
 
 
 class Answers(NamedTuple):
-    """Some draws, in any order: the numbers, and labels of all other answers."""
+    """Some draws, in any order: the numbers, and the labels of all other answers."""
 
     numbers: FloatArray
     labels: list[Any]

@@ -15,7 +15,7 @@ from ..privacy import Guarantee, sequential, total
 from . import answer_text
 from .terms import Cost, Terms
 
-FORMAT = 1  # of the digest; must change whenever equal questions could get other digests
+FORMAT = 1  # the digest's version; must change if equal questions could get other digests
 DOMAIN = b"fastexp.asked"
 MOST_ABOUT = 1000  # the most characters of a description
 Call: TypeAlias = tuple[int, bool, bool, Membership, int, int]  # as for `privacy.total`

@@ -42,11 +42,11 @@ class Accuracy(TextRepr):
     expected : float
         The expected error or loss; NaN without records.
     quantiles : dict of float to float
-        By probability: what the error or loss is at most with it.
+        By probability, the smallest bound that the error or loss keeps with it.
     bias : float or None
         The expected output minus `truth`.
     best : float or None
-        Of losses the probability that the loss is 0.
+        For losses, the probability that the loss is 0.
     epsilon : float or None
         The mechanism's.
     promise : Guarantee
@@ -93,7 +93,7 @@ class Accuracy(TextRepr):
         return {**{name: getattr(self, name) for name in names}, "promise": promise}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw with which probability the error or loss is at most how large.
+        """Draw the distribution of the error or loss: the probability of each bound on it.
 
         Parameters
         ----------

@@ -32,7 +32,7 @@ from .privacy_loss import LossPieces
 SIGN = np.uint64(1 << 63)
 NODES = 20
 RHO = 4.0  # Bernstein ellipse: its semi-axes are (RHO +- 1/RHO) / 2 half-lengths of a panel
-PANEL_NATS = 12.0  # nats by which the product falls on a panel, about
+PANEL_NATS = 12.0  # about the nats by which the product falls on a panel
 NEGLIGIBLE = 1e-17
 MAX_ERROR = 1e-12
 ROUNDING = 2.0**-49  # rounding error of a logarithm of magnitude 1, its sum and its exponential
@@ -142,7 +142,7 @@ class CandidateLaw(Law[One_co, Many_co]):
     def utilities(self) -> AnyArray:
         """The utilities of the candidates, shape (k,), read-only: int64, uint64 or float64.
 
-        As they were given, scored or counted; NaN that was to be read as the lowest is that.
+        As they were given, scored or counted; NaN is replaced if it counts as the lowest number.
         """
         values: AnyArray = self._bits.view((np.float64, np.int64, np.uint64)[self._kind])
         values.flags.writeable = False
@@ -267,7 +267,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
 
     @property
     def log_normalizer(self) -> float:
-        """ln of the sum of base * exp(c * utility); infinite only where float64 ends."""
+        """ln of the sum of base * exp(c * utility); infinite only if float64 overflows."""
         check_rounding()
         return self._weighting.rate_nats * float(self._best) - self._lift + self._log_total
 
@@ -317,7 +317,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         return self._filled(logspace.fill_probabilities, self._sum.total)
 
     def as_dict(self) -> dict[Any, float]:
-        """Each candidate, or its index where there are no labels, and its probability."""
+        """Return the probability of each candidate, by label, or by index without labels."""
         return dict(zip(self._names, self.probabilities.tolist(), strict=True))
 
     def _filled(self, kernel: Any, total: float) -> FloatArray:

@@ -42,7 +42,7 @@ from .targets import Target
 
 LISTED = 1 << 24  # most points that `probabilities` lists
 LARGE = 1 << 62
-FAR = 745.0  # nats below the largest term at which terms count as 0 in float64
+FAR = 745.0  # nats below the largest term at which terms are 0 in float64
 WAYS = 128  # parts into which a search for a point cuts its interval at a time
 
 
@@ -418,7 +418,7 @@ class GridLaw(PiecewiseLaw):
         return self._split_at(self._grid.places(x))
 
     def _split_at(self, places: IntArray) -> Tails:
-        """Return P(output is one of the first `places` points), and of the others."""
+        """Return P(output is one of the first `places` points) and P(it is another point)."""
         cell = self._cells(np.maximum(places - 1, 0))
         low = (places - self._pieces.start[cell]).astype(np.float64)
         return self._weights.split(PiecePosition(cell, low, self._pieces.size[cell] - low))
@@ -484,7 +484,7 @@ class GridLaw(PiecewiseLaw):
         return self._split_at(before), self._split_at(upto)
 
     def _holds(self, target: Target) -> Callable[[float], bool]:
-        """Test targets of errors by one sum for all rates, if losses are constant in cells."""
+        """Return the test; for errors, one sum for all rates if losses are constant in cells."""
         p = self._pieces
         if not target.of_errors or p.slope is not None:
             return super()._holds(target)

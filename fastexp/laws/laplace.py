@@ -39,7 +39,7 @@ def _step(truth: Truth) -> Fraction:
 def bounded_law(
     sampler: LaplaceSampler, epsilon: float, solve: Callable[[float], Fraction]
 ) -> GridLaw:
-    """The law of `Laplace` within bounds, whose rate is solved for each epsilon."""
+    """Return the law of `Laplace` within bounds; its rate is solved for at each epsilon."""
     truth = sampler.truth
     cells = _cells(truth, truth.below + 1, truth.grid.size - truth.below - 1)
     law = GridLaw(truth.grid, cells, _step(truth), sampler.weighting.rate, epsilon, sampler)

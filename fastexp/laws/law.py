@@ -181,8 +181,8 @@ class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
     def mechanism(self) -> Any:
         """The mechanism that this is the law of, at the law's epsilon.
 
-        None where no mechanism made the law, as that of the first of k places, or none has its
-        epsilon, as beyond the greatest of a `Price`.
+        None if no mechanism made the law (that of the first of k places), or if none can have its
+        epsilon (one above the limit of `Price`).
         """
         maker = self._maker
         if maker is None or maker.epsilon == self._epsilon:

@@ -40,7 +40,7 @@ SERIES = 0.25
 HALF_PI = math.pi / 2
 ROOT = math.sqrt(0.5)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
-FAR = 12.0  # standard deviations at which integrals are cut off: the rest is 0 for sigma <= 1.2
+FAR = 12.0  # standard deviations beyond which an integral gains nothing, for sigma <= 1.2
 
 
 class Noise(ABC):
@@ -127,7 +127,7 @@ class StudentT(Noise):
 
 
 class ParetoTail(Noise):
-    """Density exp(-|z|) up to |z| = 3, exp(-3) * (3/|z|)**3 beyond; up to a constant."""
+    """Density exp(-|z|) for |z| <= 3, otherwise exp(-3) * (3/|z|)**3; up to a constant."""
 
     core: float = 3.0
     mass: float = 1.0 + 0.5 * math.exp(-3.0)  # of the half-line

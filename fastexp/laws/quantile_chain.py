@@ -2,11 +2,11 @@
 
 **What is left out.** With t records in total and answer j at rank i, the distance is at least
 abs(i - t*q_j) + abs(n - i - t*(1 - q_j)) (triangle inequality, on either side of the answer), at
-least abs(n - t), and at least that of each gap. There are at most exp(`_log_totals`) totals, with
-at most exp(`log_volume`) answers each. So the ranks, totals and gaps at more than `_slack` nats of
-distance are together at most exp(-cutoff) of the sum, which is that of the terms that are kept. The
-same bound holds for the totals whose weights are at most exp(`_floor`), and m times the bound for
-the states that `quantile_sums` leaves out in either direction.
+least abs(n - t), and at least that of each gap. At most exp(`_log_totals`) totals are near enough,
+with at most exp(`log_volume`) answers each. So ranks, totals and gaps with a distance of more than
+`_slack` nats have together at most exp(-cutoff) of the sum of the others. The same bound holds for
+the totals whose weights are at most exp(`_floor`), and m times this bound for the states that
+`quantile_sums` leaves out in either direction.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Chain:
         self._log_reference = -inf
 
     def spend(self, sums: int) -> None:
-        """Count sums, and refuse more than some seconds or too much memory of them."""
+        """Count sums; refuse them if all would take more than some seconds, or too much memory."""
         self._left -= sums
         if self._left < 0:
             raise InvalidRecords(LONG)
@@ -284,7 +284,7 @@ class Chain:
         return self._faded(self._slack)
 
     def _faded(self, slack: float) -> AnyArray:
-        """Return exp(-rate * distance) of each distance; 0 for the last one, and so for larger."""
+        """Return exp(-rate * distance) of each distance; the last one, for all beyond, is 0."""
         fade = _weights(self.rate * np.arange(min(self.n + 1, ceil(slack / self.rate)) + 2.0))
         fade[-1] = NOTHING_AT_ALL
         return fade

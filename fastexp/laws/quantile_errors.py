@@ -28,7 +28,7 @@ class SiteErrors:
         The line of the records, cut where errors begin to exceed the limit. For expected errors it
         is cut at the truths instead, or into single points if the grid lists its points.
     cutoff : float
-        The nats below the sum from which on chains may leave terms out, for `Bounds`.
+        Nats below the sum at which chains may leave terms out, for `Bounds`.
     """
 
     def __init__(self, grid: Grid, line: Line, target: Target, truths: AnyArray) -> None:

@@ -102,7 +102,7 @@ class Band:
         return None
 
     def _middle(self, left: int, right: int) -> int:
-        """Return a point between two others, near the zero of the line through a - b if inside."""
+        """Return a point between two others: the zero of a line through a - b if it lies inside."""
         low, high = (min(x.a[0] - x.b[1] for x in self._at(self._points[i])) for i in (left, right))
         share = high / (high - low) if low < 0.0 < high < inf and low > -inf else 0.5
         return min(max(right + round(share * (left - right)), right + 1), left - 1)

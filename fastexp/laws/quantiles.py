@@ -266,7 +266,7 @@ class QuantilesLaw(Law[Any, Any]):
 
 @dataclass(frozen=True)
 class Column:
-    """Draws of one of the numbers: a column of the draws of all of them."""
+    """The draws of one of several numbers: a column of the joint draws."""
 
     law: QuantilesLaw
     j: int

@@ -56,9 +56,9 @@ Simulator: TypeAlias = Callable[[WordArray, int, Weighting, Sampling], int | Int
 
 
 class FiniteMechanism(Mechanism):
-    """The three verbs over finitely many candidates. Subclasses say how data become utilities.
+    """A mechanism with finitely many candidates. Subclasses define how data become utilities.
 
-    One of bounded range is the exponential mechanism, another one permute-and-flip.
+    If its range is bounded, it is the exponential mechanism, otherwise permute-and-flip.
     """
 
     _rate: Fraction
@@ -362,7 +362,7 @@ class UtilityMechanism(FiniteMechanism):
 
     @property
     def _assumes(self) -> str:
-        """What the caller must ensure."""
+        """The text of what the caller must ensure."""
         return ASSUMES + MONOTONIC * self.monotonic
 
     def _in_data(self, data: object) -> bool:

@@ -55,9 +55,9 @@ if TYPE_CHECKING:
 ASSUMES = "one person is one record; bounds and grid were chosen without looking at the data"
 
 
-Answers: TypeAlias = int | float | NumberArray  # one, or one a row of a matrix
+Answers: TypeAlias = int | float | NumberArray  # one answer, or one for each row of a matrix
 Ends: TypeAlias = tuple[Number, Number]
-Bounds: TypeAlias = Converted[Ends | None, Ends]  # the field `bounds`: None with a grid alone
+Bounds: TypeAlias = Converted[Ends | None, Ends]  # the field `bounds`; None if only a grid is given
 Points: TypeAlias = Converted[ArrayLike | Grid | None, Grid]  # the field `grid`
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..laws.quantiles import QuantilesLaw
     from ._options import LawReading
 
-MAX_QUANTILES = 4096  # of quantiles that are drawn one by one
+MAX_QUANTILES = 4096  # if they are drawn one by one
 MAX_JOINT_QUANTILES = 100  # the chains together have about m**3 numbers, or more
 MAX_WORK = 1e5  # of (m - 1)**2 / epsilon: a chain has about m**2 / epsilon numbers
 Which: TypeAlias = Converted[Iterable[Number] | None, tuple[Number, ...]]  # the field `q`

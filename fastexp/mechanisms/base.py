@@ -93,7 +93,7 @@ class Mechanism(ABC):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """What one draw promises."""
+        """The promise of one draw."""
         return self._promise()
 
     @property
@@ -103,7 +103,7 @@ class Mechanism(ABC):
 
     @property
     def _assumes(self) -> str:
-        """What the caller must ensure."""
+        """The text of what the caller must ensure."""
         raise NotImplementedError
 
     def _promise(self) -> Guarantee:

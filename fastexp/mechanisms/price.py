@@ -123,7 +123,7 @@ class Price(
             )
         if self.grid.exact(self.grid.size - 1) > HIGHEST:
             raise ParameterError("bounds of prices must be at most 1e288")
-        if self.epsilon > validate.EPSILON_RANGE[1]:  # beyond, no coin passes below a bound
+        if self.epsilon > validate.EPSILON_RANGE[1]:  # above it, no coin passes below a bound
             raise ParameterError(f"epsilon of prices must be at most 1e6, got {self.epsilon!r}")
         self._set_frozen(_prices=Prices(self.grid, self.epsilon, self.scaling))
 

@@ -149,7 +149,7 @@ class SmoothSensitivityMedian(
 
     @property
     def beta(self) -> float:
-        """How slowly the smooth sensitivity changes: by exp(beta) for one record."""
+        """The smoothing rate: one record changes the smooth sensitivity by a factor exp(beta)."""
         return self._calibrated.beta
 
     @property
