@@ -262,7 +262,7 @@ def epsilon_for(
             progress(i, rows)
         law = mechanism.law(row)
         try:
-            epsilons[i] = law._enough(target)
+            epsilons[i] = law._epsilon_for(target)
         except Unreached:
             if i == rows - 1 and not isfinite(epsilons.min()):
                 law._refuse(target)

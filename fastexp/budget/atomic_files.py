@@ -40,7 +40,7 @@ def locked(path: str, *, write: bool) -> Iterator[int]:
 
 
 @contextmanager
-def alone(path: str) -> Iterator[None]:
+def exclusive_lock(path: str) -> Iterator[None]:
     """Exclude other callers by a lock on an empty file, which is then removed."""
     with _holding(path, os.O_RDWR | os.O_CREAT, exclusive=True):
         process = os.getpid()

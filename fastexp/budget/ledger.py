@@ -82,7 +82,7 @@ class Ledger(ABC):
 
     def charge(self, entry: Entry) -> tuple[Charge, bool]:
         """Make a charge, or find the earlier one of its label; return it and whether it is new."""
-        with _usable(self.name), self._writing() as (history, write):
+        with _budget_errors(self.name), self._writing() as (history, write):
             known = history.of(entry.label)
             if known is not None:
                 return known, False
@@ -119,7 +119,7 @@ class Ledger(ABC):
         text: str | None = None
         failure: BaseException | None = None
         try:
-            with self._alone(label):
+            with self._exclusive(label):
                 charge, is_new = self.charge(entry)
                 known = self._same(charge, entry)
                 if known.state == ANSWERED:
@@ -162,7 +162,7 @@ class Ledger(ABC):
             if no_retry
             else "the same call with this label gives answers without a further charge"
         )
-        with _usable(self.name, unseen):
+        with _budget_errors(self.name, unseen):
             outcome = self._outcome(label, text, no_retry)
             with self._writing() as (history, write):
                 known = history.of(label)
@@ -201,7 +201,7 @@ class Ledger(ABC):
         )
 
     @contextmanager
-    def _alone(self, label: str) -> Iterator[None]:
+    def _exclusive(self, label: str) -> Iterator[None]:
         """Let only this caller draw for a label."""
         if _is_drawing():
             raise BudgetError(
@@ -209,7 +209,9 @@ class Ledger(ABC):
                 "(each could wait for the other)"
             )
         with ExitStack() as stack:
-            with _usable(self.name):  # an error of the draw must not pass for one of the system
+            with _budget_errors(
+                self.name
+            ):  # an error of the draw must not pass for one of the system
                 stack.enter_context(self._lock(label))
             yield
 
@@ -273,7 +275,7 @@ class File(Ledger):
 
     @contextmanager
     def _lock(self, label: str) -> Iterator[None]:
-        with atomic_files.alone(self._of_label(label, "lock")):
+        with atomic_files.exclusive_lock(self._label_path(label, "lock")):
             yield
 
     def _outcome(self, label: str, text: str | None, no_retry: bool) -> Outcome:
@@ -288,7 +290,7 @@ class File(Ledger):
         key = os.urandom(KEY_BYTES)
         sealed = _sealed(text.encode("ascii"), key)
         digest = _digest(sealed)
-        draft = self._of_label(label, "draft") if no_retry else None
+        draft = self._label_path(label, "draft") if no_retry else None
         atomic_files.create(self._beside(f"{digest}.answers"), sealed, draft)
         return Outcome(label, beside=(digest, key.hex()))
 
@@ -305,7 +307,7 @@ class File(Ledger):
         Otherwise its length would reveal something of a draw that nobody has seen.
         """
         with suppress(OSError, BudgetError):
-            draft = Path(self._of_label(label, "draft"))
+            draft = Path(self._label_path(label, "draft"))
             digest = _digest(draft.read_bytes())
             if digest.encode() not in self._lines().raw:
                 Path(self._beside(f"{digest}.answers")).unlink(missing_ok=True)
@@ -316,13 +318,13 @@ class File(Ledger):
             return outcome.text
         digest, key = outcome.beside
         path = self._beside(f"{digest}.answers")
-        with _usable(f"the file of answers {path!r}"):
+        with _budget_errors(f"the file of answers {path!r}"):
             sealed = Path(path).read_bytes()
         if _digest(sealed) != digest:
             raise BudgetError(f"the file of answers {path!r} was changed: it is not used")
         return _sealed(sealed, bytes.fromhex(key)).decode("ascii")
 
-    def _of_label(self, label: str, ending: str) -> str:
+    def _label_path(self, label: str, ending: str) -> str:
         """Return the path of a file for a label; it is the same for all names of the ledger."""
         words = f"{Path(self.path).stat().st_ino}\0{label}".encode()
         name = hashlib.blake2b(words, digest_size=16, person=LABEL).hexdigest()
@@ -333,7 +335,7 @@ class File(Ledger):
         return str(Path(os.path.realpath(self.path)).parent / name)
 
     def _lines(self) -> Lines:
-        with _usable(self.name), atomic_files.locked(self.path, write=False) as handle:
+        with _budget_errors(self.name), atomic_files.locked(self.path, write=False) as handle:
             return self._read(atomic_files.contents(handle))
 
     def _append(self, handle: int, lines: Lines, step: Entry | Outcome) -> Charge:
@@ -355,7 +357,7 @@ class File(Ledger):
         end, known = raw.rfind(b"\n") + 1, self._known
         try:
             if known is None:
-                known = ledger_lines.begun(raw[: raw.find(b"\n") + 1])
+                known = ledger_lines.from_header(raw[: raw.find(b"\n") + 1])
             if not raw.startswith(known.raw):
                 raise ValueError("lines that were there are gone or changed")
             known = known.then(raw[len(known.raw) : end])
@@ -384,7 +386,7 @@ def checked_path(value: object) -> str:
 
 def exists(path: str) -> bool:
     """Return whether anything exists at a path."""
-    with _usable(_name(path)):
+    with _budget_errors(_name(path)):
         try:
             os.stat(path)  # noqa: PTH116  # Path.exists may hide a refused access
         except FileNotFoundError:
@@ -397,7 +399,7 @@ def create(path: str, terms: Terms) -> None:
 
     It appears with a complete header or not at all.
     """
-    with _usable(_name(path)), suppress(FileExistsError):
+    with _budget_errors(_name(path)), suppress(FileExistsError):
         atomic_files.create(path, ledger_lines.header(terms))
 
 
@@ -446,7 +448,7 @@ def _sealed(data: bytes, key: bytes) -> bytes:
 
 
 @contextmanager
-def _usable(name: str, detail: str = "") -> Iterator[None]:
+def _budget_errors(name: str, detail: str = "") -> Iterator[None]:
     """Raise a BudgetError for an error of the operating system: nothing is released."""
     try:
         yield

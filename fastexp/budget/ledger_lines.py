@@ -71,7 +71,7 @@ class OtherVersion(Exception):
     """A header of another version of the format."""
 
 
-def begun(header: bytes) -> Lines:
+def from_header(header: bytes) -> Lines:
     """Read the first line; ValueError if it is not a header."""
     try:
         line = header.removesuffix(b"\n")

@@ -328,11 +328,11 @@ class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
         check_rounding()
         target = target_of(error, loss, probability, expected_error, expected_loss, truth)
         try:
-            return self._enough(target)
+            return self._epsilon_for(target)
         except Unreached:
             self._refuse(target)
 
-    def _enough(self, target: Target) -> float:
+    def _epsilon_for(self, target: Target) -> float:
         """Return the epsilon that is enough; raise `Unreached` if there is none."""
         with np.errstate(all="ignore"):  # a warning would depend on the data
             holds = self._holds(target)

@@ -19,7 +19,7 @@ from .law import LossLaw, NumberLaw
 from .pieces import Distances, Losses, LossSums, PiecePosition, Pieces, Weights
 
 
-class Held(Protocol):
+class LazyPieces(Protocol):
     """An object that computes its pieces when they are first needed."""
 
     @property
@@ -31,7 +31,9 @@ class Held(Protocol):
 class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
     """A `GridLaw` or a `ContinuousLaw`: a closed form for each piece, summed from either end."""
 
-    def __init__(self, body: Pieces | Held, unit: Fraction, rate: Fraction, epsilon: float) -> None:
+    def __init__(
+        self, body: Pieces | LazyPieces, unit: Fraction, rate: Fraction, epsilon: float
+    ) -> None:
         self._body, self._unit = body, unit
         self._shared: list[Losses] = []  # computed at first use, shared by all epsilons
         self._rate, self._epsilon = rate, epsilon

@@ -235,7 +235,7 @@ class QuantilesLaw(Law[Any, Any]):
     def _draw(self, sampling: Sampling) -> Any:
         return self._answer(self._indices(self._source, sampling))
 
-    def _enough(self, target: Target) -> float:
+    def _epsilon_for(self, target: Target) -> float:
         if not target.of_errors:
             raise ParameterError(f"{target.name} needs utilities: take error or expected_error")
         if target.truth is not None:
@@ -285,8 +285,8 @@ class Column:
 class OneQuantileLaw(QuantilesLaw):
     """The law of `Quantile` with the interface of several: each figure is an array of one."""
 
-    def __init__(self, alone: GridLaw, *several: Any) -> None:
-        super().__init__(*several)
+    def __init__(self, alone: GridLaw, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._alone = self._marginals[0] = alone
 
     def _identity(self) -> tuple[object, ...]:
@@ -301,5 +301,5 @@ class OneQuantileLaw(QuantilesLaw):
         """Refused: one quantile has no total beside it."""
         raise ParameterError("total needs two quantiles or more, or with_total=True")
 
-    def _enough(self, target: Target) -> float:
-        return self._alone._enough(target)
+    def _epsilon_for(self, target: Target) -> float:
+        return self._alone._epsilon_for(target)

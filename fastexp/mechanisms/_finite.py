@@ -324,7 +324,7 @@ class FiniteMechanism(Mechanism):
         check_rounding()
         bits, kind = self._utilities(data, nan)
         utilities.one_row(bits)
-        return self._signed(self._law(bits.copy(), kind))  # a copy: the array may change
+        return self._with_maker(self._law(bits.copy(), kind))  # a copy: the array may change
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
         from ..laws.finite import FiniteLaw, PermuteAndFlipLaw

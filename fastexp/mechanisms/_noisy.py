@@ -181,7 +181,7 @@ class NoisyMedian(Comparator):
             self.epsilon,
             self._scales(source),
         )
-        return self._signed(law)
+        return self._with_maker(law)
 
     def _figures(
         self, ordered: AnyArray, truths: FloatArray | None, names: Collection[str]

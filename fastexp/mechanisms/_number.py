@@ -385,7 +385,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         GridLaw
         """
         options = self._checked(CallOptions(nan=nan, assume_sorted=assume_sorted))
-        return self._signed(self._law_of(self._source(Records(records), options)))
+        return self._with_maker(self._law_of(self._source(Records(records), options)))
 
     def _source(
         self, records: Records, options: CallOptions, check_sorted: bool = False
@@ -517,7 +517,7 @@ class NumberMechanism(GridMechanism):
         source = Records(records).source(self._checked(CallOptions(nan=nan)).nan)
         law = self._continuous_of(source)
         law.truth = self._truth(source)
-        return self._signed(law)
+        return self._with_maker(law)
 
     def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
         """Return the draws of each segment; subclasses have kernels for many segments."""

@@ -212,10 +212,10 @@ class JointMechanism(QuantilesMechanism):
         from ..laws.quantiles import OneQuantileLaw, QuantilesLaw
 
         draws = self._simulated, self._drawn_numbers
-        several = self._statistic, source, self.epsilon, self._truth, *draws
+        arguments = self._statistic, source, self.epsilon, self._truth, *draws
         if self._alone is None:
-            return QuantilesLaw(*several)
-        return OneQuantileLaw(self._alone._law_of(source), *several)
+            return QuantilesLaw(*arguments)
+        return OneQuantileLaw(self._alone._law_of(source), *arguments)
 
     def _drawn_numbers(self, indices: IntArray) -> Any:
         """Return the output of `sample` for rows of grid indices and totals."""

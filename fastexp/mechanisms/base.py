@@ -193,7 +193,7 @@ class Mechanism(ABC):
         """Return the law for figures: that of the value alone if an answer also has a total."""
         return law
 
-    def _signed(self, law: Known) -> Known:
+    def _with_maker(self, law: Known) -> Known:
         """Return the law, with this mechanism as its maker."""
         law._maker = self
         return law

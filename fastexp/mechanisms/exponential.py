@@ -215,10 +215,10 @@ class ScoredExponential(Exponential):
         self._set_frozen(_given=validate.as_given(candidates, labels), candidates=labels)
         super()._check()
 
-    def _signed(self, law: Known) -> Known:
+    def _with_maker(self, law: Known) -> Known:
         """Return the law without the score, so that it can be pickled even if the score cannot."""
         values = {item.name: getattr(self, item.name) for item in fields(Exponential)}
-        return Exponential(**values)._signed(law)
+        return Exponential(**values)._with_maker(law)
 
     def _written(self, name: str, value: object) -> str | None:
         """Write a score as its name."""

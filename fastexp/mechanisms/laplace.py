@@ -280,7 +280,7 @@ class Laplace(
         else:
             law = laplace.bounded_law(sampler, self.epsilon, self._rate)
         law._statistic = partial(_plain, _laplace.statistic(f))
-        return self._signed(law)
+        return self._with_maker(law)
 
     def continuous_law(self, f: Number) -> ContinuousLaw:
         """Return the density of the papers; for analysis, as nothing is released from it.
@@ -310,7 +310,7 @@ class Laplace(
             rate, solve = self._continuous_rate(self.epsilon), self._continuous_rate
             law = densities.laplace_density(at, rate, ends, self.epsilon, solve)
         law._statistic = partial(_plain, _laplace.statistic(f))
-        return self._signed(law)
+        return self._with_maker(law)
 
     def _continuous_rate(self, epsilon: float) -> Fraction:
         width = self._grid.exact(self._grid.size - 1) - self._grid.exact(0)

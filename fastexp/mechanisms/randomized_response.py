@@ -249,7 +249,7 @@ class RandomizedResponse(
         data = _data.bits(bit)
         if data.ndim:
             raise ParameterTypeError("law takes one bit; the law of an array is not offered")
-        return self._signed(ResponseLaw(self, int(data)))
+        return self._with_maker(ResponseLaw(self, int(data)))
 
 
 class ResponseLaw(FiniteLaw):

@@ -567,7 +567,7 @@ def test_a_label_within_the_draw_of_another_is_refused(budget):
 @pytest.mark.parametrize("second", ["answers", "fails"])
 def test_the_first_to_end_counts_also_without_a_common_lock(in_file, monkeypatch, first, second):
     """As where two hosts do not see each other's locks: one charge, one outcome."""
-    monkeypatch.setattr(ledger.File, "_alone", lambda *_: nullcontext())
+    monkeypatch.setattr(ledger.File, "_exclusive", lambda *_: nullcontext())
     question = Question(MEDIAN)
 
     def outcome(way, number):
@@ -599,7 +599,7 @@ def test_locks_exclude_each_other_though_their_files_go(tmp_path):
 
     def hold(_):
         for _ in range(20):
-            with atomic_files.alone(path):
+            with atomic_files.exclusive_lock(path):
                 inside.append(1)
                 most.append(len(inside))
                 threading.Event().wait(0.0005)
