@@ -32,7 +32,7 @@ from .privacy_loss import LossPieces
 SIGN = np.uint64(1 << 63)
 NODES = 20
 RHO = 4.0  # Bernstein ellipse: its semi-axes are (RHO +- 1/RHO) / 2 half-lengths of a panel
-PANEL_NATS = 12.0  # about the nats by which the product falls on a panel
+PANEL_NATS = 12.0  # the product falls by about this many nats on a panel
 NEGLIGIBLE = 1e-17
 MAX_ERROR = 1e-12
 ROUNDING = 2.0**-49  # rounding error of a logarithm of magnitude 1, its sum and its exponential
@@ -460,7 +460,7 @@ def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float
     F(t), the product of (1 - t*w)**count, is the probability that nobody succeeds before t. The
     weights are distinct; the greatest is 1 and comes first. The error is an upper bound of each
     integral's relative error; `PrecisionError` is raised if it exceeds 1e-12. Every integrand
-    lies between F and G(t) = F(t) / (1 - t), which falls; so the integral of F is a lower bound.
+    lies between F and G(t) = F(t) / (1 - t), which falls; so the integral of F bounds all of them.
     """
     work = np.empty(2 * BLOCK)
 

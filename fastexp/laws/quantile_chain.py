@@ -30,7 +30,7 @@ from .elementary import exp, log_sum_exp, quiet
 
 CUTOFF = 70.0  # nats below the sum at which terms are left out
 UNIT = BIT * log_of(2.0)  # nats of an exponent of 1
-REBASE_NATS = 300.0  # a sum larger by this than the reference of the masses becomes the reference
+REBASE_NATS = 300.0  # a sum that is larger by this many nats becomes the masses' reference
 SUMS = 1 << 22  # most sums of one total: 64 MB
 # Most sums of all totals, at about 20 ns each; a call takes as long as CALL_COST sums.
 MAX_SUMS, CALL_COST = 3 << 26, 1 << 8
@@ -197,7 +197,7 @@ class Chain:
             i = nearest if way == 1 else nearest - 1
             while 0 <= i < len(totals):
                 logs[totals[i]] = logarithm = self._add(rows, back, i)
-                # totals up to this far away change distances, and so the sum, by `below` at most
+                # nearer totals change distances, and so ln of the sum, by at most `below` nats
                 below = min(self._floor - logarithm, self._cutoff)
                 i += way * max(1, int(below / (self.rate * h)) if h else 1)
         return {t: logs[t] for t in sorted(logs) if logs[t] > self._floor}
@@ -284,7 +284,7 @@ class Chain:
         return self._faded(self._slack)
 
     def _faded(self, slack: float) -> AnyArray:
-        """Return exp(-rate * distance) of each distance; the last one, for all beyond, is 0."""
+        """Return exp(-rate * distance) of each distance; 0 at the last, for it and all larger."""
         fade = _weights(self.rate * np.arange(min(self.n + 1, ceil(slack / self.rate)) + 2.0))
         fade[-1] = NOTHING_AT_ALL
         return fade
