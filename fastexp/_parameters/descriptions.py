@@ -34,7 +34,7 @@ class Described(Protocol):
 
 HOME = __name__.partition(".")[0] + "."
 NARROW = ("f2", "f4")  # some mechanisms read the digits of these types, others the value
-LISTED = 10_000  # most points of a grid that are listed
+MAX_LISTED = 10_000  # most points of a grid that are listed
 
 
 def amount(promise: Any) -> str:
@@ -99,7 +99,7 @@ def parameters(mechanism: Described) -> dict[str, Any]:
         facts["points"] = grid.size
         if isinstance(grid, DigitGrid):
             facts["grid"] = grid.table
-        elif grid.listing is not None and grid.listing.size <= LISTED:
+        elif grid.listing is not None and grid.listing.size <= MAX_LISTED:
             facts["grid"] = grid.listing.tolist()
     return {**facts, "neighbors": mechanism.guarantee.neighbors}
 

@@ -18,9 +18,9 @@ from .._typing import AnyArray, FloatArray, IntArray
 
 MAX_OWN_CELLS = 512  # distinct numbers that each have a cell; of more, only the frequent ones
 CUTS = 256  # ranges for the other numbers
-LABELS = 4096  # the most answers other than numbers that have cells
-WRITTEN = 4  # the most ranges that are written out
-TABLE = 1 << 16  # the widest range of integers that are counted by a table
+MAX_LABELS = 4096  # the most answers other than numbers that have cells
+MAX_WRITTEN = 4  # the most ranges that are written out
+MAX_TABLE = 1 << 16  # the widest range of integers that are counted by a table
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,7 +100,7 @@ class Cells:
         self._edges = _edges(np.concatenate([part.numbers for part in parts]))
         self.numbers: int = self._edges.size + 1
         labels = Counter(label for part in parts for label in part.labels)
-        frequent = [label for label, _ in labels.most_common(LABELS)]
+        frequent = [label for label, _ in labels.most_common(MAX_LABELS)]
         self._labels = {label: self.numbers + i for i, label in enumerate(frequent)}
         self.size: int = self.numbers + len(frequent) + 1
 
@@ -109,7 +109,7 @@ class Cells:
         numbers, times = answers.numbers, None
         if numbers.size and (np.rint(numbers) == numbers).all():
             low = numbers.min()
-            if numbers.max() < low + TABLE:  # integers are counted in a table
+            if numbers.max() < low + MAX_TABLE:  # integers are counted in a table
                 times = np.bincount((numbers - low).astype(np.int32))
                 numbers = low + np.arange(times.size)
         places = np.searchsorted(self._edges, numbers, side="right")
@@ -128,8 +128,8 @@ class Cells:
             texts.append(" and ".join(sides) or "answer is a number")
         names = [*map(_written, self._labels), "one that was not seen at first"]
         texts += [f"answer is {names[i]}" for i in np.flatnonzero(event[self.numbers :])]
-        ending = [f"one of {len(texts) - WRITTEN} other ranges"] * (len(texts) > WRITTEN)
-        return " or ".join(texts[:WRITTEN] + ending)
+        ending = [f"one of {len(texts) - MAX_WRITTEN} other ranges"] * (len(texts) > MAX_WRITTEN)
+        return " or ".join(texts[:MAX_WRITTEN] + ending)
 
 
 def _edges(numbers: FloatArray) -> FloatArray:

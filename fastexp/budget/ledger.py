@@ -36,7 +36,7 @@ from . import answer_text, atomic_files, ledger_lines
 from .ledger_lines import Lines
 from .terms import ANSWERED, OPEN, USED_UP, Charge, Entry, History, Outcome, Terms
 
-INLINE = 4096  # the most characters of answers in the ledger itself; longer ones have a file
+MAX_INLINE = 4096  # the most characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
 LABEL = b"fastexp.label"  # domain of BLAKE2b
 OTHER = "another file, list of groups, nan or promise, or other parameters of a mechanism"
@@ -285,7 +285,7 @@ class File(Ledger):
         written, no file shows the draw, so that it can be repeated. If it must not be repeated
         (`no_retry`), a draft of the label stays until there is a line, so that the file is found.
         """
-        if text is None or len(text) <= INLINE:
+        if text is None or len(text) <= MAX_INLINE:
             return Outcome(label, text)
         key = os.urandom(KEY_BYTES)
         sealed = _sealed(text.encode("ascii"), key)

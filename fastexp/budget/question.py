@@ -33,7 +33,7 @@ class Question(NamedTuple):
     max_rows: int = 1
     # All else that answers depend on, except the records: text, numbers and tuples of them.
     form: tuple[Any, ...] = ()  # needed if there is a label
-    widest: int = answer_text.NUMBER  # most characters of an answer that is not a candidate
+    widest: int = answer_text.NUMBER_WIDTH  # most characters of an answer that is not a candidate
     column: str = ""  # the column of the records; "" if it has no name
     grouping: str = ""  # the groups that are answered, in words
     person: str | None = None  # the persons that the limits bound, in words; None: only claimed

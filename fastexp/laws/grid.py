@@ -40,7 +40,7 @@ from .piecewise import PiecewiseLaw
 from .privacy_loss import LossPieces, Steps
 from .targets import Target
 
-LISTED = 1 << 24  # most points that `probabilities` lists
+MAX_LISTED = 1 << 24  # most points that `probabilities` lists
 LARGE = 1 << 62
 FAR = 745.0  # nats below the largest term at which terms are 0 in float64
 WAYS = 128  # parts into which a search for a point cuts its interval at a time
@@ -274,7 +274,7 @@ class GridLaw(PiecewiseLaw):
         return dict(zip(self.points.tolist(), self.probabilities.tolist(), strict=True))
 
     def _all(self) -> IntArray:
-        if self._grid.size > LISTED:
+        if self._grid.size > MAX_LISTED:
             raise ParameterError(
                 "points and probabilities are listed for grids of at most 2**24 points, got "
                 f"{self._grid.size}; use pmf, cdf and ppf"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Known = TypeVar("Known", bound="Law[Any, Any]")
 Built = TypeVar("Built")
-WRITTEN = 8  # most candidates or points in a repr
+MAX_WRITTEN = 8  # most candidates or points in a repr
 ALWAYS = {"repr": "always"}  # metadata of a field that a repr shows even if it has its default
 
 
@@ -327,7 +327,7 @@ class Mechanism(ABC):
 
 def written(what: str, values: tuple[Any, ...] | list[Any]) -> str:
     """Return values for a repr; many values as their number and ends."""
-    if len(values) <= WRITTEN:
+    if len(values) <= MAX_WRITTEN:
         return repr(values)
     return f"<{len(values)} {what}: {values[0]!r}, ..., {values[-1]!r}>"
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..laws.top_k import JointTopKLaw
 
 ASSUMES = "sensitivity bounds how much one record changes any one count"
-MILLION = 1_000_000  # assumed number of candidates if none are given: only its logarithm matters
+ASSUMED_CANDIDATES = 1_000_000  # if none are given; only their logarithm matters
 COMES = "; who comes lowers no count, and who leaves raises none"
 
 
@@ -108,7 +108,7 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
         self._set_frozen(k=places, neighbors=neighbors, monotonic=neighbors == "add-remove")
         super()._check()
         self._weigh(places_rate(self.epsilon, self.sensitivity, self.k, self.neighbors))
-        size = MILLION if self.candidates is None else len(self.candidates)
+        size = ASSUMED_CANDIDATES if self.candidates is None else len(self.candidates)
         if joint_top_k.takes_long(self.k, size, self._weighting.rate_nats):
             raise ParameterError(
                 "k must be lower, or epsilon / sensitivity higher, for a draw to take no more than "

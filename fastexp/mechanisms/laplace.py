@@ -32,7 +32,7 @@ ASSUMES = (
     "sensitivity bounds how much one record changes f, in the numbers as they are represented; "
     "step and bounds were chosen without looking at the data"
 )
-WIDEST = 320  # most characters of an answer: those of 2**1000 and more
+MAX_CHARACTERS = 320  # most characters of an answer: those of 2**1000 and more
 
 
 @frozen
@@ -206,7 +206,7 @@ class Laplace(
     def _question(self, options: CallOptions, rows: int | None) -> Question:  # noqa: ARG002  # none
         from ..budget.question import Question
 
-        return Question(self, widest=WIDEST)
+        return Question(self, widest=MAX_CHARACTERS)
 
     @overload
     def sample(

@@ -23,7 +23,7 @@ from ..privacy.rates import price_epsilon
 from ._number import ASSUMES, Bounds, NumberMechanism, Points
 from .base import frozen
 
-HIGHEST = 10**288  # highest price with which the revenue of 2**32 bids is a double
+MAX_PRICE = 10**288  # highest price with which the revenue of 2**32 bids is a double
 
 if TYPE_CHECKING:
     from .._numbers.cells import Shape
@@ -121,7 +121,7 @@ class Price(
                 f"{name} must not hold prices below 0, got {self.grid.value(0)!r}: revenue is not "
                 "monotone there, and the promise would be 2 * epsilon"
             )
-        if self.grid.exact(self.grid.size - 1) > HIGHEST:
+        if self.grid.exact(self.grid.size - 1) > MAX_PRICE:
             raise ParameterError("bounds of prices must be at most 1e288")
         if self.epsilon > validate.EPSILON_RANGE[1]:  # above it, no coin passes below a bound
             raise ParameterError(f"epsilon of prices must be at most 1e6, got {self.epsilon!r}")

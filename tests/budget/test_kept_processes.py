@@ -500,4 +500,5 @@ def test_a_child_that_returns_from_its_parents_draw_tells_nothing(path):
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         assert pipe.read().startswith(b"BudgetError: the process was forked while it drew")
-    assert all(file.closed for file in atomic_files.HELD)  # an earlier error may refer to one
+    # an earlier error may refer to one
+    assert all(file.closed for file in atomic_files.LOCKED_FILES)
