@@ -28,7 +28,7 @@ from .privacy import Guarantee
 Statistic: TypeAlias = Callable[[Any], Any]
 Compared: TypeAlias = Mechanism | tuple[Mechanism, Statistic]
 MAX_NAME_LENGTH = 60  # the most characters of a name
-DRAWS, DRAWN = 10_000, ", by draws"  # for top-k beside joint top-k, and the note that says so
+DRAWS, DRAWN = 10_000, ", by draws"  # draws for top-k beside joint top-k, and their note in names
 STATED = "as stated"  # the relation of a promise for which the caller stated the sensitivity
 NEEDS = "the epsilon at which mechanism 1, 2, ... has the {} of the row"
 
@@ -234,17 +234,17 @@ def compare(
 
     def needed(goal: Accuracy, i: int) -> float | None:
         """Return the promised epsilon from which mechanism i has at most this error or loss."""
-        mechanism, promised = several[i], promises[i].epsilon
+        mechanism, epsilon = several[i], promises[i].epsilon
         curved = isinstance(mechanism, TopK) and (mechanism.delta > 0 or mechanism.rho is not None)
         finite = isfinite(goal.expected) and goal.expected > 0
-        if promised is None or curved or drawn[i] or not finite:
+        if epsilon is None or curved or drawn[i] or not finite:
             return None
         target = {f"expected_{goal.measure}": goal.expected, "truth": figures[i].truth}
         try:
             enough = float(laws[i].epsilon_for(**target))
         except (ParameterError, PrecisionError):  # none is enough, or it is not certain which
             return None
-        return promised * enough / float(laws[i].epsilon)  # a promise is in proportion to epsilon
+        return epsilon * enough / float(laws[i].epsilon)  # a promise is in proportion to epsilon
 
     names = map(str, mechanisms) if isinstance(mechanisms, Mapping) else _names(pairs)
     names = [name + DRAWN * by_draws for name, by_draws in zip(names, drawn, strict=True)]

@@ -75,7 +75,7 @@ def expected_errors(
            [35. ,  0. ]])
     """
     check_rounding()
-    promised = validate.flag("assume_sorted", assume_sorted)
+    is_sorted = validate.flag("assume_sorted", assume_sorted)
     if not isinstance(mechanisms, (list, tuple)):
         raise ParameterTypeError(
             f"mechanisms must be a list or tuple of mechanisms, got {type(mechanisms).__name__}"
@@ -89,7 +89,7 @@ def expected_errors(
     if rows.shape[1] == 0:
         raise InvalidRecords("records must not be empty")
     values = records if records.dtype.kind in "iuf" else rows  # a grid may need them unconverted
-    ordered = values if promised else np.sort(values, axis=1)
+    ordered = values if is_sorted else np.sort(values, axis=1)
     if rows.dtype.kind == "f" and bool(np.isnan(ordered[:, [0, -1]]).any()):
         raise InvalidRecords(arrays.MISSING)
     out = np.empty((rows.shape[0], len(mechanisms)))

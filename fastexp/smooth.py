@@ -92,8 +92,8 @@ def smooth_sensitivity(
         if middle or relation == "add-remove":
             raise ParameterError('rank must be None with midpoint=True or neighbors="add-remove"')
         rank = validate.counting("rank", rank)
-    promised = validate.flag("assume_sorted", assume_sorted)
-    source = Records(data).source(nan, assume_sorted=promised)
+    is_sorted = validate.flag("assume_sorted", assume_sorted)
+    source = Records(data).source(nan, assume_sorted=is_sorted)
     if rank is not None and rank > max(source.total(), 1):
         raise ParameterError("rank must be at most the number of records")
     return smooth.one(source, rate, (float(low), float(high)), rank, relation, middle)

@@ -239,7 +239,7 @@ def epsilon_for(
             "mechanism must give numbers for records or select by utilities, got "
             f"{type(mechanism).__name__}"
         )
-    # Without data, nothing of studies is imported.
+    # Imported here, as calls without data need nothing of studies.
     from .studies.design.data_sources import RECORDS, data_source
 
     if column is not None:
@@ -262,7 +262,7 @@ def epsilon_for(
             progress(i, rows)
         law = mechanism.law(row)
         try:
-            epsilons[i] = law._enough(target)
+            epsilons[i] = law._epsilon_for(target)
         except Unreached:
             if i == rows - 1 and not isfinite(epsilons.min()):
                 law._refuse(target)

@@ -1,4 +1,4 @@
-"""Checks and forms of public parameters: their errors, grids, and their bytes in digests.
+"""Checks of public parameters, public grids, and the encoding of parameters in digests.
 
-No data, except what is asked of objects of others (`foreign.py`).
+These modules read no data, except attributes of foreign objects (`foreign.py`).
 """

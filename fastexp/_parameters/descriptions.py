@@ -1,8 +1,8 @@
-"""Mechanisms in words, their parameters as plain values, and as bytes for digests of questions.
+"""Mechanisms in words, and their parameters as plain values and as bytes for digests.
 
-From the bytes parameters can be read again. Equal numbers have equal bytes, however they are
-written (1, 1.0, Decimal("1")); a float that is not the decimal that prints, as 0.1, has bytes of
-its own, as mechanisms differ in how they read it.
+The parameters could be read back from the bytes. Equal numbers have equal bytes, however they are
+written (1, 1.0, Decimal("1")). A float that is not exactly the decimal that it prints, such as 0.1,
+has its own bytes, as mechanisms differ in how they read it.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ class Described(Protocol):
 
     @property
     def guarantee(self) -> Any:
-        """What one draw promises: a `fastexp.Guarantee`."""
+        """The promise of one draw: a `fastexp.Guarantee`."""
         ...
 
 
 HOME = __name__.partition(".")[0] + "."
-NARROW = ("f2", "f4")  # some mechanisms read their digits, some their value
-LISTED = 10_000  # points of a grid that are listed
+NARROW = ("f2", "f4")  # some mechanisms read the digits of these types, others the value
+MAX_LISTED = 10_000  # most points of a grid that are listed
 
 
 def amount(promise: Any) -> str:
-    """Epsilon, or (epsilon, delta), in words: see `at_most`."""
+    """Return epsilon, or (epsilon, delta), as text by `at_most`."""
     epsilon, delta = at_most(promise.epsilon), at_most(promise.delta)
     return epsilon if promise.delta == 0 else f"({epsilon}, {delta})"
 
 
 def at_most(number: float | None, digits: int = 6) -> str:
-    """An amount of few digits, rounded up: a promise is never said to be better than it is."""
+    """Return an amount with few digits, rounded up, so that no promise looks better than it is."""
     return readable(float(Context(digits, ROUND_CEILING).create_decimal(repr(number))))
 
 
 def title(name: str, mechanism: Described) -> str:
-    """A mechanism that is called `name`, and its public parameters, in a few words."""
+    """Return a mechanism, under the name `name`, and its public parameters in a few words."""
     values, promise = _values(mechanism), mechanism.guarantee
     epsilon = amount(promise) if promise.delta else at_most(values["epsilon"])
     q = values.get("q")
@@ -57,7 +57,7 @@ def title(name: str, mechanism: Described) -> str:
         q = ", ".join(map(str, q)) if len(q) < 10 else f"({len(q)} of them)"
     neighbors, convention = values.get("neighbors"), values.get("convention", "weak")
     widen = values.get("widen", 0)
-    said = {
+    parts = {
         f"{name}{'' if q is None else f' {q}'}, epsilon {epsilon}": True,
         "textbook's scaling": values.get("scaling") == "textbook",
         f"neighbors {neighbors}": neighbors is not None,
@@ -67,16 +67,16 @@ def title(name: str, mechanism: Described) -> str:
         "by permute-and-flip": values.get("mechanism") == "permute-and-flip",
         f"the first of {values.get('k')} places": name in ("top-k", "joint-top-k"),
     }
-    return ", ".join(words for words, holds in said.items() if holds)
+    return ", ".join(words for words, holds in parts.items() if holds)
 
 
 def grid_text(mechanism: Described) -> str:
-    """A public grid in a few words."""
+    """Return a public grid in a few words."""
     values = _values(mechanism)
     grid: Grid = values["grid"]
     last = grid.size - 1
-    some = range(grid.size) if last < 4 else (0, 1, last)
-    points = [str(grid.value(t)).removesuffix(".0") for t in some]
+    indices = range(grid.size) if last < 4 else (0, 1, last)
+    points = [str(grid.value(t)).removesuffix(".0") for t in indices]
     if isinstance(grid, DigitGrid):
         return repr(grid)
     if grid.listing is None and values["step"] is None:
@@ -88,7 +88,7 @@ def grid_text(mechanism: Described) -> str:
 
 
 def parameters(mechanism: Described) -> dict[str, Any]:
-    """The public parameters of a mechanism, as plain values."""
+    """Return the public parameters of a mechanism as plain values."""
     values = _values(mechanism)
     grid = values.get("grid")
     facts: dict[str, Any] = {"mechanism": name_of(mechanism)}
@@ -99,30 +99,30 @@ def parameters(mechanism: Described) -> dict[str, Any]:
         facts["points"] = grid.size
         if isinstance(grid, DigitGrid):
             facts["grid"] = grid.table
-        elif grid.listing is not None and grid.listing.size <= LISTED:
+        elif grid.listing is not None and grid.listing.size <= MAX_LISTED:
             facts["grid"] = grid.listing.tolist()
     return {**facts, "neighbors": mechanism.guarantee.neighbors}
 
 
 def _values(mechanism: Described) -> dict[str, Any]:
-    """The public parameters by their names."""
+    """Return the public parameters by name."""
     public = fields(cast("Any", mechanism))
     return {field.name: getattr(mechanism, field.name) for field in public if field.init}
 
 
 def candidates_of(mechanism: Described) -> tuple[Any, ...] | None:
-    """The candidates of a selection; None of a number."""
+    """Return the candidates of a selection; None for numbers, or without candidates."""
     candidates: tuple[Any, ...] | None = _values(mechanism).get("candidates")
     return candidates
 
 
 def name_of(mechanism: object) -> str:
-    """What a mechanism is called: as "most-common"."""
+    """Return the name of a mechanism, such as "most-common"."""
     return re.sub("(?<=.)([A-Z])", r"-\1", type(mechanism).__name__).lower()
 
 
 def statistic_of(mechanism: Described) -> str:
-    """What a mechanism of numbers estimates: as "median", or "0.9-quantile"."""
+    """Return the statistic that a mechanism estimates, such as "median" or "0.9-quantile"."""
     kind = name_of(mechanism).rpartition("-")[2]
     if kind == "quantile":
         return f"{_values(mechanism)['q']}-quantile"
@@ -130,7 +130,7 @@ def statistic_of(mechanism: Described) -> str:
 
 
 def plain(value: object) -> Any:
-    """A parameter as JSON has it: numbers as they are written."""
+    """Return a parameter as a plain value for JSON."""
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
     if isinstance(value, Decimal):
@@ -139,14 +139,14 @@ def plain(value: object) -> Any:
 
 
 def encoded_mechanism(mechanism: object) -> bytes:
-    """A mechanism's class and the parameters that its law depends on."""
+    """Return the bytes of a mechanism's class and of the parameters that its law depends on."""
     if not is_dataclass(mechanism) or isinstance(mechanism, type):
         kind = type(mechanism).__name__
         raise ParameterTypeError(f"mechanism must be one of fastexp's, got {kind}")
     home = type(mechanism)
     encoding = encoded("", f"{home.__module__.partition('.')[0]}.{home.__qualname__}")
     public = [f.name for f in fields(mechanism) if f.init and f.compare and f.name[0] != "_"]
-    # Bounds and step are other words for an evenly spaced grid, and limits of a given one.
+    # Bounds and step only define an evenly spaced grid, or limit listed points: the grid says all.
     grid = getattr(mechanism, "grid", None) if "grid" in public else None
     known = {"bounds", "step"} if isinstance(grid, Grid) else set()
     for name in public:
@@ -156,7 +156,7 @@ def encoded_mechanism(mechanism: object) -> bytes:
 
 
 def encoded(name: str, value: object) -> bytes:
-    """A letter for the type, the payload's length, the payload; `name` is for messages."""
+    """Return a letter for the type, the payload's length, and the payload; `name`: in messages."""
     letter, payload = _parts(name, value)
     return letter + len(payload).to_bytes(8, "little") + payload
 
@@ -167,7 +167,7 @@ def _parts(name: str, value: Any) -> tuple[bytes, bytes]:
         return b"e", f"{dtype}:{float(value).hex()}".encode()
     if dtype is not None and (dtype.kind in "biuSU" or dtype == np.float64):
         return _parts(name, value.item())
-    kind: type = type(value)  # not what is derived from it: that may compare as it likes
+    kind: type = type(value)  # no subclasses: they may compare in any way
     if kind is tuple:
         return b"t", b"".join(encoded(name, item) for item in value)
     if kind in (Grid, DigitGrid):

@@ -21,13 +21,13 @@ from . import validate
 from .grid import MOST_STEPS, UNEVEN, Grid, Rule, decimal
 from .validate import MAX_EXACT
 
-MOST_DIGITS = 15  # the most with which doubles tell all decimals apart
-FARTHEST = 300  # powers of ten: points are normal doubles, and so are their differences
-LISTED = 1 << 24  # the most points that are ever listed: 128 MiB
-DOUBLE = 22  # the largest power of ten that is a double
+MOST_DIGITS = 15  # the most digits for which doubles tell all decimals apart
+MAX_EXPONENT = 300  # of ten: points and their differences are normal doubles
+MAX_LISTED = 1 << 24  # the most points that are ever listed: 128 MiB
+MAX_EXACT_POWER = 22  # exponent of the largest power of ten that is a double
 PARAMETERS = ("digits", "low", "high", "negative", "zero")
 BINADES = 1 << 11  # binary exponents of doubles, and that of infinity
-LARGEST_WHOLE = 18  # the largest power of ten in 64 bits
+LARGEST_WHOLE = 18  # exponent of the largest power of ten in 64 bits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,8 +87,8 @@ class DigitGrid(Grid):
     def call(self) -> str:
         """Return the call of `digits` that makes the grid."""
         table, usual = self.table, digits(self.digits).table
-        more = [f", {name}={value}" for name, value in table.items() if value != usual[name]]
-        return f"digits({self.digits}{''.join(more)})"
+        arguments = [f", {name}={value}" for name, value in table.items() if value != usual[name]]
+        return f"digits({self.digits}{''.join(arguments)})"
 
     def __repr__(self) -> str:
         first, last = (f"{end:.{self.digits}g}" for end in self.ends)
@@ -139,7 +139,7 @@ class DigitGrid(Grid):
 
     @property
     def points(self) -> AnyArray:
-        if self.size > LISTED:
+        if self.size > MAX_LISTED:
             raise ParameterError(
                 "grid of digits must have at most 2**24 points wherever its points are listed (in "
                 f"laws, for prices, with widen), got {self.size}"
@@ -148,7 +148,7 @@ class DigitGrid(Grid):
 
     @property
     def _per_decade(self) -> tuple[int, int]:
-        """Return the number of points in a decade, and the smallest m."""
+        """The number of points in a decade, and the smallest m."""
         return 9 * 10 ** (self.digits - 1), 10 ** (self.digits - 1)
 
     @cached_property
@@ -214,7 +214,9 @@ class DigitGrid(Grid):
         """10**|k| of each decade, and whether it multiplies or divides m, for kernels."""
         out = np.ones((2, len(self._exponents)))
         for j, k in enumerate(self._exponents):
-            exact = abs(k) <= DOUBLE and not (self.whole and 10**self.digits * 5**k > MAX_EXACT)
+            exact = abs(k) <= MAX_EXACT_POWER and not (
+                self.whole and 10**self.digits * 5**k > MAX_EXACT
+            )
             out[0, j] = float(10 ** abs(k)) if exact else 1.0
             known = digit_points.TIMES if k >= 0 else digit_points.OVER
             out[1, j] = known if exact else digit_points.UNKNOWN
@@ -348,6 +350,6 @@ def _power(name: str, value: Any) -> int:
         exact = decimal(number) if isinstance(number, float) else validate.as_fraction(number)
         exponent = len(str(max(exact.numerator, exact.denominator))) - 1
         exponent = exponent if exact >= 1 else -exponent
-        if abs(exponent) <= FARTHEST and exact == Fraction(10) ** exponent:
+        if abs(exponent) <= MAX_EXPONENT and exact == Fraction(10) ** exponent:
             return exponent
     raise ParameterError(f"{name} must be a power of ten in [1e-300, 1e300], got {value!r}")

@@ -1,8 +1,8 @@
-"""What parameters mean that many functions have, said once: docstrings name them, this tells more.
+"""The descriptions of parameters that many functions share, for their docstrings.
 
-In a numpydoc section Parameters or Raises a line of names alone, without a type and a
-description, stands for their entries below. `documented` puts these in, so that ``help()`` is
-complete.
+In a numpydoc section Parameters or Raises, a line that has only names, without a type and a
+description, stands for the entries below with these names. `documented` inserts them, so that
+``help()`` is complete.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ SECTION = re.compile(r"^( *)(Parameters|Raises)\n\1-+\n((?:.*\S.*\n?)+)", re.MUL
 
 
 def documented(thing: Documented) -> Documented:
-    """The same class or function, with complete docstrings: its own and those of its methods."""
+    """Complete the docstrings of a function, or of a class and its methods; return it."""
     members = vars(thing).values() if isinstance(thing, type) else ()
     functions = (getattr(member, "__func__", member) for member in members)
     for each in (thing, *(f for f in functions if isinstance(f, FunctionType))):
@@ -140,9 +140,9 @@ def documented(thing: Documented) -> Documented:
 
 
 def own_methods(cls: type) -> None:
-    """Give a class inherited methods under its own name, which the TypeError of a call says.
+    """Copy inherited methods into a class, so that the TypeError of a call has the class's name.
 
-    Not an abstract class: its copies would hide the methods of other bases of a subclass.
+    Abstract classes have no copies: these would hide the methods of other bases of a subclass.
     """
     members = {name: each for base in reversed(cls.__mro__) for name, each in vars(base).items()}
     if any(getattr(each, "__isabstractmethod__", False) for each in members.values()):
@@ -160,7 +160,7 @@ def own_methods(cls: type) -> None:
 
 
 def _completed(section: re.Match[str]) -> str:
-    """A section, with an entry for each name that has none."""
+    """Return a section with an entry for each name that stands alone."""
     indent, title, body = section.groups()
     entries = TABLES[title]
 
@@ -172,7 +172,7 @@ def _completed(section: re.Match[str]) -> str:
     return section[0].removesuffix(body) + re.sub(bare, entries_of, body, flags=re.MULTILINE)
 
 
-# The lines of each entry, by what stands before its type.
+# The lines of each entry, by section and by the names before its type.
 TABLES = {
     title: {entry[1]: entry[0].splitlines() for entry in ENTRY.finditer(text)}
     for title, text in (("Parameters", PARAMETERS), ("Raises", ERRORS))

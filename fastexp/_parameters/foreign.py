@@ -1,4 +1,4 @@
-"""Objects of others, whose own errors may hold data: what is asked of them without any."""
+"""Attributes of foreign objects, read so that their error messages cannot leak data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..errors import ParameterTypeError
 
 
 def attribute(thing: object, name: str, default: object = None) -> Any:
-    """An attribute; the default where there is none, or where asking for it fails."""
+    """Return an attribute; the default if there is none, or if reading it fails."""
     try:
         return getattr(thing, name, default)
     except Exception:  # its message may hold data
@@ -16,13 +16,13 @@ def attribute(thing: object, name: str, default: object = None) -> Any:
 
 
 def has(thing: object, *names: str) -> bool:
-    """Whether there are attributes of all these names."""
+    """Whether an object has attributes of all these names."""
     absent = object()
     return all(attribute(thing, name, absent) is not absent for name in names)
 
 
 def is_a(thing: object, kinds: type | tuple[type, ...]) -> bool:
-    """Whether it is an instance; an object that cannot even be asked is none."""
+    """Whether an object is an instance; False if the check itself fails."""
     try:
         return isinstance(thing, kinds)
     except Exception:  # its message may hold data
@@ -30,12 +30,12 @@ def is_a(thing: object, kinds: type | tuple[type, ...]) -> bool:
 
 
 def is_pandas(thing: Any) -> bool:
-    """Whether it is a series, an index or an array of pandas, or like one, without its import."""
+    """Whether an object is a series, index or array of pandas, or like one; imports nothing."""
     return has(thing, "isna", "to_numpy")
 
 
 def readable(thing: object, argument: str) -> None:
-    """Refuse what cannot even be asked for its type, such as a proxy whose object is gone."""
+    """Refuse an object whose type cannot be read, such as a proxy of an object that is gone."""
     if attribute(thing, "__class__") is None:
         raise ParameterTypeError(
             f"{argument} must be data, got an object that fails when it is read"
@@ -43,18 +43,18 @@ def readable(thing: object, argument: str) -> None:
 
 
 def is_interrupt(failure: Exception) -> bool:
-    """Whether it stands for what the handler of a signal raised, in the words of DuckDB.
+    """Whether a failure is DuckDB's report of an exception from a signal handler.
 
-    Such a failure says nothing of the data: it is to be a KeyboardInterrupt again.
+    Such a failure says nothing about the data: callers turn it into a KeyboardInterrupt again.
     """
     return type(failure) is RuntimeError and str(failure) == "Query interrupted"
 
 
 def length(thing: Any) -> int | None:
-    """How many entries there are; None where that is not known."""
+    """Return the number of entries; None if it is not known."""
     try:
         return len(thing)
-    except Exception:  # it has none, or fails
+    except Exception:  # there is no length, or it fails
         return None
 
 
@@ -64,5 +64,5 @@ def agree(index: Any, other: Any) -> bool:
         return True
     try:
         return bool(index.equals(other))
-    except Exception:  # of a foreign object; its message may hold data
+    except Exception:  # raised by a foreign object; its message may hold data
         return False

@@ -97,7 +97,7 @@ class Grid:
 
     @cached_property
     def form(self) -> tuple[IntArray, IntArray, FloatArray] | None:
-        """The grid as kernels take it, for float and integer records; None if they cannot.
+        """The grid in the form that kernels take, for floats and integers; None if they cannot.
 
         Layout: `kernels/numbers/grid_points.py`. If `odd` is not 0, `wide_point` gives points.
         """
@@ -115,7 +115,7 @@ class Grid:
             odd = 0  # the conversion rounds, and the division by a power of two is exact
         low, high = map(float, self.ends)
         last, below = self.size - 1, self.rule == "below"
-        share = Fraction(last) / Fraction(high - low)  # points a unit
+        share = Fraction(last) / Fraction(high - low)  # points per unit
         if not Fraction(1, 1 << 900) < share < 1 << 900:
             return None
         floats, integers = (
@@ -193,11 +193,11 @@ class Grid:
     def _index_of_whole(self, records: AnyArray) -> IntArray:
         """Return `index` on evenly spaced integers, exactly.
 
-        A record x = floor + fraction lies `passed` + fraction beyond point t and `ahead` -
-        fraction before the next one, which is nearer if 2 * fraction > ahead - passed. The
-        right side is an integer, so that only the floor of the left one (`half`, 0 or 1) matters,
-        and whether the rest is above 0 (`more`). Both are exact: doubling a double does not
-        round, and doubles beyond 2**52 are integers, without a fraction.
+        A record x = floor + fraction lies `passed` + fraction above point t and `ahead` - fraction
+        below the next point, which is nearer if 2 * fraction > ahead - passed. The right side is an
+        integer, so only the floor of the left side (`half`, 0 or 1) matters, and whether the
+        remainder is above 0 (`has_rest`). Both are exact: doubling a double does not round, and
+        doubles of 2**52 and more have no fraction.
         """
         a, s, _ = self.unit
         floor = _floors(records)
@@ -213,9 +213,9 @@ class Grid:
             fractional = (floor == clamped) & (np.abs(records) < 2.0**52)
             x = np.where(fractional, records, 0.0)
             twice = np.floor(2.0 * x)
-            half, more = twice - 2.0 * np.floor(x), 2.0 * x > twice
+            half, has_rest = twice - 2.0 * np.floor(x), 2.0 * x > twice
             lack -= half.astype(np.int64)
-            odd |= more  # beyond half-way counts like half-way after an odd point
+            odd |= has_rest  # beyond half-way counts like half-way after an odd point
         up = (lack < 0) | ((lack == 0) & odd)
         index: IntArray = np.minimum(t.astype(np.int64) + up, self.size - 1)
         return index
@@ -273,10 +273,10 @@ class Grid:
             with np.errstate(over="ignore", invalid="ignore"):
                 total = left + right
                 back = total - left
-                lost = (left - (total - back)) + (right - back)  # left + right = total + lost
+                error = (left - (total - back)) + (right - back)  # left + right = total + error
             odd = (np.arange(left.size) & 1).astype(bool)
-            more = (lost > 0.0) | ((lost == 0.0) & ~odd)
-            edges = np.where(more, np.nextafter(total / 2, np.inf), total / 2)
+            is_above = (error > 0.0) | ((error == 0.0) & ~odd)
+            edges = np.where(is_above, np.nextafter(total / 2, np.inf), total / 2)
             hard |= (np.abs(total) < 2.0**-1000) | (np.abs(total) > 2.0**1000)
         for i in np.flatnonzero(hard).tolist():
             edges[i] = self.least(i + 1, True)
@@ -320,7 +320,7 @@ class Grid:
             return _at_least(*self.value(t).as_integer_ratio(), floats)[0]
         (n, d), (m, e) = self._ratio(t - 1), self._ratio(t)  # Fraction takes 20 times as long
         edge, half_way = _at_least(n * e + m * d, 2 * d * e, floats)
-        if t % 2 == 0 or not half_way:  # half-way counts at the even one
+        if t % 2 == 0 or not half_way:  # half-way counts at the point of even index
             return edge
         return math.nextafter(edge, math.inf) if floats else edge + 1
 
@@ -405,7 +405,7 @@ def _even(low: Any, high: Any, step: Any, rule: Rule) -> Grid:
                 f"step must be larger, for at most 2**52 points, got step {step!r}"
             )
         whole, last = all(isinstance(x, int) for x in (low, high, step)), int(count)
-        # Points an ulp apart may both round to the one between them.
+        # Points an ulp apart may both round to the double between them.
         if not whole and (width < ulp or (width == ulp and a % ulp != 0)):
             raise ParameterError(
                 f"step must be large enough for points to differ in float64, got {step!r}"
@@ -496,7 +496,7 @@ def decimal(value: Any) -> Fraction:
 
 @lru_cache(maxsize=256)  # public numbers recur: a bound, a step, a sensitivity
 def _printed(value: float) -> Fraction:
-    # By way of Decimal, which is exact, too, in a third of the time that Fraction takes to parse.
+    # Decimal parses exactly, too, in a third of the time of Fraction.
     return Fraction(*Decimal(float.__repr__(value)).as_integer_ratio())
 
 

@@ -1,4 +1,4 @@
-"""Text for people: as one line that changes no colours, numbers, all alike, and tables."""
+"""Text for people: printable lines, numbers in one format, and tables."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from itertools import zip_longest
 
 GAP = "  "  # between columns
 Lines = Sequence[Sequence[str]]  # the headers, then the cells of each row
-LARGEST = 1e15  # from here on with a power of ten: a float64 is no longer exact to the unit
+LARGEST = 1e15  # from here on numbers have a power of ten, as float64 is no longer exact to 1
 
 
 def printable(text: str, keep: str = "") -> str:
-    """A text with what cannot be printed shown by its code, except for characters to keep."""
+    """Return a text with characters that are not printable, except `keep`, as escape codes."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in keep else repr(c)[1:-1] for c in text)
 
 
 def readable(x: float | None, digits: int = 6) -> str:
-    """A number as tables, axes and titles have it: "19,100", "0.0525", "1e-5", "-" for none.
+    """Return a number for tables, axes and titles: "19,100", "0.0525", "1e-5", "-" for none.
 
-    Integers in full, others with so many digits, or more where those are before the point.
+    Integers are written in full, others with `digits` digits or all of those before the point.
     """
     if x is None or x != x:
         return "-"
@@ -34,12 +34,12 @@ def readable(x: float | None, digits: int = 6) -> str:
 
 
 def error_text(x: float | None, digits: int = 6) -> str:
-    """An error, a loss or a deviation; below a millionth its digits mean nothing."""
+    """Return an error, loss or deviation as text; below 1e-6 its digits mean nothing."""
     return "< 1e-6" if x is not None and 0 < x < 1e-6 else readable(x, digits)
 
 
 def width(text: str) -> int:
-    """Columns on a terminal: wide East Asian characters take two, combining ones none."""
+    """Return the width on a terminal: 2 for wide East Asian characters, 0 for combining ones."""
     if text.isascii():
         return len(text)
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
@@ -47,9 +47,9 @@ def width(text: str) -> int:
 
 
 def widths_of(lines: Lines, left: Sequence[bool], room: int) -> list[int] | None:
-    """How wide each column is; None if there is no room for its words.
+    """Return the width of each column; None if there is no room for their words.
 
-    Headers are broken between words, and so are cells of the columns that `left` says.
+    Headers may be broken between words, and so may the cells of columns in `left`.
     """
     columns = list(zip(*lines, strict=True))
     room -= len(GAP) * (len(columns) - 1)
@@ -60,7 +60,7 @@ def widths_of(lines: Lines, left: Sequence[bool], room: int) -> list[int] | None
     widths = [max(map(width, column)) for column in columns]
     if sum(least) > room:
         return None
-    while sum(widths) > room:  # the widest of those that can be broken, as far as it must
+    while sum(widths) > room:  # narrow the widest column that can be broken
         spare = [wide - bare for wide, bare in zip(widths, least, strict=True)]
         widest = max((i for i, n in enumerate(spare) if n), key=lambda i: widths[i])
         widths[widest] -= min(spare[widest], max(1, (sum(widths) - room) // 2))
@@ -68,7 +68,7 @@ def widths_of(lines: Lines, left: Sequence[bool], room: int) -> list[int] | None
 
 
 def fitting(lines: Lines, left: Sequence[bool], room: int, least: int) -> int:
-    """How many of the first columns have room for their words; `least` even if they have not."""
+    """Return how many of the first columns have room for their words, but at least `least`."""
     count = len(left)
     while count > least and widths_of([row[:count] for row in lines], left[:count], room) is None:
         count -= 1
@@ -76,7 +76,7 @@ def fitting(lines: Lines, left: Sequence[bool], room: int, least: int) -> int:
 
 
 def wrapped(cell: str, room: int) -> list[str]:
-    """The lines of a cell: broken between words, if it is too wide."""
+    """Return the lines of a cell, broken between words if it is too wide."""
     first, *words = cell.split(" ")
     lines = [first]
     for word in words:
@@ -90,18 +90,18 @@ def wrapped(cell: str, room: int) -> list[str]:
 def aligned(
     cells: Sequence[Sequence[list[str]]], widths: Sequence[int], left: Sequence[bool]
 ) -> Iterator[str]:
-    """Rows of wrapped cells as lines, each column left or right in its width."""
+    """Yield rows of wrapped cells as lines, with each column aligned left or right."""
     for row in cells:
         for parts in zip_longest(*row, fillvalue=""):
             padded = []
             for part, room, first in zip(parts, widths, left, strict=True):
-                blank = " " * (room - width(part))  # none, if it is negative
+                blank = " " * (room - width(part))  # none, if the width is too small
                 padded.append(part + blank if first else blank + part)
             yield GAP.join(padded).rstrip()
 
 
 def table_lines(lines: Lines, left: Sequence[bool], room: int) -> list[str]:
-    """A whole table; where a single word has no room, it is as wide as its words."""
+    """Return the lines of a table; if a word has no room, the table is as wide as it needs."""
     widths = widths_of(lines, left, room)
     if widths is None:
         widths = [max(map(width, column)) for column in zip(*lines, strict=True)]

@@ -1,4 +1,4 @@
-"""TOML files of bounded size and depth, as time and memory of `tomllib` are quadratic in depth."""
+"""TOML files of bounded size and depth: `tomllib`'s time and memory are quadratic in depth."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 MAX_BYTES = 1 << 20
-MAX_DEPTH = 8  # dots of a key, and brackets within brackets
+MAX_DEPTH = 8  # most dots in a key, and most brackets within brackets
 TOKEN = re.compile(
-    r'"""(?:[^"\\]++|\\[\s\S]?|""?(?!"))*+"{0,5}'  # strings: of many lines, of one; to be skipped
+    r'"""(?:[^"\\]++|\\[\s\S]?|""?(?!"))*+"{0,5}'  # strings of many lines or one, to be skipped
     r"|'''(?:[^']++|''?(?!'))*+'{0,5}"
     r'|"(?:[^"\\\n]++|\\[^\n]?)*+"?'
     r"|'[^'\n]*+'?"
@@ -21,7 +21,7 @@ TOKEN = re.compile(
 
 
 def parsed(raw: bytes, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
-    """The tables of a TOML file; ValueError if it is none, or is too large or nested too deeply."""
+    """Return the tables of a TOML file; ValueError if it is invalid, too large or too deep."""
     if len(raw) > MAX_BYTES:
         raise ValueError(f"a file must have at most {MAX_BYTES >> 20} MB")
     text = raw.decode("utf-8-sig")
@@ -30,7 +30,7 @@ def parsed(raw: bytes, parse_float: Callable[[str], Any] = float) -> dict[str, A
 
 
 def _check_depth(text: str) -> None:
-    """Refuse a key of too many dots, and brackets within too many others."""
+    """Refuse a key with too many dots, and brackets that are nested too deeply."""
     dots = depth = 0
     for token in TOKEN.finditer(text):
         mark = token[0]

@@ -1,4 +1,4 @@
-"""Every check of a public parameter and its text; `_intake/` has those of data."""
+"""The checks of public parameters and their messages; `_intake/` has those of data."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from ..errors import ParameterError, ParameterTypeError
 from .foreign import is_a
 
 Word = TypeVar("Word", bound=str)
-EPSILON_RANGE = (1e-9, 1e6)  # what a promise can mean; outside it is nearly always a slip
-# Where no product of the kernels under- or overflows.
+EPSILON_RANGE = (1e-9, 1e6)  # nats; an epsilon outside is nearly always a mistake
+# The rates with which no product of the kernels under- or overflows.
 RATE_RANGE = (Fraction(2) ** -900, Fraction(2) ** 900)
 MAX_EXACT = 1 << 53  # integers up to here are doubles
-MOST_LABEL = 200  # characters
+MOST_LABEL = 200  # the most characters of a label, name or note
 ALONE = "with only one possible answer, nothing is selected, and epsilon is spent on a constant"
-MOST_THREADS = 256  # more are of no use, and could exhaust the system
-MOST_COUNT = (1 << 63) - 1  # of anything: what kernels and NumPy count with
-MOST_DRAWS = 1 << 40  # in one call: no memory holds more
-MOST_LABELS = 1 << 27  # a tuple of them takes some 10 GB
-MOST_SEEDS = 1 << 16  # integers in a seed
+MOST_THREADS = 256  # more threads are of no use, and could exhaust the system
+MOST_COUNT = (1 << 63) - 1  # the greatest int64, with which kernels and NumPy count
+MOST_DRAWS = 1 << 40  # the most draws of a call: no memory holds more
+MOST_LABELS = 1 << 27  # the most candidates: a tuple of so many takes some 10 GB
+MOST_SEEDS = 1 << 16  # the most integers in a seed
 
 
 def real(name: str, value: Any) -> float:
-    """`value` as a float, if it is a real number at all; only 0 is read as 0.
+    """Return a real number as a float; refuse other types, and a number that only rounds to 0.
 
-    Every public number comes by here, before anything is computed from it and perhaps kept.
+    Every public number passes through here before anything is computed from it, or cached.
     """
     check_rounding()
     if type(value) is float or (type(value) is int and abs(value) <= MAX_EXACT):
-        return float(value)  # what nearly all are: ten times as fast
+        return float(value)  # the common case, ten times as fast
     if is_a(value, (bool, np.bool_)) or not is_a(value, (numbers.Real, Decimal)):
         kind = type(value).__name__
         raise ParameterTypeError(f"{name} must be a real number, got an object of type {kind}")
@@ -57,7 +57,7 @@ def real(name: str, value: Any) -> float:
 
 
 def positive(name: str, value: object) -> float:
-    """A finite float > 0."""
+    """Return a finite number > 0 as a float."""
     number = real(name, value)
     if not 0.0 < number < math.inf:  # written so that NaN fails
         raise ParameterError(f"{name} must be finite and > 0, got {number!r}")
@@ -65,18 +65,18 @@ def positive(name: str, value: object) -> float:
 
 
 def exact(name: str, value: object) -> Fraction:
-    """The exact number > 0 that `value` is, not rounded to float64."""
+    """Return a finite number > 0 exactly, not rounded to float64."""
     positive(name, value)
     return as_fraction(value)
 
 
 def as_fraction(number: Any) -> Fraction:
-    """A finite real number as a fraction of Python's integers, without a rounding."""
+    """Return a finite real number as an exact fraction of Python's integers."""
     return Fraction(*as_ratio(number))
 
 
 def as_ratio(number: Any) -> tuple[int, int]:
-    """The same as two integers."""
+    """Return the numerator and denominator of `as_fraction`."""
     kind = type(number)
     if kind is int or (kind is not float and isinstance(number, numbers.Integral)):
         return int(number), 1
@@ -85,7 +85,7 @@ def as_ratio(number: Any) -> tuple[int, int]:
 
 
 def at_least(name: str, value: object, least: float) -> float:
-    """A finite float >= least."""
+    """Return a finite number >= least as a float."""
     number = real(name, value)
     if not least <= number < math.inf:
         raise ParameterError(f"{name} must be finite and >= {least:g}, got {number!r}")
@@ -93,7 +93,7 @@ def at_least(name: str, value: object, least: float) -> float:
 
 
 def fraction(name: str, value: object) -> float:
-    """A float in [0, 1]."""
+    """Return a number in [0, 1] as a float."""
     number = real(name, value)
     if not 0.0 <= number <= 1.0:
         raise ParameterError(f"{name} must be in [0, 1], got {number!r}")
@@ -101,7 +101,7 @@ def fraction(name: str, value: object) -> float:
 
 
 def epsilon(value: object, any_epsilon: bool = False) -> float:
-    """A privacy parameter in nats; in EPSILON_RANGE unless `any_epsilon`."""
+    """Return an epsilon, in nats; in EPSILON_RANGE unless `any_epsilon`."""
     number = positive("epsilon", value)
     low, high = EPSILON_RANGE
     if not any_epsilon and not low <= number <= high:
@@ -113,7 +113,7 @@ def epsilon(value: object, any_epsilon: bool = False) -> float:
 
 
 def sensitivity(value: object) -> float:
-    """A sensitivity, in units of the utility: an integer is not rounded, a fraction upwards."""
+    """Return a sensitivity, in units of the utility; integers must be exact, fractions round up."""
     number = positive("sensitivity", value)
     if type(value) is float:
         return number
@@ -123,9 +123,9 @@ def sensitivity(value: object) -> float:
 
 
 def rate(value: Fraction) -> None:
-    """The rate epsilon / (2 * sensitivity), inside the range that the proofs cover."""
+    """Refuse a rate, such as epsilon / (2 * sensitivity), outside the range of the proofs."""
     low, high = RATE_RANGE
-    # The lengths tell the logarithm to within 1: a tenth of the time of comparing fractions.
+    # Bit lengths give the logarithm to within 1, in a tenth of the time of comparing fractions.
     length = value.numerator.bit_length() - value.denominator.bit_length()
     if not (abs(length) < 899 and value > 0) and not low <= value <= high:
         raise ParameterError(
@@ -134,7 +134,7 @@ def rate(value: Fraction) -> None:
 
 
 def flag(name: str, value: object) -> bool:
-    """True or False, nothing that merely counts as such."""
+    """Return True or False; refuse other values that count as true or false."""
     if value is True or value is False:
         return value
     if not is_a(value, np.bool_):
@@ -143,7 +143,7 @@ def flag(name: str, value: object) -> bool:
 
 
 def choice(name: str, value: object, allowed: tuple[Word, ...]) -> Word:
-    """One of the words in `allowed`."""
+    """Return one of the words in `allowed`."""
     word: Any = str.__str__(value) if is_a(value, str) else None  # a subclass may compare oddly
     if word not in allowed:
         words = ", ".join(map(repr, allowed))
@@ -154,12 +154,12 @@ def choice(name: str, value: object, allowed: tuple[Word, ...]) -> Word:
 
 
 def neighbors(value: object) -> Neighbors:
-    """A neighbour relation."""
+    """Return a neighbour relation."""
     return choice("neighbors", value, ("add-remove", "replace"))
 
 
 def relation(value: object) -> Relation | None:
-    """The relation of a promise; None: the one for which the caller stated the sensitivity."""
+    """Return the relation of a promise; None: that for which the caller stated the sensitivity."""
     if value is None:
         return None
     known: Relation = choice("neighbors", value, ("add-remove", "replace", "both"))
@@ -167,14 +167,14 @@ def relation(value: object) -> Relation | None:
 
 
 def text(name: str, value: object) -> str:
-    """Text, plain."""
+    """Return text as a plain str."""
     if not isinstance(value, str):
         raise ParameterTypeError(f"{name} must be text, got {type(value).__name__}")
     return str.__str__(value)
 
 
 def line(name: str, value: object) -> str:
-    """A short line of text, plain: not of a subclass, which may compare or print as it likes."""
+    """Return a short line as a plain str; a subclass may compare or print in any way."""
     plain = str.__str__(value) if isinstance(value, str) else ""
     if not plain:
         got = type(value).__name__
@@ -187,7 +187,7 @@ def line(name: str, value: object) -> str:
 
 
 def is_utf8(text: str) -> bool:
-    """Whether a text has a form in bytes: lone surrogates have none."""
+    """Whether a text can be encoded in UTF-8; lone surrogates cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -196,12 +196,12 @@ def is_utf8(text: str) -> bool:
 
 
 def counting(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> int:
-    """An integer in [least, most]."""
+    """Return an integer in [least, most]."""
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
-    except Exception:  # of a foreign object whatever it raises
+    except Exception:  # a foreign object may raise anything
         kind = type(value).__name__
         raise ParameterTypeError(f"{name} must be an integer, got {kind}") from None
     if not least <= number <= most:
@@ -214,13 +214,13 @@ def counting(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> i
 
 
 def progress(value: object) -> None:
-    """What is called while something takes its time, or None."""
+    """Refuse a callback for progress that is neither callable nor None."""
     if value is not None and not callable(value):
         raise ParameterTypeError(f"progress must be None or a callable, got {type(value).__name__}")
 
 
 def threads(value: object) -> int:
-    """How many threads: 1, 2, ...; 0 for all that the process may use."""
+    """Return the number of threads; 0 becomes all that the process may use."""
     number = 1 if type(value) is int and value == 1 else counting("threads", value, least=0)
     if number:
         return min(number, MOST_THREADS)
@@ -228,7 +228,7 @@ def threads(value: object) -> int:
 
 
 def size(value: object) -> int | None:
-    """A number of draws, or None for one draw as a scalar."""
+    """Return a number of draws, or None for one draw as a scalar."""
     number = None if value is None else counting("size", value, least=0)
     if number is not None and number > MOST_DRAWS:
         raise ParameterError("size must be at most 2**40")
@@ -236,14 +236,14 @@ def size(value: object) -> int | None:
 
 
 def reals(name: str, value: object) -> FloatArray:
-    """Numbers of any shape as float64, without NaN."""
+    """Return numbers of any shape as float64; refuse NaN."""
     return exact_reals(name, value, np.longdouble(0).itemsize).astype(np.float64)
 
 
 def exact_reals(name: str, value: object, widest: int = 8) -> AnyArray:
-    """Numbers of any shape, without NaN and not rounded: float64, int64 or uint64.
+    """Return numbers of any shape, not rounded, as float64, int64 or uint64; refuse NaN.
 
-    Longer floats are rounded, if `widest` admits so many bytes.
+    If `widest` admits floats of more than 8 bytes, these are rounded.
     """
     array = exact_array(value)
     if array is None or array.dtype.kind not in "iuf" or array.dtype.itemsize > widest:
@@ -256,10 +256,10 @@ def exact_reals(name: str, value: object, widest: int = 8) -> AnyArray:
 
 
 def streams(value: object, rows: int) -> WordArray:
-    """The names of the rows' streams; default their numbers."""
+    """Return the names of the rows' streams; by default the numbers of the rows."""
     if value is None:
         return np.arange(rows, dtype=np.uint64)
-    if type(value) is list and len(value) == rows == 1:  # of a loop: 0.6 us, and 4.5 as any array
+    if type(value) is list and len(value) == rows == 1:  # in loops: 0.6 us instead of 4.5 us
         (name,) = value
         if type(name) is int and 0 <= name < 1 << 64:
             return np.array(value, dtype=np.uint64)
@@ -278,7 +278,7 @@ def streams(value: object, rows: int) -> WordArray:
 
 
 def indices(name: str, value: object, most: int, count: int) -> list[int]:
-    """At most `most` distinct indices below `count`, at least one."""
+    """Return between 1 and `most` distinct indices below `count`."""
     array = exact_array(value)
     if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
         raise ParameterTypeError(f"{name} must be a one-dimensional array of integers")
@@ -291,12 +291,12 @@ def indices(name: str, value: object, most: int, count: int) -> list[int]:
 
 
 def method(value: object, allowed: tuple[str, ...] = ("envelope", "gumbel")) -> str:
-    """The kernel that a caller pins; the first of the allowed ones by default."""
+    """Return the kernel that a caller pins; by default the first of the allowed ones."""
     return allowed[0] if value is None else choice("method", value, allowed)
 
 
 def candidates(values: object, least: int = 2) -> tuple[Any, ...]:
-    """Public candidates as a tuple: none twice; one alone is a constant, nothing to draw."""
+    """Return public candidates as a tuple; refuse repeated ones, and a single one."""
     refused = isinstance(values, (str, bytes, set, frozenset))
     single = isinstance(values, np.ndarray) and not values.ndim
     if refused or single or not isinstance(values, Iterable):
@@ -307,7 +307,7 @@ def candidates(values: object, least: int = 2) -> tuple[Any, ...]:
         raise ParameterError("candidates must not be empty")
     try:
         distinct = len(set(labels)) == len(labels) and all(bool(c == c) for c in labels)
-    except Exception:  # whatever a foreign label raises
+    except Exception:  # a foreign label may raise anything
         raise ParameterTypeError(
             "candidates must be hashable labels (text, numbers, ...)"
         ) from None
@@ -319,20 +319,20 @@ def candidates(values: object, least: int = 2) -> tuple[Any, ...]:
 
 
 def as_given(values: Any, labels: tuple[Any, ...]) -> Any:
-    """A copy of candidates in the form in which a caller gave them; of an iterator the labels."""
+    """Return a copy of candidates in the form that a caller gave; for an iterator, the labels."""
     try:
         return copy(values) if isinstance(values, Sized) else labels
-    except Exception:  # whatever a foreign object raises
+    except Exception:  # a foreign object may raise anything
         return labels
 
 
 def items(name: str, values: Any, most: int) -> tuple[Any, ...]:
-    """What can be gone through, as a tuple; refused by its length before that."""
+    """Return the items of an iterable as a tuple; refuse a length above `most` before reading."""
     try:
         size = len(values)
-    except OverflowError:  # of a range
+    except OverflowError:  # a range of 2**63 or more
         size = most + 1
-    except Exception:  # it has none
+    except Exception:  # no length
         size = 0
     if size > most:
         raise ParameterError(f"{name} must have at most {most} entries")
@@ -346,7 +346,7 @@ def items(name: str, values: Any, most: int) -> tuple[Any, ...]:
 
 
 def base(values: object, k: int | None) -> FloatArray:
-    """A public base measure: finite, >= 0, two of them > 0, one a candidate; read-only."""
+    """Return a public base measure, read-only: finite numbers >= 0, at least two of them > 0."""
     array = exact_array(values)
     if array is None or array.dtype.kind not in "iuf" or array.ndim != 1 or array.size == 0:
         raise ParameterTypeError(
@@ -366,11 +366,11 @@ def base(values: object, k: int | None) -> FloatArray:
 
 
 def exact_array(values: object) -> AnyArray | None:
-    """`values` as an array; None if NumPy gives none, rounds or unmasks some, or never ends.
+    """Return values as an array; None if NumPy gives none, rounds or unmasks some, or never ends.
 
     NumPy makes float64 of a list that mixes integers and floats, or integers within int64 and
-    beyond. Two above 2**53 may then fall together or apart: sensitivity 1 becomes 2. Integers
-    that are all >= 0 and below 2**64 are uint64.
+    beyond. Two integers above 2**53 may then become equal, or move apart: sensitivity 1 becomes 2.
+    Integers that are all >= 0 and below 2**64 are uint64.
     """
     plain = _of_numbers(values) if type(values) in (list, tuple) else None
     if plain is not None:
@@ -380,7 +380,7 @@ def exact_array(values: object) -> AnyArray | None:
             return None
         parts = values if isinstance(values, (list, tuple)) else ()
         sorts = {row.dtype.kind for row in parts if isinstance(row, np.ndarray)}
-        columns = getattr(values, "dtypes", ())  # of a frame; of a series of pandas its own dtype
+        columns = getattr(values, "dtypes", ())  # a frame has several; a pandas series its own
         types = {str(t) for t in columns} if hasattr(columns, "__iter__") else set()
         if len(sorts) > 1 or len(types) > 1:
             return None  # rows or columns of several types: NumPy would round some
@@ -399,9 +399,9 @@ def exact_array(values: object) -> AnyArray | None:
 
 
 def _of_numbers(items: Any) -> AnyArray | None:
-    """An array of Python's floats and integers, by a look at their types; None of others.
+    """Return an array of Python's floats and integers; None if an item has another type.
 
-    Beside floats, all numbers are below 2**53 in magnitude; integers alone fit into int64.
+    If some are floats, all must be below 2**53 in magnitude; integers alone must fit into int64.
     """
     types = set(map(type, items))
     if not types <= {float, int}:
@@ -412,7 +412,7 @@ def _of_numbers(items: Any) -> AnyArray | None:
         array = np.fromiter(items, np.float64, len(items))
     except OverflowError:
         return None
-    if len(types) == 2 and bool((np.abs(array) >= 2.0**53).any()):  # perhaps an integer, rounded
+    if len(types) == 2 and bool((np.abs(array) >= 2.0**53).any()):  # may be a rounded integer
         return None
     return array
 

@@ -19,8 +19,8 @@ from .certificate import called, certified, simulated
 from .neighbors import check_neighbors
 
 LEAST_DRAWS = 100
-RELATIVE_SLACK = 1e-9  # the relative amount by which an exact epsilon may exceed its promise
-ABSOLUTE_SLACK = 1e-12  # and the absolute one, as even small losses have this error
+RELATIVE_SLACK = 1e-9  # relative amount by which an exact epsilon may exceed its promise
+ABSOLUTE_SLACK = 1e-12  # added to it in nats, as even small losses have this error
 
 
 @dataclass(frozen=True, repr=False)
@@ -190,19 +190,21 @@ def audit(
     workers = validate.threads(threads)
     count = None if draws is None else validate.counting("draws", draws, least=LEAST_DRAWS)
     promised = None if epsilon is None else validate.positive("epsilon", epsilon)
-    granted = 0.0 if delta is None else validate.fraction("delta", delta)
+    allowed_delta = 0.0 if delta is None else validate.fraction("delta", delta)
     if isinstance(mechanism, Mechanism):
         if neighbor is None:
             raise ParameterError("neighbor must be given with a mechanism")
         check_neighbors(mechanism, data, neighbor)
         promise = mechanism.guarantee
         promised = promise.epsilon if promised is None else promised
-        granted = promise.delta if delta is None else granted
+        allowed_delta = promise.delta if delta is None else allowed_delta
         if count is None:
             loss = mechanism.law(data).privacy_loss(mechanism.law(neighbor))
-            worst = max((loss, loss.reverse), key=lambda direction: direction.epsilon(granted))
-            exact = worst.epsilon(granted)
-            return Audit("law", exact, granted, promised, repr(worst.worst))
+            worst = max(
+                (loss, loss.reverse), key=lambda direction: direction.epsilon(allowed_delta)
+            )
+            exact = worst.epsilon(allowed_delta)
+            return Audit("law", exact, allowed_delta, promised, repr(worst.worst))
         entropy = np.random.default_rng(rng).integers(0, 1 << 63, 2).tolist()
         first = simulated(mechanism, data, [*entropy, 0])
         second = simulated(mechanism, neighbor, [*entropy, 1])
@@ -217,6 +219,6 @@ def audit(
         if count is None:
             raise ParameterError("draws must be given with callables, which have no laws")
         first, second = called(mechanism), called(data)
-    bound = certified((first, second), count, certify, granted, workers)
+    bound = certified((first, second), count, certify, allowed_delta, workers)
     rest = certify, bound.draws, bound.hits
-    return Audit("draws", bound.epsilon, granted, promised, bound.event, *rest)
+    return Audit("draws", bound.epsilon, allowed_delta, promised, bound.event, *rest)

@@ -32,10 +32,10 @@ from ..errors import ParameterError, ParameterTypeError
 from .outcomes import Answers, Cells, NonNumber, read
 
 CHUNK_DRAWS = 1 << 17  # draws in memory at a time, for each thread
-FIRST = 1 << 19  # the most draws of the first and second part, at most an eighth of all
+MAX_PART_DRAWS = 1 << 19  # the most draws of the first and second part, at most an eighth of all
 BOUNDS = 4  # two events, with a bound for each side
-NEARLY = 0.05  # the relative loss against the best event that is accepted for a simple one
-DOUBT = 2.0  # standard errors subtracted, as the best of many events is chosen
+ACCEPTED_LOSS = 0.05  # the relative loss of bound that is accepted for a simple event
+CHOICE_ERRORS = 2.0  # standard errors that are subtracted, as the best of many events is chosen
 TINY = 1e-100  # below the probability of any event
 SHARE = 1e-15  # the relative precision of the search for a bound
 ROUNDING = 2.0**-48  # relative, of logarithms of factorials: `math.lgamma` errs by a few ulp
@@ -47,11 +47,11 @@ class Choice(NamedTuple):
 
     delta: float
     draws: int  # the number that certifies
-    alpha: float  # of one bound
+    alpha: float  # that of one bound
 
 
 class Certified(NamedTuple):
-    """A lower bound on epsilon, its event, and the hits of both sides among so many draws."""
+    """A lower bound on epsilon, its event, and the hits of both sides among `draws` each."""
 
     epsilon: float
     event: str
@@ -63,7 +63,7 @@ def certified(
     sides: tuple[Side, Side], draws: int, alpha: float, delta: float, threads: int
 ) -> Certified:
     """Return the better bound of both directions; 0 if nothing was certified."""
-    few = min(draws // 8, FIRST)
+    few = min(draws // 8, MAX_PART_DRAWS)
     parts = _chunks(few, 0), _chunks(few, 1), _chunks(draws - 2 * few, 2)
     kept_back = [[side(*chunk) for chunk in parts[0]] for side in sides]
     cells = Cells([part for each in kept_back for part in each])
@@ -73,11 +73,11 @@ def certified(
     bounds = []
     for way in (1, -1):
         event = best_event(cells.numbers, first[::way], second[::way], by)
-        hits, others = third[::way, event].sum(axis=1).tolist()
+        hits, other_hits = third[::way, event].sum(axis=1).tolist()
         low = lower_bound(hits, by.draws, by.alpha) - delta
-        high = upper_bound(others, by.draws, by.alpha)
+        high = upper_bound(other_hits, by.draws, by.alpha)
         epsilon = math.nextafter(math.log(low / high), -1.0) if low > 0.0 else 0.0
-        bounds.append(Certified(max(0.0, epsilon), cells.text(event), (hits, others), by.draws))
+        bounds.append(Certified(max(0.0, epsilon), cells.text(event), (hits, other_hits), by.draws))
     return max(bounds)
 
 
@@ -158,7 +158,7 @@ def _one_by_one(function: Callable[..., Any], _number: int, size: int) -> Answer
 
 def lower_bound(hits: int, draws: int, alpha: float) -> float:
     """Return a lower bound on the probability of a hit, with confidence >= 1 - alpha."""
-    if hits == 0 or alpha == 0.0:  # part of the smallest double
+    if hits == 0 or alpha == 0.0:  # alpha, divided by 4, may be 0
         return 0.0
     low, high, most = 0.0, hits / draws, math.log(alpha)
     while high - low > SHARE * high:
@@ -204,7 +204,7 @@ def best_event(numbers: int, first: IntArray, second: IntArray, by: Choice) -> A
     orders = [line, line[::-1], np.argsort((q + 0.5) / (p + 0.5), kind="stable")]
     worths = [_worth(np.cumsum(second[:, order], axis=1), by, second[0].sum()) for order in orders]
     enough = max(map(np.max, worths))
-    enough -= NEARLY * abs(enough)
+    enough -= ACCEPTED_LOSS * abs(enough)
     order, worth = next(pair for pair in zip(orders, worths, strict=True) if max(pair[1]) >= enough)
     chosen = np.zeros(p.size, bool)
     chosen[order[: worth.argmax() + 1]] = True
@@ -215,10 +215,10 @@ def _worth(counts: IntArray, by: Choice, draws: int) -> FloatArray:
     """Return the expected bound of each event.
 
     Square roots of counts have a standard error of 1/2, whatever their mean. `z` standard errors
-    are subtracted for the draws that certify, and DOUBT for those that choose.
+    are subtracted for the draws that certify, and CHOICE_ERRORS for those that choose.
     """
     z = -NormalDist().inv_cdf(max(by.alpha, TINY))
-    spread = 0.5 * (z / np.sqrt(by.draws) + DOUBT / np.sqrt(draws))
+    spread = 0.5 * (z / np.sqrt(by.draws) + CHOICE_ERRORS / np.sqrt(draws))
     p = np.maximum(np.sqrt(counts[0] / draws) - spread, 0.0) ** 2 - by.delta
     q = (np.sqrt((counts[1] + 1) / draws) + spread) ** 2
     return np.asarray(np.log(np.maximum(p, TINY) / q))

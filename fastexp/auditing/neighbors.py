@@ -32,7 +32,7 @@ RECORDS = {
     "replace": "neighbor must be data with one record changed (replace)",
     "both": "neighbor must be data with one record more, less or changed",
 }
-SLACK = 1.0 + 2.0**-50  # for the single rounding of a difference
+SLACK = 1.0 + 2.0**-50  # a difference is rounded once
 
 
 def check_neighbors(mechanism: Mechanism, data: Any, neighbor: Any) -> None:
@@ -65,9 +65,10 @@ def _moved(mechanism: Any, data: Any, neighbor: Any) -> AnyArray:
 
 
 def _check_records(mechanism: Mechanism, moved: AnyArray, *, same_number: bool) -> None:
-    """Refuse `moved`, the counts of records in data less those in neighbor, of no single person.
+    """Refuse a pair that differs by more than one person.
 
-    `same_number`: all records are counted, so that a replacement keeps their number.
+    `moved` are the counts of records in data minus those in neighbor. `same_number`: all records
+    are counted, so that a replacement keeps their number.
     """
     gone, come = np.maximum(moved, 0).sum(), np.maximum(-moved, 0).sum()
     fits = {

@@ -16,11 +16,11 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 
-MAX_OWN_CELLS = 512  # distinct numbers that each have a cell; if there are more, frequent ones do
-CUTS = 256  # ranges of other numbers
-LABELS = 4096  # the most answers other than numbers that have cells
-WRITTEN = 4  # the most ranges that are written out
-TABLE = 1 << 16  # the widest range of integers that are counted by a table
+MAX_OWN_CELLS = 512  # distinct numbers that each have a cell; of more, only the frequent ones
+CUTS = 256  # ranges for the other numbers
+MAX_LABELS = 4096  # the most answers other than numbers that have cells
+MAX_WRITTEN = 4  # the most ranges that are written out
+MAX_TABLE = 1 << 16  # the widest range of integers that are counted by a table
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +37,7 @@ NAN, MINUS_ZERO = NonNumber("nan"), NonNumber("-0.0")  # NaN equals nothing, and
 
 
 class Answers(NamedTuple):
-    """Some draws, in any order: the numbers, and names of the others."""
+    """Some draws, in any order: the numbers, and the labels of all other answers."""
 
     numbers: FloatArray
     labels: list[Any]
@@ -52,7 +52,7 @@ def read(answers: Any) -> Answers:
         doubles = []
         for each in answers.tolist() if isinstance(answers, np.ndarray) else answers:
             item = each
-            if isinstance(each, np.ndarray):  # of one number: that number
+            if isinstance(each, np.ndarray):  # an array of one number counts as the number
                 item = each.item() if each.size == 1 else each.tolist()
             if isinstance(item, (Real, np.bool_)):
                 doubles.append(_nearest(item))
@@ -60,8 +60,8 @@ def read(answers: Any) -> Answers:
                 labels.append(label_of(item))
         numbers = np.array(doubles, np.float64)
     non_numbers = {NAN: np.isnan(numbers), MINUS_ZERO: (numbers == 0) & np.signbit(numbers)}
-    for label, which in non_numbers.items():
-        labels += [label] * np.count_nonzero(which)
+    for label, is_label in non_numbers.items():
+        labels += [label] * np.count_nonzero(is_label)
     return Answers(numbers[~np.logical_or(*non_numbers.values())], labels)
 
 
@@ -100,7 +100,7 @@ class Cells:
         self._edges = _edges(np.concatenate([part.numbers for part in parts]))
         self.numbers: int = self._edges.size + 1
         labels = Counter(label for part in parts for label in part.labels)
-        frequent = [label for label, _ in labels.most_common(LABELS)]
+        frequent = [label for label, _ in labels.most_common(MAX_LABELS)]
         self._labels = {label: self.numbers + i for i, label in enumerate(frequent)}
         self.size: int = self.numbers + len(frequent) + 1
 
@@ -109,7 +109,7 @@ class Cells:
         numbers, times = answers.numbers, None
         if numbers.size and (np.rint(numbers) == numbers).all():
             low = numbers.min()
-            if numbers.max() < low + TABLE:  # integers are counted in a table
+            if numbers.max() < low + MAX_TABLE:  # integers are counted in a table
                 times = np.bincount((numbers - low).astype(np.int32))
                 numbers = low + np.arange(times.size)
         places = np.searchsorted(self._edges, numbers, side="right")
@@ -128,8 +128,8 @@ class Cells:
             texts.append(" and ".join(sides) or "answer is a number")
         names = [*map(_written, self._labels), "one that was not seen at first"]
         texts += [f"answer is {names[i]}" for i in np.flatnonzero(event[self.numbers :])]
-        more = [f"one of {len(texts) - WRITTEN} other ranges"] * (len(texts) > WRITTEN)
-        return " or ".join(texts[:WRITTEN] + more)
+        ending = [f"one of {len(texts) - MAX_WRITTEN} other ranges"] * (len(texts) > MAX_WRITTEN)
+        return " or ".join(texts[:MAX_WRITTEN] + ending)
 
 
 def _edges(numbers: FloatArray) -> FloatArray:

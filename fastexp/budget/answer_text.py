@@ -18,9 +18,9 @@ import numpy as np
 
 from ..errors import ParameterTypeError
 
-NUMBER = 24  # the most characters of a float64 or int64
+NUMBER_WIDTH = 24  # the most characters of a float64 or int64
 ARRAYS = {"int64": int, "float64": float, "bool": bool}
-READ: dict[str, Any] = {
+READERS: dict[str, Any] = {
     "Fraction": Fraction,
     "Decimal": Decimal,
     "date": date.fromisoformat,
@@ -28,7 +28,7 @@ READ: dict[str, Any] = {
 }
 
 
-def text(answers: object, width: int = NUMBER) -> str:
+def text(answers: object, width: int = NUMBER_WIDTH) -> str:
     """Return answers as JSON, each one (in arrays and lists, too) padded to `width` characters."""
     if type(answers) is list:
         return f"[{', '.join([text(item, width) for item in answers])}]"
@@ -43,7 +43,7 @@ def text(answers: object, width: int = NUMBER) -> str:
 
 def widest(candidates: tuple[Any, ...]) -> int:
     """Return the width to which candidates, and numbers beside them, are padded."""
-    return max(NUMBER, *(len(_one(candidate)) for candidate in candidates))
+    return max(NUMBER_WIDTH, *(len(_one(candidate)) for candidate in candidates))
 
 
 def _one(answer: Any) -> str:
@@ -83,4 +83,4 @@ def value(parsed: object) -> Any:
         return tuple(value(list(inside)))
     if kind == "bytes":
         return bytes.fromhex(inside)
-    return READ[kind](inside)
+    return READERS[kind](inside)

@@ -21,8 +21,8 @@ from pathlib import Path
 BINARY = getattr(os, "O_BINARY", 0)
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # and no wait for a FIFO
 NEW = os.O_CREAT | os.O_EXCL | os.O_WRONLY | BINARY
-LOCK_AT = 1 << 40  # Windows locks bytes: this one lies far beyond the end
-HELD: weakref.WeakSet[io.FileIO] = weakref.WeakSet()  # files that have a lock, or wait for one
+LOCK_AT = 1 << 40  # the byte that Windows locks, far beyond the end of the file
+LOCKED_FILES: weakref.WeakSet[io.FileIO] = weakref.WeakSet()  # or waiting for a lock
 PAUSE = 0.02  # seconds between attempts if the system cannot wait for a lock
 
 
@@ -40,7 +40,7 @@ def locked(path: str, *, write: bool) -> Iterator[int]:
 
 
 @contextmanager
-def alone(path: str) -> Iterator[None]:
+def exclusive_lock(path: str) -> Iterator[None]:
     """Exclude other callers by a lock on an empty file, which is then removed."""
     with _holding(path, os.O_RDWR | os.O_CREAT, exclusive=True):
         process = os.getpid()
@@ -64,7 +64,7 @@ def is_held(path: str) -> bool:
 
 def lock_until_closed(file: io.FileIO) -> bool:
     """Lock an open file until it is closed; False if it is locked or cannot be locked."""
-    HELD.add(file)
+    LOCKED_FILES.add(file)
     try:
         return _try_lock(file.fileno())
     except OSError:
@@ -81,14 +81,14 @@ def _holding(path: str, flags: int, exclusive: bool) -> Iterator[int]:
     process = os.getpid()
     while True:
         with io.FileIO(os.open(path, flags | BINARY, 0o600)) as file:
-            HELD.add(file)
+            LOCKED_FILES.add(file)
             try:
                 _lock(file.fileno(), exclusive=exclusive)
                 if _is_at(path, file.fileno()):
                     yield file.fileno()
                     return
             finally:
-                if os.getpid() == process:  # in a fork it is closed, and the lock stays
+                if os.getpid() == process:  # a forked child has closed it; the lock stays
                     with suppress(OSError):  # the data are on disk in any case
                         _unlock(file.fileno())
                     with suppress(OSError):
@@ -104,10 +104,10 @@ def _is_at(path: str, handle: int) -> bool:
 
 def _leave_locks() -> None:
     """Close the locked files of the parent, first thing in a forked child."""
-    for file in HELD:
+    for file in LOCKED_FILES:
         with suppress(OSError):
             file.close()
-    HELD.clear()
+    LOCKED_FILES.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -423,7 +423,7 @@ def charge_and_draw(
     check: Callable[[], None] = lambda: None,
     note: str | None = None,
     *,
-    once: bool = False,
+    no_retry: bool = False,
 ) -> Any:
     """Charge a release, draw its answers and keep them; or return the answers kept already.
 
@@ -431,8 +431,9 @@ def charge_and_draw(
     at most once, after the charge, and returns None, bool, int, float, text, bytes, Fraction,
     Decimal, date, datetime64, tuples and lists of them, and arrays of int64, float64 and bool.
     (Under a label, other scalars of NumPy become those of Python.) `check` refuses a mistaken call
-    by the public form of the data: before a charge, and only if no answers are kept. With `once`,
-    a draw that was begun is never repeated, as the length of its answers may have been seen.
+    by the public form of the data: before a charge, and only if no answers are kept. With
+    `no_retry`, a draw that was begun is never repeated, as the length of its answers may have been
+    seen.
     """
     words = checked_note(note, budget)
     if budget is None:
@@ -453,7 +454,7 @@ def charge_and_draw(
         return draw()
     digest = question.digest(question.promise(budget.neighbors))
     return ledger.charge_and_draw(
-        entry._replace(question=digest), label, question.width, draw, prepared, once=once
+        entry._replace(question=digest), label, question.width, draw, prepared, no_retry=no_retry
     )
 
 
@@ -463,7 +464,7 @@ def file_of(budget: Budget | None) -> str | None:
 
 
 def state_of(budget: object, label: object) -> str | None:
-    """Return the state of a label in the log of a budget; None where it has none."""
+    """Return the state of a label in the log of a budget; None if the log does not have it."""
     if not isinstance(budget, Budget) or label is None:
         return None
     states: list[str] = [entry["state"] for entry in budget.log() if entry["label"] == label]

@@ -4,8 +4,8 @@ Both follow the same rules. A charge is checked and kept before records are read
 label is kept in two steps, its charge and its outcome. Between them it draws, under a lock of the
 label alone, so that other releases need not wait. A second call with the label waits for that lock
 and finds the answers. If the first process died, there are no answers and nobody has seen any, so
-the second call takes over the charge (except with `once`, if the length of the answers depends on
-the draw).
+the second call takes over the charge (except with `no_retry`, if the length of the answers depends
+on the draw).
 
 Lines in a file are never rewritten (`ledger_lines.py` defines them). A charge locks the file, reads
 it again, checks, appends a line, and waits until the line is on disk. A process that is killed
@@ -36,7 +36,7 @@ from . import answer_text, atomic_files, ledger_lines
 from .ledger_lines import Lines
 from .terms import ANSWERED, OPEN, USED_UP, Charge, Entry, History, Outcome, Terms
 
-INLINE = 4096  # the most characters of answers in the ledger itself; longer ones have a file
+MAX_INLINE = 4096  # the most characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
 LABEL = b"fastexp.label"  # domain of BLAKE2b
 OTHER = "another file, list of groups, nan, promise or parameter of a mechanism"
@@ -57,11 +57,11 @@ class Ledger(ABC):
 
     @abstractmethod
     def look(self) -> History:
-        """All steps so far."""
+        """Return all steps so far."""
 
     @abstractmethod
     def _writing(self) -> AbstractContextManager[tuple[History, Write]]:
-        """Give all steps so far, and a function that adds one, to this caller alone."""
+        """Give all steps so far, and a function that adds one, to a single caller at a time."""
 
     @abstractmethod
     def _lock(self, label: str) -> AbstractContextManager[None]:
@@ -71,7 +71,7 @@ class Ledger(ABC):
         self,
         label: str,
         text: str | None,
-        once: bool,  # noqa: ARG002  # of files
+        no_retry: bool,  # noqa: ARG002  # of files
     ) -> Outcome:
         """Return the outcome of a label: its answers, or (None) its failure."""
         return Outcome(label, text)
@@ -81,8 +81,8 @@ class Ledger(ABC):
         return outcome.text
 
     def charge(self, entry: Entry) -> tuple[Charge, bool]:
-        """Make a charge and return it, or a label's first one; and whether it is new."""
-        with _usable(self.name), self._writing() as (history, write):
+        """Make a charge, or find the earlier one of its label; return it and whether it is new."""
+        with _budget_errors(self.name), self._writing() as (history, write):
             known = history.of(entry.label)
             if known is not None:
                 return known, False
@@ -104,12 +104,12 @@ class Ledger(ABC):
         draw: Callable[[], Any],
         check: Callable[[], None],
         *,
-        once: bool = False,
+        no_retry: bool = False,
     ) -> Any:
         """Return the answers kept under the label of an entry, or those of `draw` after a charge.
 
-        `check` refuses a mistaken call before a charge. With `once`, a charge without answers uses
-        up the label, as the process that made the charge may have begun to draw.
+        `check` refuses a mistaken call before a charge. With `no_retry`, a charge without answers
+        uses up the label, as the process that made the charge may have begun to draw.
         """
         known = self.look().of(label)
         if known is not None and self._same(known, entry).state == ANSWERED:
@@ -119,13 +119,13 @@ class Ledger(ABC):
         text: str | None = None
         failure: BaseException | None = None
         try:
-            with self._alone(label):
+            with self._exclusive(label):
                 charge, is_new = self.charge(entry)
                 known = self._same(charge, entry)
                 if known.state == ANSWERED:
                     return self._answers(known)
-                if once and not is_new:
-                    self._settle(label, None, once)
+                if no_retry and not is_new:
+                    self._keep_outcome(label, None, no_retry)
                     raise LabelError(
                         f"label {label!r} is used up in {self.name}: its draw began and gave no "
                         "answers, and is not repeated, because its duration may have been seen"
@@ -135,7 +135,7 @@ class Ledger(ABC):
                     raise BudgetError(
                         "the process was forked while it drew: the release belongs to its parent"
                     )
-                known = self._settle(label, text, once)
+                known = self._keep_outcome(label, text, no_retry)
                 if failure is not None and known.state == USED_UP:
                     raise failure
                 return self._answers(known)
@@ -146,11 +146,12 @@ class Ledger(ABC):
         finally:
             text = failure = None  # a failure refers to this frame, and so to the records
 
-    def _settle(self, label: str, text: str | None, once: bool) -> Charge:
+    def _keep_outcome(self, label: str, text: str | None, no_retry: bool) -> Charge:
         """Keep answers, or (None) the failure of the release, before anybody learns of it.
 
-        If another process kept an outcome before, by another name of the file, that one counts.
-        Errors have the same text for answers and failures, as the text must not tell which it was.
+        If another process has already kept an outcome (it opened the file under another name), that
+        outcome counts. Errors have the same text for answers and failures, which it must not tell
+        apart.
         """
         unseen = (
             f"; the label {label!r} is charged, but its answers could not be kept and nobody has "
@@ -158,11 +159,11 @@ class Ledger(ABC):
         )
         unseen += (
             "it is used up, as which groups appear is not drawn again"
-            if once
+            if no_retry
             else "the same call with this label gives answers without a further charge"
         )
-        with _usable(self.name, unseen):
-            outcome = self._outcome(label, text, once)
+        with _budget_errors(self.name, unseen):
+            outcome = self._outcome(label, text, no_retry)
             with self._writing() as (history, write):
                 known = history.of(label)
                 return write(outcome) if known is None or known.state == OPEN else known
@@ -200,7 +201,7 @@ class Ledger(ABC):
         )
 
     @contextmanager
-    def _alone(self, label: str) -> Iterator[None]:
+    def _exclusive(self, label: str) -> Iterator[None]:
         """Let only this caller draw for a label."""
         if _is_drawing():
             raise BudgetError(
@@ -208,7 +209,9 @@ class Ledger(ABC):
                 "one (each could wait for the other)"
             )
         with ExitStack() as stack:
-            with _usable(self.name):  # an error of the draw must not pass for one of the system
+            with _budget_errors(
+                self.name
+            ):  # an error of the draw must not pass for one of the system
                 stack.enter_context(self._lock(label))
             yield
 
@@ -225,7 +228,7 @@ class Memory(Ledger):
         self._labels: dict[str, threading.Lock] = {}
 
     def look(self) -> History:
-        """All steps so far."""
+        """Return all steps so far."""
         return self._history
 
     @contextmanager
@@ -261,7 +264,7 @@ class File(Ledger):
         self.terms: Terms = self._lines().terms
 
     def look(self) -> History:
-        """All steps so far."""
+        """Return all steps so far."""
         return self._lines().history
 
     @contextmanager
@@ -272,39 +275,39 @@ class File(Ledger):
 
     @contextmanager
     def _lock(self, label: str) -> Iterator[None]:
-        with atomic_files.alone(self._of_label(label, "lock")):
+        with atomic_files.exclusive_lock(self._label_path(label, "lock")):
             yield
 
-    def _outcome(self, label: str, text: str | None, once: bool) -> Outcome:
+    def _outcome(self, label: str, text: str | None, no_retry: bool) -> Outcome:
         """Return the outcome of a label, with long answers in a separate file.
 
         That file is encrypted with a key that only the line of the ledger has. If the line is not
         written, no file shows the draw, so that it can be repeated. If it must not be repeated
-        (`once`), a draft of the label stays until there is a line, so that the file can be found.
+        (`no_retry`), a draft of the label stays until there is a line, so that the file is found.
         """
-        if text is None or len(text) <= INLINE:
+        if text is None or len(text) <= MAX_INLINE:
             return Outcome(label, text)
         key = os.urandom(KEY_BYTES)
         sealed = _sealed(text.encode("ascii"), key)
         digest = _digest(sealed)
-        draft = self._of_label(label, "draft") if once else None
+        draft = self._label_path(label, "draft") if no_retry else None
         atomic_files.create(self._beside(f"{digest}.answers"), sealed, draft)
         return Outcome(label, beside=(digest, key.hex()))
 
-    def _settle(self, label: str, text: str | None, once: bool) -> Charge:
+    def _keep_outcome(self, label: str, text: str | None, no_retry: bool) -> Charge:
         try:
-            return super()._settle(label, text, once)
+            return super()._keep_outcome(label, text, no_retry)
         finally:
-            if once:
+            if no_retry:
                 self._remove_draft(label)
 
     def _remove_draft(self, label: str) -> None:
-        """Remove the draft of a label's answers, and their file where no line names it.
+        """Remove the draft of a label's answers, and their file if no line names it.
 
-        Else its length would tell of a draw that nobody has seen.
+        Otherwise its length would reveal something of a draw that nobody has seen.
         """
         with suppress(OSError, BudgetError):
-            draft = Path(self._of_label(label, "draft"))
+            draft = Path(self._label_path(label, "draft"))
             digest = _digest(draft.read_bytes())
             if digest.encode() not in self._lines().raw:
                 Path(self._beside(f"{digest}.answers")).unlink(missing_ok=True)
@@ -315,14 +318,14 @@ class File(Ledger):
             return outcome.text
         digest, key = outcome.beside
         path = self._beside(f"{digest}.answers")
-        with _usable(f"the file of answers {path!r}"):
+        with _budget_errors(f"the file of answers {path!r}"):
             sealed = Path(path).read_bytes()
         if _digest(sealed) != digest:
             raise BudgetError(f"the file of answers {path!r} was changed: it is not used")
         return _sealed(sealed, bytes.fromhex(key)).decode("ascii")
 
-    def _of_label(self, label: str, ending: str) -> str:
-        """A file for a label of this ledger, the same by whatever name the ledger is opened."""
+    def _label_path(self, label: str, ending: str) -> str:
+        """Return the path of a file for a label; it is the same for all names of the ledger."""
         words = f"{Path(self.path).stat().st_ino}\0{label}".encode()
         name = hashlib.blake2b(words, digest_size=16, person=LABEL).hexdigest()
         return self._beside(f".budget-{name}.{ending}")
@@ -332,7 +335,7 @@ class File(Ledger):
         return str(Path(os.path.realpath(self.path)).parent / name)
 
     def _lines(self) -> Lines:
-        with _usable(self.name), atomic_files.locked(self.path, write=False) as handle:
+        with _budget_errors(self.name), atomic_files.locked(self.path, write=False) as handle:
             return self._read(atomic_files.contents(handle))
 
     def _append(self, handle: int, lines: Lines, step: Entry | Outcome) -> Charge:
@@ -350,11 +353,11 @@ class File(Ledger):
         return longer.history.of(step.label) or longer.history.charges[-1]
 
     def _read(self, raw: bytes) -> Lines:
-        """Return the complete lines; those that this object has read before must be among them."""
+        """Return the complete lines; they must begin with those that this object read before."""
         end, known = raw.rfind(b"\n") + 1, self._known
         try:
             if known is None:
-                known = ledger_lines.begun(raw[: raw.find(b"\n") + 1])
+                known = ledger_lines.from_header(raw[: raw.find(b"\n") + 1])
             if not raw.startswith(known.raw):
                 raise ValueError("lines that were there are gone or changed")
             known = known.then(raw[len(known.raw) : end])
@@ -383,20 +386,20 @@ def checked_path(value: object) -> str:
 
 def exists(path: str) -> bool:
     """Return whether anything exists at a path."""
-    with _usable(_name(path)):
+    with _budget_errors(_name(path)):
         try:
-            os.stat(path)  # noqa: PTH116  # Path.exists may hide what it was refused
+            os.stat(path)  # noqa: PTH116  # Path.exists may hide a refused access
         except FileNotFoundError:
             return False
     return True
 
 
 def create(path: str, terms: Terms) -> None:
-    """Create a budget file, for its user alone, unless one exists by now.
+    """Create a budget file that only its user can read, unless one exists by now.
 
     It appears with a complete header or not at all.
     """
-    with _usable(_name(path)), suppress(FileExistsError):
+    with _budget_errors(_name(path)), suppress(FileExistsError):
         atomic_files.create(path, ledger_lines.header(terms))
 
 
@@ -434,7 +437,7 @@ def _clear_frames(error: BaseException, before: BaseException | None) -> None:
 
 
 def _digest(sealed: bytes) -> str:
-    """What a file of answers is called by, and known by."""
+    """Return the digest that names and identifies a file of answers."""
     return hashlib.blake2b(sealed, digest_size=32).hexdigest()
 
 
@@ -445,7 +448,7 @@ def _sealed(data: bytes, key: bytes) -> bytes:
 
 
 @contextmanager
-def _usable(name: str, more: str = "") -> Iterator[None]:
+def _budget_errors(name: str, detail: str = "") -> Iterator[None]:
     """Raise a BudgetError for an error of the operating system: nothing is released."""
     try:
         yield
@@ -453,7 +456,7 @@ def _usable(name: str, more: str = "") -> Iterator[None]:
         raise BudgetError(f"{name} is not a regular file") from None
     except OSError as error:
         reason = error.strerror or "system error"
-        raise BudgetError(f"{name} cannot be used: {reason}{more}") from None
+        raise BudgetError(f"{name} cannot be used: {reason}{detail}") from None
 
 
 def _name(path: str) -> str:

@@ -58,7 +58,7 @@ class Lines:
         return Lines(self.raw + raw, check, self.terms, history)
 
     def check_rest(self, rest: bytes) -> None:
-        """Raise ValueError if the rest is a complete line without its end: it was not cut off."""
+        """Raise ValueError if the rest is a line of which only the last byte was changed."""
         if rest[-1:] != b"\0":  # zeros: the disk has not written these bytes yet
             try:
                 _unsealed(rest[:-1], self.check)
@@ -71,7 +71,7 @@ class OtherVersion(Exception):
     """A header of another version of the format."""
 
 
-def begun(header: bytes) -> Lines:
+def from_header(header: bytes) -> Lines:
     """Read the first line; ValueError if it is not a header."""
     try:
         line = header.removesuffix(b"\n")

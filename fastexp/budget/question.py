@@ -15,7 +15,7 @@ from ..privacy import Guarantee, sequential, total
 from . import answer_text
 from .terms import Cost, Terms
 
-FORMAT = 1  # of the digest; must change whenever equal questions could get other digests
+FORMAT = 1  # the digest's version; must change if equal questions could get other digests
 DOMAIN = b"fastexp.asked"
 MOST_ABOUT = 1000  # the most characters of a description
 Call: TypeAlias = tuple[int, bool, bool, Membership, int, int]  # as for `privacy.total`
@@ -33,10 +33,10 @@ class Question(NamedTuple):
     max_rows: int = 1
     # All else that answers depend on, except the records: text, numbers and tuples of them.
     form: tuple[Any, ...] = ()  # needed if there is a label
-    widest: int = answer_text.NUMBER  # characters of an answer that is no number or candidate
-    column: str = ""  # of the records; "" if it has no name
+    widest: int = answer_text.NUMBER_WIDTH  # most characters of an answer that is not a candidate
+    column: str = ""  # the column of the records; "" if it has no name
     grouping: str = ""  # the groups that are answered, in words
-    person: str | None = None  # whom the limits bound, in words; None: limits are a claim
+    person: str | None = None  # the persons that the limits bound, in words; None: only claimed
     stated: Neighbors | None = None  # the relation of the sensitivity, if the mechanism has none
 
     @property
@@ -84,7 +84,7 @@ class Question(NamedTuple):
 
 
 PLAIN_TYPES = frozenset((float, str, type(None)))
-PLAIN = Question(None)  # its first fields determine the promise, those before the last the words
+PLAIN = Question(None)  # fields 1 to 6 determine the promise, and with 9 to 11 the words
 
 
 class Questions(NamedTuple):
@@ -102,8 +102,8 @@ class Questions(NamedTuple):
     def about(self) -> str:
         """Return the questions in words, for the log: a line such as "Median of rent; by city"."""
         first = self.each[0]
-        named = ((question.name, question.column) for question in self.each)
-        subjects = [f"{name} of {column}" if column else name for name, column in named]
+        pairs = ((question.name, question.column) for question in self.each)
+        subjects = [f"{name} of {column}" if column else name for name, column in pairs]
         rows = "" if first.rows == 1 else f"{first.rows} data sets"
         where = (first.grouping or rows) + ", disjoint" * first.disjoint
         parts = ", ".join(subjects), where, _persons(first)
@@ -112,7 +112,7 @@ class Questions(NamedTuple):
         return line if len(line) <= MOST_ABOUT else f"{line[: MOST_ABOUT - 3]}..."
 
     def promise(self, neighbors: Neighbors | None = None) -> Guarantee:
-        """Return the promise of all; one for both relations is taken for that of the others."""
+        """Return the promise of all; a promise for both relations is taken for the others'."""
         stated: set[Any] = {question.guarantee.neighbors for question in self.each} - {"both"}
         if neighbors is None and len(self.each) > 1 and len(stated) == 1:
             (neighbors,) = stated
@@ -170,7 +170,7 @@ def groups_in_words(count: int) -> str:
 
 
 def _persons(question: Question) -> str:
-    """Return in words whose contribution is limited: by the call, or as its caller claims."""
+    """Return the limits of a person's records in words, and whether they are only claimed."""
     limits = [
         f"{name} {most}"
         for name in ("max_groups", "max_rows")

@@ -156,7 +156,7 @@ class History:
     """All charges. A step takes effect by one assignment, so that no interrupt splits it."""
 
     charges: list[Charge] = field(default_factory=list)
-    labels: dict[str | None, int] = field(default_factory=dict)  # places in `charges`, or beyond
+    labels: dict[str | None, int] = field(default_factory=dict)  # index in `charges`, or beyond it
 
     @property
     def spent(self) -> Spent:
@@ -172,7 +172,7 @@ class History:
         return charge if charge.entry.label == label else None
 
     def add(self, step: Entry | Outcome, time: str) -> Charge:
-        """Return the charge of a new entry, or the one with this outcome; ValueError if neither."""
+        """Add a step, and return its charge; ValueError if its label does not allow it."""
         if isinstance(step, Outcome):
             known = self.of(step.label)
             if known is None or known.state != OPEN:

@@ -55,8 +55,8 @@ def release_groups(mechanism: GroupedMechanism, records: Records, options: CallO
         warn(TELLS, PrivacyWarning)
     question.promise()  # refuses limits that mean nothing here
     draw = partial(drawn, mechanism, data, options, private)
-    budget, label, once = options.budget, options.label, private is not None
-    answers = charge_and_draw(budget, label, question, draw, check, once=once)
+    budget, label, no_retry = options.budget, options.label, private is not None
+    answers = charge_and_draw(budget, label, question, draw, check, no_retry=no_retry)
     return tuple(answers) if is_from_data(options.groups) else answers
 
 

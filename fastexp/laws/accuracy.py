@@ -1,4 +1,4 @@
-"""How accurate a draw is, by its exact law: one object with plain figures of private data."""
+"""The accuracy of a draw by its exact law: plain figures, computed from private data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .top_k import TopKLaw
 
 Measure: TypeAlias = Literal["error", "loss"]
 MEANINGS = {"error": "abs(output - truth)", "loss": "best minus obtained utility"}
-CURVE = np.linspace(0.0, 1.0, 101)  # of the picture: probabilities
+CURVE = np.linspace(0.0, 1.0, 101)  # probabilities of the quantiles in the picture
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,11 +42,11 @@ class Accuracy(TextRepr):
     expected : float
         The expected error or loss; NaN without records.
     quantiles : dict of float to float
-        By probability: what the error or loss is at most with it.
+        By probability, the smallest bound that the error or loss keeps with it.
     bias : float or None
         The expected output minus `truth`.
     best : float or None
-        Of losses the probability that the loss is 0.
+        For losses, the probability that the loss is 0.
     epsilon : float or None
         The mechanism's.
     promise : Guarantee
@@ -93,7 +93,7 @@ class Accuracy(TextRepr):
         return {**{name: getattr(self, name) for name in names}, "promise": promise}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw with which probability the error or loss is at most how large.
+        """Draw the distribution of the error or loss: the probability of each bound on it.
 
         Parameters
         ----------
@@ -141,21 +141,21 @@ class Accuracy(TextRepr):
 
 def accuracy_of(
     law: Law[Any, Any],
-    mechanism: Any,  # of fastexp: they lie above laws
+    mechanism: Any,  # a mechanism: laws do not import their modules
     probability: float | Sequence[float],
     truth: float | None = None,
     *,
     measure: Measure | None = None,
     curve: bool = False,
 ) -> Accuracy:
-    """Not private: the accuracy of a mechanism by its law; of top-k that of the first place.
+    """Not private: return the accuracy of a mechanism by its law; for top-k, of its first place.
 
-    `truth`: of errors; None: the data's own. `measure`: None: the mechanism's. `curve`: whether
-    there is to be what `Accuracy.plot` needs.
+    `truth`: the value that errors are from; None: the data's own. `measure`: None: the
+    mechanism's. `curve`: whether to compute the quantiles that `Accuracy.plot` needs.
     """
     exact: Any = law.first_place if isinstance(law, TopKLaw) else law
     several = np.atleast_1d(validate.reals("probability", probability)).tolist()
-    levels = [validate.fraction("probability", p) for p in several]  # a row is no number
+    levels = [validate.fraction("probability", p) for p in several]  # refuses a row
     points = [*levels, *(CURVE if curve else ())]
     kind: Measure = measure or mechanism._measure
     best = bias = None

@@ -1,7 +1,8 @@
-"""Bounds of errors and losses that are theorems, not laws.
+"""Bounds on errors and losses that are theorems, not exact laws.
 
-Theorem 1 of the Duff paper, of the private median by its smooth sensitivity; and of a selection,
-without data, Corollary 7 of the lecture notes, and the epsilon that meets it.
+Theorem 1 of the Duff paper bounds the error of the private median by its smooth sensitivity.
+Corollary 7 of the lecture notes bounds the loss of a selection without data, and gives the epsilon
+that is enough for a loss.
 """
 
 from __future__ import annotations
@@ -126,11 +127,11 @@ def length(values: FloatArray, low: float, high: float, t: float) -> float:
 
 
 def _least(values: FloatArray, low: float, high: float, epsilon: float, failure: float) -> float:
-    """The least W for which some C holds: W rises as C falls.
+    """Return the least W for which some C holds; W rises as C falls.
 
-    C * t = 2 * (high - low) / failure * exp(-W) at t = 2 * W / epsilon, so W must reach
-    `needed` of the distance floor(t). As that falls with the distance, bisection finds the least
-    distance at which W does not go on to the next one.
+    At t = 2 * W / epsilon, C * t = 2 * (high - low) / failure * exp(-W), so W must be at least
+    `needed(floor(t))`. This falls as the distance grows, and bisection finds the least distance d
+    with needed(d) < (d + 1) * epsilon / 2.
     """
     certain, half = math.log(2.0) - math.log(failure), epsilon / 2.0
     longest = certain + math.log(high - low)
@@ -145,11 +146,11 @@ def _least(values: FloatArray, low: float, high: float, epsilon: float, failure:
 
 
 def lambert_w(z: float) -> float:
-    """W(z) for z >= 0, to about an ulp, by Newton's steps for w + ln w = ln z."""
+    """Return W(z) for z >= 0, to about an ulp, by Newton's method for w + ln w = ln z."""
     if z == 0.0 or z == math.inf:
         return z
-    w = math.log1p(z)  # above W by a factor that grows like ln ln z
-    for _ in range(8):  # each squares the error
+    w = math.log1p(z)  # exceeds W by about ln ln z for large z
+    for _ in range(8):  # each step squares the error
         w += w * (math.log(z / w) - w) / (1.0 + w)
     return w
 
@@ -217,7 +218,7 @@ def epsilon_without_data(
     failure: float | None,
     monotonic: bool,
 ) -> float:
-    """What `fastexp.epsilon_for` gives without data."""
+    """Return the result of `fastexp.epsilon_for` without data."""
     if (expected_loss is None) == (loss is None) or (loss is None) != (failure is None):
         raise ParameterError("epsilon_for takes either expected_loss or both loss and failure")
     rate = selection_rate(1.0, 1.0, validate.flag("monotonic", monotonic))

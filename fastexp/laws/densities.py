@@ -14,7 +14,7 @@ from .._randomness.streams import row_stream
 from .._typing import AnyArray, ArrayLike, FloatArray, Scalar, Values
 from ..kernels.bits.words import substream_words
 from .elementary import Tails, elementwise, exp, expm1, log, log1p, quiet
-from .pieces import STRETCH, TINY, Distances, PiecePosition, Pieces, times
+from .pieces import INTERVAL, TINY, Distances, PiecePosition, Pieces, times
 from .piecewise import PiecewiseLaw
 
 
@@ -98,7 +98,7 @@ class ContinuousLaw(PiecewiseLaw):
         width = self._right - self._left
         slope = None if slope is None else slope[wide]
         least = loss[wide].astype(np.float64)
-        pieces = Pieces(STRETCH, width, width, least, slope, self._left, best)
+        pieces = Pieces(INTERVAL, width, width, least, slope, self._left, best)
         super().__init__(pieces, unit, rate, epsilon)
 
     def _identity(self) -> tuple[object, ...]:
@@ -129,7 +129,7 @@ class ContinuousLaw(PiecewiseLaw):
     @quiet
     def _density(self, x: FloatArray, piece: AnyArray) -> FloatArray:
         k = np.maximum(piece, 0)
-        p = self._pieces.some(k)
+        p = self._pieces.take(k)
         log_density = -float(self._rate) * p.loss - self._weights.log_total
         if self._weights.fall is not None:
             fall = self._weights.fall[k]
@@ -200,12 +200,12 @@ class ContinuousLaw(PiecewiseLaw):
 
 @quiet
 def _reach(fall: FloatArray, share: FloatArray, rest: FloatArray, width: FloatArray) -> FloatArray:
-    """The distance from the best end within which `share` of the mass lies; rest = 1 - share."""
+    """Return the distance from the best end that holds `share` of the mass; rest = 1 - share."""
     whole = fall * width
-    lost = expm1(-whole)  # minus the share of a half-line's mass that the piece has
-    close = -log1p(share * lost) / fall
-    far = -log(exp(-whole) - rest * lost) / fall  # the same, where little is left
-    steep = np.where(share * lost > -0.5, close, far)
+    minus_mass = expm1(-whole)  # minus the share of a half-line's mass that the piece has
+    close = -log1p(share * minus_mass) / fall
+    far = -log(exp(-whole) - rest * minus_mass) / fall  # the same, accurate if `rest` is small
+    steep = np.where(share * minus_mass > -0.5, close, far)
     return np.where(whole > TINY, steep, share * width)
 
 
@@ -215,8 +215,8 @@ def median_density(
     """The density of a statistic whose utility is constant between records.
 
     `knots` (n + 2,) are the lower bound, the sorted records (clamped to the bounds) and the upper
-    bound; `distances` (n + 1,) those of the gaps: minus their utilities, in units of `unit`. Gaps
-    of no width, and the records themselves, have no mass and do not count as best.
+    bound; `distances` (n + 1,) are minus the utilities of the gaps between them, in units of
+    `unit`. Gaps of zero width and the records themselves have no mass and do not count as best.
 
     Examples
     --------
@@ -240,14 +240,14 @@ def price_density(
 ) -> ContinuousLaw:
     """The density of a price r, proportional to exp(rate * r * #{bids >= r}).
 
-    Bids come in any order; those outside of the bounds (lowest price >= 0) count as the nearest
-    one. The knots of the law are the distinct bids.
+    Bids come in any order; those outside the bounds (lowest price >= 0) count as the nearest
+    bound. The knots of the law are the distinct bids.
     """
     low, high = float(bounds[0]), float(bounds[1])
     clamped = np.clip(np.asarray(bids, np.float64).reshape(-1), low, high)
     distinct = np.unique(np.append(clamped, [low, high]))
     willing = clamped.size - np.sort(clamped).searchsorted(distinct[1:])  # bids above each piece
-    revenue = willing * distinct[1:]  # falls only at bids: the best of a piece is at its right
+    revenue = willing * distinct[1:]  # falls only at bids: a piece is best at its right end
     best = float(revenue.max())
     loss, slope = np.asarray(best - revenue, np.float64), -willing.astype(np.float64)
     return ContinuousLaw(distinct, loss, slope, best, Fraction(1), rate, epsilon)
@@ -262,7 +262,8 @@ def laplace_density(
 ) -> ContinuousLaw:
     """The density of Laplace noise around f, proportional to exp(-rate * |f - r|).
 
-    On the whole line, or within bounds, to which f is clamped. `solve`: the rate at an epsilon.
+    It covers the whole line, or the bounds, to which f is clamped. `solve` gives the rate at an
+    epsilon.
     """
     low, high = (-np.inf, np.inf) if bounds is None else (float(bounds[0]), float(bounds[1]))
     centre = min(max(float(f), low), high)

@@ -1,7 +1,7 @@
-"""Arithmetic of arrays: exponentials, sums and searches with the kernels' bits, exact differences.
+"""Arithmetic of arrays: the kernels' exponentials and sums, searches, exact differences.
 
-A double cannot tell integers beyond 2**53 apart, and a law on them has to: differences and sums of
-64-bit numbers (int64, uint64 and float64) are as if without rounding.
+Laws must tell integers above 2**53 apart, which doubles cannot: differences and sums of 64-bit
+numbers (int64, uint64 and float64) are exact before they are rounded once.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..kernels.bits.logexp import exp_fill, log_fill
 from ..kernels.numbers.density import expm1_fill, log1p_fill, running_sums
 
-CANDIDATES = 1 << 12  # of searches, at a time
-TOP = 2.0**63  # int64 ends here
+CANDIDATES = 1 << 12  # candidates that all searches together test at a time
+TOP = 2.0**63  # 1 more than the greatest int64
 LARGEST = float(np.finfo(np.float64).max)
 quiet = np.errstate(all="ignore")  # a warning would depend on the data
 
 
 Elementwise: TypeAlias = Callable[[Any], FloatArray]
-Tails: TypeAlias = tuple[FloatArray, FloatArray]  # P of up to a number, and of beyond it
+Tails: TypeAlias = tuple[FloatArray, FloatArray]  # the probabilities below and above a number
 
 
 def _filled(kernel: Any, x: Any) -> FloatArray:
@@ -39,26 +39,26 @@ def _filled(kernel: Any, x: Any) -> FloatArray:
 
 
 exp: Elementwise = partial(_filled, exp_fill)  # 0 below -708
-log: Elementwise = partial(_filled, log_fill)  # of numbers >= 0
+log: Elementwise = partial(_filled, log_fill)  # for numbers >= 0
 expm1: Elementwise = partial(_filled, expm1_fill)
 log1p: Elementwise = partial(_filled, log1p_fill)
 
 
 def sums(x: AnyArray, *, back: bool = False) -> FloatArray:
-    """Sums of x[:i], i = 0, ..., or with `back` of x[i:]; of numbers >= 0, each to about an ulp."""
+    """Return the sums of x[:i], i = 0, ..., or with `back` of x[i:], to about an ulp; x >= 0."""
     out = np.empty(x.size + 1)
     running_sums(np.ascontiguousarray(x), int(back), out)
     return out
 
 
 def log_sum_exp(x: FloatArray) -> float:
-    """ln of the sum of exp(x), of numbers below infinity."""
+    """Return ln of the sum of exp(x); all x are below infinity."""
     top = float(x.max())
     return top + float(log(exp(x - top).sum()))
 
 
 def frozen(values: FloatArray) -> FloatArray:
-    """The same array, read-only."""
+    """Make an array read-only, and return it."""
     values.flags.writeable = False
     return values
 
@@ -66,21 +66,22 @@ def frozen(values: FloatArray) -> FloatArray:
 def least(
     low: IntArray,
     high: IntArray,
-    reached: Callable[[IntArray, IntArray], AnyArray],
+    passes: Callable[[IntArray, IntArray], AnyArray],
     ways: int = 256,
 ) -> IntArray:
-    """The least integers in [low, high] with `reached`, a monotone test that `high` passes.
+    """Return the least integer of each [low, high] that passes a test.
 
-    `reached` takes candidates and which of the searches they belong to. Few searches are cut
-    into up to `ways` parts at a time: a call costs more than its candidates.
+    `passes` is a monotone test that `high` passes. It takes candidates and the indices of their
+    searches. If there are few searches, each interval is cut into up to `ways` parts at a time, as
+    a call costs more than its candidates.
     """
     ways = max(2, min(ways, CANDIDATES // max(low.size, 1)))
     low, high, cuts = low.copy(), high.copy(), np.arange(1, ways)
     while (rows := np.flatnonzero(low < high)).size:
         gap = (high - low)[rows, None]
         middle: IntArray = low[rows, None] + gap // ways * cuts + gap % ways * cuts // ways
-        yes = np.asarray(reached(middle.reshape(-1), np.repeat(rows, ways - 1)))
-        no = (~yes.reshape(middle.shape)).sum(axis=1)  # the first ones
+        yes = np.asarray(passes(middle.reshape(-1), np.repeat(rows, ways - 1)))
+        no = (~yes.reshape(middle.shape)).sum(axis=1)  # the first candidates fail
         lows = np.column_stack([low[rows], middle + 1])
         highs = np.column_stack([middle, high[rows]])
         every = np.arange(rows.size)
@@ -89,16 +90,16 @@ def least(
 
 
 def least_number(
-    high: FloatArray, reached: Callable[[FloatArray, IntArray], AnyArray], ways: int = 256
+    high: FloatArray, passes: Callable[[FloatArray, IntArray], AnyArray], ways: int = 256
 ) -> FloatArray:
-    """The least doubles in [0, high] with `reached`: their bits sort as they do."""
+    """Return the least double of each [0, high] that passes a test: bits sort as doubles do."""
     top = np.ascontiguousarray(high + 0.0).view(np.int64)  # -0 becomes 0
-    bits = least(np.zeros_like(top), top, lambda n, i: reached(n.view(np.float64), i), ways)
+    bits = least(np.zeros_like(top), top, lambda n, i: passes(n.view(np.float64), i), ways)
     return bits.view(np.float64)
 
 
 def elementwise(rule: Callable[[Any], AnyArray], argument: AnyArray) -> float | AnyArray:
-    """What a rule of rows gives, in the shape of an argument: a Python number for a number."""
+    """Apply a rule for 1-D arrays to an array of any shape; a number gives a Python number."""
     check_rounding()
     values = rule(argument.reshape(-1))
     if argument.ndim:
@@ -108,9 +109,9 @@ def elementwise(rule: Callable[[Any], AnyArray], argument: AnyArray) -> float | 
 
 
 def cdf_of(below: FloatArray, above: FloatArray) -> FloatArray:
-    """P(X <= x), rounded down, from P(X <= x) and P(X > x), each to its own digits.
+    """Return P(X <= x), rounded down, from P(X <= x) and P(X > x), each to its own digits.
 
-    The greatest double p for which `reached(below, above, p)`.
+    It is the greatest double p for which `reached(below, above, p)` holds.
     """
     up = 1.0 - above
     up = np.where(1.0 - up < above, np.nextafter(up, 0.0), up)
@@ -123,27 +124,27 @@ def reached(below: FloatArray, above: FloatArray, p: FloatArray) -> AnyArray:
 
 
 def first_reaching(below: FloatArray, above: FloatArray, p: FloatArray) -> IntArray:
-    """The first of rising P(X <= x), with the falling P(X > x) beside them, that reach p."""
+    """Return the index of the first P(X <= x) that reaches p; `above` are the P(X > x)."""
     last = below.size - 1
     lower, upper = below.searchsorted(p), (-above).searchsorted(p - 1.0)
     return np.minimum(np.where(p > 0.5, upper, lower), last)
 
 
 class Sum(NamedTuple):
-    """total + part + rest, exactly; |part| <= ulp(total) / 2, and rest only tips it."""
+    """An exact sum, total + part + rest; |part| <= ulp(total) / 2, and rest only breaks ties."""
 
     total: FloatArray
     part: FloatArray
     rest: FloatArray
 
     def double_below(self) -> FloatArray:
-        """The greatest double <= the sum."""
+        """Return the greatest double <= the sum."""
         down = (self.part < 0.0) | ((self.part == 0.0) & (self.rest < 0.0))
         return np.where(down, np.nextafter(self.total, -np.inf), self.total)
 
     @quiet
     def integer_below(self) -> tuple[IntArray, IntArray]:
-        """The greatest integer <= the sum; 1 or -1 where it is above or below int64, else 0."""
+        """Return the greatest integer <= the sum, and 1 if it is above int64, -1 below, else 0."""
         whole, floor = np.floor(self.total), np.floor(self.part)
         under = np.where((self.part == floor) & (self.rest < 0.0), floor - 1.0, floor)
         under = np.where(self.total == whole, under, 0.0)
@@ -155,31 +156,31 @@ class Sum(NamedTuple):
 
 @quiet
 def added(x: AnyArray, r: FloatArray, *, negative: bool = False) -> Sum:
-    """x + r, or with `negative` r - x."""
+    """Return x + r, or with `negative` r - x, exactly."""
     high, low = double_double(x)
     if negative:
         high, low = -high, -low
-    total, lost = _two_sum(high, r)
-    part, rest = _two_sum(lost, low)
+    total, error = _two_sum(high, r)
+    part, rest = _two_sum(error, low)
     total, part = _two_sum(total, part)
     return Sum(total, part, rest)
 
 
 def _two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """a + b as a double, and what is lost, exactly (Knuth); nothing of what is infinite."""
+    """Return a + b as a double and its exact rounding error (Knuth), 0 if the sum is infinite."""
     total = a + b
     part = total - a
-    lost = (a - (total - part)) + (b - part)
-    return total, np.where(np.isfinite(total), lost, 0.0)
+    error = (a - (total - part)) + (b - part)
+    return total, np.where(np.isfinite(total), error, 0.0)
 
 
 def differences(a: AnyArray, b: AnyArray) -> FloatArray:
-    """a - b, elementwise: exact, then rounded once."""
+    """Return a - b, elementwise: exact, then rounded once."""
     a, b = np.broadcast_arrays(_as_doubles(a), _as_doubles(b))
     if a.dtype.kind == b.dtype.kind == "f":
         return np.asarray(a - b)
     if a.dtype.kind == b.dtype.kind == "i":
-        ahead = a.astype(np.uint64) - b.astype(np.uint64)  # modulo 2**64: as a >= b
+        ahead = a.astype(np.uint64) - b.astype(np.uint64)  # modulo 2**64: right if a >= b
         return np.where(a >= b, ahead.astype(np.float64), -(-ahead).astype(np.float64))
     pairs = zip(a.reshape(-1).tolist(), b.reshape(-1).tolist(), strict=True)
     return np.array([_difference(x, y) for x, y in pairs], np.float64).reshape(a.shape)
@@ -191,7 +192,7 @@ def _difference(x: float, y: float) -> float:
 
 
 def _as_doubles(x: AnyArray) -> AnyArray:
-    """The same numbers as float64, if all of them are."""
+    """Convert numbers to float64 if all of them stay exact; otherwise return them as they are."""
     if x.dtype.kind == "f" or not bool(((x >= -MAX_EXACT) & (x <= MAX_EXACT)).all()):
         return x
     return x.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Figures of exact laws: of one, and of many data sets, whatever they are of."""
+"""Expected errors, biases and losses by exact laws, of one data set and of many."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 
 from .._typing import FloatArray
 
-Figures: TypeAlias = dict[str, FloatArray]  # by name, of each data set
+Figures: TypeAlias = dict[str, FloatArray]  # by name, a number for each data set
 SQUARES = {"error": "error_square", "bias": "error_square", "loss": "loss_square"}
 OF_LAWS = (*SQUARES, "error_square")
 
 
 def of_law(law: Any, name: str, truth: float | None = None) -> float:
-    """One of `OF_LAWS`: an expectation, of errors from a truth; None: the law's own.
+    """Return one of `OF_LAWS`, an expectation; errors are from `truth`, or the law's own truth.
 
-    NaN where there is none either, without records; infinite where it is: records may be, outputs
-    are not.
+    NaN if there is no truth, as without records; infinite if the truth is: records may be infinite,
+    outputs are not.
     """
     if name == "loss":
         return float(law.expected_loss())
@@ -34,7 +34,7 @@ def of_law(law: Any, name: str, truth: float | None = None) -> float:
 
 
 def of_laws(laws: Iterable[Any], truths: Iterable[float] | None, names: Iterable[str]) -> Figures:
-    """Those of some figures that laws have, of each of them, as of `of_law`."""
+    """Return those of the named figures that are in `OF_LAWS`, of each law, by `of_law`."""
     known = [name for name in names if name in OF_LAWS]
     pairs = zip(laws, repeat(None) if truths is None else truths, strict=False)
     rows = [[of_law(law, name, truth) for name in known] for law, truth in pairs]

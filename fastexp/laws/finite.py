@@ -1,4 +1,4 @@
-"""The exact laws of one candidate: by weights, and of permute-and-flip; what such laws share."""
+"""Exact laws of one chosen candidate, by weights or permute-and-flip; bases of such laws."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from .privacy_loss import LossPieces
 
 SIGN = np.uint64(1 << 63)
 NODES = 20
-RHO = 4.0  # of the Bernstein ellipse: semi-axes (RHO +- 1/RHO) / 2 of a panel's half-length
-DECADES = 12.0  # a panel is so long that the product falls by about exp(-12)
+RHO = 4.0  # Bernstein ellipse: its semi-axes are (RHO +- 1/RHO) / 2 half-lengths of a panel
+PANEL_NATS = 12.0  # the product falls by about this many nats on a panel
 NEGLIGIBLE = 1e-17
-PROMISED = 1e-12
-ROUNDING = 2.0**-49  # of a logarithm of magnitude 1, its sum and its exponential
+MAX_ERROR = 1e-12
+ROUNDING = 2.0**-49  # rounding error of a logarithm of magnitude 1, its sum and its exponential
 rule = cache(np.polynomial.legendre.leggauss)  # nodes and weights
 # Trefethen (2013), Theorem 19.3: |error| <= 64/15 * M * RHO**(2 - 2n) / (RHO**2 - 1).
 FACTOR = 64 / 15 * RHO ** (2 - 2 * NODES) / (RHO**2 - 1)
@@ -52,7 +52,7 @@ class LossGroups:
         if base is not None:
             bits, base = bits[base > 0], base[base > 0]
         distinct, group = np.unique(exact_values(bits, kind), return_inverse=True)
-        self.members: IntArray = distinct.size - 1 - group  # of each candidate, its loss
+        self.members: IntArray = distinct.size - 1 - group  # the index of each candidate's loss
         with np.errstate(over="ignore"):
             gaps = differences(distinct[-1:], distinct[::-1])
         self.losses = np.minimum(gaps, LARGEST)
@@ -60,9 +60,9 @@ class LossGroups:
 
 
 def exact_values(bits: WordArray, kind: int) -> AnyArray:
-    """Utilities in the first of int64, uint64 and float64 that holds them all exactly.
+    """Return utilities in the first of int64, uint64 and float64 that holds them all exactly.
 
-    Vectors of equal numbers so are equal arrays.
+    So equal numbers of different types become equal arrays.
     """
     if kind == SIGNED:
         return bits.view(np.int64)
@@ -95,7 +95,7 @@ class GroupedLosses(LossLaw[One_co, Many_co]):
         raise NotImplementedError
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
-        self._groups  # noqa: B018  # made once, for all epsilon
+        self._groups  # noqa: B018  # computed before the copy, which shares it
         return super()._with_rate(rate, epsilon)
 
     @cached_property
@@ -113,7 +113,7 @@ class GroupedLosses(LossLaw[One_co, Many_co]):
 
 
 class CandidateLaw(Law[One_co, Many_co]):
-    """A law of candidates by their utilities, as kernels take them."""
+    """A law of candidates, which holds their utilities in the form that kernels take."""
 
     _simulate: ClassVar[Callable[..., Any]]
 
@@ -131,7 +131,7 @@ class CandidateLaw(Law[One_co, Many_co]):
         self._check_utilities()
 
     def _check_utilities(self) -> None:
-        """Refuse what the law is not defined for."""
+        """Refuse utilities for which the law is not defined."""
 
     @property
     def candidates(self) -> tuple[Any, ...] | None:
@@ -142,7 +142,7 @@ class CandidateLaw(Law[One_co, Many_co]):
     def utilities(self) -> AnyArray:
         """The utilities of the candidates, shape (k,), read-only: int64, uint64 or float64.
 
-        As they were given, scored or counted; NaN that was to be read as the lowest is that.
+        As they were given, scored or counted; NaN is replaced if it counts as the lowest number.
         """
         values: AnyArray = self._bits.view((np.float64, np.int64, np.uint64)[self._kind])
         values.flags.writeable = False
@@ -154,7 +154,7 @@ class CandidateLaw(Law[One_co, Many_co]):
 
     @property
     def _utilities(self) -> AnyArray:
-        """The utilities as the numbers that they are."""
+        """The utilities by `exact_values`."""
         return exact_values(self._bits, self._kind)
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
@@ -227,7 +227,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
     _simulate = staticmethod(simulate)
 
     def _check_utilities(self) -> None:
-        self._sum  # noqa: B018  # finds out whether all utilities are finite
+        self._sum  # noqa: B018  # refuses utilities that are not finite
 
     def _sizes(self) -> dict[str, int]:
         return {"k": self._bits.size}
@@ -267,7 +267,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
 
     @property
     def log_normalizer(self) -> float:
-        """ln of the sum of base * exp(c * utility); infinite only where float64 ends."""
+        """ln of the sum of base * exp(c * utility); infinite only if float64 overflows."""
         check_rounding()
         return self._weighting.rate_nats * float(self._best) - self._lift + self._log_total
 
@@ -306,7 +306,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
 
     @quiet
     def _far_heights(self, far: AnyArray) -> FloatArray:
-        """Gaps beyond float64 are halved, so that times a small rate they are right too."""
+        """Return the rate times the gaps to the best; halved first, no gap overflows."""
         halves = float(self._best) / 2 - self._bits.view(np.float64)[far] / 2
         return np.asarray(2 * (self._weighting.rate_nats * halves))
 
@@ -317,7 +317,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         return self._filled(logspace.fill_probabilities, self._sum.total)
 
     def as_dict(self) -> dict[Any, float]:
-        """Each candidate, or its index where there are no labels, and its probability."""
+        """Return the probability of each candidate, by label, or by index without labels."""
         return dict(zip(self._names, self.probabilities.tolist(), strict=True))
 
     def _filled(self, kernel: Any, total: float) -> FloatArray:
@@ -357,13 +357,15 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
 
     def _against(self, other: Self) -> LossPieces:
         base = self._weighting.base
-        some: IntArray = np.arange(self.k) if base is None else np.flatnonzero(base)
-        first, second = self.log_probabilities[some], other.log_probabilities[some]
-        return LossPieces(np.ones(some.size), first, second, self._log_ratios(other)[some], some)
+        possible: IntArray = np.arange(self.k) if base is None else np.flatnonzero(base)
+        first, second = self.log_probabilities[possible], other.log_probabilities[possible]
+        return LossPieces(
+            np.ones(possible.size), first, second, self._log_ratios(other)[possible], possible
+        )
 
     @quiet
     def _log_ratios(self, other: Self) -> FloatArray:
-        """ln P/Q of each candidate: c * (u - v) less the logarithms' difference of both sums.
+        """Return ln P/Q of each candidate: c * (u - v) minus the difference of both log-sums.
 
         Utilities are subtracted exactly; a base cancels out.
         """
@@ -439,13 +441,13 @@ class PermuteAndFlipLaw(FiniteLaw):
         check_rounding()
         out = self._spread(self._distinct[1])
         far = self._spread(self._groups.losses) == LARGEST
-        if far.any():  # what the integral adds is less than their digits
+        if far.any():  # the integral's logarithm is below the rounding error of these heights
             out = out.copy()
             out[far] = -self._far_heights(far)
         return frozen(out)
 
     def _log_ratios(self, other: Self) -> FloatArray:
-        """As logarithms differ: to 1e-12, and a few ulp of them."""
+        """Return the differences of the log-probabilities: to 1e-12 plus a few ulp of these."""
         return np.asarray(self.log_probabilities - other.log_probabilities)
 
     def _spread(self, values: FloatArray) -> FloatArray:
@@ -453,13 +455,12 @@ class PermuteAndFlipLaw(FiniteLaw):
 
 
 def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float]:
-    """The integral of F(t) / (1 - t*w) over [0, 1] for each distinct weight, and their error.
+    """Return the integral of F(t) / (1 - t*w) over [0, 1] for each weight, and their error.
 
-    The greatest weight is 1 and comes first. Each integral's relative error is below what is
-    returned, and that below 1e-12, or `PrecisionError` is raised. With G(t) = F(t) / (1 - t),
-    which falls, every integrand lies between F and G; so the integral of F bounds all of them
-    from below. F(t), the product of (1 - t*w)**count, is the probability that nobody succeeds
-    before t.
+    F(t), the product of (1 - t*w)**count, is the probability that nobody succeeds before t. The
+    weights are distinct; the greatest is 1 and comes first. The error is an upper bound of each
+    integral's relative error; `PrecisionError` is raised if it exceeds 1e-12. Every integrand
+    lies between F and G(t) = F(t) / (1 - t), which falls; so the integral of F bounds all of them.
     """
     work = np.empty(2 * BLOCK)
 
@@ -475,15 +476,15 @@ def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float
         if exp(-height) <= NEGLIGIBLE * least:  # G(start) * (1 - start) = F(start)
             error += float(exp(-height))
             break
-        length = min(1.0 - start, DECADES / slope)
+        length = min(1.0 - start, PANEL_NATS / slope)
         half = length / 2
-        # From either end of the panel, so that t and 1 - t both keep their digits.
+        # Each from an end of the panel, so that t and 1 - t both keep their digits.
         times = start + half * (1.0 + nodes)
         rests = (1.0 - start - length) + half * (1.0 - nodes)
         at = zip(times.tolist(), rests.tolist(), strict=True)
         logs = np.array([-minus_log(t, rest)[0] for t, rest in at])
         values = exp(logs) * node_weights * half
-        # Of all points of the ellipse its left end is farthest from each root 1/w >= 1.
+        # The left end of the ellipse is its farthest point from each root 1/w >= 1.
         left = start + half - half * (RHO + 1 / RHO) / 2
         growth = -minus_log(left, 1.0 - left)[0]
         error += FACTOR * half * float(exp(growth)) / min(1.0, 1.0 - left)
@@ -496,13 +497,13 @@ def flip_law(weights: FloatArray, counts: FloatArray) -> tuple[FloatArray, float
     flip_integrals(weights, np.concatenate(all_products), np.concatenate(all_rests), integrals)
     err = error / float(integrals.min())
     total = float((weights * counts * integrals).sum())
-    if not (err <= PROMISED and abs(total - 1.0) <= PROMISED):
+    if not (err <= MAX_ERROR and abs(total - 1.0) <= MAX_ERROR):
         raise PrecisionError("the law of permute-and-flip cannot be computed to 1e-12 here")
     return integrals, err
 
 
 def nats(height: Fraction) -> float:
-    """A height as float64; beyond it infinite, and no error that depends on the data."""
+    """Convert a height to float64. Overflow gives infinity: an error would depend on the data."""
     try:
         return float(height)
     except OverflowError:

@@ -40,10 +40,10 @@ from .piecewise import PiecewiseLaw
 from .privacy_loss import LossPieces, Steps
 from .targets import Target
 
-LISTED = 1 << 24  # points that `probabilities` lists at most
+MAX_LISTED = 1 << 24  # most points that `probabilities` lists
 LARGE = 1 << 62
-FAR = 745.0  # nats: terms that are smaller count for nothing in float64
-WAYS = 128  # into which a search for a point is cut at a time
+FAR = 745.0  # nats below the largest term at which terms are 0 in float64
+WAYS = 128  # parts into which a search for a point cuts its interval at a time
 
 
 def grid_cells(
@@ -54,27 +54,27 @@ def grid_cells(
     best: float,
     slope: FloatArray | None = None,
 ) -> Pieces:
-    """Cells of evenly spaced points, whose losses change by the same step.
+    """Return cells of evenly spaced points whose loss changes by a constant from point to point.
 
-    `start` has the index of each cell's first point, increasing from 0, `count` how many points it
-    has, `loss` the least loss of its points (the least of all is 0), `slope` the change of the loss
-    from one point to the next; None: none. `best` is the best utility.
+    `start` holds the index of each cell's first point, increasing from 0, `count` its number of
+    points, `loss` the least loss of its points (the least of all is 0), and `slope` the change of
+    the loss from one point to the next (None: no change). `best` is the best utility.
     """
     if not grid.even and start.size < grid.size:  # the points of a given grid are not evenly spaced
-        single = np.ones_like(grid.points)  # which too many points refuse
+        single = np.ones_like(grid.points)  # raises if the points are too many
         start, loss, count = np.arange(grid.size), np.repeat(loss, count), single
     if slope is not None and bool((count == 1).all()):
         slope = None
     gap = size = count.astype(np.float64)
-    if not grid.even:  # the last one counts as one
+    if not grid.even:  # the last gap counts as 1
         gap = np.append(differences(grid.points[1:], grid.points[:-1]), 1.0)
     return Pieces(POINTS, size, gap, loss.astype(np.float64), slope, start, best)
 
 
 class DistanceCells:
-    """Cells by distance of records that are held: all of them are seldom needed.
+    """Cells of equal distance from records, computed when they are first needed.
 
-    `unit`: one integer of the distance in units of the utility.
+    `unit`: a distance of 1 in units of the utility.
     """
 
     def __init__(self, statistic: DistanceStatistic, source: RecordSource, unit: Fraction) -> None:
@@ -95,13 +95,13 @@ class DistanceCells:
         return start, distance
 
     def utilities(self, points: IntArray) -> AnyArray:
-        """Minus the distances of points, exactly."""
+        """Return minus the distance of each point, exactly."""
         start, distance = self._distances
         cell = np.searchsorted(start, points, "right") - 1
         return multiples(-distance[cell], self._unit)
 
     def errors(self, rate: Fraction, places: IntArray, shares: FloatArray) -> FloatArray | None:
-        """Of rank statistics by the cells of the ranks that count."""
+        """Return expected errors by the cells of the ranks that matter; None without ranks."""
         statistic = self._statistic
         if not isinstance(statistic, RankStatistic):
             return None
@@ -116,7 +116,7 @@ LawCells: TypeAlias = Pieces | DistanceCells
 
 
 def multiples(numbers: AnyArray, unit: Fraction) -> AnyArray:
-    """Integers times a unit: int64 where all products are integers of 64 bits, else float64."""
+    """Return integers times a unit: int64 if all products are integers of 64 bits, else float64."""
     over, under = unit.numerator, unit.denominator
     most = int(np.abs(numbers).max(initial=0)) * over
     if under == 1 and most < LARGE:
@@ -127,7 +127,7 @@ def multiples(numbers: AnyArray, unit: Fraction) -> AnyArray:
 
 
 def revenues(prices: Prices, runs: Demand, t: IntArray) -> AnyArray:
-    """The revenue of prices t."""
+    """Return the revenue of the prices with grid indices t."""
     bids = runs.bids[np.searchsorted(runs.last, t)]
     if not prices.grid.even and not prices.grid.whole:
         return np.asarray(bids * prices.grid.points[t])
@@ -139,7 +139,10 @@ def revenues(prices: Prices, runs: Demand, t: IntArray) -> AnyArray:
 
 
 def minus_distances(truth: Truth, first: int, t: IntArray) -> AnyArray:
-    """Minus the distance from a statistic; point 0 is `first` steps above the one below it."""
+    """Return minus the distance of points from a statistic.
+
+    Point 0 is `first` steps above the point below the statistic.
+    """
     _, step, under = truth.grid.unit
     steps = t + first
     if (int(np.abs(steps).max(initial=0)) + 1) * truth.under >= LARGE:
@@ -149,14 +152,14 @@ def minus_distances(truth: Truth, first: int, t: IntArray) -> AnyArray:
 
 
 class Sampler(Protocol):
-    """What draws from the law: made by the mechanism, of the same data."""
+    """An object that draws from the law; the mechanism makes it of the same data."""
 
     def sample(self, sampling: Sampling, /) -> Any:
-        """The bytes of ``mechanism.sample``."""
+        """Return the draws of ``mechanism.sample``, byte for byte."""
         ...
 
     def with_rate(self, rate: Fraction) -> Sampler:
-        """The same data at another rate."""
+        """Return a sampler of the same data at another rate."""
         ...
 
 
@@ -230,7 +233,7 @@ class GridLaw(PiecewiseLaw):
         super().__init__(cells, unit, rate, epsilon)
 
     _utility: Callable[[IntArray], AnyArray] | None = None  # of points, by their index
-    _by_distance: bool = False  # from the statistic: then its errors are the losses
+    _by_distance: bool = False  # whether losses are distances from the statistic: errors
 
     def _with_rate(self, rate: Fraction, epsilon: float) -> Self:
         law = super()._with_rate(rate, epsilon)
@@ -271,7 +274,7 @@ class GridLaw(PiecewiseLaw):
         return dict(zip(self.points.tolist(), self.probabilities.tolist(), strict=True))
 
     def _all(self) -> IntArray:
-        if self._grid.size > LISTED:
+        if self._grid.size > MAX_LISTED:
             raise ParameterError(
                 "points and probabilities are listed for grids of at most 2**24 points, got "
                 f"{self._grid.size}; use pmf, cdf and ppf"
@@ -305,7 +308,7 @@ class GridLaw(PiecewiseLaw):
         return np.where(on_grid, exp(self._log_pmf(points)), 0.0)
 
     def _points_at(self, x: AnyArray) -> tuple[IntArray, AnyArray]:
-        """The point at or below each number (the first one at least), and whether it is there."""
+        """Return the index of the point at or below each number (or 0), and whether it is equal."""
         points = np.maximum(self._grid.places(x) - 1, 0)
         return points, differences(x, self._grid.values(points)) == 0.0
 
@@ -363,7 +366,7 @@ class GridLaw(PiecewiseLaw):
         return self._epsilon, self._rate, self._unit, self._grid
 
     def _against(self, other: Self) -> LossPieces:
-        """Runs of points that are in one cell of either law: their losses are linear."""
+        """Return runs of points within one cell of each law, on which both losses are linear."""
         start = np.union1d(self._pieces.start, other._pieces.start)
         size = np.diff(np.append(start, self._grid.size)).astype(np.float64)
         rate, totals = float(self._rate), (self._weights.log_total, other._weights.log_total)
@@ -377,7 +380,7 @@ class GridLaw(PiecewiseLaw):
         return self._grid.value(index)
 
     def _heights(self, points: IntArray) -> tuple[FloatArray, FloatArray]:
-        """The loss of utility at points, and its change from there to the next one."""
+        """Return the loss of each point, and its change to the next point."""
         cell, p = self._cells(points), self._pieces
         if p.slope is None:
             return p.loss[cell], np.zeros(points.size)
@@ -415,7 +418,7 @@ class GridLaw(PiecewiseLaw):
         return self._split_at(self._grid.places(x))
 
     def _split_at(self, places: IntArray) -> Tails:
-        """P(output is one of the first `places` points) and the rest."""
+        """Return P(output is one of the first `places` points) and P(it is another point)."""
         cell = self._cells(np.maximum(places - 1, 0))
         low = (places - self._pieces.start[cell]).astype(np.float64)
         return self._weights.split(PiecePosition(cell, low, self._pieces.size[cell] - low))
@@ -443,32 +446,32 @@ class GridLaw(PiecewiseLaw):
         points = np.maximum(places - 1, 0)
         cell = self._cells(points)
         from_first = (points - self._pieces.start[cell]).astype(np.float64)
-        beyond = differences(x, self._grid.values(points)) / self._scale
-        some = places > 0
-        low = np.where(some, from_first + 1, 0.0)
+        offset = differences(x, self._grid.values(points)) / self._scale
+        has_below = places > 0
+        low = np.where(has_below, from_first + 1, 0.0)
         at = PiecePosition(cell, low, self._pieces.size[cell] - low)
         if self._grid.even:
-            after = (self._pieces.gap[cell] - from_first) - beyond
+            after = (self._pieces.gap[cell] - from_first) - offset
         else:
             following = np.minimum(cell + 1, self._grid.size - 1)
             after = differences(self._grid.values(following), x)
-        over, under = np.where(some, beyond, 0.0), np.where(some, 1.0 - beyond, -beyond)
-        return at, Distances(from_first + beyond, after, over, under)
+        over, under = np.where(has_below, offset, 0.0), np.where(has_below, 1.0 - offset, -offset)
+        return at, Distances(from_first + offset, after, over, under)
 
     def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
-        """The distances of points, of which the nearest that are enough are searched for."""
+        """Return the distance of the nearest point that is far enough, by a search on each side."""
         below, size, m = self._grid.places(truth), self._grid.size, p.size
         end = np.concatenate([below, size - below])  # how many points there are on each side
 
         def distance(n: IntArray, i: IntArray) -> FloatArray:
-            """That of point n, from 0, beside the truth on a side; infinite if there is none."""
-            which, left = i % m, i < m
-            place = np.where(left, below[which] - 1 - n, below[which] + n)
+            """Return the distance of the n-th point, from 0, on a side; inf beyond the last."""
+            row, left = i % m, i < m
+            place = np.where(left, below[row] - 1 - n, below[row] + n)
             points = self._grid.values(np.clip(place, 0, size - 1))
-            return np.where(n < end[i], np.abs(differences(points, truth[which])), np.inf)
+            return np.where(n < end[i], np.abs(differences(points, truth[row])), np.inf)
 
         def near_enough(n: IntArray, i: IntArray) -> AnyArray:
-            r = np.nextafter(distance(n, i), np.inf)  # the difference was rounded
+            r = np.nextafter(distance(n, i), np.inf)  # the distance was rounded
             return np.asarray(self._within(truth[i % m], r, p[i % m]))
 
         number = least(np.zeros(2 * m, np.int64), end, near_enough, WAYS)
@@ -481,14 +484,14 @@ class GridLaw(PiecewiseLaw):
         return self._split_at(before), self._split_at(upto)
 
     def _holds(self, target: Target) -> Callable[[float], bool]:
-        """Of errors, where losses are constant in cells, by one sum for all rates."""
+        """Return the test; for errors, one sum for all rates if losses are constant in cells."""
         p = self._pieces
         if not target.of_errors or p.slope is not None:
             return super()._holds(target)
         target = target.about(lambda: self.truth)
         truth = self._numbers("truth", np.array([target.truth]))
         nearest = self._grid.places(truth)
-        limits = nearest - 1, nearest  # a part of its own: its error may be 0
+        limits = nearest - 1, nearest  # this point is a part of its own: its error may be 0
         if target.probability is not None:
             limits = places_within(self._grid, truth, np.array([target.limit]))
         low, high = limits
@@ -504,14 +507,14 @@ class GridLaw(PiecewiseLaw):
         return lambda epsilon: meets(unit * epsilon)
 
     def _rises(self, target: Target) -> bool:
-        """Losses fall in distribution."""
+        """Losses fall in distribution as epsilon grows, and so do errors that are losses."""
         of_losses = self._by_distance and target.truth in (None, self.truth)
         return of_losses or super()._rises(target)
 
 
 @quiet
 def places_within(grid: Grid, x: AnyArray, r: FloatArray) -> tuple[IntArray, IntArray]:
-    """How many points are < x - r and <= x + r: exact differences, not rounded ones."""
+    """Return how many points are < x - r and how many are <= x + r, by exact differences."""
     below, above = added(x, r, negative=True), added(x, r)
     if not grid.whole:
         before = np.nextafter(-below.double_below(), -np.inf)
@@ -522,12 +525,12 @@ def places_within(grid: Grid, x: AnyArray, r: FloatArray) -> tuple[IntArray, Int
 
 
 def _places_of(grid: Grid, numbers: IntArray, outside: IntArray) -> IntArray:
-    """How many points are <= each number; `outside`: 1 above all of int64, -1 below."""
+    """Return how many points are <= each number; `outside` is 1 above int64, -1 below it."""
     return np.where(outside > 0, grid.size, np.where(outside < 0, 0, grid.places(numbers)))
 
 
 def steps_from(grid: Grid, truth: AnyArray, at: IntArray) -> FloatArray:
-    """From a number to points, in steps; where points are listed, in numbers."""
+    """Return points minus a number, in steps; in units of the data if the grid lists its points."""
     if not grid.even:
         return differences(grid.points[at], truth)
     point = np.maximum(grid.places(truth) - 1, 0)
@@ -535,14 +538,14 @@ def steps_from(grid: Grid, truth: AnyArray, at: IntArray) -> FloatArray:
 
 
 def step_size(grid: Grid) -> Fraction:
-    """What a step is; 1 where points are listed."""
+    """Return the size of a step; 1 if the grid lists its points."""
     return Fraction(*grid.unit[1:]) if grid.even else Fraction(1)
 
 
 def gains_at(losses: FloatArray, gains: FloatArray) -> Callable[[float], bool]:
-    """Whether the sum of gains * exp(-rate * losses) is at least 0, of a rate.
+    """Return a test of a rate: whether the sum of gains * exp(-rate * losses) is at least 0.
 
-    Equal losses become one term, so that what is in gains and costs cancels.
+    Equal losses become one term, so that their gains of opposite sign cancel.
     """
     distinct, place = np.unique(losses, return_inverse=True)
     net, ahead = np.bincount(place, gains), distinct - distinct[0]
@@ -563,10 +566,10 @@ def distance_law(
     epsilon: float,
     truth: Callable[[RecordSource], Any],
 ) -> GridLaw:
-    """The law of a statistic by distance, which holds the records.
+    """Return the law of a statistic by distance; it holds the records.
 
-    `unit`: one integer of the distance in units of the utility. `truth`: what the statistic of
-    records is; of those that are held, unless only their grid points are.
+    `unit`: a distance of 1 in units of the utility. `truth` computes the statistic: later, from
+    the held records, or now, from `source`, if only grid points are held.
     """
     records, exact = source.held(grid), Fraction(unit)
     cells, rate = DistanceCells(statistic, records, exact), statistic.weighting.rate

@@ -22,14 +22,14 @@ UNSEEN = 750  # nats: exp(-750) is 0 in float64
 
 
 def _cells(truth: Truth, left: int, right: int) -> Pieces:
-    """The cells of a grid of `left` points up to the statistic and `right` beyond."""
+    """Return the cells of a grid with `left` points up to the statistic and `right` above it."""
     phase = truth.phase
-    least = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
+    least = min(phase, 1 - phase)  # if no point is above, the phase is 0
     loss = np.array([float(phase - least), float(1 - phase - least)])
-    some = slice(None) if right else slice(1)
-    size, slope, start = np.array([[left, right], [-1.0, 1.0], [0, left]])[:, some]
+    sides = slice(None) if right else slice(1)
+    size, slope, start = np.array([[left, right], [-1.0, 1.0], [0, left]])[:, sides]
     best = -float(least * _step(truth))
-    return Pieces(POINTS, size, size, loss[some], slope, start.astype(np.int64), best)
+    return Pieces(POINTS, size, size, loss[sides], slope, start.astype(np.int64), best)
 
 
 def _step(truth: Truth) -> Fraction:
@@ -39,7 +39,7 @@ def _step(truth: Truth) -> Fraction:
 def bounded_law(
     sampler: LaplaceSampler, epsilon: float, solve: Callable[[float], Fraction]
 ) -> GridLaw:
-    """The law of `Laplace` within bounds, whose rate is solved for each epsilon."""
+    """Return the law of `Laplace` within bounds; its rate is solved for at each epsilon."""
     truth = sampler.truth
     cells = _cells(truth, truth.below + 1, truth.grid.size - truth.below - 1)
     law = GridLaw(truth.grid, cells, _step(truth), sampler.weighting.rate, epsilon, sampler)
@@ -113,16 +113,16 @@ class LaplaceLaw(GridLaw):
         return self._epsilon, self._rate, self._unit, (s, d)
 
     def _against(self, other: Self) -> LossPieces:
-        """Over the points that either law sees."""
+        """Return the loss on the points that lie in the window of either law."""
         truths = [law._sampler.truth for law in (self, other)]
         seen = self._grid.size // 2
         low, high = (end(truth.below for truth in truths) for end in (min, max))
-        one, two = (self._wide(t, t.below - low + seen, high - t.below + seen) for t in truths)
-        pieces = one._against(two)
+        first, second = (self._wide(t, t.below - low + seen, high - t.below + seen) for t in truths)
+        pieces = first._against(second)
         return pieces._replace(start=pieces.start + (low - truths[0].below))
 
     def _wide(self, truth: Truth, left: int, right: int) -> GridLaw:
-        """The law on so many points up to a statistic, and beyond it."""
+        """Return the law on `left` points up to a statistic and `right` points above it."""
         grid, cells = truth.window(1 - left, right), _cells(truth, left, right)
         return GridLaw(grid, cells, self._unit, self._rate, self._epsilon, self._sampler)
 

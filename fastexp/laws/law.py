@@ -1,4 +1,4 @@
-"""The face of all exact laws: equality, draws, losses, and of numbers what is where and errors."""
+"""Base classes of all exact laws: equality, draws, losses; for numbers also cdf and errors."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from .targets import (
     target_of,
 )
 
-One_co = TypeVar("One_co", covariant=True)  # what one draw is
-Many_co = TypeVar("Many_co", covariant=True)  # what many are
-SHARED = "truth", "_groups"  # what does not depend on epsilon
+One_co = TypeVar("One_co", covariant=True)  # the type of one draw
+Many_co = TypeVar("Many_co", covariant=True)  # the type of several draws
+SHARED = "truth", "_groups"  # cached attributes that do not depend on epsilon
 HIDDEN = "A law holds private data, of which nothing is shown here."
 FLOOR = ", which is at least the distance of the truth from the nearest possible output"
 
@@ -54,9 +54,9 @@ class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
     """
 
     _epsilon: float
-    _rate: Fraction  # what a weight's logarithm changes by for a unit of loss as it is stored
-    _solve: Callable[[float], Fraction] | None = None  # the rate at an epsilon; None: in proportion
-    _maker: Any = None  # a mechanism
+    _rate: Fraction  # a weight's logarithm falls by this for each unit of the stored loss
+    _solve: Callable[[float], Fraction] | None = None  # the rate at an epsilon; None: proportional
+    _maker: Any = None  # the mechanism
 
     def __init_subclass__(cls) -> None:
         """Complete the docstrings of the methods."""
@@ -66,7 +66,7 @@ class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
 
     @abstractmethod
     def _identity(self) -> tuple[object, ...]:
-        """Everything that this law is determined by: numbers, arrays, public parameters."""
+        """Return everything that determines this law: numbers, arrays, public parameters."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Law):
@@ -137,7 +137,7 @@ class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
 
     @abstractmethod
     def _draw(self, sampling: Sampling) -> One_co | Many_co:
-        """What `sample` returns."""
+        """Return the draws of `sample`."""
 
     def privacy_loss(self, other: Law[object, object]) -> PrivacyLoss:
         """The exact privacy loss of this law against another one; not private.
@@ -190,8 +190,8 @@ class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
     def mechanism(self) -> Any:
         """The mechanism that this is the law of, at the law's epsilon.
 
-        None where no mechanism made the law, as that of the first of k places, or none has its
-        epsilon, as beyond the greatest of a `Price`.
+        None if no mechanism made the law (that of the first of k places), or if none can have its
+        epsilon (one above the limit of `Price`).
         """
         maker = self._maker
         if maker is None or maker.epsilon == self._epsilon:
@@ -277,7 +277,7 @@ class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
 
     @abstractmethod
     def _subject(self) -> Laws:
-        """What a picture is made of."""
+        """Return the content of a picture of this law."""
 
     def epsilon_for(
         self,
@@ -337,23 +337,23 @@ class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
         check_rounding()
         target = target_of(error, loss, probability, expected_error, expected_loss, truth)
         try:
-            return self._enough(target)
+            return self._epsilon_for(target)
         except Unreached:
             self._refuse(target)
 
-    def _enough(self, target: Target) -> float:
-        """The epsilon that is enough; `Unreached` where there is none."""
+    def _epsilon_for(self, target: Target) -> float:
+        """Return the epsilon that is enough; raise `Unreached` if there is none."""
         with np.errstate(all="ignore"):  # a warning would depend on the data
             holds = self._holds(target)
             failing = first_failure(holds, rising=self._rises(target))
             return least_epsilon(holds, self._least, failing)
 
     def _holds(self, target: Target) -> Callable[[float], bool]:
-        """Whether a target holds at another epsilon, by the law there."""
+        """Return a test of an epsilon: whether a target holds for the law at that epsilon."""
         return lambda epsilon: self._at(epsilon)._meets(target)
 
     def _at(self, epsilon: float) -> Self:
-        """The law of the same data at another epsilon."""
+        """Return the law of the same data at another epsilon."""
         return self._with_rate(self._rate_at(epsilon), epsilon)
 
     def _rate_at(self, epsilon: float) -> Fraction:
@@ -370,7 +370,7 @@ class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
         return law
 
     def _meets(self, target: Target) -> bool:
-        """Whether this law has the accuracy."""
+        """Whether this law meets a target."""
         raise ParameterError(f"{target.name} needs a law of numbers: take loss, expected_loss")
 
     def _rises(self, target: Target) -> bool:
@@ -379,11 +379,11 @@ class Law(HtmlRepr, ABC, Generic[One_co, Many_co]):
 
     @property
     def _least(self) -> float:
-        """The least epsilon of such a law."""
+        """The least epsilon for which there is such a law."""
         return LOW
 
     def _refuse(self, target: Target) -> NoReturn:
-        """Say that the greatest epsilon misses the target; what it reaches depends on the data."""
+        """Refuse a target that the greatest epsilon misses; the message tells nothing else."""
         floor = FLOOR if target.of_errors else ""
         raise ParameterError(f"no epsilon up to {HIGH:g} reaches the {target.name}{floor}")
 
@@ -460,7 +460,7 @@ class LossLaw(Law[One_co, Many_co]):
         ------
         ParameterError, ParameterTypeError
         """
-        check_rounding()  # before losses are made
+        check_rounding()  # before losses are computed
         return elementwise(self._losses.quantile, probability_levels(p))
 
     def with_epsilon(self, epsilon: float, *, any_epsilon: bool = False) -> Self:
@@ -492,16 +492,16 @@ class LossLaw(Law[One_co, Many_co]):
         raise NotImplementedError
 
     def _loss_tail(self, t: FloatArray) -> FloatArray:
-        before = np.nextafter(t, -np.inf)  # losses are doubles: none is between
+        before = np.nextafter(t, -np.inf)  # losses are doubles: none lies between
         return np.where(before < 0, 1.0, self._losses.at(before)[1])
 
 
 class NumberLaw(Law[float, AnyArray]):
     """The exact distribution of a private number on one data set.
 
-    `GridLaw` (what is released), `ContinuousLaw` (what the papers write down) and `NoiseLaw`
-    (of the comparators) have this face. Errors are absolute differences from a `truth`, which
-    the caller states.
+    `GridLaw` (of releases), `ContinuousLaw` (the papers' densities) and `NoiseLaw` (of the
+    comparators) have this interface. Errors are absolute differences from a `truth`, which the
+    caller states.
     """
 
     _statistic: Callable[[], Any] | None = None
@@ -641,7 +641,7 @@ class NumberLaw(Law[float, AnyArray]):
             levels, truths = np.broadcast_arrays(levels, truths)
         except ValueError:
             raise ParameterError("p and truth must have shapes that fit together") from None
-        levels, centre = levels.copy(), truths.flatten()  # kernels take no broadcast ones
+        levels, centre = levels.copy(), truths.flatten()  # kernels take no broadcast arrays
         endless = bool(np.isinf(self._support()).any())
 
         def quantiles(p: FloatArray) -> FloatArray:
@@ -650,17 +650,17 @@ class NumberLaw(Law[float, AnyArray]):
         return elementwise(quantiles, levels)
 
     def _error_quantiles(self, p: FloatArray, truth: AnyArray) -> FloatArray:
-        """The least doubles r that are `_within`."""
+        """Return the least double r for which `_within` holds, of each p."""
         return least_number(self._farthest(truth), lambda r, i: self._within(truth[i], r, p[i]))
 
     def _farthest(self, x: AnyArray) -> FloatArray:
-        """At least the greatest |output - x|."""
+        """Return an upper bound of |output - x|."""
         low, high = (np.abs(differences(x, end)) for end in self._support())
         return np.asarray(np.nextafter(np.maximum(low, high), np.inf))
 
     @quiet
     def _inside(self, truth: AnyArray, r: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """P(|output - truth| <= r) and P(> r), from whichever sums keep most digits."""
+        """Return P(|output - truth| <= r) and P(> r), from the sums that keep the most digits."""
         (below_a, above_a), (below_b, above_b) = self._window(truth, r)
         outside = below_a + above_b
         inside = np.where(above_a <= 0.5, above_a - above_b, 1.0 - outside)
@@ -688,7 +688,7 @@ class NumberLaw(Law[float, AnyArray]):
         return finite("truth", self._numbers("truth", known))
 
     def _numbers(self, name: str, value: ArrayLike) -> AnyArray:
-        """An argument that is compared with outputs, as an array."""
+        """Check an argument that is compared with outputs, and return it as an array."""
         return validate.reals(name, value)
 
     @abstractmethod
@@ -727,7 +727,7 @@ def _equal(a: object, b: object) -> bool:
 
 
 def probability_levels(p: ArrayLike) -> FloatArray:
-    """Numbers in [0, 1], of any shape."""
+    """Check probabilities of any shape, and return them as an array."""
     levels = validate.reals("p", p)
     if not bool(((levels >= 0) & (levels <= 1)).all()):
         raise ParameterError("p must be in [0, 1]")
@@ -735,7 +735,7 @@ def probability_levels(p: ArrayLike) -> FloatArray:
 
 
 def finite(name: str, numbers: AnyArray) -> AnyArray:
-    """The same numbers, none of which is infinite."""
+    """Return the numbers; refuse infinite ones."""
     if not bool(np.isfinite(numbers).all()):
         raise ParameterError(f"{name} must be finite")
     return numbers

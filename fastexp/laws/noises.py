@@ -1,19 +1,19 @@
 """The exact law of a median with noise, clamped to its bounds, by closed forms of the noise.
 
-Of a noise Z, everything follows from three functions of arrays of numbers >= 0:
+Everything follows from three functions of the noise Z, which take arrays of numbers >= 0:
 
 * `tail(z)` = P(|Z| > z);
-* `mean_min(r)` = E min(|Z|, r), the integral of the tail: what clamping leaves of the error;
+* `mean_min(r)` = E min(|Z|, r), the integral of the tail: the error that remains after clamping;
 * `square_min(r)` = E min(Z**2, r**2).
 
-All to a relative 1e-13 for r from 0 to 1e300.
+All are accurate to a relative 1e-13 for r from 0 to 1e300.
 
 **Clamped**: Y = clamp(T + s*Z, a, b) with a <= T <= b; s = 0 gives Y = T. With
 M(r) = E min(|Z|, r),
 
     E (Y - T)+ = s/2 * M((b - T)/s),    E (Y - T)- = s/2 * M((T - a)/s),
 
-and these two make the bias (their difference), E|Y - T| (their sum) and every E|Y - t|.
+and these two give the bias (their difference), E|Y - T| (their sum) and every E|Y - t|.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from .figures import Figures
 from .law import NumberLaw, probability_levels
 from .targets import Target
 
-MAX_ARGUMENT = 1e300  # a greater argument counts as this one: no closed form overflows
+MAX_ARGUMENT = 1e300  # greater arguments are cut to this one, so that no closed form overflows
 SERIES = 0.25
 HALF_PI = math.pi / 2
 ROOT = math.sqrt(0.5)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
-FAR = 12.0  # standard deviations: what lies beyond adds nothing to an integral, sigma <= 1.2
+FAR = 12.0  # standard deviations beyond which an integral gains nothing, for sigma <= 1.2
 
 
 class Noise(ABC):
-    """A law that is symmetric about 0; every function works elementwise."""
+    """The law of a noise that is symmetric about 0; all methods work elementwise."""
 
     @abstractmethod
     def tail(self, z: FloatArray) -> FloatArray:
@@ -127,29 +127,29 @@ class StudentT(Noise):
 
 
 class ParetoTail(Noise):
-    """Density exp(-|z|) up to |z| = 3, exp(-3) * (3/|z|)**3 beyond; up to a constant."""
+    """Density exp(-|z|) for |z| <= 3, otherwise exp(-3) * (3/|z|)**3; up to a constant."""
 
     core: float = 3.0
     mass: float = 1.0 + 0.5 * math.exp(-3.0)  # of the half-line
-    beyond: float = 1.5 * math.exp(-3.0) / mass  # P(|Z| > 3)
+    far_mass: float = 1.5 * math.exp(-3.0) / mass  # P(|Z| > 3)
     lift: float = 0.5 * math.exp(-3.0) / mass  # 1 - 1/mass
 
     def tail(self, z: FloatArray) -> FloatArray:
-        """1 - (1 - exp(-z)) / mass in the core, beyond * (3/z)**2 after it."""
+        """1 - (1 - exp(-z)) / mass in the core, far_mass * (3/z)**2 after it."""
         close = self.lift + np.exp(-np.minimum(z, self.core)) / self.mass
-        return np.where(z < self.core, close, self.beyond * (self.core / np.maximum(z, 3.0)) ** 2)
+        return np.where(z < self.core, close, self.far_mass * (self.core / np.maximum(z, 3.0)) ** 2)
 
     def mean_min(self, r: FloatArray) -> FloatArray:
         """The tail's integral."""
         near, far = np.minimum(r, self.core), np.clip(r, self.core, MAX_ARGUMENT)
         close = self.lift * near - np.expm1(-near) / self.mass
-        return np.asarray(close + self.beyond * self.core * (1.0 - self.core / far))
+        return np.asarray(close + self.far_mass * self.core * (1.0 - self.core / far))
 
     def square_min(self, r: FloatArray) -> FloatArray:
         """The integral of 2 * r * tail(r)."""
         near, far = np.minimum(r, self.core), np.clip(r, self.core, MAX_ARGUMENT)
         close = self.lift * near * near + 2.0 * _second_gamma(near) / self.mass
-        return np.asarray(close + 2.0 * self.beyond * self.core**2 * np.log(far / self.core))
+        return np.asarray(close + 2.0 * self.far_mass * self.core**2 * np.log(far / self.core))
 
 
 @quiet
@@ -178,7 +178,7 @@ def erfc(x: FloatArray) -> FloatArray:
 
 
 class ArsinhNormal(Noise):
-    """sinh(sigma * N) / sigma of a standard normal number N (Bun and Steinke 2019)."""
+    """The law of sinh(sigma * N) / sigma for a standard normal N (Bun and Steinke 2019)."""
 
     def __init__(self, sigma: float) -> None:
         self.sigma = sigma
@@ -191,11 +191,11 @@ class ArsinhNormal(Noise):
         return erfc(ROOT * self._deviations(z))
 
     def mean_min(self, r: FloatArray) -> FloatArray:
-        """E of sinh(sigma * |N|) / sigma where that is below r, and of r elsewhere."""
+        """E min(sinh(sigma * |N|) / sigma, r)."""
         return self._moment(r, 1)
 
     def square_min(self, r: FloatArray) -> FloatArray:
-        """The same of squares."""
+        """E min((sinh(sigma * |N|) / sigma)**2, r**2)."""
         return self._moment(r, 2)
 
     def _moment(self, r: FloatArray, power: int) -> FloatArray:
@@ -203,10 +203,10 @@ class ArsinhNormal(Noise):
         half = 0.5 * np.minimum(c, FAR)
         x = half[..., None] * (NODES + 1.0)
         values = (np.sinh(self.sigma * x) / self.sigma) ** power * np.exp(-0.5 * x * x)
-        inside, beyond = half * (values @ WEIGHTS) * math.sqrt(2 / math.pi), erfc(ROOT * c)
+        inside, outside = half * (values @ WEIGHTS) * math.sqrt(2 / math.pi), erfc(ROOT * c)
         for _ in range(power):
-            beyond = np.where(beyond > 0, np.minimum(r, MAX_ARGUMENT) * beyond, 0.0)
-        return np.asarray(inside + beyond)
+            outside = np.where(outside > 0, np.minimum(r, MAX_ARGUMENT) * outside, 0.0)
+        return np.asarray(inside + outside)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,7 +233,7 @@ class ClampedNoise:
         nearest = np.clip(truth, *self.bounds)
         gap = np.abs(nearest - self.centre)
         inside = sum(self.sides()) + (gap - self._mean_min(gap))
-        return inside + np.abs(truth - nearest)  # all outputs lie on one side of the bounds
+        return inside + np.abs(truth - nearest)  # all outputs lie on one side of an outer truth
 
     @quiet
     def variance(self) -> FloatArray:
@@ -246,7 +246,7 @@ class ClampedNoise:
         return np.where(self.scale > 0, np.maximum(square - mean * mean, 0.0), 0.0)
 
     def figures(self, truths: FloatArray, names: Collection[str]) -> Figures:
-        """Those of some figures that are known."""
+        """Return those of the named figures that have closed forms."""
         bias = self.bias() + (self.centre - truths)
         square = self.variance() + bias**2
         every = {"error": self.expected_error(truths), "bias": bias, "error_square": square}
@@ -337,7 +337,7 @@ class NoiseLaw(NumberLaw):
         self._centre, self._scale, self._bounds = np.array([centre]), np.array([scale]), bounds
         self.truth, self._scales = centre, scales
         self._output = ClampedNoise(noise, self._centre, self._scale, bounds)
-        # Seen from the centre: distances near it keep their digits.
+        # The law of the offset from the centre: small distances keep their digits.
         offset_bounds = bounds[0] - centre, bounds[1] - centre
         self._offset = ClampedNoise(noise, np.zeros(1), self._scale, offset_bounds)
 
@@ -388,13 +388,14 @@ class NoiseLaw(NumberLaw):
         return super()._holds(target)
 
     def _rises(self, target: Target) -> bool:
-        """Errors fall with the scale s, which falls as epsilon grows, where this is shown.
+        """Whether errors are known to fall with the scale s, which falls as epsilon grows.
 
-        P(-a <= s*Z <= b) does where a and b >= 0; elsewhere it is at most 1/2. The expected error
-        from a truth within the bounds is a constant plus half of m(r) + m(q) - 2*m(g), with
-        m(r) = E min(s*|Z|, r), where r and q are the distances of the centre from the bounds and g
-        that from the truth. Its slope in s has the sign of n(r) + n(q) - 2*n(g), with n(r) = the
-        expectation of |Z| where s*|Z| <= r, which rises with r: g <= r and g <= q is enough.
+        P(-a <= s*Z <= b) rises as s falls if a and b >= 0; otherwise it is at most 1/2. The
+        expected error from a truth within the bounds is a constant plus half of
+        m(r) + m(q) - 2*m(g), with m(r) = E min(s*|Z|, r); r and q are the distances of the centre
+        from the bounds, and g is its distance from the truth. Its slope in s has the sign of
+        n(r) + n(q) - 2*n(g), with n(r) = the expectation of |Z| on s*|Z| <= r. As n rises with r,
+        g <= r and g <= q are enough.
         """
         truth = target.about(lambda: self.truth).truth
         away, (low, high) = abs(truth - self._centre[0]), self._bounds

@@ -1,10 +1,10 @@
 """Pieces on which a log-density is linear: their masses, means, variances, and losses.
 
-A piece is a stretch of the line, of a width that may be infinite, or a row of evenly spaced points,
-of a count, with distances in steps. Within it everything is measured from its best end, where the
-loss is least, so that the density falls: exp(-|z|*y) at distance y; where z < 0 that is the right
-end. With z None all densities are constant. Nothing under- or overflows for |z| * size from 0 to
-infinity.
+A piece is an interval, whose size is its width (it may be infinite), or a row of evenly spaced
+points, whose size is their number; distances are then in steps. Distances y within a piece are
+from its best end, where the loss is least, so that the density falls: exp(-|z|*y). This is the
+right end if z < 0. With z None all densities are constant. Nothing under- or overflows for
+|z| * size from 0 to infinity.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from .elementary import (
 
 Fall: TypeAlias = FloatArray | None
 
-STRETCH, POINTS = 0.0, 1.0  # between the end of a piece and the next one, in sizes
-PAIRS = 1 << 16  # of a loss and a piece, at a time
+INTERVAL, POINTS = 0.0, 1.0  # the distance from a piece's last point to the next piece
+PAIRS = 1 << 16  # pairs of a loss and a piece that are handled at a time
 TINY = 2.0**-54  # exp(-TINY) is 1 to half an ulp
 BERNOULLI = (
     *(Fraction(n, d) for n, d in ((1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730))),
@@ -51,7 +51,7 @@ SPREAD = tuple((2 * k + 1) * c for k, c in enumerate(CENTRE))
 
 
 def times(z: FloatArray, y: FloatArray) -> FloatArray:
-    """z * y, where infinity times 0 is 0."""
+    """Return z * y, with 0 for infinity times 0."""
     return np.where((z > 0) & (y > 0), z * y, 0.0)
 
 
@@ -150,12 +150,12 @@ def variance(z: Fall, size: FloatArray, step: float) -> FloatArray:
 class Pieces:
     """Pieces side by side, from left to right. Independent of epsilon; private data.
 
-    `size` is a width or a count of points and `gap` the distance from a piece's start to the
-    next one's; `loss` is the least loss in a piece, at its left end, or where `slope`, the change
-    of the loss for a unit of size, is below 0, at its right one. None: no change.
+    `size` is a width or a number of points, `gap` the distance from a piece's start to the start
+    of the next piece, and `slope` the change of the loss per unit of size (None: no change).
+    `loss` is the least loss in a piece: at its left end, or at its right end if `slope` < 0.
     """
 
-    step: float  # STRETCH or POINTS
+    step: float  # INTERVAL or POINTS
     size: FloatArray
     gap: FloatArray
     loss: FloatArray
@@ -165,19 +165,19 @@ class Pieces:
     )  # the left ends, or the indices of first points
     best: float = 0.0  # the best utility
 
-    def some(self, at: IntArray) -> Pieces:
-        """The pieces of these numbers."""
+    def take(self, at: IntArray) -> Pieces:
+        """Return the pieces with these indices."""
         slope = None if self.slope is None else self.slope[at]
         return Pieces(self.step, self.size[at], self.gap[at], self.loss[at], slope)
 
 
 def mirrored(z: Fall) -> Fall:
-    """Seen from the other side; a constant density is symmetric."""
+    """Return z as seen from the other side; a constant density is symmetric."""
     return None if z is None else -z
 
 
 class PiecePosition(NamedTuple):
-    """Where numbers x lie: the piece, and its sizes up to x (included) and beyond x."""
+    """The positions of numbers x: the piece, its size up to x (included), and its size above x."""
 
     piece: IntArray
     low: FloatArray
@@ -185,7 +185,7 @@ class PiecePosition(NamedTuple):
 
 
 class Distances(NamedTuple):
-    """From numbers x to the ends of their pieces, and to the nearest points on either side."""
+    """Distances from numbers x to the ends of their pieces and to the nearest points."""
 
     before: FloatArray  # from the piece's start to x
     after: FloatArray  # from x to the next piece's start
@@ -198,7 +198,7 @@ class Weights:
 
     @quiet
     def __init__(self, pieces: Pieces, rate: float) -> None:
-        """`fall` is how fast log-densities fall from the best ends.
+        """`fall` is the rate at which log-densities fall from the best ends.
 
         `masses` are the probabilities of pieces, `below` those of the pieces before k = 0, ..., m,
         and `log_total` is ln of the sum of all masses.
@@ -212,7 +212,7 @@ class Weights:
         exp_fill(masses, masses)
         below = sums(masses)
         total = below[-1:].copy()
-        below /= total  # exactly 1 where nothing follows
+        below /= total  # exactly 1 if no mass follows
         masses /= total
         self.masses, self.below = masses, below
         self.log_total = lift + float(log(total)[0])
@@ -262,7 +262,7 @@ class Weights:
     @quiet
     def split(self, at: PiecePosition) -> Tails:
         """P(X <= x) and P(X > x)."""
-        p = self.pieces.some(at.piece)
+        p = self.pieces.take(at.piece)
         fall = None if self.fall is None else self.fall[at.piece]
         low, high = shares(fall, at.low, at.high, p.size)
         mass, k = self.masses[at.piece], at.piece
@@ -275,8 +275,8 @@ class Weights:
 
     @quiet
     def error(self, at: PiecePosition, x: Distances) -> FloatArray:
-        """E|X - x|: a piece that holds x is cut there."""
-        k, p = at.piece, self.pieces.some(at.piece)
+        """Return E|X - x|; the piece that holds x is cut at x."""
+        k, p = at.piece, self.pieces.take(at.piece)
         fall = None if self.fall is None else self.fall[k]
         low, high = shares(fall, at.low, at.high, p.size)
         left = x.over + self._from_left(depth(fall, at.low, p.step), at.low, mirrored(fall))
@@ -288,14 +288,14 @@ class Weights:
         return np.asarray(outside + self.masses[k] * inside)
 
     def find(self, p: FloatArray) -> IntArray:
-        """The first piece at whose end P(X <= x) >= p."""
+        """Return the first piece with P(X <= x) >= p at its end."""
         return first_reaching(self.below[1:], self.above[1:], p)
 
 
 class Losses:
-    """The losses of pieces in units of the utility, sorted by their least and greatest one.
+    """The losses of pieces in units of the utility, sorted by least and by greatest loss.
 
-    Independent of epsilon. `sloped`: pieces of more than one loss.
+    Independent of epsilon. `sloped`: the indices of pieces with more than one loss.
     """
 
     @quiet
@@ -316,34 +316,34 @@ class Losses:
 
     @quiet
     def in_units(self, x: FloatArray) -> FloatArray:
-        """In units of the utility; rounded once where both factors are exact."""
+        """Convert losses to units of the utility; rounded once if both factors are exact."""
         return x * self._factor / self._part
 
     @quiet
     def reach(self, p: Pieces, t: FloatArray) -> FloatArray:
-        """How much of sloped pieces, from their best ends, has a loss <= t; not all of it."""
+        """Return the size of the part of sloped pieces with a loss <= t, less than the whole."""
         steep: FloatArray = np.abs(np.asarray(p.slope))
         if not p.step:
             return np.clip((t * self._part / self._factor - p.loss) / steep, 0.0, p.size)
         first, last = np.ones(p.size.size, np.int64), p.size.astype(np.int64) - 1
-        beyond = least(first, last, lambda n, i: self.in_units(p.loss[i] + steep[i] * n) > t[i])
-        return beyond.astype(np.float64)
+        number = least(first, last, lambda n, i: self.in_units(p.loss[i] + steep[i] * n) > t[i])
+        return number.astype(np.float64)
 
 
 class LossSums:
-    """The distribution of losses at one rate; `weights` are needed where pieces are sloped."""
+    """The distribution of losses at one rate; `weights` are needed if pieces are sloped."""
 
     def __init__(self, losses: Losses, masses: FloatArray, weights: Weights | None = None) -> None:
         self._losses, self._masses, self._weights = losses, masses, weights
 
     @cached_property
     def _below(self) -> FloatArray:
-        """P of the first pieces by their greatest losses."""
+        """P(the first k pieces by greatest loss), k = 0, ..., m."""
         return sums(self._masses[self._losses.by_high])
 
     @cached_property
     def _above(self) -> FloatArray:
-        """P of the last pieces by their least losses."""
+        """P(the pieces from k on by least loss), k = 0, ..., m."""
         return sums(self._masses[self._losses.by_low], back=True)
 
     @quiet
@@ -378,12 +378,12 @@ class LossSums:
         cut = losses.sloped[number]
         if fall is None or not cut.size:
             return np.zeros(t.size), np.zeros(t.size)
-        p, z, masses = losses.pieces.some(cut), np.abs(fall[cut]), self._masses[cut]
+        p, z, masses = losses.pieces.take(cut), np.abs(fall[cut]), self._masses[cut]
         y = losses.reach(p, t[row])
         low = masses * near(z, y, p.size)
         high = masses * exp(-np.where(y > 0, z * y, 0.0)) * near(z, p.size - y, p.size)
-        at_most, more = np.bincount(row, low, t.size), np.bincount(row, high, t.size)
-        return np.asarray(at_most, np.float64), np.asarray(more, np.float64)
+        at_most, above = np.bincount(row, low, t.size), np.bincount(row, high, t.size)
+        return np.asarray(at_most, np.float64), np.asarray(above, np.float64)
 
     def quantile(self, p: FloatArray) -> FloatArray:
         """The least loss t with P(loss <= t) >= p."""
@@ -391,6 +391,6 @@ class LossSums:
         if not losses.sloped.size:
             return losses.highs[first_reaching(self._below[1:], self._above[1:], p)]
         most = np.full(p.shape, losses.highs[-1])
-        ways = max(2, PAIRS // (4 * losses.sloped.size + 1))  # each costs a pass there
+        ways = max(2, PAIRS // (4 * losses.sloped.size + 1))  # each costs a pass over sloped pieces
         loss = least_number(most, lambda t, i: reached(*self.at(t), p[i]), min(ways, 256))
         return np.where((p == 1.0) & np.isinf(most), np.inf, loss)

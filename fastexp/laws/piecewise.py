@@ -19,8 +19,8 @@ from .law import LossLaw, NumberLaw
 from .pieces import Distances, Losses, LossSums, PiecePosition, Pieces, Weights
 
 
-class Held(Protocol):
-    """Pieces that are made when they are first needed."""
+class LazyPieces(Protocol):
+    """An object that computes its pieces when they are first needed."""
 
     @property
     def pieces(self) -> Pieces:
@@ -29,11 +29,13 @@ class Held(Protocol):
 
 
 class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
-    """A `GridLaw` or a `ContinuousLaw`: closed forms a piece, summed from either end."""
+    """A `GridLaw` or a `ContinuousLaw`: a closed form for each piece, summed from either end."""
 
-    def __init__(self, body: Pieces | Held, unit: Fraction, rate: Fraction, epsilon: float) -> None:
+    def __init__(
+        self, body: Pieces | LazyPieces, unit: Fraction, rate: Fraction, epsilon: float
+    ) -> None:
         self._body, self._unit = body, unit
-        self._shared: list[Losses] = []  # computed at first use, for every epsilon
+        self._shared: list[Losses] = []  # computed at first use, shared by all epsilons
         self._rate, self._epsilon = rate, epsilon
 
     @property
@@ -88,11 +90,11 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
     @property
     @abstractmethod
     def _size(self) -> Fraction:
-        """A unit of the pieces' sizes, as a difference of outputs."""
+        """A size of 1, as a difference of outputs."""
 
     @quiet
     def _offsets(self) -> tuple[FloatArray, Fraction]:
-        """The means of pieces, in sizes from the best end of the heaviest one, and that end."""
+        """Return the pieces' means, in sizes from the best end of the heaviest, and that end."""
         w, ends, slope = self._weights, self._ends(), self._pieces.slope
         heaviest = int(w.masses.argmax())
         away = w.depth if slope is None else np.where(slope < 0, -w.depth, w.depth)
@@ -101,12 +103,12 @@ class PiecewiseLaw(NumberLaw, LossLaw[float, AnyArray]):
 
     @abstractmethod
     def _ends(self) -> AnyArray:
-        """The best ends of pieces, in sizes."""
+        """Return the best ends of pieces, in sizes."""
 
     @abstractmethod
     def _exact(self, end: Any) -> Fraction:
-        """One of them as an output."""
+        """Return a best end as an exact output."""
 
     @abstractmethod
     def _around(self, x: AnyArray) -> tuple[PiecePosition, Distances]:
-        """The places of finite numbers, and their distances in sizes."""
+        """Return the positions of finite numbers, and their distances in sizes."""

@@ -21,9 +21,9 @@ from ..pictures.cards import Card, TextRepr
 from .elementary import elementwise, exp, expm1, log, log_sum_exp, quiet
 from .pieces import POINTS, depth, log_weight
 
-MAX_OUTPUTS = 1 << 24  # outputs that are looked at one by one
+MAX_OUTPUTS = 1 << 24  # most outputs that are listed one by one
 STEEP = 30.0  # nats beyond which exponentials are summed by their logarithms
-NEAR = 1e-4  # of order 1, for losses of a nat: a division by less would magnify rounding
+NEAR = 1e-4  # least abs(order - 1) for losses of 1 nat: dividing by less magnifies rounding errors
 Change: TypeAlias = FloatArray | float
 
 
@@ -36,7 +36,7 @@ class Steps(NamedTuple):
 
 
 class LossPieces(NamedTuple):
-    """Runs of outputs, each shape (m,). Private data.
+    """Runs of outputs, as arrays of shape (m,). Private data.
 
     `first`, `second` and `loss` are ln P, ln Q and L at a run's first point. The loss is not the
     difference of the others: it is computed from small numbers, and keeps more digits.
@@ -51,13 +51,13 @@ class LossPieces(NamedTuple):
 
     @property
     def reverse(self) -> LossPieces:
-        """Of Q against P."""
+        """The runs of Q against P."""
         steps = Steps(self.steps.second, self.steps.first, -self.steps.loss)
         return LossPieces(self.size, self.second, self.first, -self.loss, self.start, steps)
 
     @property
     def highest(self) -> FloatArray:
-        """The greatest loss of each run: at one of its ends."""
+        """The greatest loss of each run, which is at one of its ends."""
         return np.maximum(self.loss, self.loss + self.steps.loss * (self.size - 1.0))
 
     @property
@@ -77,10 +77,10 @@ class LossPieces(NamedTuple):
 
     @quiet
     def delta(self, epsilon: float) -> float:
-        """The sum of P - exp(epsilon) * Q over all outputs with L > epsilon.
+        """Return the sum of P - exp(epsilon) * Q over all outputs with L > epsilon.
 
-        In a run they are the first or the last points; one that rounding puts on the wrong side
-        has a loss of about epsilon, and adds about 0.
+        These are the first or the last points of a run. If rounding puts a point on the wrong side,
+        its loss is about epsilon, and it adds about 0.
         """
         first, second, loss = self.steps
         if not np.any(loss):
@@ -101,12 +101,12 @@ class LossPieces(NamedTuple):
 
     @quiet
     def renyi(self, order: float) -> float:
-        """The Rényi divergence of P from Q, of a finite order > 0.
+        """Return the Rényi divergence of P from Q, of a finite order > 0.
 
         With b = order - 1, the sum of P * exp(b L) is 1 + the sum of P * (exp(b L) - 1 +
         b (exp(-L) - 1)), as both laws sum to 1: the terms are of one sign, so that no digits are
-        lost where losses are small. For order 1 the same holds of P * (L - 1 + exp(-L)). The
-        orders next to 1 are on a line between these two: it is off by about NEAR**2.
+        lost where losses are small. For order 1 the same holds of P * (L - 1 + exp(-L)). Orders
+        close to 1 are interpolated linearly between these two, with an error of about NEAR**2.
         """
         ends = np.abs([self.highest.max(), self.reverse.highest.max()])
         near = NEAR / max(1.0, float(ends.max()))
@@ -124,15 +124,15 @@ class LossPieces(NamedTuple):
         mass, small = exp(log_mass), float(max(power.max(), (-ratio).max())) < STEEP
         if b == 0.0:
             mean = self.loss + loss * _mean_place(first, self.size)
-            more = mean + expm1(-ratio) if small else mean
-            return float(np.where(mass > 0, mass * more, 0.0).sum())
+            terms = mean + expm1(-ratio) if small else mean
+            return float(np.where(mass > 0, mass * terms, 0.0).sum())
         if small:
             total = (mass * (expm1(power) + b * expm1(-ratio))).sum()
             return float(np.log1p(total)) / b
         return log_sum_exp(log_mass + power) / b
 
     def outputs(self) -> tuple[FloatArray, FloatArray]:
-        """(losses, P), an output each; where no run has a slope once for all of a run."""
+        """Return losses and probabilities of outputs, or of runs if no run has a slope."""
         first, _, loss = self.steps
         if not np.any(loss):
             return self.loss, exp(self.log_mass)

@@ -16,21 +16,21 @@ from ..errors import ParameterError
 from .elementary import log, quiet
 from .grid import GridLaw, Sampler, grid_cells
 
-OFF = 5e-10  # what a probability of points may be off by, where a run is cut into pieces
-# In sums of the chain: a piece costs PIECE, and a share as many as it has factors. A call for the
-# factors of all pieces takes as long as CALL of them.
+MAX_CDF_ERROR = 5e-10  # largest error of a probability of points if a run is cut into pieces
+# Costs, in sums of the chain: PIECE for each piece, 1 for each factor of a share, and CALL for a
+# call that computes a factor for all pieces.
 PIECE, CALL = 48, 1 << 10
-NEGLIGIBLE_LOSS = 740.0  # nats below the highest density: nothing, but a number
+NEGLIGIBLE_LOSS = 740.0  # nats below the highest density, for densities of 0: a finite number
 OF_ALL = "quantiles that are drawn together have no utilities of their own"
 
 
 class MarginalLaw(GridLaw):
     """The exact law of one of several numbers that are drawn at once: a `GridLaw` of its points.
 
-    Its outputs have no utility, and it is known at one epsilon. **Numerics**: where a run of points
-    may hold several answers, none of them is uniform on it; it is cut into pieces on which they
-    are taken to be: into its points where these are few, and else so finely that no `cdf` is off by
-    more than 5e-10.
+    Its outputs have no utility, and it is known at one epsilon. **Numerics**: if a run of points
+    may hold several answers, none of them is uniform on it. It is cut into pieces on which answers
+    are taken to be uniform: into its points if these are few, and otherwise so finely that no `cdf`
+    is off by more than 5e-10.
     """
 
     def __init__(
@@ -59,16 +59,16 @@ class MarginalLaw(GridLaw):
 def runs_of(
     line: Line, places: dict[tuple[int, int], FloatArray], spend: Callable[[int], None]
 ) -> tuple[IntArray, FloatArray]:
-    """Where runs of equally likely points start, and their masses, of one of the answers.
+    """Return the starts of runs of equally likely points, and the runs' masses, of one answer.
 
-    `places`: P(it is the r-th of k answers in a site); `spend` refuses what takes too long.
+    `places`: P(it is the r-th of k answers in a site), by (r, k); `spend` refuses too many sums.
     """
     points, most = line.points, max(k for _, k in places)
     several = sum((p for (_, k), p in places.items() if k > 1), np.zeros(points.size))
-    # Of k answers a share F(x) <= x of the points has one with a density whose slope is at most
-    # k**2: between two ends of a piece, F is off by less than k**2 / 8 squared pieces.
-    pieces = np.ceil(most * np.sqrt(several / (8.0 * OFF)))
-    apart = line.left & (points > 1)  # the last point, with its records
+    # F(x), the probability that one of k answers is within a share x of the points, has a density
+    # with a slope of at most k**2: F is linear in a piece up to k**2 / 8 times its squared share.
+    pieces = np.ceil(most * np.sqrt(several / (8.0 * MAX_CDF_ERROR)))
+    apart = line.left & (points > 1)  # the last point, which has the records, is its own piece
     inner = points - apart
     number = np.minimum(np.maximum(pieces, 1.0), inner).astype(np.int64)
     several_cuts = number + apart
@@ -83,31 +83,31 @@ def runs_of(
     after = _cut(inner[site], number[site], place)
     masses = np.zeros(site.size)
     for (r, k), p in places.items():
-        some = np.flatnonzero(p[site] > 0.0)
-        g = points[site[some]].astype(np.float64)
-        share = share_of_first(r, k, upto[some], g, line.left) - share_of_first(
-            r, k, after[some], g, line.left
+        possible = np.flatnonzero(p[site] > 0.0)
+        g = points[site[possible]].astype(np.float64)
+        share = share_of_first(r, k, upto[possible], g, line.left) - share_of_first(
+            r, k, after[possible], g, line.left
         )
-        masses[some] += p[site[some]] * share
+        masses[possible] += p[site[possible]] * share
     return line.start[site] + after, np.maximum(masses, 0.0)
 
 
 def _cut(points: IntArray, pieces: IntArray, place: IntArray) -> IntArray:
-    """The number of points in the first `place` of so many pieces: none overflows."""
+    """Return the number of points in the first `place` of `pieces` pieces, without overflow."""
     return points // pieces * place + points % pieces * place // pieces
 
 
 def share_of_first(r: int, k: int, low: IntArray, g: FloatArray, left: bool) -> FloatArray:
-    """P(the r-th of k answers in a run of g points is one of the first `low`).
+    """Return P(the r-th of k answers in a run of g points is one of the first `low`).
 
-    They are independent and uniform; with ties "left", all multisets are as likely: as much as
-    if each came on a place that the ones before it had added to those that there are (Polya's urn).
+    The answers are independent and uniform; with ties "left" all multisets are equally likely, as
+    if each answer took one of the places and added another one like it (Polya's urn).
     """
     x, y, step = low / g, (g - low) / g, float(left) / g
-    beyond, total = np.ones(g.size), np.ones(g.size)
-    for a in range(k - 1, r - 1, -1):  # at least so many are on the first points
-        beyond *= y + step * (k - 1 - a)
-        total = float(comb(k, a)) * beyond + (x + step * a) * total
+    above, total = np.ones(g.size), np.ones(g.size)
+    for a in range(k - 1, r - 1, -1):  # so that at least r are on the first points
+        above *= y + step * (k - 1 - a)
+        total = float(comb(k, a)) * above + (x + step * a) * total
     for i in range(r):
         total *= x + step * i
     for i in range(1, k):

@@ -24,7 +24,7 @@ from .elementary import exp
 from .figures import of_law
 from .grid import GridLaw
 from .law import Law, finite
-from .quantile_chain import LOST, Chain
+from .quantile_chain import CUTOFF, Chain
 from .quantile_errors import SiteErrors
 from .quantile_marginals import MarginalLaw, runs_of
 from .quantile_targets import Bounds, first_failure, step_of
@@ -79,8 +79,8 @@ class QuantilesLaw(Law[Any, Any]):
     ) -> None:
         """Hold the records.
 
-        `truth`: their quantiles; `indices`: rows of grid indices and totals, drawn from them, and
-        `answer`: what a mechanism makes of these.
+        `truth` computes the quantiles of records; `indices` draws rows of grid indices and totals;
+        `answer` turns these into a mechanism's output.
         """
         held = source.held(statistic.grid)
         self._source = Counted(*held.counts(statistic.grid), statistic.grid)
@@ -98,12 +98,12 @@ class QuantilesLaw(Law[Any, Any]):
         return self._chain_at(self._epsilon, self._statistic.lattice)
 
     def _chain_at(
-        self, epsilon: float, lattice: int | None, lost: float = LOST, line: Line | None = None
+        self, epsilon: float, lattice: int | None, cutoff: float = CUTOFF, line: Line | None = None
     ) -> Chain:
         s = self._statistic
         line = line or self._line(bool(s.left))
         rate = float(s.rate * Fraction(epsilon) / Fraction(self._epsilon))
-        return Chain(line, s.grid.size, self._source.total(), s.q, rate, lattice, lost)
+        return Chain(line, s.grid.size, self._source.total(), s.q, rate, lattice, cutoff)
 
     def _identity(self) -> tuple[object, ...]:
         s = self._statistic
@@ -235,7 +235,7 @@ class QuantilesLaw(Law[Any, Any]):
     def _draw(self, sampling: Sampling) -> Any:
         return self._answer(self._indices(self._source, sampling))
 
-    def _enough(self, target: Target) -> float:
+    def _epsilon_for(self, target: Target) -> float:
         if not target.of_errors:
             raise ParameterError(f"{target.name} needs utilities: take error or expected_error")
         if target.truth is not None:
@@ -245,13 +245,13 @@ class QuantilesLaw(Law[Any, Any]):
         errors = SiteErrors(s.grid, self._line(bool(s.left)), target, np.array(truths))
         lattice = s.lattice is not None
 
-        def sums(epsilon: float, step: int, lost: float = errors.lost) -> list[Bounds]:
+        def sums(epsilon: float, step: int, cutoff: float = errors.cutoff) -> list[Bounds]:
             return errors.bounds(
-                self._chain_at(epsilon, step if lattice else None, lost, errors.line)
+                self._chain_at(epsilon, step if lattice else None, cutoff, errors.line)
             )
 
         def holds(epsilon: float) -> bool:
-            return all(bounds.holds for bounds in sums(epsilon, step_of(epsilon), LOST))
+            return all(bounds.holds for bounds in sums(epsilon, step_of(epsilon), CUTOFF))
 
         failing = partial(first_failure, sums, holds, lattice=lattice)
         with np.errstate(all="ignore"):  # a warning would depend on the data
@@ -266,27 +266,27 @@ class QuantilesLaw(Law[Any, Any]):
 
 @dataclass(frozen=True)
 class Column:
-    """Draws of one of the numbers: a column of the draws of all of them."""
+    """The draws of one of several numbers: a column of the joint draws."""
 
     law: QuantilesLaw
     j: int
 
     def sample(self, sampling: Sampling) -> Any:
-        """A column of the bytes of ``mechanism.sample``."""
+        """Return a column of the draws of ``mechanism.sample``, byte for byte."""
         indices = self.law._indices(self.law._source, sampling)[..., self.j]
         values: AnyArray = indices if self.j < 0 else self.law.grid.values(indices)
         return values if values.ndim else values.item()
 
     def with_rate(self, rate: Fraction) -> NoReturn:
-        """Refused: the law of all of them is another one, too."""
+        """Refused: the joint law would have to change, too."""
         raise ParameterError(f"a column of draws has one rate, got {rate}")
 
 
 class OneQuantileLaw(QuantilesLaw):
-    """The law of `Quantile`, where several could be: each figure is an array of one."""
+    """The law of `Quantile` with the interface of several: each figure is an array of one."""
 
-    def __init__(self, alone: GridLaw, *several: Any) -> None:
-        super().__init__(*several)
+    def __init__(self, alone: GridLaw, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._alone = self._marginals[0] = alone
 
     def _identity(self) -> tuple[object, ...]:
@@ -301,5 +301,5 @@ class OneQuantileLaw(QuantilesLaw):
         """Refused: one quantile has no total beside it."""
         raise ParameterError("total needs two quantiles or more, or with_total=True")
 
-    def _enough(self, target: Target) -> float:
-        return self._alone._enough(target)
+    def _epsilon_for(self, target: Target) -> float:
+        return self._alone._epsilon_for(target)

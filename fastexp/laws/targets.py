@@ -1,8 +1,8 @@
-"""What accuracy is wanted, and the epsilon that is enough for it.
+"""A target of accuracy, and the epsilon that is enough for it.
 
-The answer is the least point of a geometric grid, of ratio 1.01 and up to 1e6, such that the target
-holds at it and at every point of the grid above it, rounded up to four digits and verified there by
-the exact law.
+It is the least point of a geometric grid, of ratio 1.01 and up to 1e6, such that the target holds
+at it and at every point of the grid above it, rounded up to four digits and verified there by the
+exact law.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ LOW, HIGH = validate.EPSILON_RANGE
 ONE_OF = "give exactly one of error, loss, expected_error and expected_loss"
 NEEDED = "error and loss need probability; expected_error and expected_loss take none"
 UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
-# From 1e6 down to 1e-9; multiplied one by one, so that they are the same on every machine.
+# Epsilons from 1e6 down to 1e-9; a running product, so that they are the same on every machine.
 GRID = HIGH / np.cumprod(np.append(1.0, np.full(3471, 1.01)))
 
 
-class Unreached(Exception):  # an answer, which callers put into words
+class Unreached(Exception):  # callers put it into words
     """The target fails at the greatest epsilon."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Losses, or errors from a truth, of at most `limit` in expectation or with a probability."""
+    """A loss, or error from a truth, of at most `limit` in expectation or with a probability."""
 
     name: str
     limit: float
@@ -43,19 +43,19 @@ class Target:
 
     @property
     def of_errors(self) -> bool:
-        """Whether it is about errors, not losses."""
+        """Whether the target is about errors, not losses."""
         return self.name in ("error", "expected_error")
 
     @property
     def words(self) -> str:
-        """What is wanted, for people."""
+        """The target in words."""
         limit = f"{self.name.replace('_', ' ')} <= {readable(self.limit)}"
         if self.probability is None:
             return limit
         return f"{limit} with probability {readable(self.probability)}"
 
     def about(self, truth: Callable[[], Any]) -> Target:
-        """The same, with this truth where none was given."""
+        """Return the target with this truth, unless it has its own."""
         if self.truth is not None:
             return self
         return replace(self, truth=finite_statistic(truth()))
@@ -76,7 +76,7 @@ def target_of(
     expected_loss: object,
     truth: object,
 ) -> Target:
-    """The one target that is given, checked."""
+    """Check that exactly one target is given, and return it."""
     limits = {
         "error": error,
         "loss": loss,
@@ -105,7 +105,7 @@ def target_of(
 
 
 def share_of_all(name: str, value: object) -> float:
-    """A float in (0, 1)."""
+    """Check a number in (0, 1), and return it as a float."""
     share = validate.real(name, value)
     if not 0.0 < share < 1.0:
         raise ParameterError(f"{name} must be in (0, 1), got {share!r}")
@@ -115,9 +115,9 @@ def share_of_all(name: str, value: object) -> float:
 def least_epsilon(
     holds: Callable[[float], bool], least: float, failing: Callable[[list[float]], int]
 ) -> float:
-    """The epsilon that is enough for a target; `Unreached` if it fails at 1e6.
+    """Return the epsilon that is enough for a target; raise `Unreached` if it fails at 1e6.
 
-    `least` is the least epsilon that there is; `failing`: how many falling epsilons come before the
+    `least` is the least possible epsilon; `failing` tells how many falling epsilons come before the
     first at which the target fails.
     """
     points = np.append(GRID[least < GRID], least).tolist()
@@ -129,7 +129,7 @@ def least_epsilon(
 
 
 def first_failure(holds: Callable[[float], bool], *, rising: bool) -> Callable[[list[float]], int]:
-    """How many falling epsilons come before the first at which a target fails.
+    """Return a function: how many falling epsilons come before the first at which a target fails.
 
     `rising`: a target that holds at one epsilon holds at all above it.
     """
@@ -143,5 +143,5 @@ def first_failure(holds: Callable[[float], bool], *, rising: bool) -> Callable[[
 
 
 def rounded_up(epsilon: float) -> float:
-    """To four digits, within the allowed range."""
+    """Round an epsilon up to four digits, within the allowed range."""
     return min(max(float(UPWARDS.create_decimal(repr(epsilon))), LOW), HIGH)

@@ -1,6 +1,6 @@
 """The exact laws of several candidates in order: of top-k by peeling, and of joint top-k.
 
-By peeling it is Plackett and Luce's; the joint one has closed forms by slices, which are the
+The law by peeling is Plackett and Luce's. The joint law has closed forms by slices, the sets of
 sequences of bounded loss.
 """
 
@@ -32,8 +32,8 @@ from .finite import CandidateLaw, FiniteLaw, GroupedLosses, exact_values, nats
 from .privacy_loss import LossPieces
 from .targets import Target
 
-SELECTIONS = 1 << 20  # that a privacy loss is computed of
-MAX_LOSSES = 1 << 22  # losses that are looked at
+MAX_SELECTIONS = 1 << 20  # most selections of which a privacy loss is computed
+MAX_LOSSES = 1 << 22  # most losses of a joint selection
 
 
 class OrderedSelections(CandidateLaw[IntArray, IntArray]):
@@ -85,12 +85,12 @@ class OrderedSelections(CandidateLaw[IntArray, IntArray]):
 
     @abstractmethod
     def _log_probability(self, indices: list[int]) -> float:
-        """`log_probability`, of checked indices."""
+        """Return the log-probability of checked indices."""
 
     def _selections(self, kind: str) -> int:
-        """How many selections there are, where a privacy loss can be computed of all."""
+        """Return the number of selections; refuse too many for a privacy loss of all of them."""
         count = math.perm(self._bits.size, self._places)
-        if count > SELECTIONS:
+        if count > MAX_SELECTIONS:
             raise ParameterError(
                 f"privacy_loss of {kind} needs at most 2**20 possible selections, got {count}"
             )
@@ -137,7 +137,7 @@ class TopKLaw(OrderedSelections):
     _simulate = staticmethod(top_k.simulate)
 
     def _check_utilities(self) -> None:
-        self.first_place  # noqa: B018  # refuses what is not finite
+        self.first_place  # noqa: B018  # refuses utilities that are not finite
 
     @cached_property
     def first_place(self) -> FiniteLaw:
@@ -170,7 +170,7 @@ class TopKLaw(OrderedSelections):
         others = self._law(rest) if rest.size else None
         total = 0.0
         for i, value in enumerate(values):
-            # ln of the sum of exp(c * (u - value)) over those that are left
+            # ln of the sum of exp(c * (u - value)) over the remaining candidates
             gaps = [nats(self._weighting.rate * (u - value)) for u in values[i:]]
             if others is not None:
                 gap = nats(self._weighting.rate * (others._best - value))
@@ -206,13 +206,13 @@ class TopKLaw(OrderedSelections):
 
 
 class SliceLevels:
-    """Distinct losses in increasing order, and how many sequences have each. No epsilon.
+    """Distinct losses in increasing order, and the number of sequences with each. No epsilon.
 
-    `exact` and `losses` are them as integers and as floats, `log_masses` and `log_within` the
-    logarithms of how many sequences have it, and have at most it. N(v) is a product of floats with
-    its exponent kept apart. The part of N(v) that is new at v is 1 - product of (1 - y_i), where
-    y_i is the part that is new at place i: a sum of positive terms, so that small ones keep their
-    digits.
+    `exact` and `losses` are the losses as integers and as floats; `log_masses` and `log_within` are
+    ln of the number of sequences with this loss, and of N(v), that with a loss of at most v. N(v)
+    is a product of floats with its exponent kept apart. The share of N(v) that is new at v is
+    1 - product of (1 - y_i), with y_i the share that is new at place i: a sum of positive terms, so
+    that small ones keep their digits.
     """
 
     def __init__(self, gaps: AnyArray, places: int) -> None:
@@ -230,7 +230,7 @@ class SliceLevels:
         self._count(levels)
 
     def reach(self, place: int, levels: AnyArray) -> IntArray:
-        """How many items the place may take, for each of some losses."""
+        """Return how many items a place may take within each loss."""
         return joint_top_k.reached(self._sorted, levels, self.best[place])
 
     @quiet
@@ -244,10 +244,10 @@ class SliceLevels:
             product, twos = np.frexp(product * free)
             exponent += twos
         new[0] = 1.0
-        some = new > 0.0
-        self.exact, self.losses = levels[some], levels[some].astype(np.float64)
-        self.log_within = exponent[some] * LN2 + log(product[some])
-        self.log_masses = self.log_within + log(new[some])
+        attained = new > 0.0
+        self.exact, self.losses = levels[attained], levels[attained].astype(np.float64)
+        self.log_within = exponent[attained] * LN2 + log(product[attained])
+        self.log_masses = self.log_within + log(new[attained])
 
 
 class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
@@ -379,13 +379,13 @@ class JointTopKLaw(OrderedSelections, GroupedLosses[IntArray, IntArray]):
         return int(self._losses_of(np.array(indices)))
 
     def _losses_of(self, selections: IntArray) -> AnyArray:
-        """The losses of selections, whose indices are in the last axis."""
+        """Return the losses of selections; the last axis holds their indices."""
         chosen = self._groups.gaps[selections]
         return np.asarray((chosen - np.minimum(chosen, self._groups.best)).max(axis=-1))
 
     @cached_property
     def _slices(self) -> FloatArray:
-        """P that the slice is one from each loss up to before the next one."""
+        """P(the slice's loss is from each loss up to the next one, exclusive)."""
         levels, rate = self._groups, self._weighting.rate_nats
         with np.errstate(over="ignore"):
             steps = np.append(np.diff(levels.exact).astype(np.float64) * rate, math.inf)

@@ -1,1 +1,1 @@
-"""Mechanisms: one public one a file, all of the same shape."""
+"""Mechanisms: a file for each public class, all with the same structure."""

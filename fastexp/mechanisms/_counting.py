@@ -1,4 +1,4 @@
-"""What mechanisms that count records of public candidates do: the verbs, also by group."""
+"""Mechanisms that count records of public candidates: their verbs, also by group."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ UNCLEAR = (
 
 
 class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
-    """The verbs over records of candidates, or over counts of them."""
+    """A mechanism of public candidates, over their records or their counts."""
 
     _over_records: ClassVar[bool] = True
-    candidates: Any  # a tuple, where there may be records
+    candidates: Any  # a tuple if there may be records
 
     @property
     def _labels(self) -> tuple[Any, ...]:
@@ -61,10 +61,10 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         return labels
 
     def _check_records(self) -> None:
-        """Refuse records where they mean nothing."""
+        """Refuse records if the mechanism has no use for them."""
 
-    def _in_order(self, data: object) -> bool:  # noqa: ARG002  # some take no others
-        """Whether the data are counts without labels, told by their type alone."""
+    def _in_order(self, data: object) -> bool:  # noqa: ARG002  # subclasses use it
+        """Whether the data are counts without labels, by their type alone."""
         return False
 
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
@@ -184,7 +184,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         return super()._answered(data, options)
 
     def _are_counts(self, data: object, options: CallOptions) -> bool:
-        """Whether the data are counts, which are of one data set and no person's."""
+        """Whether the data are counts, which have neither groups nor persons."""
         if self.candidates is not None and utilities.has_labels(data, self.candidates):
             if options.is_of_persons:
                 raise ParameterError(
@@ -198,7 +198,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         return False
 
     def _question(self, options: CallOptions, rows: int | None) -> Question:
-        """The question that it is with a key, too."""
+        """Return the question of a release; it is the same with a key."""
         return super(FiniteMechanism, self)._question(options._replace(nan="drop"), rows)
 
     @overload
@@ -252,7 +252,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         labels: Literal[True],
         **options: Unpack[CountSampleOptions],
     ) -> Any: ...
-    def sample(  # pyright: ignore[reportIncompatibleMethodOverride]  # more of them
+    def sample(  # pyright: ignore[reportIncompatibleMethodOverride]  # more parameters
         self,
         data: object,
         size: int | None = None,
@@ -319,13 +319,13 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         validate.choice("nan", nan, ("raise", "lowest"))
 
     def _policy(self, nan: object) -> str:
-        """Records that equal no candidate count nowhere, missing or not."""
+        """Return "drop": records that equal no candidate are not counted, missing or not."""
         validate.choice("nan", nan, ("raise", "lowest", "drop", "lower", "upper"))
         self._check_records()
         return "drop"
 
     def _reading(self) -> RecordReading:
-        """What the candidates are."""
+        """Return how records are read, by the types of the candidates."""
         kinds = {type(label) for label in self.candidates}
         if kinds == {int}:
             return "integers"
@@ -334,11 +334,11 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         return "numbers" if kinds <= {int, float} else "text"
 
     def _read_as(self, nan: str) -> Hashable:  # noqa: ARG002  # missing ones are no candidate
-        """The numbers of the same candidates."""
+        """Return a key: mechanisms with the same candidates read records in the same way."""
         return "candidates", tuple((type(label), label) for label in self.candidates)
 
     def _streamed(self, records: AnyArray | RecordSource, threads: int) -> Any:
-        """Draw once for an array of numbers of candidates, for parts of them, or counted."""
+        """Draw once for records as indices of candidates: an array, parts of one, or counted."""
         if isinstance(records, Counted):
             counts = np.zeros(len(self.candidates), np.int64)
             counts[records.numbers] = records.often
@@ -347,18 +347,18 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         return self._drawn(*self._counted(parts), threads)
 
     def _exact(self, values: AnyArray) -> FiniteLaw:
-        """The exact law of a draw for these numbers of candidates."""
+        """Return the exact law of a draw for records as indices of candidates."""
         return self._law(*self._counted([values]))
 
     def _counted(self, parts: Iterable[AnyArray]) -> tuple[WordArray, int]:
-        """The counts of numbers of candidates, as kernels take them."""
+        """Count indices of candidates, and return the counts in the form that kernels take."""
         counts = np.zeros(len(self.candidates), np.int64)
         for part in parts:
             counts += np.bincount(part, minlength=counts.size)
         return _data.utilities(counts, None, "raise")
 
     def _kind(self, released: bool) -> AnswerKind:
-        """Candidates of one kind, or their numbers."""
+        """Return the one kind of the candidates; for samples that of their indices."""
         kinds = {type(label) for label in self.candidates}
         if not released:
             return "integers"
@@ -381,21 +381,21 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         records: object,
         nan: str,  # noqa: ARG002  # missing ones are no candidate
     ) -> tuple[AnyArray, AnyArray | None]:
-        """Records by group as numbers of candidates."""
+        """Return records by group as indices of candidates."""
         return read_labels(records, self.candidates)
 
     @property
     def _in_passes(self) -> bool:
-        """Counting holds no records."""
+        """True: counting holds no records."""
         return True
 
     @property
     def _places(self) -> int:
-        """How many candidates there are."""
+        """The number of candidates."""
         return len(self.candidates)
 
     def _place(self, values: AnyArray) -> IntArray:
-        """They are numbers already."""
+        """Return the values: they are indices already."""
         return values
 
     def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
@@ -404,7 +404,7 @@ class CountingMechanism(FiniteMechanism, GroupedMechanism, Generic[Label]):
         return draws(len(self.candidates), self._weighting.rate, segments, words, size)
 
     def _answer(self, index: int | IntArray, released: bool) -> Any:
-        """Numbers to candidates; of samples they stay numbers."""
+        """Turn indices into candidates; those of samples stay indices."""
         number = index if np.ndim(index) else int(index)
         return self._labelled(number) if released else number
 

@@ -1,4 +1,4 @@
-"""What every mechanism with finitely many candidates does: release, sample, law."""
+"""Mechanisms with finitely many candidates: release, sample, law."""
 
 from __future__ import annotations
 
@@ -51,43 +51,43 @@ ASSUMES = (
 MONOTONIC = "; one record moves no two utilities in opposite directions (monotonic)"
 
 
-# Of utilities, their kind and weighting.
+# Draws from utilities, their kind and their weighting.
 Simulator: TypeAlias = Callable[[WordArray, int, Weighting, Sampling], int | IntArray]
 
 
 class FiniteMechanism(Mechanism):
-    """The three verbs over finitely many candidates. Subclasses say how data become utilities.
+    """A mechanism with finitely many candidates. Subclasses define how data become utilities.
 
-    One of bounded range is the exponential mechanism, another one permute-and-flip.
+    If its range is bounded, it is the exponential mechanism, otherwise permute-and-flip.
     """
 
     _rate: Fraction
     _measure: ClassVar[Measure] = "loss"
-    _over_records: ClassVar[bool] = False  # then even to look at the data costs, as it may fail
+    _over_records: ClassVar[bool] = False  # if so, even a look at the data costs, as it may fail
 
     def _weigh(self, rate: Fraction) -> None:
-        """Put in the rate of the weights, checked."""
+        """Check and set the rate of the weights."""
         validate.rate(rate)
         self._set_frozen(_rate=rate)
 
     @cached_property
     def _weighting(self) -> Weighting:
-        """The weights as kernels take them."""
+        """The weights in the form that kernels take."""
         return Weighting(self._rate, self._base)
 
     @property
     def _base(self) -> FloatArray | None:
-        """The public base measure; None: 1 for all."""
+        """The public base measure; None: 1 for all candidates."""
         return None
 
     @property
     @abstractmethod
     def _labels(self) -> tuple[Any, ...] | None:
-        """What a release returns one of; None: indices."""
+        """The candidates, of which a release returns one; None: it returns an index."""
 
     @abstractmethod
     def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
-        """The utilities of the candidates, as kernels take them."""
+        """Return the utilities of the candidates, in the form that kernels take."""
 
     def release(
         self,
@@ -170,7 +170,7 @@ class FiniteMechanism(Mechanism):
         return self._release(data, options)
 
     def _in_data(self, data: object) -> bool:  # noqa: ARG002  # counts with labels are
-        """Whether even the form of the utilities is in the data: then a look at them costs."""
+        """Whether even the form of the utilities is private, so that a look at them costs."""
         return self._over_records
 
     def _answered(self, data: Any, options: CallOptions) -> Any:
@@ -182,7 +182,7 @@ class FiniteMechanism(Mechanism):
         return self._released(bits, kind, options.threads)
 
     def _paid(self, data: Any, options: CallOptions) -> Any:
-        """`_answered` with a budget. Apart: its closures cost a release without one 0.2 us."""
+        """`_answered` with a budget; separate, as its closures would cost other releases 0.2 us."""
         read: Callable[[], tuple[WordArray, int]] = partial(self._utilities, data, options.nan)
         in_data = self._in_data(data)
         if not in_data and options.label is None:  # mistakes in the form cost nothing
@@ -199,12 +199,12 @@ class FiniteMechanism(Mechanism):
         return self._charged(options, draw, partial(_refuse_one, count), rows)
 
     def _released(self, bits: WordArray, kind: int, threads: int) -> Any:
-        """One released candidate of each row."""
+        """Return a released candidate for each row."""
         chosen = self._drawn(bits, kind, threads)
         return chosen if self._labels is None else self._labelled(chosen)
 
     def _question(self, options: CallOptions, rows: int | None) -> Question:
-        """What a release asks; of a matrix with so many rows."""
+        """Return the question of a release; of a matrix, with its number of rows."""
         from ..budget.question import Question
 
         return Question(
@@ -216,7 +216,7 @@ class FiniteMechanism(Mechanism):
         )
 
     def _drawn(self, bits: WordArray, kind: int, threads: int) -> int | IntArray:
-        """One draw of each row, from the operating system's randomness."""
+        """Draw once for each row, from the operating system's randomness."""
         if self._has_bounded_range:
             release = _draw.release if bits.ndim == 1 else _draw.release_rows
             return release(bits, kind, self._weighting, threads)
@@ -225,7 +225,7 @@ class FiniteMechanism(Mechanism):
         return permute_flip.release(Rows(bits, kind, self._weighting), threads)
 
     def _labelled(self, chosen: int | IntArray) -> Any:
-        """Indices, as numbers or arrays, to candidates, as one or as lists."""
+        """Turn an index into a candidate, and arrays of indices into lists of candidates."""
         labels = self._labels
         if labels is None:
             return chosen
@@ -297,14 +297,14 @@ class FiniteMechanism(Mechanism):
         return self._labelled(drawn) if with_labels else drawn
 
     def _gives_labels(self, labels: bool) -> bool:
-        """Whether draws are given as candidates, which there must be then."""
+        """Whether draws are returned as candidates; refuse this if there are none."""
         with_labels = validate.flag("labels", labels)
         if with_labels and self._labels is None:
             raise ParameterError("labels=True needs candidates, and this mechanism has none")
         return with_labels
 
     def _simulator(self) -> Simulator:
-        """What draws, from the arguments of `sample`."""
+        """Return the function that draws for `sample`."""
         return _draw.simulate if self._has_bounded_range else permute_flip.simulate
 
     def law(self, data: object, *, nan: NaN = "raise") -> FiniteLaw:
@@ -324,7 +324,7 @@ class FiniteMechanism(Mechanism):
         check_rounding()
         bits, kind = self._utilities(data, nan)
         utilities.one_row(bits)
-        return self._signed(self._law(bits.copy(), kind))  # a copy: the array may change
+        return self._with_maker(self._law(bits.copy(), kind))  # a copy: the array may change
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
         from ..laws.finite import FiniteLaw, PermuteAndFlipLaw
@@ -357,12 +357,12 @@ class UtilityMechanism(FiniteMechanism):
                 raise ParameterError(f"k must be at most the number of candidates, {most}, got {k}")
 
     def _weigh_epsilon(self, epsilon: float | Fraction) -> None:
-        """Put in the rate of a selection that spends epsilon."""
+        """Set the rate of a selection that spends epsilon."""
         self._weigh(selection_rate(epsilon, self.sensitivity, self.monotonic))
 
     @property
     def _assumes(self) -> str:
-        """What the caller must ensure."""
+        """The text of what the caller must ensure."""
         return ASSUMES + MONOTONIC * self.monotonic
 
     def _in_data(self, data: object) -> bool:
@@ -381,11 +381,11 @@ class UtilityMechanism(FiniteMechanism):
 
     @property
     def _size(self) -> int | None:
-        """How many utilities there must be; None: two or more."""
+        """The required number of utilities; None: two or more."""
         return None if self.candidates is None else len(self.candidates)
 
 
 def _refuse_one(candidates: int | None) -> None:
-    """A single candidate is not released: its answer would be a constant."""
+    """Refuse a single candidate: the answer would be a constant."""
     if candidates == 1:
         raise ParameterError(f"utilities must be of at least two candidates: {validate.ALONE}")

@@ -1,4 +1,4 @@
-"""What medians with float noise have in common: they are simulated and analysed, not released."""
+"""Medians with float noise, which are simulated and analysed but not released."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ LAWS: dict[str, Noise] = {
 
 
 class NoisyMedian(Comparator):
-    """Public parameters, and the verbs. Subclasses say what the centre and the scale are."""
+    """A median with noise. Subclasses define the centre and the scale of the noise."""
 
     bounds: tuple[Number, Number]
     _instead = "Median"
@@ -59,15 +59,15 @@ class NoisyMedian(Comparator):
 
     @abstractmethod
     def _centres_and_scales(self, ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The clamped statistic and the noise's scale of each row of sorted records."""
+        """Return the clamped statistic and the noise's scale of each row of sorted records."""
 
     @abstractmethod
     def _centre_and_scale(self, source: RecordSource) -> tuple[float, float]:
-        """The same of one data set of any form, with the same bits."""
+        """Return the same two numbers, bit for bit, of one data set of any form."""
 
     @abstractmethod
     def _scales(self, source: RecordSource) -> Callable[[float], float] | None:
-        """The noise's scale on these records at any epsilon, if it falls as epsilon grows."""
+        """Return the noise's scale as a function of epsilon, if it falls as epsilon grows."""
 
     @property
     def _limits(self) -> tuple[float, float]:
@@ -181,12 +181,12 @@ class NoisyMedian(Comparator):
             self.epsilon,
             self._scales(source),
         )
-        return self._signed(law)
+        return self._with_maker(law)
 
     def _figures(
         self, ordered: AnyArray, truths: FloatArray | None, names: Collection[str]
     ) -> Figures:
-        """Exact figures of sorted rows by closed forms; None: of the clamped medians."""
+        """Return exact figures of sorted rows by closed forms; truths None: the clamped medians."""
         from ..laws.noises import ClampedNoise
 
         centres, scales = noise.over_rows(
@@ -199,7 +199,7 @@ class NoisyMedian(Comparator):
         validate.choice("nan", nan, POLICIES)
 
     def _of_data(self, data: Records, options: CallOptions) -> tuple[FloatArray, FloatArray]:
-        """Centre and scale of each data set."""
+        """Return the centre and the scale of each data set."""
         policy, is_sorted, threads = options.nan, options.assume_sorted, options.threads
         rows = data.matrix()
         if rows is None:

@@ -1,6 +1,6 @@
-"""What every mechanism that releases a number of a public grid does: release, sample, law.
+"""Mechanisms that release numbers of a public grid: release, sample, law.
 
-One class; nearly half of the file is its documentation and the overloads of its methods.
+Nearly half of the file is documentation and overloads.
 """
 
 from __future__ import annotations
@@ -55,21 +55,21 @@ if TYPE_CHECKING:
 ASSUMES = "one person is one record; bounds and grid were chosen without looking at the data"
 
 
-Answers: TypeAlias = int | float | NumberArray  # one, or one a row of a matrix
+Answers: TypeAlias = int | float | NumberArray  # one answer, or one for each row of a matrix
 Ends: TypeAlias = tuple[Number, Number]
-Bounds: TypeAlias = Converted[Ends | None, Ends]  # the field `bounds`: None with a grid alone
+Bounds: TypeAlias = Converted[Ends | None, Ends]  # the field `bounds`; None if only a grid is given
 Points: TypeAlias = Converted[ArrayLike | Grid | None, Grid]  # the field `grid`
 
 
 class GridMechanism(Mechanism, GroupedMechanism):
-    """The verbs of records that are numbers: of points of a grid, one a draw or several."""
+    """A mechanism of records that are numbers; a draw has one or several points of a grid."""
 
     bounds: Bounds
     step: Number | None
     grid: Points
     _assumes = ASSUMES
-    _rule: ClassVar[Rule] = "nearest"  # at which point of the grid a record counts
-    _sorts_few: ClassVar[bool] = True  # records, whose ranks are looked for
+    _rule: ClassVar[Rule] = "nearest"  # the point of the grid at which a record counts
+    _sorts_few: ClassVar[bool] = True  # whether few records are sorted, to look up ranks
 
     def _check(self) -> None:
         points: Any = self.grid  # as they were given
@@ -93,20 +93,20 @@ class GridMechanism(Mechanism, GroupedMechanism):
         return self._charged(options, partial(self._released_number, records, options))
 
     def _released_number(self, records: Records, options: CallOptions) -> Any:
-        """One released answer."""
+        """Return one released answer."""
         indices = self._released(self._source(records, options, check_sorted=True))
         return self._answer(indices, released=True)
 
     @abstractmethod
     def _released(self, source: RecordSource) -> Any:
-        """Grid indices from the operating system's randomness: of most mechanisms one."""
+        """Draw grid indices (most mechanisms: one) from the operating system's randomness."""
 
     @abstractmethod
     def _simulated(self, source: RecordSource, sampling: Sampling) -> Any:
         """Grid indices of `sample`."""
 
     def _simulate_rows(self, rows: AnyArray, options: CallOptions, sampling: Sampling) -> Any:
-        """Draws from each row of a matrix."""
+        """Draw for each row of a matrix."""
         from ..grouped.verbs import sample_groups
 
         return sample_groups(self, Records(rows), options, sampling)
@@ -351,7 +351,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         return self._returned(self._sampled(Records(records), options, sampling))
 
     def _sampled(self, records: Records, options: CallOptions, sampling: Sampling) -> Any:
-        """Draws of `sample`, of checked options."""
+        """Return the draws of `sample` for checked options."""
         rows = None if options.is_grouped else records.matrix(self.grid)
         if rows is not None:
             return self._simulate_rows(rows, options, sampling)
@@ -363,7 +363,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         return self._answer(indices, released=False)
 
     def _returned(self, answers: Any) -> Any:
-        """Answers as `release` and `sample` return them: entries of lists may come apart."""
+        """Return answers in the form of `release` and `sample`; a total may be split off."""
         return answers
 
     def law(
@@ -385,7 +385,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         GridLaw
         """
         options = self._checked(CallOptions(nan=nan, assume_sorted=assume_sorted))
-        return self._signed(self._law_of(self._source(Records(records), options)))
+        return self._with_maker(self._law_of(self._source(Records(records), options)))
 
     def _source(
         self, records: Records, options: CallOptions, check_sorted: bool = False
@@ -403,35 +403,35 @@ class GridMechanism(Mechanism, GroupedMechanism):
         self._policy(nan)
 
     def _reading(self) -> RecordReading:
-        """As doubles where records are clamped to numbers that doubles hold exactly."""
+        """Return "doubles" if doubles hold all numbers between the bounds exactly."""
         return "doubles" if max(map(abs, self.grid.ends)) <= MAX_EXACT else "numbers"
 
     def _read_as(self, nan: str) -> Hashable:
-        """The grid says what becomes of integers beyond int64."""
+        """Return a key of how records are read; the grid decides on integers beyond int64."""
         return "numbers", nan, self.grid
 
     def _read(self, records: object, nan: str) -> tuple[AnyArray, AnyArray | None]:
-        """Records by group as numbers, and which are missing."""
+        """Return records by group as numbers, and which are missing."""
         return Records(records).numbers(nan, self.grid)
 
     @property
     def _places(self) -> int:
-        """How many points the grid has."""
+        """The number of points of the grid."""
         return self.grid.size
 
     def _place(self, values: AnyArray) -> IntArray:
-        """The grid index of each record."""
+        """Return the grid index of each record."""
         from ..grouped.segments import placed
 
         return placed(self.grid, values)
 
     def _exact(self, values: AnyArray) -> GridLaw:
-        """The exact law of a draw for these records."""
+        """Return the exact law of a draw for these records."""
         return self.law(np.sort(values), assume_sorted=True)
 
     @abstractmethod
     def _truth(self, source: RecordSource) -> Any:
-        """The true number of the records; None where there are none."""
+        """Return the statistic of the records without noise; None without records."""
 
     @property
     def _in_passes(self) -> bool:
@@ -439,7 +439,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         return False
 
     def _streamed(self, records: AnyArray | RecordSource, threads: int) -> Any:
-        """Draw once for an array, or for records in passes or counted; None: by group only."""
+        """Draw once for an array, for records in passes, or counted; None: only by group."""
         if isinstance(records, Counted):
             records = Counted(records.numbers, records.often, self.grid)
         elif not self._in_passes:
@@ -449,18 +449,18 @@ class GridMechanism(Mechanism, GroupedMechanism):
         return self._released(records)
 
     def _kind(self, released: bool) -> AnswerKind:  # noqa: ARG002  # of `GroupedMechanism`
-        """All points of a grid are of one kind."""
+        """Return the kind of all points of the grid."""
         return "integers" if self.grid.whole else "floats"
 
     def _answer(self, index: int | IntArray, released: bool) -> Any:  # noqa: ARG002  # likewise
-        """Grid indices to what is returned."""
+        """Turn grid indices into answers."""
         if isinstance(index, int):
             return self.grid.value(index)
         numbers = self.grid.values(np.asarray(index))
         return numbers if np.ndim(index) else numbers.item()
 
     def _policy(self, nan: object) -> str:
-        """A policy for missing records, checked before any look at them."""
+        """Check the policy for missing records, before any look at them, and return it."""
         policy = validate.choice("nan", nan, ("raise", "drop", "lower", "upper"))
         if policy in ("lower", "upper") and max(map(abs, self.grid.ends)) >= 2**63:
             raise ParameterError(
@@ -469,7 +469,7 @@ class GridMechanism(Mechanism, GroupedMechanism):
         return policy
 
     def _written(self, name: str, value: object) -> str | None:
-        """The points of a grid are written where they were given."""
+        """Write the points of a grid if they were given."""
         if name != "grid":
             return super()._written(name, value)
         points = self.grid.parameter
@@ -479,14 +479,14 @@ class GridMechanism(Mechanism, GroupedMechanism):
 
 
 class NumberMechanism(GridMechanism):
-    """One number a draw. Subclasses say how records become cells."""
+    """A mechanism with one number for a draw. Subclasses define how records become cells."""
 
     @abstractmethod
     def _shape(self, source: RecordSource) -> Shape:
-        """The cells of a data set, for draws."""
+        """Return the cells of a data set, for draws."""
 
     def _released(self, source: RecordSource) -> int:
-        """One grid index from the operating system's randomness."""
+        """Draw one grid index from the operating system's randomness."""
         return cells.release(self._shape(source))
 
     def _simulated(self, source: RecordSource, sampling: Sampling) -> int | IntArray:
@@ -495,7 +495,7 @@ class NumberMechanism(GridMechanism):
 
     @abstractmethod
     def _continuous_of(self, source: RecordSource) -> ContinuousLaw:
-        """The density that the papers write down."""
+        """Return the density of the papers."""
 
     def continuous_law(self, records: object, *, nan: Missing = "raise") -> ContinuousLaw:
         """Return the density of the papers, on the clamped records; for analysis.
@@ -517,10 +517,10 @@ class NumberMechanism(GridMechanism):
         source = Records(records).source(self._checked(CallOptions(nan=nan)).nan)
         law = self._continuous_of(source)
         law.truth = self._truth(source)
-        return self._signed(law)
+        return self._with_maker(law)
 
     def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
-        """Draws of each segment; kernels for many of them are in subclasses."""
+        """Return the draws of each segment; subclasses have kernels for many segments."""
         from ..grouped.prices import ShapeDraws
 
         return ShapeDraws(self._shape, self.grid, segments, words, size)
@@ -528,7 +528,10 @@ class NumberMechanism(GridMechanism):
     def _figures(
         self, ordered: AnyArray, truths: FloatArray | None, names: Collection[str]
     ) -> Figures:
-        """Exact figures of sorted rows, of some those that are known; None: of the true numbers."""
+        """Return the known ones of the named exact figures of sorted rows.
+
+        `truths` None: the statistics of the rows.
+        """
         from ..laws.figures import of_laws
 
         rows = (canonical(row, self.grid) for row in ordered)
@@ -536,7 +539,7 @@ class NumberMechanism(GridMechanism):
         return of_laws(laws, None if truths is None else truths.tolist(), names)
 
     def _reach(self, widen: Number) -> tuple[int, tuple[IntArray, IntArray] | None]:
-        """`widen` in steps of an evenly spaced grid, or as ranges of a grid of points.
+        """Return `widen` in steps of an evenly spaced grid, or as ranges of a grid of points.
 
         Floats are read as the decimals that print: 0.8 is within 0.1 of 0.7.
         """

@@ -37,7 +37,7 @@ class BitSimulation(Simulation, total=False):
 
 
 class NumberReading(TypedDict, total=False):
-    """Options of how records that are numbers are read."""
+    """Options for reading records that are numbers."""
 
     nan: Missing
     assume_sorted: bool
@@ -48,7 +48,7 @@ class NoisySimulation(Simulation, NumberReading, total=False):
 
 
 class Persons(TypedDict, total=False):
-    """Options that say whose records they are, and which lie together."""
+    """Options for the persons of records, and for groups by offsets."""
 
     offsets: object
     person: object
@@ -88,7 +88,7 @@ class NumberReleaseOptions(GroupedRelease, NumberReading, total=False):
 
 
 class LawReading(TypedDict, total=False):
-    """Options of a `law`, where it has them."""
+    """Options of a `law`, if it has them."""
 
     nan: str
     assume_sorted: bool

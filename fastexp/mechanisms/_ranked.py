@@ -1,4 +1,4 @@
-"""Mechanisms whose utility is minus a rank distance: what they have in common."""
+"""Mechanisms whose utility is minus a rank distance."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class DistanceMechanism(NumberMechanism):
-    """A number whose utility is minus a distance, of a `DistanceStatistic`."""
+    """A mechanism whose utility is minus the distance of a `DistanceStatistic`."""
 
     widen: Number
     _within: tuple[int, tuple[IntArray, IntArray] | None]
@@ -53,7 +53,7 @@ class DistanceMechanism(NumberMechanism):
     @property
     @abstractmethod
     def _statistic(self) -> DistanceStatistic:
-        """What draws and laws need."""
+        """The statistic, for draws and laws."""
 
     def _shape(self, source: RecordSource) -> Shape:
         return self._statistic.shape(source)
@@ -66,7 +66,7 @@ class DistanceMechanism(NumberMechanism):
 
     @property
     def _unit(self) -> Fraction:
-        """One integer of the distance, in units of the utility."""
+        """A distance of 1, in units of the utility."""
         return Fraction(1)
 
     def _law_of(self, source: RecordSource) -> GridLaw:
@@ -77,7 +77,7 @@ class DistanceMechanism(NumberMechanism):
 
     @cached_property
     def _has_table(self) -> bool:
-        """Whether draws by group are by a table of weights, which not all have room for; public."""
+        """Whether draws by group use a table of weights; public: it depends on no records."""
         from ..grouped.ranks import has_table
 
         return has_table(self._statistic)
@@ -91,14 +91,14 @@ class DistanceMechanism(NumberMechanism):
 
 
 class RankMechanism(DistanceMechanism):
-    """A number whose utility is minus a distance of ranks, a `RankStatistic`."""
+    """A mechanism whose utility is minus the distance in ranks of a `RankStatistic`."""
 
     _form: distance.Forms
     _rate: Fraction
 
     @cached_property
     def _statistic(self) -> RankStatistic:
-        """What draws and laws need."""
+        """The statistic, for draws and laws."""
         width, near = self._within
         if self.grid.listing is None and near is None:
             rate = self._rate.as_integer_ratio()
@@ -107,10 +107,10 @@ class RankMechanism(DistanceMechanism):
 
     @abstractmethod
     def _true_ranks(self, n: int) -> tuple[int, int]:
-        """The ranks, from 1, of the two of n records whose mean is the statistic."""
+        """Return the ranks, from 1, of the two records whose mean is the statistic."""
 
     def _truth(self, source: RecordSource) -> Any:
-        """The statistic of the records as they are, within the bounds or not."""
+        """Return the statistic of the records, not clamped to the bounds; None without records."""
         n = source.total()
         return middle(source, *self._true_ranks(n)) if n else None
 
@@ -168,13 +168,13 @@ class RankMechanism(DistanceMechanism):
         return {name: figure for name, figure in figures._asdict().items() if name in names}
 
     def _rank(self, form: distance.Forms, steps: int) -> None:
-        """Put in the form of a distance of which one record changes so many `steps`."""
+        """Set the form of a distance that one record changes by `steps`, and its rate."""
         rate = rank_rate(self.epsilon, steps)
         self._set_frozen(_form=form, _rate=rate)
 
 
 class QuantileMechanism(RankMechanism, promise="ε-DP and ε-bounded-range under `neighbors`."):
-    """A quantile under a neighbour relation and a convention."""
+    """A mechanism of a quantile, under a neighbour relation and a convention."""
 
     neighbors: Neighbors
     convention: Convention
@@ -192,14 +192,14 @@ class QuantileMechanism(RankMechanism, promise="ε-DP and ε-bounded-range under
 
 
 class OrderMechanism(RankMechanism, promise="ε-DP and ε-bounded-range under add-remove."):
-    """The record of a public rank, counted from the largest."""
+    """A mechanism of the record of a public rank, counted from the largest."""
 
     _relation = "add-remove"
 
     @property
     @abstractmethod
     def _rank_from_top(self) -> int:
-        """1 for the largest record."""
+        """The rank; 1 for the largest record."""
 
     def _check(self) -> None:
         super()._check()

@@ -1,4 +1,4 @@
-"""What mechanisms that release several quantiles at once have in common."""
+"""Mechanisms that release several quantiles at once."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
     from ..laws.quantiles import QuantilesLaw
     from ._options import LawReading
 
-MAX_QUANTILES = 4096  # quantiles one by one
-MAX_JOINT_QUANTILES = 100  # all chains together are some m**3 numbers, and more
-MAX_WORK = 1e5  # at most (m - 1)**2 / epsilon: a chain is some m**2 / epsilon numbers
+MAX_QUANTILES = 4096  # if they are drawn one by one
+MAX_JOINT_QUANTILES = 100  # the chains together have about m**3 numbers, or more
+MAX_WORK = 1e5  # of (m - 1)**2 / epsilon: a chain has about m**2 / epsilon numbers
 Which: TypeAlias = Converted[Iterable[Number] | None, tuple[Number, ...]]  # the field `q`
 
 
 class QuantilesMechanism(GridMechanism):
-    """The verbs of m quantiles: grid indices in the last axis, after them perhaps a total.
+    """A mechanism of m quantiles: the last axis of a draw has grid indices, perhaps a total.
 
-    Of one quantile draws are those of `_alone`, if there is one.
+    A single quantile is drawn by `_alone`, unless that is None.
     """
 
     q: Which
@@ -64,7 +64,7 @@ class QuantilesMechanism(GridMechanism):
     @property
     @abstractmethod
     def _statistic(self) -> QuantilesStatistic | QuantileTree:
-        """What draws."""
+        """The statistic that draws."""
 
     def _check(self) -> None:
         if self.epsilon is None:
@@ -80,7 +80,7 @@ class QuantilesMechanism(GridMechanism):
 
     @cached_property
     def _alone(self) -> Quantile | None:
-        """What draws one quantile; None for several, or one with a total."""
+        """The mechanism that draws a single quantile; None for several, or with a total."""
         if len(self.q) > 1 or self.with_total:
             return None
         return Quantile(
@@ -95,7 +95,7 @@ class QuantilesMechanism(GridMechanism):
 
     @property
     def _entries(self) -> tuple[str, ...]:
-        """The quantiles in words, and the total."""
+        """The names of the entries: the quantiles, and "total" if there is one."""
         return (*map(str, self.q), *(["total"] if self.with_total else []))
 
     def _released(self, source: RecordSource) -> Any:
@@ -114,7 +114,7 @@ class QuantilesMechanism(GridMechanism):
         return self._alone._simulate_rows(rows, options, sampling)[..., None]
 
     def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
-        """Draws of each segment."""
+        """Return the draws of each segment."""
         if self._alone is not None:
             draws = self._alone._draws(segments, words, size)
             draws.shape = (1,)
@@ -123,7 +123,7 @@ class QuantilesMechanism(GridMechanism):
 
     @abstractmethod
     def _several_draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
-        """Draws of the grid indices of each segment, likewise in the last axis."""
+        """Return the draws of each segment, with grid indices in the last axis."""
 
     @property
     def _ranks(self) -> RankStatistic | None:
@@ -134,10 +134,10 @@ class QuantilesMechanism(GridMechanism):
         return True
 
     def _answer(self, index: int | IntArray, released: bool) -> Any:
-        """Numbers and perhaps the total in the last axis; of one released draw a list."""
+        """Return numbers, and perhaps the total, in the last axis; one released draw is a list."""
         return several_answers(self.grid, index, len(self.q), len(self._entries), released)
 
-    def accuracy(  # type: ignore[override]  # of each
+    def accuracy(  # type: ignore[override]  # of each quantile
         self,
         data: Any,
         /,
@@ -181,7 +181,7 @@ class QuantilesMechanism(GridMechanism):
         return [accuracy_of(law.marginal(j), self, probability, t, curve=True) for j, t in pairs]
 
     def _truth(self, source: RecordSource) -> Any:
-        """The true quantiles, each as that of `Quantile`."""
+        """Return the quantiles of the records, each as `Quantile` has it; None without records."""
         n = source.total()
         if n == 0:
             return None
@@ -189,14 +189,14 @@ class QuantilesMechanism(GridMechanism):
 
 
 class JointMechanism(QuantilesMechanism):
-    """Quantiles that are drawn together, from one law: of a `QuantilesStatistic`."""
+    """A mechanism of quantiles that a `QuantilesStatistic` draws together, from one law."""
 
     _most = MAX_JOINT_QUANTILES
 
     @property
     @abstractmethod
     def _statistic(self) -> QuantilesStatistic:
-        """What draws and laws need."""
+        """The statistic, for draws and laws."""
 
     def _check(self) -> None:
         super()._check()
@@ -208,22 +208,22 @@ class JointMechanism(QuantilesMechanism):
 
         return QuantilesDraws(self._statistic, segments, words, size, len(self._entries))
 
-    def _law_of(self, source: RecordSource) -> QuantilesLaw:  # type: ignore[override]  # of all of them
+    def _law_of(self, source: RecordSource) -> QuantilesLaw:  # type: ignore[override]  # of several
         from ..laws.quantiles import OneQuantileLaw, QuantilesLaw
 
         draws = self._simulated, self._drawn_numbers
-        several = self._statistic, source, self.epsilon, self._truth, *draws
+        arguments = self._statistic, source, self.epsilon, self._truth, *draws
         if self._alone is None:
-            return QuantilesLaw(*several)
-        return OneQuantileLaw(self._alone._law_of(source), *several)
+            return QuantilesLaw(*arguments)
+        return OneQuantileLaw(self._alone._law_of(source), *arguments)
 
     def _drawn_numbers(self, indices: IntArray) -> Any:
-        """What `sample` makes of rows of grid indices and totals."""
+        """Return the output of `sample` for rows of grid indices and totals."""
         return self._returned(self._answer(indices, released=False))
 
 
 def _quantiles(q: Any, count: object, most: int) -> tuple[Fraction, ...]:
-    """The quantiles of the parameters, exactly."""
+    """Return the exact quantiles that the parameters state."""
     if (q is None) == (count is None):
         raise ParameterError("q (the quantiles) or count must be given, and not both")
     if q is None:
@@ -243,6 +243,6 @@ def _quantiles(q: Any, count: object, most: int) -> tuple[Fraction, ...]:
 
 
 def _written(q: Fraction) -> float | Fraction:
-    """A quantile as the decimal that prints, or as the fraction that it is."""
+    """Return a quantile as a float if its decimal is exact, otherwise as a fraction."""
     number = float(q)
     return number if Fraction(repr(number)) == q else q

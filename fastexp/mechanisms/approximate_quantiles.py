@@ -106,7 +106,7 @@ class ApproximateQuantiles(
 
     @cached_property
     def _statistic(self) -> QuantileTree:
-        """What draws."""
+        """The statistic that draws."""
         part = tree_epsilon(self.epsilon, len(self.q), self.neighbors)
         return QuantileTree(self._q, part, self.grid)
 

@@ -1,4 +1,4 @@
-"""What every mechanism is: public parameters, a promise, and the common way of each verb."""
+"""The base class of mechanisms: public parameters, a promise, and what all verbs share."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 
 Known = TypeVar("Known", bound="Law[Any, Any]")
 Built = TypeVar("Built")
-WRITTEN = 8  # candidates or points in a repr
-ALWAYS = {"repr": "always"}  # metadata of a field that a repr shows also where it is the default
+MAX_WRITTEN = 8  # most candidates or points in a repr
+ALWAYS = {"repr": "always"}  # metadata of a field that a repr shows even if it has its default
 
 
 @dataclass_transform(frozen_default=True)
 def frozen(cls: type[Built]) -> type[Built]:
-    """Make a frozen dataclass, which names the parameter that an unknown one is like."""
+    """Make a frozen dataclass that suggests a parameter for one that it does not know."""
     built = dataclass(frozen=True, repr=False)(cls)
     init: Any = built.__init__
 
     @wraps(init)
-    def checked_init(self: Any, *arguments: Any, **named: Any) -> None:
+    def checked_init(self: Any, *arguments: Any, **keywords: Any) -> None:
         try:
-            init(self, *arguments, **named)
+            init(self, *arguments, **keywords)
         except TypeError:
             from difflib import get_close_matches
 
             known = signature(init).parameters
-            for name in named.keys() - known:
+            for name in keywords.keys() - known:
                 for alike in get_close_matches(name, known, 1):
                     raise TypeError(
                         f"{cls.__name__}.__init__() got an unexpected keyword argument {name!r}: "
@@ -55,12 +55,12 @@ def frozen(cls: type[Built]) -> type[Built]:
                     ) from None
             raise
 
-    built.__init__ = checked_init  # type: ignore[method-assign]  # what all of its callers call
+    built.__init__ = checked_init  # type: ignore[method-assign]  # callers of the class call it
     return built
 
 
 class Mechanism(ABC):
-    """A mechanism: public parameters, what a draw promises, and three verbs.
+    """A mechanism: public parameters, the promise of a draw, and three verbs.
 
     A subclass is a frozen dataclass that validates its parameters once, in `_check`.
     Bare names in its docstrings are completed (`_parameters.documented`).
@@ -68,16 +68,16 @@ class Mechanism(ABC):
 
     epsilon: float
     any_epsilon: bool
-    _measure: ClassVar[Measure] = "error"  # what is said of its accuracy
-    _relation: ClassVar[Relation | None] = None  # of neighbours, where there is no `neighbors`
+    _measure: ClassVar[Measure] = "error"  # the measure of its accuracy
+    _relation: ClassVar[Relation | None] = None  # of mechanisms without a field `neighbors`
 
     def __init_subclass__(cls, promise: str = "") -> None:
         super().__init_subclass__()
-        if promise:  # what the docstring of `guarantee` says
+        if promise:  # the docstring of `guarantee`
             guarantee = cached_property(vars(Mechanism)["guarantee"].func)
             guarantee.__doc__ = promise
             guarantee.__set_name__(cls, "guarantee")
-            cls.guarantee = guarantee  # type: ignore[assignment]  # a property that is kept
+            cls.guarantee = guarantee  # type: ignore[assignment]  # a cached property
         documented(cls)
         own_methods(cls)
 
@@ -86,14 +86,14 @@ class Mechanism(ABC):
         self._check()
 
     def _check(self) -> None:
-        """Validate the parameters, and put in exact values."""
+        """Validate the parameters, and set their exact values."""
         self._set_frozen(any_epsilon=validate.flag("any_epsilon", self.any_epsilon))
-        if getattr(self, "rho", None) is None:  # which `TopK` may have instead
+        if getattr(self, "rho", None) is None:  # `TopK` may have a rho instead of epsilon
             self._set_frozen(epsilon=validate.epsilon(self.epsilon, self.any_epsilon))
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """What one draw promises."""
+        """The promise of one draw."""
         return self._promise()
 
     @property
@@ -103,7 +103,7 @@ class Mechanism(ABC):
 
     @property
     def _assumes(self) -> str:
-        """What the caller must ensure."""
+        """The text of what the caller must ensure."""
         raise NotImplementedError
 
     def _promise(self) -> Guarantee:
@@ -190,11 +190,11 @@ class Mechanism(ABC):
         return accuracy_of(law, self, probability, truth, curve=True)
 
     def _law_of_value(self, law: Any) -> Any:
-        """What figures are of: the law, or its part of an answer that has more beside it."""
+        """Return the law for figures: that of the value alone if an answer also has a total."""
         return law
 
-    def _signed(self, law: Known) -> Known:
-        """A law of this mechanism, which says so."""
+    def _with_maker(self, law: Known) -> Known:
+        """Return the law, with this mechanism as its maker."""
         law._maker = self
         return law
 
@@ -249,15 +249,15 @@ class Mechanism(ABC):
         )
 
     def _release(self, data: Any, options: CallOptions) -> Any:
-        """`release`, of options as they were given."""
+        """`release` for unchecked options."""
         return self._answered(data, self._checked(options))
 
     @abstractmethod
     def _answered(self, data: Any, options: CallOptions) -> Any:
-        """`release`, of checked options."""
+        """`release` for checked options."""
 
     def _checked(self, options: CallOptions) -> CallOptions:
-        """Options, validated; here each call begins."""
+        """Validate options and return them; each call begins here."""
         check_rounding()
         if options is DEFAULTS or all(map(is_, options, DEFAULTS)):
             return DEFAULTS
@@ -269,8 +269,8 @@ class Mechanism(ABC):
 
         return options._replace(label=check_key(options))
 
-    def _check_nan(self, nan: object) -> None:  # noqa: B027  # others see to it with the data
-        """Validate what is done with missing records, before any look at them."""
+    def _check_nan(self, nan: object) -> None:  # noqa: B027  # others check it with the data
+        """Validate the policy for missing records, before any look at them."""
 
     def _charged(
         self,
@@ -279,7 +279,7 @@ class Mechanism(ABC):
         check: Callable[[], None] = lambda: None,
         rows: int | None = None,
     ) -> Any:
-        """What `draw` gives, after the charge; or what the budget has under the label."""
+        """Return the result of `draw` after the charge, or the answer stored under the label."""
         if options.budget is None:
             check()
             return draw()
@@ -291,7 +291,7 @@ class Mechanism(ABC):
         options: CallOptions,
         rows: int | None,  # noqa: ARG002  # of a matrix of utilities
     ) -> Question:
-        """What a release asks a budget."""
+        """Return the question that a release asks a budget."""
         from ..grouped.request import question_of
 
         return question_of(options, self)
@@ -301,7 +301,7 @@ class Mechanism(ABC):
         vars(self).update(values)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle or a copy has: not what follows from it, and is made at first use."""
+        """Return the state of a pickle or a copy, without cached properties."""
         kind = type(self)
         return {
             name: value
@@ -310,7 +310,7 @@ class Mechanism(ABC):
         }
 
     def __repr__(self) -> str:
-        """The mechanism as it is written, with the parameters that are not the default."""
+        """Return the mechanism as code, with the parameters that are not at their defaults."""
         parts = []
         for item in fields(self):  # type: ignore[arg-type]  # subclasses are dataclasses
             value = getattr(self, item.name)
@@ -321,18 +321,18 @@ class Mechanism(ABC):
         return printable(f"{type(self).__name__}({', '.join(parts)})")
 
     def _written(self, name: str, value: object) -> str | None:  # noqa: ARG002  # subclasses use it
-        """A public value in a repr; of a long tuple its length and ends. None: it is left out."""
+        """Return a public value for a repr, a long tuple as length and ends; None: leave it out."""
         return written("values", value) if isinstance(value, tuple) else repr(value)
 
 
 def written(what: str, values: tuple[Any, ...] | list[Any]) -> str:
-    """Values in a repr; of many their number and ends."""
-    if len(values) <= WRITTEN:
+    """Return values for a repr; many values as their number and ends."""
+    if len(values) <= MAX_WRITTEN:
         return repr(values)
     return f"<{len(values)} {what}: {values[0]!r}, ..., {values[-1]!r}>"
 
 
-@cache  # an import that is made already takes 1 us
+@cache  # a repeated import takes 1 us
 def _charge_and_draw() -> Callable[..., Any]:
     from ..budget.budget import charge_and_draw
 

@@ -211,17 +211,17 @@ class ScoredExponential(Exponential):
         if not callable(self.score):
             raise ParameterTypeError(f"score must be callable, got {type(self.score).__name__}")
         self._set_frozen(vectorized=validate.flag("vectorized", self.vectorized))
-        given, labels = self.candidates, validate.candidates(self.candidates)
-        self._set_frozen(_given=validate.as_given(given, labels), candidates=labels)
+        candidates, labels = self.candidates, validate.candidates(self.candidates)
+        self._set_frozen(_given=validate.as_given(candidates, labels), candidates=labels)
         super()._check()
 
-    def _signed(self, law: Known) -> Known:
-        """A law is of the weights alone, so that it can be pickled where the score cannot."""
+    def _with_maker(self, law: Known) -> Known:
+        """Return the law without the score, so that it can be pickled even if the score cannot."""
         values = {item.name: getattr(self, item.name) for item in fields(Exponential)}
-        return Exponential(**values)._signed(law)
+        return Exponential(**values)._with_maker(law)
 
     def _written(self, name: str, value: object) -> str | None:
-        """A score is written by its name."""
+        """Write a score as its name."""
         if name != "score":
             return super()._written(name, value)
         return str(getattr(value, "__name__", type(value).__name__))
@@ -235,7 +235,7 @@ class ScoredExponential(Exponential):
                 scores = [self.score(data, label) for label in labels]
         except Exception:
             scores = None
-        if scores is None:  # outside the handler: no traceback leads to the data
+        if scores is None:  # raised outside the handler: no traceback leads to the data
             raise ScoreError(utilities.SCORE_FAILED)
         bits, kind = utilities.utilities(scores, len(labels), nan)
         if bits.ndim != 1:  # rows would be draws that no budget counts

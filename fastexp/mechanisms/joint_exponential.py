@@ -90,11 +90,11 @@ class JointExponentialQuantiles(
 
     @property
     def _alone(self) -> None:
-        """One quantile is drawn as several are."""
+        """None: a single quantile is drawn in the same way as several."""
 
     @cached_property
     def _statistic(self) -> QuantilesStatistic:
-        """What draws and laws need."""
+        """The statistic, for draws and laws."""
         shares = [b - a for a, b in pairwise([Fraction(0), *self._q, Fraction(1)])]
         rate = joint_exponential_rate(self.epsilon, shares)
         return QuantilesStatistic(self._q, rate, None, self.grid, self.ties)

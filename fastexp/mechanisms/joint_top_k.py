@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..laws.top_k import JointTopKLaw
 
 ASSUMES = "sensitivity bounds how much one record changes any one count"
-MILLION = 1_000_000  # candidates, where their number is not known: their logarithm counts
+ASSUMED_CANDIDATES = 1_000_000  # if none are given; only their logarithm matters
 COMES = "; adding a record lowers no count, and removing one raises none"
 
 
@@ -108,7 +108,7 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
         self._set_frozen(k=places, neighbors=neighbors, monotonic=neighbors == "add-remove")
         super()._check()
         self._weigh(places_rate(self.epsilon, self.sensitivity, self.k, self.neighbors))
-        size = MILLION if self.candidates is None else len(self.candidates)
+        size = ASSUMED_CANDIDATES if self.candidates is None else len(self.candidates)
         if joint_top_k.takes_long(self.k, size, self._weighting.rate_nats):
             raise ParameterError(
                 "k must be lower, or epsilon / sensitivity higher, for a draw to take a few "
@@ -146,7 +146,7 @@ class JointTopK(CountsMechanism, promise="ε-DP and ε-bounded-range, under `nei
         return tuple(str(place) for place in range(1, self.k + 1))
 
     def _draws(self, segments: Segments, words: WordSource, size: int) -> Draws:
-        """Draws of each segment; of one place as `MostCommon` draws."""
+        """Return the draws of each segment; with k = 1 those of `MostCommon`."""
         if self.k > 1:
             count, rate = len(self._labels or ()), self._weighting.rate
             return JointCountDraws(count, self.k, rate, segments, words, size)

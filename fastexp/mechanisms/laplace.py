@@ -32,7 +32,7 @@ ASSUMES = (
     "sensitivity bounds how much one record changes f, as the numbers are represented; "
     "step and bounds were chosen without looking at the data"
 )
-WIDEST = 320  # characters of an answer: of 2**1000 and more
+MAX_CHARACTERS = 320  # most characters of an answer: those of 2**1000 and more
 
 
 @frozen
@@ -206,7 +206,7 @@ class Laplace(
     def _question(self, options: CallOptions, rows: int | None) -> Question:  # noqa: ARG002  # none
         from ..budget.question import Question
 
-        return Question(self, widest=WIDEST)
+        return Question(self, widest=MAX_CHARACTERS)
 
     @overload
     def sample(
@@ -280,7 +280,7 @@ class Laplace(
         else:
             law = laplace.bounded_law(sampler, self.epsilon, self._rate)
         law._statistic = partial(_plain, _laplace.statistic(f))
-        return self._signed(law)
+        return self._with_maker(law)
 
     def continuous_law(self, f: Number) -> ContinuousLaw:
         """Return the density of the papers; for analysis, as nothing is released from it.
@@ -310,7 +310,7 @@ class Laplace(
             rate, solve = self._continuous_rate(self.epsilon), self._continuous_rate
             law = densities.laplace_density(at, rate, ends, self.epsilon, solve)
         law._statistic = partial(_plain, _laplace.statistic(f))
-        return self._signed(law)
+        return self._with_maker(law)
 
     def _continuous_rate(self, epsilon: float) -> Fraction:
         width = self._grid.exact(self._grid.size - 1) - self._grid.exact(0)
@@ -324,12 +324,12 @@ class Laplace(
 
 
 def _plain(f: Fraction) -> int | float:
-    """A statistic as an int or the nearest float."""
+    """Return a statistic as an int or the nearest float."""
     return f.numerator if f.denominator == 1 else float(f)
 
 
 def _positive(name: str, value: Number) -> Number:
-    """A public number > 0, as it was given; scalars of NumPy as those of Python."""
+    """Check a public number > 0, and return it; NumPy's scalars become those of Python."""
     number: Number = _number(name, value)
     if not number > 0:
         raise ParameterError(f"{name} must be > 0, got {value!r}")
@@ -337,7 +337,7 @@ def _positive(name: str, value: Number) -> Number:
 
 
 def _multiples(step: Number, sensitivity: Number) -> Grid:
-    """Some of the multiples of a step, for all of them."""
+    """Return a grid of two multiples of a step, which stands for all multiples."""
     width = decimal(step)
     if (decimal(sensitivity) / width).denominator != 1:
         raise ParameterError(

@@ -85,7 +85,7 @@ class LaplaceMedian(
         low, high = self._limits
         return noise.medians(ordered, low, high), np.full(ordered.shape[0], self.scale)
 
-    def _scales(self, source: RecordSource) -> Callable[[float], float]:  # noqa: ARG002  # of no data
+    def _scales(self, source: RecordSource) -> Callable[[float], float]:  # noqa: ARG002  # unused
         return partial(truediv, self._limits[1] - self._limits[0])
 
     def _centre_and_scale(self, source: RecordSource) -> tuple[float, float]:

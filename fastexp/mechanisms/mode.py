@@ -75,9 +75,9 @@ class Mode(DistanceMechanism, promise="ε-DP and ε-bounded-range under add-remo
         return ModeStatistic(rank_rate(self.epsilon, 1), self.grid, *self._within)
 
     def _truth(self, source: RecordSource) -> Any:
-        """The lowest of the grid points that hold most records."""
+        """Return the grid point with the most records, the lowest of several; None if empty."""
         points, records = source.counts(self.grid)
         return self.grid.value(int(points[records.argmax()])) if points.size else None
 
-    def _continuous_of(self, source: RecordSource) -> ContinuousLaw:  # noqa: ARG002  # of all numbers
+    def _continuous_of(self, source: RecordSource) -> ContinuousLaw:  # noqa: ARG002  # unused
         raise ParameterError("the mode has no density, because its law has single points: use law")

@@ -23,7 +23,7 @@ from ..privacy.rates import price_epsilon
 from ._number import ASSUMES, Bounds, NumberMechanism, Points
 from .base import frozen
 
-HIGHEST = 10**288  # the revenue of 2**32 bids is then a double
+MAX_PRICE = 10**288  # highest price with which the revenue of 2**32 bids is a double
 
 if TYPE_CHECKING:
     from .._numbers.cells import Shape
@@ -121,9 +121,9 @@ class Price(
                 f"{name} must not hold prices below 0, got {self.grid.value(0)!r}: revenue is not "
                 "monotone there, and the promise would be 2 * epsilon"
             )
-        if self.grid.exact(self.grid.size - 1) > HIGHEST:
+        if self.grid.exact(self.grid.size - 1) > MAX_PRICE:
             raise ParameterError("bounds of prices must be at most 1e288")
-        if self.epsilon > validate.EPSILON_RANGE[1]:  # beyond, no coin passes below a bound
+        if self.epsilon > validate.EPSILON_RANGE[1]:  # above it, no coin passes below a bound
             raise ParameterError(f"epsilon of prices must be at most 1e6, got {self.epsilon!r}")
         self._set_frozen(_prices=Prices(self.grid, self.epsilon, self.scaling))
 
@@ -134,11 +134,11 @@ class Price(
         return shape_of_bids(self._prices, source)
 
     def _truth(self, source: RecordSource) -> Any:
-        """The lowest of the best prices."""
+        """Return the lowest of the best prices."""
         return self._best_price(demand(source, self.grid))
 
     def _best_price(self, runs: Demand) -> Any:
-        """The lowest of the best prices: only the last one of a run can be best."""
+        """Return the lowest of the best prices; only the last price of a run can be best."""
         if runs.total() == 0:
             return None
         revenue = self.grid.values(runs.last) * runs.bids.astype(np.float64)
@@ -155,13 +155,13 @@ class Price(
         from ..laws.grid import GridLaw, grid_cells, revenues
 
         runs = demand(source, self.grid)
-        lost = losses(self._prices, runs)
-        sampler = RevenueSampler(self._prices, runs, lost.rate)
+        cells = losses(self._prices, runs)
+        sampler = RevenueSampler(self._prices, runs, cells.rate)
         law = GridLaw(
             self.grid,
-            grid_cells(self.grid, lost.start, lost.size, lost.loss, lost.best, lost.slope),
-            lost.unit,
-            lost.rate,
+            grid_cells(self.grid, cells.start, cells.size, cells.loss, cells.best, cells.slope),
+            cells.unit,
+            cells.rate,
             self.epsilon,
             sampler,
         )

@@ -78,7 +78,7 @@ class Quantile(TotalledQuantile):
 
     @property
     def _unit(self) -> Fraction:
-        """One integer of the distance, in units of the utility."""
+        """A distance of 1, in units of the utility."""
         if self._q == distance.HALF:
             return Fraction(1)
         return distance.unit(self._q, self.neighbors, self.convention)

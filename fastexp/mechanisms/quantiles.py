@@ -109,7 +109,7 @@ class Quantiles(
 
     @cached_property
     def _statistic(self) -> QuantilesStatistic:
-        """What draws and laws need."""
+        """The statistic, for draws and laws."""
         return joint_statistic(self._q, self.epsilon, self.neighbors, self.grid)
 
     def release(
@@ -189,7 +189,7 @@ class Quantiles(
         return super(Quantiles, mechanism).sample(records, size, by=by, groups=groups, **options)
 
     def _totalling(self, with_total: object) -> Quantiles:
-        """The same mechanism with a total or without; None: as it is."""
+        """Return the same mechanism with or without a total; None: this one."""
         wanted = self.with_total if with_total is None else validate.flag("with_total", with_total)
         return self if wanted == self.with_total else replace(self, with_total=wanted)
 

@@ -101,7 +101,7 @@ class RandomizedResponse(
 
     def _check(self) -> None:
         super()._check()
-        rate = Fraction(self.epsilon)  # of the utility [r = bit]: its log-odds are epsilon
+        rate = Fraction(self.epsilon)  # with the utility [r = bit], the log-odds are epsilon
         self._set_frozen(_weighting=Weighting(rate, None), _flips=Flips(rate))
 
     def release(
@@ -161,7 +161,7 @@ class RandomizedResponse(
 
     def _drawn(self, data: Any, threads: int) -> int | IntArray:
         if type(data) is int and data in (0, 1):
-            return data ^ self._flips.fresh_coin()  # 2 us, and 10 by way of arrays
+            return data ^ self._flips.fresh_coin()  # 2 us; through arrays 10 us
         bits = _data.bits(data)
         out = self._flips.release(bits.ravel(), threads)
         return out.reshape(bits.shape) if bits.ndim else int(out[0])
@@ -249,7 +249,7 @@ class RandomizedResponse(
         data = _data.bits(bit)
         if data.ndim:
             raise ParameterTypeError("law takes one bit, not an array")
-        return self._signed(ResponseLaw(self, int(data)))
+        return self._with_maker(ResponseLaw(self, int(data)))
 
 
 class ResponseLaw(FiniteLaw):

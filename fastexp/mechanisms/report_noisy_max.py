@@ -94,7 +94,7 @@ class ReportNoisyMax(
         return partial(_simulate, NOISES[self.noise])
 
     def _law(self, bits: WordArray, kind: int) -> FiniteLaw:
-        """With exponential noise permute-and-flip's, with Gumbel noise the exponential's."""
+        """Return the law: with exponential noise permute-and-flip's, with Gumbel exponential's."""
         if self.noise == "laplace":
             raise ParameterError("noise must be 'exponential' or 'gumbel' for a law, got 'laplace'")
         return super()._law(bits, kind)
@@ -107,7 +107,7 @@ def _simulate(
     weighting: Weighting,
     sampling: Sampling,
 ) -> int | IntArray:
-    """`sample`, from utilities."""
+    """Draw for `sample` from utilities."""
     size, rng, streams, threads, method = sampling
     rows = Rows(bits, kind, weighting)
     validate.method(method, ("noise",))

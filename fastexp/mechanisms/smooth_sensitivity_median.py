@@ -35,7 +35,7 @@ NoiseName: TypeAlias = Literal[
     "uniform-lognormal",
     "arsinh-normal",
 ]
-FINE = make_grid((0, 1), None)  # on which no records are counted instead of copied
+FINE = make_grid((0, 1), None)  # so fine a grid that held records are copied, not counted
 
 
 @frozen
@@ -149,7 +149,7 @@ class SmoothSensitivityMedian(
 
     @property
     def beta(self) -> float:
-        """How slowly the smooth sensitivity changes: by exp(beta) for one record."""
+        """The smoothing rate: one record changes the smooth sensitivity by a factor exp(beta)."""
         return self._calibrated.beta
 
     @property
@@ -165,10 +165,11 @@ class SmoothSensitivityMedian(
         return self.noise, self._calibrated.sigma
 
     def _scales(self, source: RecordSource) -> Callable[[float], float] | None:
-        """Published pairs: alpha and beta rise with epsilon, and the scale falls with both.
+        """Return the scale for published pairs; None for others.
 
-        Of beta = epsilon / (2 * (ln(1 + exp(y)) - ln(delta))), y = epsilon / 2, that is so as
-        ln(1 + exp(y)) >= y * exp(y) / (1 + exp(y)). Pairs that a search has found may jump.
+        In these pairs alpha and beta rise with epsilon, and the scale falls with both. For
+        beta = epsilon / (2 * (ln(1 + exp(y)) - ln(delta))), y = epsilon / 2, this holds as
+        ln(1 + exp(y)) >= y * exp(y) / (1 + exp(y)). Pairs from a search may jump.
         """
         if self.calibration != "paper" or self.noise in CONCENTRATED:
             return None

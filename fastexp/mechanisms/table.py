@@ -1,4 +1,4 @@
-"""The mechanisms, one row each: what the command line, files, sessions and studies know of them.
+"""The table of mechanisms, a row each, for the command line, files, sessions and studies.
 
 It is all text and imports no mechanism, so that help comes at once.
 """
@@ -26,32 +26,32 @@ class Row(NamedTuple):
     """One mechanism. Its key in `TABLE` is its word on the command line and in files."""
 
     at: str  # the module in this folder, and the class
-    sentence: str  # what it does
-    parameters: tuple[str, ...] = ()  # those that a study may set, in the order of labels
-    study: str = ""  # the kind of subject that a study makes of it; "": it makes none
-    about: str = ""  # what it is in a study's list; default: the class
-    preset: Mapping[str, Any] = {}  # parameters that a study sets where its file does not
+    sentence: str  # what the mechanism does
+    parameters: tuple[str, ...] = ()  # parameters that a study may set, in the order of labels
+    study: str = ""  # the mechanism's kind in a study; "": studies do not have it
+    about: str = ""  # its name in a study's list; default: the class
+    preset: Mapping[str, Any] = {}  # parameters that a study sets if its file does not
     grouped: bool = False  # whether queries, sessions and publications may ask for it
-    compared: bool = False  # whether ``fastexp compare`` and ``epsilon`` may
+    compared: bool = False  # whether ``fastexp compare`` and ``epsilon`` may ask for it
     has_law: bool = True
-    # Of a command of its own:
-    answer: str = ""  # what it releases, as "the median"; "": there is no command
-    needs: tuple[str, str] = ("", "")  # an option that must be given, and an example of it
-    examples: tuple[str, ...] = ()  # without the program's name; default: of ages and rents
-    which: str = ""  # options of its own that say which answer, as in `option_table.py`
-    privacy: str = ""  # its other ones
-    # Of ``fastexp select``:
-    selects: str = ""  # the help of --mechanism; "": it is none of these
-    counts: str = ""  # the word of what selects so from records; "": it takes only utilities
+    # If the mechanism has a command of its own:
+    answer: str = ""  # the answer in words, as "the median"; "": there is no command
+    needs: tuple[str, str] = ("", "")  # a required option, and an example of it
+    examples: tuple[str, ...] = ()  # without the program's name; default: for ages and rents
+    public: str = ""  # its own options that choose the answer, as in `option_table.py`
+    privacy: str = ""  # its own other options
+    # If ``fastexp select`` has it:
+    selects: str = ""  # the help of --mechanism; "": the command does not have it
+    counts: str = ""  # the word of its mechanism for records; "": it takes only utilities
 
     @property
     def name(self) -> str:
-        """The name of its class."""
+        """The name of the class."""
         return self.at.partition(".")[2]
 
     @property
     def kind(self) -> Any:
-        """Its class, which is imported here."""
+        """The class, which is imported at first use."""
         module, _, name = self.at.partition(".")
         return getattr(import_module(f".{module}", __package__), name)
 
@@ -83,7 +83,7 @@ TABLE: dict[str, Row] = {
         compared=True,
         answer="a quantile",
         needs=("--q Q ", " --q 0.9"),
-        which="--q Q <quantile needed>  the quantile, a decimal or a fraction, such as 0.9 or 1/3",
+        public="--q Q <quantile needed>  the quantile, a decimal or a fraction, such as 0.9 or 1/3",
         privacy="""
 --convention weak|lower  what counts as the quantile: any value with at most a share q of the
     records below it and 1 - q above it (weak, default), or only the record of rank q * n, rounded
@@ -101,7 +101,7 @@ TABLE: dict[str, Row] = {
         compared=True,
         answer="several quantiles",
         needs=("--count N ", " --count 9"),
-        which="""
+        public="""
 --q LIST <quantiles lists=numbers either=which!>  the quantiles, increasing, such as 0.1,0.5,0.9 or
     1/3,2/3
 --count N <1..100 either=which!>  instead: how many evenly spaced ones (9: the deciles)"""

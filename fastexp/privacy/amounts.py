@@ -25,7 +25,7 @@ MARGIN = 1e-12
 @lru_cache(maxsize=256)  # few amounts recur: a budget's limit, a mechanism's epsilon
 def exact(number: float) -> Fraction:
     """Return the decimal that a finite number prints, as a fraction."""
-    check_rounding()  # what is kept must be right for the calls that follow
+    check_rounding()  # a cached result must be right for later calls
     return Fraction(repr(float(number)))
 
 

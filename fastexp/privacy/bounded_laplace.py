@@ -2,12 +2,12 @@
 
 Outcomes are the points t = 0, ..., N; the statistic x lies anywhere in [0, N] (all in units of
 the step), and point t has weight exp(-a*|x - t|). Cutting the line off at its ends makes the
-normaliser Z(x) depend on x: it is smallest at the ends, where only one side is left. The cost:
+normaliser Z(x) depend on x: it is smallest at the ends, where only one side is left.
 
 **Theorem.** For data sets with |x - x'| <= D <= N, D = K + d, K whole and 0 <= d < 1, the
 greatest log-ratio of the probabilities of a point, over all x, x' and points, is
 
-    E(a) = a*D + max(ln Z(D)/Z(0), ln Z(K+1)/Z(1-d)),    the second one only if d > 0.
+    E(a) = a*D + max(ln Z(D)/Z(0), ln Z(K+1)/Z(1-d)),    the second term only if d > 0.
 
 *Proof.* Let x < x'. The log-ratio a*(|x' - t| - |x - t|) + ln Z(x')/Z(x) is greatest at t = 0,
 where it is a*(x' - x) + ln Z(x')/Z(x). Z is a sum of exponentials of slopes +-a, so a*x' + ln
@@ -49,7 +49,7 @@ from functools import lru_cache
 from ..reference.exact import exp_bounds, log_bounds
 
 DIGITS = 128  # relative precision of a bound on E, in bits
-CONTINUUM = 1 << 80  # steps of a grid that doubles cannot tell from a continuum
+CONTINUUM = 1 << 80  # number of steps at which doubles cannot tell a grid from a continuum
 CLOSE = 2.0**-50  # relative distance of the last two points of a search
 
 
@@ -99,7 +99,7 @@ def bounded_laplace_rate(epsilon: Fraction, steps: int, reach: Fraction) -> Frac
     def excess(a: float) -> Fraction:
         return bounded_laplace_epsilon(Fraction(a), steps, reach) - epsilon
 
-    least = epsilon / (2 * reach)  # where E <= epsilon; at twice that it is >= epsilon
+    least = epsilon / (2 * reach)  # E <= epsilon here, and E >= epsilon at twice this rate
     low, high = x, y = float(least), float(2 * least)
     at_x, at_y = excess(x), excess(y)
     while abs(y - x) > y * CLOSE:  # secants, or halving if they leave the bracket

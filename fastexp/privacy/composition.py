@@ -105,7 +105,7 @@ def total(
     steps, draws = each, several * (1 if disjoint and count else count)
     relation = base.neighbors
     if relation == "replace" and guarantee.neighbors == "add-remove":
-        base, steps = guarantee, 2 * each  # a removal and an addition, wherever they are
+        base, steps = guarantee, 2 * each  # a removal and an addition, in any groups
     elif relation == "replace" and ((parted and not public) or each > 1):
         draws *= 2
         if guarantee.neighbors != "both":
@@ -114,15 +114,15 @@ def total(
         parts = f" in each of at most {several} groups" if several > 1 else ""
         text = text.removeprefix("one person is one record; ")
         text = f"at most {each} records of a person count{parts}; {text}"
-    one = _for_groups(base, steps)
-    if draws == 1 and (relation, text) == (one.neighbors, one.assumes):
-        return one
+    promise = _for_groups(base, steps)
+    if draws == 1 and (relation, text) == (promise.neighbors, promise.assumes):
+        return promise
     return Guarantee(
-        amounts.times(one.epsilon, draws),
+        amounts.times(promise.epsilon, draws),
         relation,
-        amounts.times(one.bounded_range, draws),
-        amounts.times(one.rho, draws),
-        min(1.0, amounts.times(one.delta, draws) or 0.0),
+        amounts.times(promise.bounded_range, draws),
+        amounts.times(promise.rho, draws),
+        min(1.0, amounts.times(promise.delta, draws) or 0.0),
         text,
     )
 
@@ -259,10 +259,10 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
     >>> of_three.epsilon, of_three.rho
     (0.3, 0.01125)
     """
-    one = checked_guarantee(guarantee)
+    promise = checked_guarantee(guarantee)
     steps = validate.counting("size", size)
-    text = one.assumes + (f"; for groups of up to {steps} records" if steps > 1 else "")
-    return replace(_for_groups(one, steps), assumes=text)
+    text = promise.assumes + (f"; for groups of up to {steps} records" if steps > 1 else "")
+    return replace(_for_groups(promise, steps), assumes=text)
 
 
 def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
@@ -310,23 +310,25 @@ def advanced(guarantee: Guarantee, rounds: int, *, delta: float) -> Guarantee:
     >>> round(fx.privacy.advanced(promise, 100, delta=1e-6).epsilon, 4)
     5.7561
     """
-    one = checked_guarantee(guarantee)
+    promise = checked_guarantee(guarantee)
     k, slack = validate.counting("rounds", rounds), amounts.open_fraction("delta", delta)
-    if one.epsilon is None:
+    if promise.epsilon is None:
         raise ParameterError("guarantee must have an epsilon, got one without")
-    e = one.epsilon
+    e = promise.epsilon
     plain = amounts.times(e, k) or 0.0
     drift, spread = k * e * math.tanh(e / 2), e * math.sqrt(-2 * k * math.log(slack))
-    lost = 1.0
-    if one.delta < 1.0:
-        lost = amounts.above(-math.expm1(k * math.log1p(-one.delta) + math.log1p(-slack)))
+    total_delta = 1.0
+    if promise.delta < 1.0:
+        total_delta = amounts.above(
+            -math.expm1(k * math.log1p(-promise.delta) + math.log1p(-slack))
+        )
     return Guarantee(
         min(plain, amounts.above(drift + spread)),
-        one.neighbors,
+        promise.neighbors,
         None,
-        amounts.times(one.rho, k),
-        min(1.0, lost),
-        one.assumes,
+        amounts.times(promise.rho, k),
+        min(1.0, total_delta),
+        promise.assumes,
     )
 
 

@@ -22,12 +22,12 @@ from .._parameters import validate
 from .._typing import FloatArray
 from . import amounts
 
-MOST_ROUNDS = 10_000  # the inverse then takes some seconds
+MOST_ROUNDS = 10_000  # for these the inverse takes some seconds
 PLAN_RANGE = (1e-12, 500.0)
 SAFETY = 1e-9
 CLOSE = 1e-9  # relative precision of the inverse
 ORDERS = 48  # the number of divergences whose minimum is the upper bound for an l
-SHORT = 64  # up to so many rounds every l is computed
+SHORT = 64  # most rounds for which every l is computed
 
 
 def nonadaptive_delta(rounds: int, bounded_range: float, epsilon: float) -> float:

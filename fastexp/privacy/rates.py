@@ -14,8 +14,8 @@ from .bounded_laplace import bounded_laplace_rate
 
 Amount = TypeVar("Amount", int, float, Fraction)
 
-# Of `joint_rate`: below, its law does not fit into 64 bits; above, weights of neighbouring ranks
-# underflow.
+# Limits for `joint_rate`: below, its law does not fit into 64 bits; above, the weights of
+# neighbouring ranks underflow.
 LEAST_JOINT_EPSILON, MOST_JOINT_EPSILON = 1e-15, 1024.0
 
 
@@ -208,8 +208,8 @@ def laplace_rate(
     moving the statistic by less costs less. If `exact` is larger by e, that slope costs as much as
     the distance e does.
     """
-    more = max(exact - sensitivity, Fraction(0))
+    excess = max(exact - sensitivity, Fraction(0))
     if steps is None:
-        return Fraction(epsilon) * step / (sensitivity + 2 * more)
-    reach = min((sensitivity + more) / step, Fraction(steps))
+        return Fraction(epsilon) * step / (sensitivity + 2 * excess)
+    reach = min((sensitivity + excess) / step, Fraction(steps))
     return bounded_laplace_rate(Fraction(epsilon), steps, reach)

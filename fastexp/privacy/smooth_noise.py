@@ -80,7 +80,7 @@ UNIFORM_SIGMA, ARSINH_SIGMA = math.sqrt(2), 2 / math.sqrt(3)
 UNIFORM_SHIFT = math.exp(1.5 * UNIFORM_SIGMA**2) * math.sqrt(2 / math.pi) / UNIFORM_SIGMA
 ARSINH_SHIFT = 2 / (3 * ARSINH_SIGMA) + ARSINH_SIGMA / 2
 MAX_EPSILON = 600.0  # a larger epsilon counts as this one: formulas would overflow, for no gain
-SPAN, PARTS, STEPS = 30.0, 120, 60  # of the search: e-folds, coarse steps, halvings
+SPAN, PARTS, STEPS = 30.0, 120, 60  # of a search: e-folds, coarse steps, golden sections
 
 
 class Calibration(NamedTuple):

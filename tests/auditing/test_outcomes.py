@@ -126,7 +126,7 @@ def test_integers_are_counted_as_other_numbers_are():
     for low in (-9, 2**52, -(2**60)):
         close = random.integers(low, low + 18, 500)
         counts = cells.count(read(close))
-        far = cells.count(read(np.append(close, low + 2 * outcomes.TABLE)))
+        far = cells.count(read(np.append(close, low + 2 * outcomes.MAX_TABLE)))
         far[cells.numbers - 1 if low > -(2**59) else 0] -= 1
         assert counts.tolist() == far.tolist()
         assert counts.sum() == 500
@@ -146,9 +146,9 @@ def test_many_numbers_are_cut_where_they_are_and_frequent_ones_are_alone():
 def test_no_numbers_and_too_many_labels():
     cells = Cells([Answers(np.zeros(0), [])])
     assert cells.count(read([1.0, NAN, "a"])).tolist() == [1, 2]
-    cells = Cells([Answers(np.zeros(0), list(map(str, range(outcomes.LABELS + 5))))])
-    assert cells.size == 1 + outcomes.LABELS + 1
-    assert cells.count(Answers(np.zeros(0), [str(outcomes.LABELS + 4), "new"]))[-1] == 2
+    cells = Cells([Answers(np.zeros(0), list(map(str, range(outcomes.MAX_LABELS + 5))))])
+    assert cells.size == 1 + outcomes.MAX_LABELS + 1
+    assert cells.count(Answers(np.zeros(0), [str(outcomes.MAX_LABELS + 4), "new"]))[-1] == 2
 
 
 def test_events_in_words():

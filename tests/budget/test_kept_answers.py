@@ -511,8 +511,8 @@ def test_threads_wait_and_get_the_same(budget):
 
 
 @pytest.mark.parametrize("link", [os.symlink, os.link])
-@pytest.mark.parametrize("once", [False, True])
-def test_two_names_of_one_file_draw_once(in_file, path, link, once):
+@pytest.mark.parametrize("no_retry", [False, True])
+def test_two_names_of_one_file_draw_once(in_file, path, link, no_retry):
     link(path, path.parent / "link")
     drawn, start = [], threading.Barrier(2)
 
@@ -524,7 +524,7 @@ def test_two_names_of_one_file_draw_once(in_file, path, link, once):
     def ask(name):
         budget = Budget.file(path.parent / name)
         start.wait(timeout=60)
-        return charge_and_draw(budget, "q", Question(MEDIAN), draw, once=once)
+        return charge_and_draw(budget, "q", Question(MEDIAN), draw, no_retry=no_retry)
 
     with ThreadPoolExecutor(2) as pool:
         found = set(pool.map(ask, [path.name, "link"]))
@@ -536,7 +536,7 @@ def test_what_is_drawn_once_needs_a_charge_of_its_own(in_file, monkeypatch):
     charge = ledger.File.charge
     monkeypatch.setattr(ledger.File, "charge", lambda *a: (charge(*a), charge(*a))[1])
     with raises("'q': begun draws"):
-        charge_and_draw(in_file, "q", Question(MEDIAN), never, once=True)
+        charge_and_draw(in_file, "q", Question(MEDIAN), never, no_retry=True)
     assert [entry["state"] for entry in in_file.log()] == ["failed"]
 
 
@@ -567,7 +567,7 @@ def test_a_label_within_the_draw_of_another_is_refused(budget):
 @pytest.mark.parametrize("second", ["answers", "fails"])
 def test_the_first_to_end_counts_also_without_a_common_lock(in_file, monkeypatch, first, second):
     """As where two hosts do not see each other's locks: one charge, one outcome."""
-    monkeypatch.setattr(ledger.File, "_alone", lambda *_: nullcontext())
+    monkeypatch.setattr(ledger.File, "_exclusive", lambda *_: nullcontext())
     question = Question(MEDIAN)
 
     def outcome(way, number):
@@ -599,7 +599,7 @@ def test_locks_exclude_each_other_though_their_files_go(tmp_path):
 
     def hold(_):
         for _ in range(20):
-            with atomic_files.alone(path):
+            with atomic_files.exclusive_lock(path):
                 inside.append(1)
                 most.append(len(inside))
                 threading.Event().wait(0.0005)

@@ -206,7 +206,7 @@ def test_a_full_disk_at_every_step(path, draw, monkeypatch):
 
 
 def ask_once(path: Path) -> list[int]:
-    return charge_and_draw(Budget.file(path), "q", QUESTION, drawing(1000), once=True)
+    return charge_and_draw(Budget.file(path), "q", QUESTION, drawing(1000), no_retry=True)
 
 
 def lengths_beside(path: Path) -> list[int]:
@@ -500,4 +500,5 @@ def test_a_child_that_returns_from_its_parents_draw_tells_nothing(path):
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         assert pipe.read().startswith(b"BudgetError: the process was forked while it drew")
-    assert all(file.closed for file in atomic_files.HELD)  # an earlier error may refer to one
+    # an earlier error may refer to one
+    assert all(file.closed for file in atomic_files.LOCKED_FILES)

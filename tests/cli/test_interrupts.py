@@ -208,8 +208,8 @@ def test_what_was_drawn_is_not_lost(
     """Answers that nobody has seen yet are kept, or put into a file."""
     assert swallowed
 
-    def late(*arguments: Any, once: bool) -> Any:
-        answers = charge_and_draw(*arguments, once=once)
+    def late(*arguments: Any, no_retry: bool) -> Any:
+        answers = charge_and_draw(*arguments, no_retry=no_retry)
         signal.raise_signal(signal.SIGINT)
         return answers
 

@@ -392,7 +392,7 @@ def test_whoever_comes_second_finds_the_output_of_the_first(place: Path, run: Ru
 
     def first() -> None:
         Path("reached").touch()
-        if not atomic_files.HELD and in_child(lambda: main(["release", "p.toml"])) == 0:
+        if not atomic_files.LOCKED_FILES and in_child(lambda: main(["release", "p.toml"])) == 0:
             Path("met").touch()
 
     for name in ("open", "link", "posix_fallocate"):

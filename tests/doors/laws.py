@@ -14,6 +14,6 @@ from fastexp.laws.laplace import LaplaceLaw
 from fastexp.laws.law import HIDDEN, Law, NumberLaw
 from fastexp.laws.noises import ArsinhNormal, Cauchy, ClampedNoise, Laplace, ParetoTail, StudentT
 from fastexp.laws.quantile_errors import mean_place
-from fastexp.laws.quantile_targets import OFF, Bounds, bounded
+from fastexp.laws.quantile_targets import MAX_OFF, Bounds, bounded
 from fastexp.laws.quantile_targets import first_failure as first_quantile_failure
 from fastexp.laws.targets import GRID, Unreached

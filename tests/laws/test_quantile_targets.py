@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
-from tests.doors.laws import GRID, OFF, Bounds, bounded, first_quantile_failure, mean_place
+from tests.doors.laws import GRID, MAX_OFF, Bounds, bounded, first_quantile_failure, mean_place
 from tests.messages import raises
 from tests.support.each import each
 
@@ -78,7 +78,7 @@ def test_a_target_that_always_or_never_holds():
 
 def sum_of(terms: list[tuple[float, float]], x: float) -> tuple[float, float]:
     logarithm = math.log(sum(w * math.exp(-d * x) for w, d in terms))
-    return logarithm - OFF, logarithm + OFF
+    return logarithm - MAX_OFF, logarithm + MAX_OFF
 
 
 POINTS = np.geomspace(20, 0.1, 500).tolist()
@@ -139,8 +139,8 @@ def test_a_dip_between_two_rates_is_seen():
 def test_bounds_of_shares():
     low, high = bounded(2.0, 0.25)
     assert low < 2.0 + math.log(0.25) < high
-    assert high - low < 15 * OFF
-    assert bounded(2.0, 0.0) == (-math.inf, 2.0 + math.log(2 * OFF))
+    assert high - low < 15 * MAX_OFF
+    assert bounded(2.0, 0.0) == (-math.inf, 2.0 + math.log(2 * MAX_OFF))
 
 
 @each(("r", "k"), [(1, 1), (1, 2), (2, 2), (2, 3), (5, 5)])

@@ -293,7 +293,7 @@ ROWS = {
         "no zero among digits": "kernels/numbers:index_at:left:5",
         "digits below zero are one": "kernels/numbers:fill_by_quotients:false:4",
         "the larger digits below zero": "kernels/numbers:moves_on:false:2",
-        "a power of ten too many": "_parameters:DOUBLE:+1",
+        "a power of ten too many": "_parameters:MAX_EXACT_POWER:+1",
         "large integers rounded to digits": "_parameters:DigitGrid.index:skip:5",
     },
     "laplace": {

@@ -292,7 +292,7 @@ def sections(command: str) -> dict[str, list[Option]]:
         heading, _, commands = head.strip("[]").partition(": ")
         row = table.COMMANDS.get(command) if commands == "own" else None
         if row is not None:
-            text = (row.which if heading == "the public answers" else row.privacy).strip()
+            text = (row.public if heading == "the public answers" else row.privacy).strip()
         elif not any(command in SETS.get(name, (name,)) for name in commands.split(", ")):
             text = ""
         for entry in re.split(r"\n(?! )", text) if text else ():

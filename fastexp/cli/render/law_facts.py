@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._parameters.descriptions import LISTED, Described
+from ..._parameters.descriptions import MAX_LISTED, Described
 from ..._typing import AnyArray, FloatArray
 from ...laws.accuracy import accuracy_of
 from ...laws.finite import FiniteLaw
@@ -95,9 +95,9 @@ class LawFacts(Laws):
                 facts |= {**exact, **losses}
             else:
                 facts |= {"observed": _observed(self.draws[group], truth), "exact": exact}
-        if points * len(self.laws) <= LISTED:
+        if points * len(self.laws) <= MAX_LISTED:
             facts["rows"] = self.rows(group)
-        elif self.draws is not None and self.draws.size <= LISTED:
+        elif self.draws is not None and self.draws.size <= MAX_LISTED:
             facts["values"] = self.draws[group].tolist()
         return facts
 

@@ -114,8 +114,8 @@ class PaidRelease(ReleaseCall):
 
     def charge_and_draw(self, draw: Draw, check: Check) -> list[Any]:
         """Return the answers of `draw`, charged before a row is read, or those of the ledger."""
-        once = self.query.private is not None
-        answers: list[Any] = self.payment.answers(self.question, draw, check, once=once)
+        no_retry = self.query.private is not None
+        answers: list[Any] = self.payment.answers(self.question, draw, check, no_retry=no_retry)
         return answers
 
     def columns(self) -> list[Column]:

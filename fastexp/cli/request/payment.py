@@ -101,13 +101,13 @@ class Payment:
         draw: Callable[[], Any],
         check: Callable[[], None],
         *,
-        once: bool = False,
+        no_retry: bool = False,
     ) -> Any:
         """Return the ledger's answers, or charge and return those of `draw`, which reads records.
 
-        `draw`, `check` and `once` are those of `budget.charge_and_draw`.
+        `draw`, `check` and `no_retry` are those of `budget.charge_and_draw`.
         """
-        self._promise, self._once = self.promise(question), once
+        self._promise, self._no_retry = self.promise(question), no_retry
         check_delta(self.budget, self._promise)
 
         def check_last() -> None:
@@ -126,7 +126,7 @@ class Payment:
         try:
             answers = charge_and_draw(
                 self.budget, self._label, question, draw_charged, check_last, self._note,
-                once=once,
+                no_retry=no_retry,
             )  # fmt: skip
         except BudgetError:  # its message says what is charged
             raise
@@ -159,7 +159,7 @@ class Payment:
         return "charged" if self.drawn or name in names else None
 
     def _without_answers(self, state: str, failed: bool) -> str:
-        if state == "open" and self._once:
+        if state == "open" and self._no_retry:
             return f"charged; label {self._label!r} is used up"
         if state == "open":
             return f"charged; the same command with label {self._label!r} goes on without a charge"

@@ -122,7 +122,7 @@ class ReleaseCall(DrawingCall, Call):
         """Charge before a row is read, and then draw."""
         answers: list[Any] = charge_and_draw(
             self._budget, self._label, self.question, draw, check, self._note,
-            once=self.query.private is not None,
+            no_retry=self.query.private is not None,
         )  # fmt: skip
         return answers
 

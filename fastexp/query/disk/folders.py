@@ -48,7 +48,7 @@ def private_folder(temp: object = None) -> Iterator[str]:
     folder = str(_parent(temp) / f"{PREFIX}{os.getpid()}-{secrets.token_hex(8)}")
     try:
         _make(folder, temp)
-        with atomic_files.alone(str(Path(folder, ALIVE))):
+        with atomic_files.exclusive_lock(str(Path(folder, ALIVE))):
             yield folder
     finally:
         _remove(folder)
