@@ -31,17 +31,17 @@ from .logexp import EXP_LOWEST, exp_scaled
 
 @helper
 def sum_exp(heights: Any, lift: Any, out: Any) -> Any:
-    """The sum of exp(lift - heights[i]), by halves; `out` is a scratch block."""
+    """Return the sum of exp(lift - heights[i]), by halves; out: a scratch block."""
     wide_vectors()
     for i in range(heights.size):
-        # What is cut off counts as exp(-708), which no sum of at least 1 can notice.
+        # Smaller terms count as exp(-708), which cannot change a sum of at least 1.
         out[i] = exp_scaled(max(lift - heights[i], EXP_LOWEST), NONE)
     return sum_halves(out, heights.size)
 
 
 @helper
 def sum_halves(x: Any, size: Any) -> Any:
-    """The sum of the first `size` numbers of a block, which it overwrites: by halves."""
+    """Return the sum of the first `size` numbers of a block, by halves; overwrites the block."""
     width = BLOCK
     while width > 1 and width // 2 >= size:
         width //= 2
@@ -63,7 +63,7 @@ def fold(left: Any, right: Any) -> None:
 
 @kernel(F64(IN_U64, I64, IN_F64, F64, OUT_I64, OUT_F64))
 def log_sum_exp(bits: Any, kind: Any, log_base: Any, rate: Any, blocks: Any, work: Any) -> Any:
-    """The sum of base * exp(c * (u - best) + lift), at least about 1; NaN if not finite.
+    """Return the sum of base * exp(c * (u - best) + lift), at least about 1; NaN if not finite.
 
     Writes (best key, bits of the lift) behind the blocks: log-sum-exp is
     c * best - lift + log(sum).
@@ -98,7 +98,7 @@ def log_sum_exp(bits: Any, kind: Any, log_base: Any, rate: Any, blocks: Any, wor
 
 @helper
 def add_blocks(kind: Any, rate: Any, count: Any, blocks: Any, lift: Any) -> Any:
-    """The blocks' sums at the common scale, added with Neumaier's compensation."""
+    """Return the total of the blocks' sums at a common scale, with Neumaier's compensation."""
     best = np.uint64(blocks[3 * count])
     total, lost = 0.0, 0.0
     for b in range(count):

@@ -1,6 +1,6 @@
-"""How a rank statistic's errors are distributed, for many data sets; losses of outputs.
+"""Distributions of a rank statistic's errors for many data sets; distances of outputs.
 
-Of both, cells are what `numbers/rank_rows.py` makes of a data set.
+Both use the cells that `numbers/rank_rows.py` makes of a data set.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from ..numbers.grid_points import (
 )
 from .rank_figures import BEYOND, FAR, FIRST, POINTS, WEIGHT, place_of, room_of, weigh
 
-TINY = 2.0**-63  # of all mass: less is left out
+TINY = 2.0**-63  # share of all mass that loose cells may have and be left out
 
 
 def work_of(edges: int, most: int) -> int:
-    """Words of work for so many edges, and data sets of at most so many cells."""
+    """The length of `work` for `edges` edges and data sets of at most `most` cells."""
     return 2 * edges + 1 + room_of(most)
 
 
 @helper
 def cuts(x: Any, edges: Any, unit: Any, scale: Any, out: Any) -> None:
-    """The first grid points > x + edge, >= x - edge, and at the end >= x; or the grid's size.
+    """out = the first grid points > x + edge, then those >= x - edge, then the first one >= x.
 
-    In doubles x + y = near + rest, exactly.
+    It is the grid's size if there is no such point. x + y is exactly near + rest, two doubles.
     """
     swift, m = estimates(unit, scale), edges.size
     for j in range(2 * m + 1):
@@ -59,7 +59,7 @@ def cuts(x: Any, edges: Any, unit: Any, scale: Any, out: Any) -> None:
 
 @helper
 def add_masses(blocks: Any, cells: Any, way: Any, split: Any, ends: Any, out: Any) -> None:
-    """out[j] += the mass of points from `split` to before ends[j]; going down, back to it."""
+    """out[j] += the mass of points t, split <= t < ends[j]; if way < 0, ends[j] <= t < split."""
     mass, lost, k = 0.0, 0.0, 0 if way > 0 else cells - 1
     for j in range(ends.size):
         part = 0.0
@@ -82,10 +82,10 @@ def masses_fill(
     cells: Any, ends: Any, rate: Any, unit: Any, scale: Any, truths: Any, edges: Any, work: Any,
     out: Any,
 ) -> None:  # fmt: skip
-    """out: for each data set P(|output - truth| <= edge) of increasing edges.
+    """out = P(|output - truth| <= edge) for each data set and each of the increasing edges.
 
-    `cells`, `ends`: as for `figures_fill`. `unit`: the grid for floats of which the points below
-    them are wanted. NaN where loose cells may count. `work`: see `work_of`.
+    cells, ends: as for `figures_fill`. unit, scale: the grid, by the rule that takes a float to the
+    largest point not above it. NaN where loose cells may count. work: see `work_of`.
     """
     m, room = edges.size, cells.size // 3
     limits, blocks = work[: 2 * m + 1], work[2 * m + 1 :]
@@ -115,9 +115,9 @@ def masses_fill(
 
 @kernel(I64(IN_I64, IN_I64, IN_I64, I64, OUT_F64))
 def distances_fill(cells: Any, ends: Any, outputs: Any, size: Any, out: Any) -> Any:
-    """out: for each data set the distances, beyond the least one, of `size` grid points.
+    """out = the distances of `size` grid points for each data set, minus the least distance.
 
-    `cells`, `ends`: as for `figures_fill`. NaN, and how many are, in loose cells.
+    cells, ends: as for `figures_fill`. NaN for points in loose cells; returns how many these are.
     """
     room, unknown = cells.size // 3, 0
     for r in range(ends.size - 1):

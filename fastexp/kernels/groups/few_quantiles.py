@@ -1,4 +1,4 @@
-"""Joint quantiles of many segments of few records: their chains (`few_chains.py`) and draws."""
+"""Draws of joint quantiles for many segments of few records, by the chains of `few_chains.py`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def draw_segments(
     points: Any, offsets: Any, size: Any, line: Any, rate: Any, log_ways: Any, weights: Any,
     wholes: Any, count: Any, words: Any, entries: Any, out: Any, numbers: Any, work: Any,
 ) -> None:  # fmt: skip
-    """out = `entries` numbers of each draw of each segment, or OPEN.
+    """out = the `entries` numbers of each draw of each segment; others stay as they are (OPEN).
 
-    points: sorted in each segment; those of more or fewer records than the tables
-    are for stay OPEN.
-    count: words of an attempt, of which each draw has some; what these leave open stays OPEN.
+    points: sorted in each segment. A segment with more or fewer records than the tables allow stays
+    OPEN. count: words of one attempt. A draw has words for one or more attempts, and stays OPEN if
+    none of them gives an answer.
     """
     segments, m, ranks, totals = offsets.size - 1, line[M], line[RANKS], line[TOTALS]
     draws = out.size // (entries * segments)

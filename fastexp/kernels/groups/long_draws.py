@@ -1,9 +1,8 @@
-"""A draw from a long window of sorted grid indices: its cells are gone through, and not kept.
+"""A draw from a long window of sorted grid indices, in three passes that do not keep its cells.
 
-Three times: for the least distance, for the sum of count * W, and for the cell that a uniform
-number below the sum lies in. W is the whole weight of `reference/exact_groups.py: long_weight`, a
-product of two tables' entries, as a table of so many distances would take as much memory as the
-records.
+The passes find the least distance, the sum of count * W, and the cell in which a uniform number
+below the sum lies. W is the integer weight of `reference/exact_groups.py: long_weight`, a product
+of entries of two tables: a single table of all distances would take as much memory as the records.
 """
 
 from __future__ import annotations
@@ -17,16 +16,19 @@ from ..bits.words import ONE_WORD, ZERO
 from ..numbers.runs import LEFT, RIGHT, distance, least
 from .segment_draws import OPEN, below_sum
 
-STRIDE_BITS = 12  # of a distance: those of the near table
+STRIDE_BITS = 12  # low bits of a distance: the index in `near`
 MASK = np.int64((1 << STRIDE_BITS) - 1)
-LACK = np.uint64(4)  # W is less than this above the weight
-UPPER_BITS, LOWER_BITS = np.uint64(4), np.uint64(60)  # of a product that is divided by 2**60
+LACK = np.uint64(4)  # W exceeds the exact weight by less than this
+UPPER_BITS, LOWER_BITS = (
+    np.uint64(4),
+    np.uint64(60),
+)  # shifts that divide a 128-bit product by 2**60
 FARTHEST = np.int64(0x3FFFFFFFFFFFFFFF)
 
 
 @helper
 def long_weight(e: Any, near: Any, far: Any) -> Any:
-    """W of a distance above the least one."""
+    """Return W of e, a distance minus the least distance."""
     weight = near[min(e & MASK, near.size - 1)]
     if e > MASK:
         high, low = wide_product(weight, far[min(e >> STRIDE_BITS, far.size - 1)])
@@ -38,11 +40,11 @@ def long_weight(e: Any, near: Any, far: Any) -> Any:
 def draw_long(
     points: Any, below: Any, total: Any, size: Any, form: Any, near: Any, far: Any, words: Any
 ) -> Any:
-    """A grid index, or OPEN, from WORDS.
+    """Return a grid index, or OPEN, from WORDS words.
 
-    points: grid indices in order, below which lie `below` of all `total` records, and above all
-    others; size: the grid's points; near, far: U of the distances below 2**12, and of its
-    multiples.
+    points: sorted grid indices; `below` of all `total` records lie below them, the others above;
+    size: points of the grid; near, far: U of the distances below 2**12, and of the multiples of
+    2**12.
     """
     n = points.size
     index, nearest, sure = OPEN, FARTHEST, False

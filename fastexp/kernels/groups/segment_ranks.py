@@ -1,8 +1,8 @@
-"""Draws of rank statistics for many segments: cells of sorted grid indices, and one of them.
+"""Draws of rank statistics for many segments, from cells of sorted grid indices.
 
 The cells are those of `numbers/runs.py`: a gap between two distinct points, a point, a gap, and
 so on. Gaps and points have arrays of their own, and a gap without points is a cell of weight 0.
-Where all records matter and no two of them are equal, distances depend on nothing but their number,
+If all records matter and no two of them are equal, distances depend only on the number of records,
 and come from the caller.
 """
 
@@ -27,21 +27,21 @@ from ..bits.words import ONE_WORD, ZERO
 from ..numbers.runs import LEFT, RIGHT, distance, least
 from .segment_draws import OPEN, WORDS, below_sum, choose
 
-# of a segment: where its sorted records begin, how many they are, how many lie below them, how
-# many it has in all, which form is its own
+# PART numbers of a segment: the start and the length of its sorted records, the number of records
+# below them, the number of all its records, the number of its form.
 PART, START, LENGTH, UNDER, ALL, FORM = 5, 0, 1, 2, 3, 4
-# of a form: the ranks that matter, where its keys and weights begin (-1: there are none), the least
-# distance of these, then 16 numbers
+# FORM_SIZE numbers of a form: the first and the last rank that matter, where its keys and weights
+# begin (-1 if there are none), their least distance, then 16 numbers.
 FIRST, LAST, KEYS, NEAREST, NUMBERS, FORM_SIZE = 0, 1, 2, 3, 4, 20
 NEVER = np.int64(0x7FFFFFFFFFFFFFFF)  # the key of a gap without points
 
 
 @helper
 def window(records: Any, first: Any, last: Any, points: Any, below: Any) -> Any:
-    """Distinct ones of sorted grid indices first..last, with all that are equal to them.
+    """points = the m distinct grid indices of the sorted records first..last; returns m.
 
-    below[i] = how many records lie below points[i], and below[m] up to the last of m points;
-    returns m.
+    below[i] = the number of records below points[i], below[m] = that up to the last point. All
+    records that are equal to one of first..last count.
     """
     while first > 0 and records[first - 1] == records[first]:
         first -= 1
@@ -58,7 +58,7 @@ def window(records: Any, first: Any, last: Any, points: Any, below: Any) -> Any:
 
 @helper
 def fill_keys(below: Any, form: Any, total: Any, gap: Any, point: Any) -> None:
-    """Twice the distances of gaps (below[i] records lie below) and of the points after them."""
+    """gap, point = twice the distances of gaps, above below[i] records, and of the next points."""
     for i in range(point.size):
         gap[i] = 2 * distance(below[i], 0, total - below[i], form)
         equal = below[i + 1] - below[i]
@@ -71,7 +71,7 @@ def fill_keys(below: Any, form: Any, total: Any, gap: Any, point: Any) -> None:
 def fill_weights(
     gap: Any, point: Any, nearest: Any, table: Any, gap_weight: Any, point_weight: Any
 ) -> None:
-    """The weights that the table has for keys, of distances above the nearest one."""
+    """Look up the weights of keys in the table, by their distances minus the nearest one."""
     last = table.size - 1
     for i in range(point.size):
         gap_weight[i] = table[min((gap[i] >> 1) - nearest, last)]
@@ -81,10 +81,10 @@ def fill_weights(
 
 @kernel(I64(IN_I64, IN_U64, OUT_I64, OUT_I64))
 def keys_fill(form: Any, table: Any, below: Any, out: Any) -> Any:
-    """out = keys of all gaps, then of all points, then the weights of both, of unequal records.
+    """out = the keys of all gaps, then of all points, then both weights, if no records are equal.
 
-    form: 16 numbers; below: room for a number more than there are records. Returns the least
-    distance, or OPEN if a gap alone has it: where that has no points, the weights do not hold.
+    form: 16 numbers; below: room for one more number than there are records. Returns the least
+    distance, or OPEN if only a gap has it: if that gap has no points, the weights are wrong.
     """
     n, nearest = below.size - 1, NEVER
     for i in range(n + 1):
@@ -102,7 +102,7 @@ def keys_fill(form: Any, table: Any, below: Any, out: Any) -> Any:
 
 @helper
 def nearest_of(points: Any, size: Any, gap: Any, point: Any) -> Any:
-    """The least distance of all points, and of the gaps that hold any."""
+    """Return the least distance of all points and of all gaps that hold any points."""
     best, free = NEVER, np.int64(0)
     for i in range(points.size):
         best = min(best, gap[i] if points[i] > free else NEVER)
@@ -115,7 +115,7 @@ def nearest_of(points: Any, size: Any, gap: Any, point: Any) -> Any:
 def add_cells(
     points: Any, size: Any, gap_weight: Any, point_weight: Any, high: Any, low: Any
 ) -> Any:
-    """high, low = sums of count * U up to and with point i, and of all.
+    """high, low = the sums of count * U through each point i, and at the end of all cells.
 
     Returns whether the points increase; if they do not, the sums mean nothing.
     """
@@ -142,11 +142,11 @@ def draw_index(
     points: Any, size: Any, gap: Any, point: Any, point_weight: Any, nearest: Any, high: Any,
     low: Any, words: Any,
 ) -> Any:  # fmt: skip
-    """A grid point from the words of one round, or OPEN."""
+    """Draw a grid point from the words of one round, or return OPEN."""
     m = points.size
     r1, r0, sure = below_sum(words[1], words[0], high[m], low[m])
     i = choose(high, low, r1, r0)
-    left = low[i] - r0  # of count * U: more than `count` of them are below count * L
+    left = low[i] - r0  # count * U - rho; if more than `count`, rho < count * L
     more = high[i] - r1 - (ONE_WORD if low[i] < r0 else ZERO)
     end = points[i] if i < m else size
     weight = np.uint64(point_weight[i]) if i < m else ZERO
@@ -168,7 +168,7 @@ def draw_index(
 def fill_window(
     records: Any, part: Any, form: Any, points: Any, below: Any, gap: Any, point: Any
 ) -> Any:
-    """Points and keys of one segment whose records may be equal, or not all known; how many."""
+    """Fill points and keys if records may be equal, or not all known; return how many points."""
     total, under, m = part[ALL], part[UNDER], np.int64(0)
     below[0] = 0
     if total > 0:
@@ -189,11 +189,11 @@ def ranks_draw(
     records: Any, parts: Any, forms: Any, size: Any, ranks: Any, table: Any, words: Any, out: Any,
     work: Any,
 ) -> None:  # fmt: skip
-    """Draws of segments whose sorted grid indices are known where their ranks matter.
+    """out = draws of segments whose sorted grid indices are known at the ranks that matter.
 
-    parts: PART numbers a segment; forms: FORM_SIZE numbers each, and behind all of them what
-    `keys_fill` has for n records that all matter, where a form says from where on; size: the
-    grid's; ranks: how many matter at most; work: 8 words a rank, and 8.
+    parts: PART numbers for each segment; forms: FORM_SIZE numbers for each form, then the outputs
+    of `keys_fill` for forms whose records all matter, each at the place that its form names; size:
+    points of the grid; ranks: the largest number of ranks that matter; work: 8 words a rank, and 8.
     """
     segments, room = parts.size // PART, ranks + 1
     draws = out.size // segments
