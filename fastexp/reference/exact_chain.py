@@ -1,10 +1,10 @@
-"""The exact twin of a draw from the chain of joint quantiles, for draws that bounds leave open.
+"""The exact twin of a draw from the chain of joint quantiles, if bounds leave it undecided.
 
-A state has an upper bound, a number with few binary digits, of the exact sum of its ways, each of
-which is a factor times an exponential. R is uniform below the bound; the first way whose sum
-passes R is taken; if none does, the draw is refused. So P(path, not refused) is the product of
-the ways' values over that of the bounds, where the bound of a state is a factor of the way
-that leads to it: all but the first cancel, and accepted paths have exactly their weights.
+A state has *ways*, each a factor times an exponential, and an upper bound of their exact sum, which
+has few binary digits. R is uniform below the bound. The first way whose cumulative sum exceeds R is
+taken; if there is none, the draw is refused. So P(path, not refused) is the product of the ways'
+values over the product of the bounds. The bound of a state is a factor of the way that leads to
+it: all bounds but the first cancel, and accepted paths have exactly their weights.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ class ExactChain(NamedTuple):
     lo: list[int]
     hi: list[int]
     cell: Callable[[int, int], Any]  # of an output and a rank: start, count, before, after
-    shift: list[Fraction]  # what sums and phases of the row before are multiplied by
+    shift: list[Fraction]  # factors of the sums and phases of the row before
     arrived: Callable[[int, int], Fraction]  # of an output and a rank
     phases: Callable[[int, int], list[Fraction]]
     sums: Callable[[int, int], Fraction]
-    usual: Callable[[int], int]  # outputs in an atom of so many records
-    atoms: list[tuple[int, int]]  # points and records of those where more than one is usual
+    usual: Callable[[int], int]  # the usual number of outputs in an atom, by its records
+    atoms: list[tuple[int, int]]  # (point, records) if more than one output is usual
 
     def nats(self, records: int, j: int) -> Fraction:
-        """What so many records before output j cost."""
+        """Return the cost of this many records before output j."""
         return self.rate * abs(records - self.tau[j])
 
 
 def pick(word: int, more: NextWord, bound: Fraction, ways: Iterable[Way]) -> int | None:
-    """The first way whose sum with those before it passes R, uniform below the bound, or None.
+    """Return the first way whose cumulative sum exceeds R, uniform below the bound, or None.
 
     R begins with `word`, and further digits are drawn until bounds of the sums decide.
     """
@@ -65,12 +65,12 @@ def pick(word: int, more: NextWord, bound: Fraction, ways: Iterable[Way]) -> int
 
 
 def _digits(x: Fraction) -> int:
-    """About log2(x), of x > 0."""
+    """Return about log2(x), for x > 0."""
     return x.numerator.bit_length() - x.denominator.bit_length()
 
 
 def _exp(exponent: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Bounds of exp(-exponent), within about 2**-digits."""
+    """Return bounds of exp(-exponent), within about 2**-digits."""
     digits = max(digits, 8) + (0 if exponent >= 0 else 4 * int(-exponent) + 4)
     lo, hi = exp_bounds(abs(exponent), digits)
     one = 1 << digits
@@ -82,7 +82,7 @@ def _exp(exponent: Fraction, digits: int) -> tuple[Fraction, Fraction]:
 def walk(
     rows: ExactChain, bound: Fraction, words: list[int], more: NextWord
 ) -> list[tuple[int, int]] | None:
-    """The rank and the phase of each output; None: refused."""
+    """Return the rank and the phase of each output; None: the draw is refused."""
     if rows.most == 1:
         return _walk_plain(rows, bound, words, more)
     left, most, used, zero = rows.left, rows.most, 1, Fraction(0)
@@ -137,7 +137,7 @@ def walk(
 def _walk_plain(
     rows: ExactChain, bound: Fraction, words: list[int], more: NextWord
 ) -> list[tuple[int, int]] | None:
-    """The same of a plain chain, where a way may lead to any cell of the row before."""
+    """Do the same in a plain chain, where a way may lead to any cell of the row before."""
     path, count, zero = list[tuple[int, int]](), rows.n, Fraction(0)
     for j in reversed(range(len(rows.lo))):
         ways = [
@@ -167,7 +167,7 @@ def _walk_plain(
 def put(
     rows: ExactChain, path: list[tuple[int, int]], words: list[int], more: NextWord
 ) -> list[int] | None:
-    """Grid indices of a path's outputs, in order; None: a coin refused."""
+    """Return the grid indices of a path's outputs, in order; None: a coin refused them."""
     m, k, run, out, coin = len(path), 0, list[int](), list[int](), Fraction(1)
     for j, (rank, f) in enumerate(path):
         start, count, before, after = rows.cell(j, rank)
@@ -196,5 +196,5 @@ def put(
 
 
 def _place(bound: int, low: int, high: int, more: NextWord) -> int:
-    """A uniform integer below a bound from two words; where these are refused, from others."""
+    """Return a uniform integer below a bound from two words, or from more if these are refused."""
     return draw_below(bound, chain([low, high], iter(more, None)).__next__)
