@@ -1,16 +1,17 @@
-"""Helpers are spliced into the source of what calls them, before the compiler sees it.
+"""Splicing of helpers into the source of their callers, before the compiler sees it.
 
-Numba compiles every function by itself, with passes and a module of its own. So a call of a helper
-becomes the helper's body, with names of its own, and the compiler sees fewer and larger functions.
-What they compute is the same: arguments are evaluated once and in their order, what stands before
-a call is evaluated before it, and what a test guards only where the test says so.
+Numba compiles every function separately, with its own passes and its own module. So a call of a
+helper is replaced by the helper's body, with fresh names, and the compiler sees fewer and larger
+functions. They compute the same: arguments are evaluated once and in order, everything before a
+call is evaluated before it, and everything behind a test only if the test says so.
 
 Slices and choices (`x if test else y`) become calls of intrinsics, which numba compiles in half of
-the time; a choice only if neither side can fail, as both are evaluated.
+the time; a choice only if neither side can fail, because an intrinsic evaluates both.
 
-A call stays a call if the helper returns from inside a loop, and if it is large and called more
-than once: then its body is compiled once. Python runs functions as they are written; so does the
-compiler where the source is not the one that this process imported (`kernel_sources.text`).
+A call stays a call if the helper returns from inside a loop, and if the helper is large and called
+more than once: then its body is compiled once. Python runs functions as they are written; they are
+also compiled like that if the source is not the one that this process imported
+(`kernel_sources.text`).
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from . import kernel_sources
 
 Statements = list[ast.stmt]
 Body = Callable[[Any], FunctionType | None]
-MAX_REPEATED_NODES = 60  # nodes of a body that is repeated at each of its calls
-SLICE, CHOICE = ast.Slice, ast.IfExp  # what `flattened` knows them by
-END = (1 << 63) - 1
+MAX_REPEATED_NODES = 60  # most nodes of a body that is repeated at each of its calls
+SLICE, CHOICE = ast.Slice, ast.IfExp  # keys of `replacements`
+END = (1 << 63) - 1  # of a slice without a stop
 CAN_FAIL = ast.Call | ast.Subscript | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow
-# What ends or hides names; and starred elements, which numba takes in functions of their own only.
+# Nodes that end or hide names; and starred elements, which numba takes only in separate functions.
 UNSUPPORTED_NODES = (
     ast.comprehension | ast.FunctionDef | ast.Global | ast.Lambda | ast.NamedExpr
     | ast.Nonlocal | ast.Starred | ast.Try | ast.With | ast.Yield
@@ -42,11 +43,12 @@ UNSUPPORTED_NODES = (
 def flattened(
     function: FunctionType, body_of: Body, replacements: Mapping[Any, Any]
 ) -> FunctionType:
-    """The function with helpers' bodies in the place of calls; itself where that cannot be.
+    """Return the function with helpers' bodies in the place of calls; itself if that cannot be.
 
-    It is of the top level of a module of this package, without closure and defaults. `body_of`: the
-    function that is a value's body, if the value is a helper. `replacements`: what is called in
-    place of builtin functions of two arguments, of each SLICE (without a step) and of each CHOICE.
+    function: at the top level of a module of this package, without closure and defaults. body_of:
+    returns the function of a value that is a helper, else None. replacements: the functions that
+    are called in place of builtin functions of two arguments, slices without a step (SLICE) and
+    choices (CHOICE).
     """
     definition = _definition(function)
     if definition is None or _is_odd(definition):
@@ -58,8 +60,8 @@ class _Template(NamedTuple):
     function: Any
     parameters: list[str]
     statements: Statements
-    returns: int  # how many there are
-    width: int  # of a tuple that each of them has, else 0
+    returns: int  # the number of return statements
+    width: int  # of the tuple that each of them returns, else 0
 
 
 class _Whole:
@@ -85,7 +87,7 @@ class _Whole:
             self._calls += inner
 
     def function(self) -> FunctionType:
-        """The whole, compiled by Python."""
+        """Return the spliced function, compiled by Python."""
         rename = _Renaming(self, self._root, {name: name for name in self._locals})
         body = [rename.visit(copy.deepcopy(part)) for part in _undocumented(self._definition)]
         names = [ast.arg(name) for name in _parameters(self._definition) or ()]
@@ -99,7 +101,7 @@ class _Whole:
         return result
 
     def global_name(self, value: Any, name: str) -> str:
-        """What `value`, which a helper's module calls `name`, is called here."""
+        """Return the name here of a value that a helper's module calls `name`."""
         choice = name
         while choice in self._locals or self._globals.get(choice, value) is not value:
             choice = self._fresh(name)
@@ -107,7 +109,7 @@ class _Whole:
         return choice
 
     def instead_of(self, what: Any, arguments: list[ast.expr]) -> ast.Call | None:
-        """The call in place of a builtin function of two arguments, a slice or a choice."""
+        """Return the call that replaces a builtin of two arguments, a slice or a choice, if any."""
         value = self._replacements.get(what)
         if value is None:
             return None
@@ -122,7 +124,7 @@ class _Whole:
         return [new for statement in statements for new in self._statement(statement)]
 
     def _statement(self, statement: Any) -> Statements:
-        # The statement without calls that can be spliced, and before it what they become.
+        # The statement without calls that can be spliced, after the statements that they become.
         before: Statements = []
         match statement:
             case ast.If():
@@ -168,7 +170,7 @@ class _Whole:
         passed: list[tuple[Any, Any]] = []
         for place, key in _parts(node):
             first, part = self._lifted(_get(place, key))
-            if first:  # what stands before it becomes a value, unless it stays what it is
+            if first:  # evaluate all that precedes it first, unless its value cannot change
                 for other in passed:
                     if not _is_stable(_get(*other)):
                         before.append(self._assigned(_get(*other), *other))
@@ -198,7 +200,7 @@ class _Whole:
         return [*before, ast.If(node.test, one, other)], ast.Name(name, ast.Load())
 
     def _lifted_terms(self, node: ast.BoolOp) -> tuple[Statements, ast.expr]:
-        # Of "and" and "or": what a later term needs runs where that term is reached.
+        # For "and" and "or": statements of a later term run only if that term is reached.
         before, first = self._lifted(node.values[0])
         terms = [self._lifted(term) for term in node.values[1:]]
         if not any(statements for statements, _ in terms):
@@ -216,7 +218,7 @@ class _Whole:
         return before, ast.Name(name, ast.Load())
 
     def _template(self, node: ast.AST) -> _Template | None:
-        # Of the helper that is called, if its body can and shall stand in the place of the call.
+        # The template of the helper that a node calls, if its body is to replace the call.
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             return None
         helper = self._body_of(self._globals.get(node.func.id))
@@ -229,7 +231,7 @@ class _Whole:
         return None if repeated else template
 
     def _spliced(self, template: _Template, call: ast.Call) -> tuple[Statements, ast.expr]:
-        # A helper's statements with names of their own, and its result.
+        # The helper's statements with fresh names, and the expression of its result.
         body = copy.deepcopy(template.statements)
         bound = _bound(body)
         names = {name: self._fresh(name) for name in sorted(bound - set(template.parameters))}
@@ -248,7 +250,7 @@ class _Whole:
             before += self._block(body[:-1])
             after, result = self._lifted(body[-1].value)
             before += after
-            if isinstance(result, ast.Constant):  # which Python would fold into what is around it
+            if isinstance(result, ast.Constant):  # Python would fold it into what is around it
                 name = self._fresh("value")
                 return [*before, _assignment(name, result)], ast.Name(name, ast.Load())
             return before, result
@@ -297,7 +299,7 @@ class _Renaming(ast.NodeTransformer):
 
 @functools.cache
 def _definitions(module: str) -> dict[str, ast.FunctionDef]:
-    # The functions of a module's top level by their names; none where its text is not known.
+    # The functions of a module's top level by name; none if its text is not known.
     try:
         tree = ast.parse(kernel_sources.text(module))
     except (OSError, SyntaxError, ValueError):  # as in `kernel_sources.source_hash`
@@ -353,7 +355,7 @@ def _calls(function: FunctionType, body_of: Body) -> Iterator[FunctionType]:
 
 
 def _parameters(definition: ast.FunctionDef) -> list[str] | None:
-    # Their names, if they are plain ones.
+    # The names of the parameters, if all are plain ones.
     rest = copy.copy(definition.args)
     names, rest.args = [argument.arg for argument in rest.args], []
     return None if any(value for _, value in ast.iter_fields(rest)) else names
@@ -374,7 +376,7 @@ def _assignment(name: str, value: ast.expr) -> ast.stmt:
 
 
 def _unpacked(target: ast.Tuple, statement: ast.Assign) -> Statements:
-    # A tuple of names as one assignment each, if none of these changes a later one.
+    # An assignment to each name of a tuple, if none of them changes a later value.
     value = statement.value
     names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
     if (
@@ -387,8 +389,8 @@ def _unpacked(target: ast.Tuple, statement: ast.Assign) -> Statements:
 
 
 def _parts(node: ast.expr) -> Iterator[tuple[Any, Any]]:
-    # Where the parts of an expression are that are always evaluated, in the order in which they
-    # are: of a chain of comparisons the first two.
+    # The places of those parts of an expression that are always evaluated, in order of evaluation:
+    # in a chain of comparisons, the first two.
     if isinstance(node, ast.Compare):
         yield from ((node, "left"), (node.comparators, 0))
         return
@@ -411,8 +413,8 @@ def _set(place: Any, key: Any, value: ast.expr) -> None:
 
 
 def _is_stable(node: ast.AST) -> bool:
-    # Whether a later statement cannot change its value: names are bound once or before, and slices
-    # are views, but elements of an array may be written.
+    # Whether later statements cannot change a node's value: names are bound once or before, and
+    # slices are views, but elements of an array may be written.
     if isinstance(node, ast.Subscript):
         return isinstance(node.slice, ast.Slice) and all(
             map(_is_stable, ast.iter_child_nodes(node))
@@ -426,7 +428,7 @@ def _returns(statements: Iterable[ast.AST]) -> list[ast.Return]:
 
 
 def _ends(statements: Statements) -> bool:
-    # Whether the last statement returns, whatever tests say.
+    # Whether the last statement returns, whatever its tests give.
     last = statements[-1] if statements else None
     if isinstance(last, ast.If):
         return _ends(last.body) and _ends(last.orelse)
@@ -434,8 +436,8 @@ def _ends(statements: Statements) -> bool:
 
 
 def _ends_in_returns(statements: Statements) -> bool:
-    # Whether all ways end in the return of a value, none of them in a loop, and at most one side
-    # of a test with a return goes on behind it: then returns can be assignments.
+    # Whether every path ends by returning a value, none of them inside a loop, and at most one side
+    # of a test with a return continues after the test: then returns can be assignments.
     for i, statement in enumerate(statements):
         if isinstance(statement, ast.Return):
             return statement.value is not None
@@ -452,7 +454,7 @@ def _ends_in_returns(statements: Statements) -> bool:
 
 
 def _without_returns(statements: Statements, results: list[str], width: int) -> Statements:
-    # Returns are assignments to `results`; what follows a test's return is on its other side.
+    # Turn returns into assignments to `results`; code after a test's return is for its other side.
     for i, statement in enumerate(statements):
         if isinstance(statement, ast.Return) and statement.value is not None:
             value = statement.value
