@@ -30,11 +30,7 @@ from pathlib import Path
 POSIX = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 LINKS = 40  # most links on the way of one path, as in Linux
-A_LINK = (
-    errno.ELOOP,
-    errno.ENOTDIR,
-    errno.EMLINK,
-)  # of a link that is not followed
+A_LINK = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)  # errors for a link that is not followed
 ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY)  # for folders that may be searched, but not read
 DIRECTORY = sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"))
 FILE = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
