@@ -28,11 +28,7 @@ NONE = -1  # the code of a key that is not listed
 # load waits for another load or a branch, so that many are on their way from memory at once.
 TOGETHER = 128
 ROW, COUNT, USED = 0, 1, 2  # entries of `progress`: the next row, keys in the table, packed words
-CODE, LENGTH, TEXT = (
-    0,
-    1,
-    2,
-)  # words of a packed text: its code, its number of bytes, its first bytes
+CODE, LENGTH, TEXT = 0, 1, 2  # words of a packed text: its code, its bytes, its first word
 
 
 @helper

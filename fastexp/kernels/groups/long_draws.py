@@ -19,10 +19,7 @@ from .segment_draws import OPEN, below_sum
 STRIDE_BITS = 12  # low bits of a distance: the index in `near`
 MASK = np.int64((1 << STRIDE_BITS) - 1)
 LACK = np.uint64(4)  # W exceeds the exact weight by less than this
-UPPER_BITS, LOWER_BITS = (
-    np.uint64(4),
-    np.uint64(60),
-)  # shifts that divide a 128-bit product by 2**60
+UPPER_BITS, LOWER_BITS = np.uint64(4), np.uint64(60)  # shifts that divide a product by 2**60
 FARTHEST = np.int64(0x3FFFFFFFFFFFFFFF)
 
 
