@@ -88,10 +88,9 @@ def narrow_segments(
 ) -> Any:
     """out = the grid indices of each part, sorted around its ranks that matter; 0 if none is NaN.
 
-    Of a long part only those are kept, at its beginning, and `parts` says how many. kind: as in
-    `heights.py`, or INDICES, which are in `out` already; grid: the form of `histogram.py`; other:
-    as many words as the longest part, at least `segment_sort.SCRATCH_WORDS`; scratch: SCRATCH
-    words.
+    A long part keeps only those, at its beginning; `parts` says how many. kind: as in `heights.py`,
+    or INDICES, which are in `out`; grid: the form of `histogram.py`; other: as many words as the
+    longest part, at least `segment_sort.SCRATCH_WORDS`; scratch: SCRATCH words.
     """
     nans, s = np.int64(0), np.int64(0)
     sample, work, block = scratch[:SAMPLE], scratch[SAMPLE : 2 * SAMPLE], scratch[-BLOCK:]
