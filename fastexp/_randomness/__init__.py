@@ -1,4 +1,4 @@
 """Random words: from the operating system, from named streams, and from release keys.
 
-Nothing here sees weights, or data other than digests.
+No weights, and no data other than digests.
 """
