@@ -91,18 +91,20 @@ def table(
 def _batches(
     fields: list[Field], where: list[int], parts: Iterator[ArrowPart]
 ) -> Generator[list[Column], None, None]:
-    some = False
+    has_batch = False
     for part in parts:
-        some, valid = True, nulls(part, 0, part.length)
+        has_batch, valid = True, nulls(part, 0, part.length)
         columns = [
             read(field, part.child(i), part.offset, part.length)
             for field, i in zip(fields, where, strict=True)
         ]
         if valid is not None:  # a row of the frame may be null as a whole
-            both = (valid if one.valid is None else one.valid & valid for one in columns)
-            columns = [replace(one, valid=rows) for one, rows in zip(columns, both, strict=True)]
+            both = (valid if column.valid is None else column.valid & valid for column in columns)
+            columns = [
+                replace(column, valid=rows) for column, rows in zip(columns, both, strict=True)
+            ]
         yield columns
-    if not some:
+    if not has_batch:
         yield [empty(field) for field in fields]
 
 

@@ -34,7 +34,7 @@ from . import trusted_folder
 from .trusted_folder import POSIX, PRIVATE, PUBLIC, Folder, Missing, Untrusted
 
 OFF = ("0", "off", "no", "false")
-LARGEST = 1 << 26  # most bytes of an entry that is read; kernels have less than 1 MB
+MAX_ENTRY_BYTES = 1 << 26  # most bytes of an entry that is read; kernels have less than 1 MB
 
 
 class CacheFolder(NamedTuple):
@@ -100,7 +100,7 @@ def load(
             folder = place.path / _folder_name(target)
             try:
                 with _opened(folder) as opened:
-                    body = unpacked(opened.read(name, LARGEST), features)
+                    body = unpacked(opened.read(name, MAX_ENTRY_BYTES), features)
             except (OSError, ValueError):  # missing, not trusted, damaged, or for another CPU
                 continue
             yield folder, body
@@ -151,7 +151,7 @@ def state(place: CacheFolder, target: str, features: frozenset[str]) -> State:
         with _opened(folder) as opened:
             for name in opened.names():
                 try:
-                    unpacked(opened.read(name, LARGEST), features)
+                    unpacked(opened.read(name, MAX_ENTRY_BYTES), features)
                     kernels.add(name)
                 except (OSError, ValueError) as error:
                     refusal = reason(error)

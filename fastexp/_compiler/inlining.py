@@ -51,9 +51,9 @@ def flattened(
     choices (CHOICE).
     """
     definition = _definition(function)
-    if definition is None or _is_odd(definition):
+    if definition is None or _is_unsupported(definition):
         return function
-    return _Whole(function, definition, body_of, replacements).function()
+    return _Splicer(function, definition, body_of, replacements).function()
 
 
 class _Template(NamedTuple):
@@ -64,7 +64,7 @@ class _Template(NamedTuple):
     width: int  # of the tuple that each of them returns, else 0
 
 
-class _Whole:
+class _Splicer:
     """One function into which others are spliced: its globals, its locals, its statements."""
 
     def __init__(
@@ -108,7 +108,7 @@ class _Whole:
         self._globals[choice] = value
         return choice
 
-    def instead_of(self, what: Any, arguments: list[ast.expr]) -> ast.Call | None:
+    def replacement_of(self, what: Any, arguments: list[ast.expr]) -> ast.Call | None:
         """Return the call that replaces a builtin of two arguments, a slice or a choice, if any."""
         value = self._replacements.get(what)
         if value is None:
@@ -190,14 +190,14 @@ class _Whole:
 
     def _lifted_choice(self, node: ast.IfExp) -> tuple[Statements, ast.expr]:
         before, node.test = self._lifted(node.test)
-        one, node.body = self._lifted(node.body)
-        other, node.orelse = self._lifted(node.orelse)
-        if not one and not other:
+        if_true, node.body = self._lifted(node.body)
+        if_false, node.orelse = self._lifted(node.orelse)
+        if not if_true and not if_false:
             return before, node
         name = self._fresh("value")
-        one.append(_assignment(name, node.body))
-        other.append(_assignment(name, node.orelse))
-        return [*before, ast.If(node.test, one, other)], ast.Name(name, ast.Load())
+        if_true.append(_assignment(name, node.body))
+        if_false.append(_assignment(name, node.orelse))
+        return [*before, ast.If(node.test, if_true, if_false)], ast.Name(name, ast.Load())
 
     def _lifted_terms(self, node: ast.BoolOp) -> tuple[Statements, ast.expr]:
         # For "and" and "or": statements of a later term run only if that term is reached.
@@ -261,8 +261,8 @@ class _Whole:
 
 
 class _Renaming(ast.NodeTransformer):
-    def __init__(self, whole: _Whole, function: FunctionType, names: dict[str, str]) -> None:
-        self._whole, self._names = whole, names
+    def __init__(self, splicer: _Splicer, function: FunctionType, names: dict[str, str]) -> None:
+        self._splicer, self._names = splicer, names
         self._globals = function.__globals__
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -271,7 +271,7 @@ class _Renaming(ast.NodeTransformer):
         self.generic_visit(node)
         if not is_builtin or node.keywords or len(node.args) != 2:
             return node
-        return self._whole.instead_of(getattr(builtins, name, None), node.args) or node
+        return self._splicer.replacement_of(getattr(builtins, name, None), node.args) or node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
@@ -279,21 +279,21 @@ class _Renaming(ast.NodeTransformer):
         if not isinstance(part, ast.Slice) or part.step or not isinstance(node.ctx, ast.Load):
             return node
         ends = part.lower or ast.Constant(0), part.upper or ast.Constant(END)
-        return self._whole.instead_of(SLICE, [node.value, *ends]) or node
+        return self._splicer.replacement_of(SLICE, [node.value, *ends]) or node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         self.generic_visit(node)
         if any(isinstance(p, CAN_FAIL) for n in (node.body, node.orelse) for p in ast.walk(n)):
             return node
-        return self._whole.instead_of(CHOICE, [node.test, node.body, node.orelse]) or node
+        return self._splicer.replacement_of(CHOICE, [node.test, node.body, node.orelse]) or node
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         if node.id in self._names:
             node.id = self._names[node.id]
         elif node.id in self._globals:
-            node.id = self._whole.global_name(self._globals[node.id], node.id)
+            node.id = self._splicer.global_name(self._globals[node.id], node.id)
         elif hasattr(builtins, node.id):
-            node.id = self._whole.global_name(getattr(builtins, node.id), node.id)
+            node.id = self._splicer.global_name(getattr(builtins, node.id), node.id)
         return node
 
 
@@ -319,7 +319,7 @@ def _definition(function: FunctionType) -> ast.FunctionDef | None:
 def _template(helper: FunctionType) -> _Template | None:
     # None if it cannot be spliced in.
     definition = _definition(helper)
-    if definition is None or _is_odd(definition):
+    if definition is None or _is_unsupported(definition):
         return None
     statements = _undocumented(definition)
     returns = _returns(statements)
@@ -339,7 +339,7 @@ def _size(helper: FunctionType, body_of: Body) -> int:
     return nodes + sum(_size(inner, body_of) for inner in _calls(helper, body_of))
 
 
-def _is_odd(definition: ast.FunctionDef) -> bool:
+def _is_unsupported(definition: ast.FunctionDef) -> bool:
     nodes = (node for part in definition.body for node in ast.walk(part))
     return any(isinstance(node, UNSUPPORTED_NODES) for node in nodes)
 
@@ -385,7 +385,7 @@ def _unpacked(target: ast.Tuple, statement: ast.Assign) -> Statements:
         or names & _bound([target])
     ):
         return [statement]
-    return [ast.Assign([one], part) for one, part in zip(target.elts, value.elts, strict=True)]
+    return [ast.Assign([name], part) for name, part in zip(target.elts, value.elts, strict=True)]
 
 
 def _parts(node: ast.expr) -> Iterator[tuple[Any, Any]]:

@@ -29,7 +29,7 @@ from pathlib import Path
 
 POSIX = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-LINKS = 40  # most links on the way of one path, as in Linux
+MAX_LINKS = 40  # most links on the way of one path, as in Linux
 A_LINK = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)  # errors for a link that is not followed
 ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY)  # for folders that may be searched, but not read
 DIRECTORY = sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"))
@@ -140,7 +140,7 @@ def _walk(path: Path, create: int | None) -> int:
             if child is None:
                 links += 1
                 target = _target(here, name, walked / name)
-                if links > LINKS:
+                if links > MAX_LINKS:
                     raise Untrusted(f"too many links on the way to {path}")
                 names += [part for part in reversed(target.split("/")) if part not in ("", ".")]
                 if not target.startswith("/"):

@@ -25,11 +25,11 @@ import numpy as np
 from .._numbers.quantile_line import Line
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import InvalidRecords
-from ..kernels.figures.quantile_sums import BIT, NOTHING_AT_ALL, forward, join
+from ..kernels.figures.quantile_sums import NOTHING_AT_ALL, UNIT_BITS, forward, join
 from .elementary import exp, log_sum_exp, quiet
 
 LOST = 70.0  # nats
-UNIT = BIT * log_of(2.0)  # nats of an exponent
+UNIT = UNIT_BITS * log_of(2.0)  # nats of an exponent
 APART = 300.0  # nats between sums, beyond which masses have another unit
 SUMS = 1 << 22  # of the rows of one total: 64 MB
 # Of all rows, at about 20 ns a sum; a call takes as long as CALL_COST sums.

@@ -34,12 +34,12 @@ def weight_floor(rate: Fraction, e: int) -> int:
     """Return L(e): the largest integer <= 2**60 * exp(-rate * e)."""
     if 0 < rate * e * (1 << PRECISION) <= 1:  # as exp(-x) > 1 - x; bounds would take long to agree
         return (1 << PRECISION) - 1
-    more = 16
+    extra_bits = 16
     while True:
-        lo, hi = exp_bounds(rate * e, PRECISION + more)
-        if lo >> more == hi >> more:
-            return lo >> more
-        more *= 2  # there is an integer between the bounds
+        lo, hi = exp_bounds(rate * e, PRECISION + extra_bits)
+        if lo >> extra_bits == hi >> extra_bits:
+            return lo >> extra_bits
+        extra_bits *= 2  # there is an integer between the bounds
 
 
 def upper(rate: Fraction, e: int) -> int:
@@ -60,7 +60,7 @@ def group_draw(
     cells: Sequence[Cell],
     rate: Fraction,
     first: Sequence[int],
-    more: NextWord,
+    next_word: NextWord,
     true: Distance,
     weight: Callable[[Fraction, int], int] = upper,
 ) -> int:
@@ -79,14 +79,14 @@ def group_draw(
                 rest, i = rest - weights[i], i + 1
             start, count, bound, loose = cells[i]
             inside = below(count, words[2], 64)
-            point = start + (draw_below(count, more) if inside is None else inside)
+            point = start + (draw_below(count, next_word) if inside is None else inside)
             e = (true(point) if loose else bound) - least
-            if _passes(rate * e, count, rest, more):
+            if _passes(rate * e, count, rest, next_word):
                 return point
-        words = [more() for _ in range(4)]
+        words = [next_word() for _ in range(4)]
 
 
-def _passes(exponent: Fraction, count: int, rho: int, more: NextWord) -> bool:
+def _passes(exponent: Fraction, count: int, rho: int, next_word: NextWord) -> bool:
     """Whether rho + V < count * 2**60 * exp(-exponent)."""
     bits = 0
     while True:
@@ -95,7 +95,7 @@ def _passes(exponent: Fraction, count: int, rho: int, more: NextWord) -> bool:
             return True
         if rho << 8 >= count * hi:
             return False
-        rho, bits = rho << 64 | more(), bits + 64
+        rho, bits = rho << 64 | next_word(), bits + 64
 
 
 def coin_bits(k: int) -> int:
@@ -112,7 +112,7 @@ def flip_words(k: int) -> int:
 
 
 def flip_draw(
-    distances: Sequence[int], rate: Fraction, first: Sequence[int], more: NextWord
+    distances: Sequence[int], rate: Fraction, first: Sequence[int], next_word: NextWord
 ) -> int:
     """Draw the number of a candidate by permute-and-flip, from `flip_words` words and further ones.
 
@@ -124,7 +124,7 @@ def flip_draw(
     for i, distance in enumerate(distances):
         word, place = divmod(i * bits, 64)
         rho = first[word] >> place & (1 << bits) - 1
-        if distance == 0 or accept(rate, Fraction(distance), Fraction(1 << bits), rho, more):
+        if distance == 0 or accept(rate, Fraction(distance), Fraction(1 << bits), rho, next_word):
             successes.append(i)
     choice = below(len(successes), first[-1], 64)
-    return successes[draw_below(len(successes), more) if choice is None else choice]
+    return successes[draw_below(len(successes), next_word) if choice is None else choice]

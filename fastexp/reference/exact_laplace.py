@@ -36,7 +36,7 @@ class Sides(NamedTuple):
     block: int
 
 
-def laplace_index(sides: Sides, first: Sequence[int], more: NextWord) -> int:
+def laplace_index(sides: Sides, first: Sequence[int], next_word: NextWord) -> int:
     """Return the point of a draw that begins with the words `first`: V, a place, a coin."""
     rate, phase, left, right, block = sides
     total = None if left is None or right is None else left + right
@@ -44,13 +44,13 @@ def laplace_index(sides: Sides, first: Sequence[int], more: NextWord) -> int:
         start, step, count = 1 - (left or 0), 1, total
         base = min(phase, 1 - phase)  # if there is no point after k, the phase is 0
     else:
-        number = block_number(sides, first[0], more)
+        number = block_number(sides, first[0], next_word)
         step, passed = (1, block * number) if number >= 0 else (-1, block * ~number)
         points = right if number >= 0 else left
         start = int(number >= 0) + step * passed
         count = block if points is None else min(block, points - passed)
         base = abs(start - phase)
-    rest = chain(first[1:], iter(more, None))
+    rest = chain(first[1:], iter(next_word, None))
     while block > 1:
         place = below(count, next(rest), 64)
         if place is not None:
@@ -60,14 +60,14 @@ def laplace_index(sides: Sides, first: Sequence[int], more: NextWord) -> int:
     return start
 
 
-def block_number(sides: Sides, lead: int, more: NextWord) -> int:
+def block_number(sides: Sides, lead: int, next_word: NextWord) -> int:
     """Return a block: 0, 1, ... outwards on the right, -1, -2, ... on the left.
 
     lead: the first digits of V. More are drawn until all V that begin with them give one block.
     """
     bits = 64
     while (number := _block_of_digits(sides, lead, bits)) is None:
-        lead, bits = lead << 64 | more(), bits + 64
+        lead, bits = lead << 64 | next_word(), bits + 64
     return number
 
 

@@ -56,13 +56,13 @@ def block_top(bits: Any, kind: Any, log_base: Any) -> Any:
     """Return (greatest key with base > 0, whether there is one, whether all are finite)."""
     wide_vectors()
     spread, flip = spread_and_flip(kind)
-    top, low, high, some = NONE, ALL, NONE, False
+    top, low, high, is_any = NONE, ALL, NONE, False
     if log_base.size == 0:
         for i in range(bits.size):
             key = order_key(bits[i], spread, flip)
             high = max(high, key)
             low = min(low, key)
-        top, some = high, True
+        top, is_any = high, True
     else:
         for i in range(bits.size):
             key = order_key(bits[i], spread, flip)
@@ -70,9 +70,9 @@ def block_top(bits: Any, kind: Any, log_base: Any) -> Any:
             low = min(low, key)
             counts = log_base[i] > -np.inf
             top = max(top, key if counts else NONE)
-            some = some | counts
+            is_any = is_any | counts
     finite = kind != FLOAT or (low >= LOWEST_FLOAT and high <= HIGHEST_FLOAT)
-    return top, some, finite
+    return top, is_any, finite
 
 
 @helper

@@ -73,10 +73,10 @@ def log_sum_exp(bits: Any, kind: Any, log_base: Any, rate: Any, blocks: Any, wor
     for b in range(count):
         part = bits[b * BLOCK : (b + 1) * BLOCK]
         base = log_base[b * BLOCK : (b + 1) * BLOCK]
-        top, some, finite = block_top(part, kind, base)
+        top, is_any, finite = block_top(part, kind, base)
         finite_all = finite_all and finite
         total, lift = 0.0, np.inf
-        if some:
+        if is_any:
             heights = work[: part.size]
             fill_heights(part, kind, top, rate, base, heights)
             lift = lowest_height(heights) if base.size > 0 else 0.0
@@ -100,7 +100,7 @@ def log_sum_exp(bits: Any, kind: Any, log_base: Any, rate: Any, blocks: Any, wor
 def add_blocks(kind: Any, rate: Any, count: Any, blocks: Any, lift: Any) -> Any:
     """Return the total of the blocks' sums at a common scale, with Neumaier's compensation."""
     best = np.uint64(blocks[3 * count])
-    total, lost = 0.0, 0.0
+    total, rounding_loss = 0.0, 0.0
     for b in range(count):
         lowest = bits_float(np.uint64(blocks[3 * b + 2]))
         if lowest < np.inf:
@@ -109,9 +109,9 @@ def add_blocks(kind: Any, rate: Any, count: Any, blocks: Any, lift: Any) -> Any:
             y = exp_scaled(x, NONE) if x >= EXP_LOWEST else 0.0
             term = bits_float(np.uint64(blocks[3 * b])) * y
             grown = total + term
-            lost += (total - grown) + term if total >= term else (term - grown) + total
+            rounding_loss += (total - grown) + term if total >= term else (term - grown) + total
             total = grown
-    return total + lost
+    return total + rounding_loss
 
 
 @kernel(NOTHING(IN_U64, I64, IN_F64, F64, IN_I64, F64, OUT_F64))

@@ -3,8 +3,8 @@
 The chain is that of `tests/twins/quantiles.py`. A *site* is a run of grid points or a point with
 records, and its *slots* are its ranks. A *state* is a slot and the number of answers that its site
 has so far. A row holds the sums up to an answer, by site and state; all rows are in one array.
-States with more answers are kept as long as, in some slot, they are more than a share `lost` of the
-states with fewer answers; the factors of further answers fall with the number of answers.
+States with more answers are kept as long as, in some slot, they are more than a share `cutoff` of
+the states with fewer answers; the factors of further answers fall with the number of answers.
 
 **Numbers** exceed the range of doubles: a complex number x + i*y stands for x * 2**(768 * y). In a
 product, x is 0 or in [2**-384, 2**384); in a sum of products it is close to that range. All terms
@@ -37,7 +37,7 @@ from ..._compiler.jit import (
     kernel,
 )
 
-BIT = 768  # bits of a unit of an exponent
+UNIT_BITS = 768  # bits of a unit of an exponent
 UP, DOWN, HIGH, LOW = 2.0**768, 2.0**-768, 2.0**384, 2.0**-384
 NOTHING_AT_ALL = complex(0.0, -(2.0**40))
 
@@ -201,11 +201,11 @@ def multiply(x: Any, factor: Any) -> None:
 
 
 @helper
-def counts(rows: Any, at: Any, k: Any, size: Any, lost: Any) -> Any:
-    """Whether state k, from 0, is more than a share `lost` of those before it in some slot."""
+def counts(rows: Any, at: Any, k: Any, size: Any, cutoff: Any) -> Any:
+    """Whether state k, from 0, is more than a share `cutoff` of those before it in some slot."""
     for i in range(size):
         sums, fewer = rows[at + k * size + i], sum_of_states(rows, at, k, size, i)
-        if sums.real > 0.0 and (fewer.real == 0.0 or ratio(sums, fewer) > lost):
+        if sums.real > 0.0 and (fewer.real == 0.0 or ratio(sums, fewer) > cutoff):
             return True
     return False
 
@@ -218,7 +218,7 @@ def counts(rows: Any, at: Any, k: Any, size: Any, lost: Any) -> Any:
 )  # fmt: skip
 def forward(
     points: Any, records: Any, first: Any, rank: Any, left: Any, n: Any,
-    low: Any, high: Any, place: Any, whole: Any, gaps: Any, fade: Any, lost: Any,
+    low: Any, high: Any, place: Any, whole: Any, gaps: Any, fade: Any, cutoff: Any,
     start: Any, depth: Any, most: Any, rows: Any, work: Any, total: Any,
 ) -> Any:  # fmt: skip
     """Fill the rows of all answers, and total[0] with the sum of all; -1 if there is no room.
@@ -267,7 +267,7 @@ def forward(
                     fade, short, long, whole[j], sums, older, out,
                 )  # fmt: skip
                 multiply(out, answer_factor(points[a], records[a], left, k + 1))
-                number = k + 1 if counts(rows, at, k, size, lost) else number
+                number = k + 1 if counts(rows, at, k, size, cutoff) else number
             start[place[j] + a], depth[place[j] + a] = at, number
             most[j] = max(most[j], number)
             used += number * size

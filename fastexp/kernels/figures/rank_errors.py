@@ -60,7 +60,7 @@ def cuts(x: Any, edges: Any, unit: Any, scale: Any, out: Any) -> None:
 @helper
 def add_masses(blocks: Any, cells: Any, way: Any, split: Any, ends: Any, out: Any) -> None:
     """out[j] += the mass of points t, split <= t < ends[j]; if way < 0, ends[j] <= t < split."""
-    mass, lost, k = 0.0, 0.0, 0 if way > 0 else cells - 1
+    mass, rounding_loss, k = 0.0, 0.0, 0 if way > 0 else cells - 1
     for j in range(ends.size):
         part = 0.0
         while 0 <= k < cells:
@@ -72,9 +72,9 @@ def add_masses(blocks: Any, cells: Any, way: Any, split: Any, ends: Any, out: An
                 part = max(ends[j] - low if way > 0 else high - ends[j], 0.0) * w
                 break
             mass, rest = add_two(mass, max(high - low, 0.0) * w)
-            lost += rest
+            rounding_loss += rest
             k += way
-        out[j] += mass + (lost + part)
+        out[j] += mass + (rounding_loss + part)
 
 
 @kernel(NOTHING(IN_I64, IN_I64, F64, IN_I64, IN_F64, IN_F64, IN_F64, OUT_F64, OUT_F64))
@@ -93,13 +93,13 @@ def masses_fill(
         at, size = ends[r], ends[r + 1] - ends[r]
         key = cells[2 * room + at : 2 * room + at + size]
         weigh(cells, ends, r, rate, blocks)
-        total, lost, left = 0.0, 0.0, 0.0
+        total, rounding_loss, loose_mass = 0.0, 0.0, 0.0
         for k in range(size):
             i = place_of(k)
             total, rest = add_two(total, blocks[i + POINTS] * blocks[i + WEIGHT])
-            lost += rest
+            rounding_loss += rest
             if key[k] & 1:
-                left += blocks[i + POINTS] * exp_one(-rate * blocks[i + FAR])
+                loose_mass += blocks[i + POINTS] * exp_one(-rate * blocks[i + FAR])
         cuts(truths[r], edges, unit, scale, limits)
         masses, split = out[r * m : (r + 1) * m], limits[2 * m]
         for j in range(m):
@@ -107,7 +107,7 @@ def masses_fill(
         for side in range(2):
             limits_of_side = limits[side * m : side * m + m]
             add_masses(blocks, size, 1 - 2 * side, split, limits_of_side, masses)
-        total = total + lost if left <= TINY * total else np.nan
+        total = total + rounding_loss if loose_mass <= TINY * total else np.nan
         for j in range(m):
             share = masses[j] / total
             masses[j] = 1.0 if share > 1.0 else share

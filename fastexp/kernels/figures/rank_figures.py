@@ -139,8 +139,8 @@ def sum_up(blocks: Any, place: Any, share: Any, lanes: Any, sums: Any) -> None:
             lanes[j] = 0.0
         add_terms(blocks[begin : begin + RUN], place, share, lanes)
         for s in range(SUMS):
-            sums[s], lost = add_two(sums[s], folded(lanes[s * BLOCK : (s + 1) * BLOCK]))
-            sums[SUMS + s] += lost
+            sums[s], rounding_loss = add_two(sums[s], folded(lanes[s * BLOCK : (s + 1) * BLOCK]))
+            sums[SUMS + s] += rounding_loss
     for s in range(SUMS):
         sums[s] += sums[SUMS + s]
 
@@ -148,12 +148,12 @@ def sum_up(blocks: Any, place: Any, share: Any, lanes: Any, sums: Any) -> None:
 @helper
 def counts(first: Any, points: Any, far: Any, rate: Any, place: Any, share: Any, sums: Any) -> Any:
     """Whether a cell of points whose distance is at least `far` may count in some sum."""
-    left = points * exp_one(-rate * far)
+    mass = points * exp_one(-rate * far)
     near_end = abs(first - place - share)
     reach = max(near_end, abs(first + points - 1.0 - place - share))
     loss = max(far, 1.0 / rate)  # x * exp(-rate*x) is greatest at 1/rate
-    small = left <= TINY * sums[MASS] and left * loss <= TINY * sums[LOSS]
-    return not (small and left * reach <= TINY * (sums[OVER] + sums[UNDER]))
+    small = mass <= TINY * sums[MASS] and mass * loss <= TINY * sums[LOSS]
+    return not (small and mass * reach <= TINY * (sums[OVER] + sums[UNDER]))
 
 
 @kernel(NOTHING(IN_I64, IN_I64, F64, IN_F64, IN_F64, OUT_F64, OUT_F64))

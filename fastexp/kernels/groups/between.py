@@ -60,10 +60,10 @@ def keep_between(
     """
     m = np.uint64(0)
     for start in range(0, codes.size, BLOCK):
-        part = bits[start : start + BLOCK]
-        some, floats = codes[start : start + BLOCK], part
+        block = bits[start : start + BLOCK]
+        block_codes, floats = codes[start : start + BLOCK], block
         if kind != FLOAT:
-            floats = as_words(work[: part.size])
-            fill_floats(part, kind, as_floats(floats))
-        m = append_between(some, part, floats, edges, counts, slots, values, m)
+            floats = as_words(work[: block.size])
+            fill_floats(block, kind, as_floats(floats))
+        m = append_between(block_codes, block, floats, edges, counts, slots, values, m)
     return np.int64(m)

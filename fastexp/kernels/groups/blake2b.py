@@ -23,9 +23,9 @@ PLAIN = np.uint64(0x6A09E667F3BCC908 ^ 0x01010020)
 KEYED = np.uint64(0x6A09E667F3BCC908 ^ 0x01012020)
 R16, R24, R32, R63 = np.uint64(16), np.uint64(24), np.uint64(32), np.uint64(63)
 L16, L24, L63 = np.uint64(48), np.uint64(40), np.uint64(1)
-NOUGHT, FINAL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
-EIGHT, BYTES = np.uint64(8), np.uint64(128)  # bytes of a word and of a block
-WORDS = 16  # words of a block
+ZERO, FINAL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
+WORD_BYTES, BLOCK_BYTES = np.uint64(8), np.uint64(128)  # bytes of a word and of a block
+BLOCK_WORDS = 16  # words of a block
 LANES = 8  # messages side by side
 # Arrays in `work`, with an entry for each lane: the blocks (from 0), the states, the bytes so far,
 # the flags of last blocks, and each message's next word, its end and its number.
@@ -53,7 +53,7 @@ def mix(a: Any, b: Any, c: Any, d: Any, x: Any, y: Any) -> Any:
 
 
 @helper
-def turn(
+def full_round(
     v: Any,
     m0: Any,
     m1: Any,
@@ -89,18 +89,18 @@ def compress(h: Any, m: Any, count: Any, flag: Any) -> Any:
     """Return the state after the block m of 16 words; `count` bytes so far include this block."""
     m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ma, mb, mc, md, me, mf = m
     v = (*h, IV_0, IV_1, IV_2, IV_3, IV_4 ^ count, IV_5, IV_6 ^ flag, IV_7)
-    v = turn(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ma, mb, mc, md, me, mf)
-    v = turn(v, me, ma, m4, m8, m9, mf, md, m6, m1, mc, m0, m2, mb, m7, m5, m3)
-    v = turn(v, mb, m8, mc, m0, m5, m2, mf, md, ma, me, m3, m6, m7, m1, m9, m4)
-    v = turn(v, m7, m9, m3, m1, md, mc, mb, me, m2, m6, m5, ma, m4, m0, mf, m8)
-    v = turn(v, m9, m0, m5, m7, m2, m4, ma, mf, me, m1, mb, mc, m6, m8, m3, md)
-    v = turn(v, m2, mc, m6, ma, m0, mb, m8, m3, m4, md, m7, m5, mf, me, m1, m9)
-    v = turn(v, mc, m5, m1, mf, me, md, m4, ma, m0, m7, m6, m3, m9, m2, m8, mb)
-    v = turn(v, md, mb, m7, me, mc, m1, m3, m9, m5, m0, mf, m4, m8, m6, m2, ma)
-    v = turn(v, m6, mf, me, m9, mb, m3, m0, m8, mc, m2, md, m7, m1, m4, ma, m5)
-    v = turn(v, ma, m2, m8, m4, m7, m6, m1, m5, mf, mb, m9, me, m3, mc, md, m0)
-    v = turn(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ma, mb, mc, md, me, mf)
-    v = turn(v, me, ma, m4, m8, m9, mf, md, m6, m1, mc, m0, m2, mb, m7, m5, m3)
+    v = full_round(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ma, mb, mc, md, me, mf)
+    v = full_round(v, me, ma, m4, m8, m9, mf, md, m6, m1, mc, m0, m2, mb, m7, m5, m3)
+    v = full_round(v, mb, m8, mc, m0, m5, m2, mf, md, ma, me, m3, m6, m7, m1, m9, m4)
+    v = full_round(v, m7, m9, m3, m1, md, mc, mb, me, m2, m6, m5, ma, m4, m0, mf, m8)
+    v = full_round(v, m9, m0, m5, m7, m2, m4, ma, mf, me, m1, mb, mc, m6, m8, m3, md)
+    v = full_round(v, m2, mc, m6, ma, m0, mb, m8, m3, m4, md, m7, m5, mf, me, m1, m9)
+    v = full_round(v, mc, m5, m1, mf, me, md, m4, ma, m0, m7, m6, m3, m9, m2, m8, mb)
+    v = full_round(v, md, mb, m7, me, mc, m1, m3, m9, m5, m0, mf, m4, m8, m6, m2, ma)
+    v = full_round(v, m6, mf, me, m9, mb, m3, m0, m8, mc, m2, md, m7, m1, m4, ma, m5)
+    v = full_round(v, ma, m2, m8, m4, m7, m6, m1, m5, mf, mb, m9, me, m3, mc, md, m0)
+    v = full_round(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ma, mb, mc, md, me, mf)
+    v = full_round(v, me, ma, m4, m8, m9, mf, md, m6, m1, mc, m0, m2, mb, m7, m5, m3)
     return (
         h[0] ^ v[0] ^ v[8],
         h[1] ^ v[1] ^ v[9],
@@ -168,7 +168,7 @@ def start(parameters: Any, work: Any) -> None:
     work[START + 5] = IV_5
     work[START + 6] = IV_6
     work[START + 7] = IV_7
-    work[START + 8] = NOUGHT
+    work[START + 8] = ZERO
 
 
 @helper
@@ -182,23 +182,23 @@ def begin(work: Any, lane: Any) -> None:
 def load_key(key: Any, work: Any) -> None:
     """Load the block that holds the key into lane 0."""
     begin(work, 0)
-    for w in range(WORDS):
-        work[w * LANES] = key[w] if w < key.size else NOUGHT
-    work[COUNT], work[FLAG] = BYTES, NOUGHT
+    for w in range(BLOCK_WORDS):
+        work[w * LANES] = key[w] if w < key.size else ZERO
+    work[COUNT], work[FLAG] = BLOCK_BYTES, ZERO
 
 
 @helper
 def load(messages: Any, work: Any, lane: Any) -> None:
     """Load the next block of a lane's message."""
     at, stop = np.int64(work[AT + lane]), np.int64(work[STOP + lane])
-    count: Any = min(stop - at, WORDS)
+    count: Any = min(stop - at, BLOCK_WORDS)
     for w in range(count):
         work[w * LANES + lane] = np.uint64(messages[at + w])
-    for w in range(count, WORDS):
-        work[w * LANES + lane] = NOUGHT
+    for w in range(count, BLOCK_WORDS):
+        work[w * LANES + lane] = ZERO
     work[AT + lane] = np.uint64(at + count)
-    work[COUNT + lane] += EIGHT * np.uint64(count)
-    work[FLAG + lane] = FINAL if at + count == stop else NOUGHT
+    work[COUNT + lane] += WORD_BYTES * np.uint64(count)
+    work[FLAG + lane] = FINAL if at + count == stop else ZERO
 
 
 @helper

@@ -26,7 +26,7 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = -1  # the code of a key that is not listed
 # Rows that go through each step together. The first step only loads what the next step needs: no
 # load waits for another load or a branch, so that many are on their way from memory at once.
-TOGETHER = 128
+BATCH_ROWS = 128
 ROW, COUNT, USED = 0, 1, 2  # entries of `progress`: the next row, keys in the table, packed words
 CODE, LENGTH, TEXT = 0, 1, 2  # words of a packed text: its code, its bytes, its first word
 
@@ -79,8 +79,8 @@ def find_keys(keys: Any, secret: Any, table: Any, out: Any) -> Any:
     The result has no meaning: without it, the compiler would drop the loads of the first step.
     """
     last, seen = last_slot(table), ZERO
-    for start in range(0, keys.size, TOGETHER):
-        part, codes = keys[start : start + TOGETHER], out[start : start + TOGETHER]
+    for start in range(0, keys.size, BATCH_ROWS):
+        part, codes = keys[start : start + BATCH_ROWS], out[start : start + BATCH_ROWS]
         for i in range(part.size):
             seen |= table[home(part[i], secret, last)]
         for i in range(part.size):
@@ -157,15 +157,15 @@ def code_texts(
 
     The table maps hashes to places in `packed`. A text that is not there is added behind the first
     progress[USED] words of `packed` and gets the next code; if these are all words of `packed`, it
-    gets NONE. Stops once half of the slots could be taken. work: TOGETHER words. The result has no
-    meaning, as in `find_keys`.
+    gets NONE. Stops once half of the slots could be taken. work: BATCH_ROWS words. The result has
+    no meaning, as in `find_keys`.
     """
     last, room, seen = last_slot(table), table.size // 4, ZERO
     start, count, used = progress[ROW], progress[COUNT], progress[USED]
     fixed = used == packed.size
-    while start < out.size and (fixed or count + TOGETHER <= room):
-        codes = out[start : start + TOGETHER]
-        firsts, lasts = begins[start : start + TOGETHER], ends[start : start + TOGETHER]
+    while start < out.size and (fixed or count + BATCH_ROWS <= room):
+        codes = out[start : start + BATCH_ROWS]
+        firsts, lasts = begins[start : start + BATCH_ROWS], ends[start : start + BATCH_ROWS]
         for i in range(codes.size):
             work[i] = text_hash(words, tail, firsts[i], lasts[i], secret)
         for i in range(codes.size):

@@ -44,12 +44,12 @@ def draw_long(
     2**12.
     """
     n = points.size
-    index, nearest, sure = OPEN, FARTHEST, False
-    r1, r0, one, zero = ZERO, ZERO, ZERO, ZERO
+    index, nearest, is_accepted = OPEN, FARTHEST, False
+    r1, r0, sum_high, sum_low = ZERO, ZERO, ZERO, ZERO
     for phase in range(3):
         if phase == 2:
-            r1, r0, sure = below_sum(words[1], words[0], one, zero)
-        one, zero = ZERO, ZERO
+            r1, r0, is_accepted = below_sum(words[1], words[0], sum_high, sum_low)
+        sum_high, sum_low = ZERO, ZERO
         i, j, free, under = np.int64(0), np.int64(0), np.int64(0), below
         while i < n or j == 0:  # a gap, a point, a gap, ...
             equal = np.int64(0)
@@ -68,13 +68,13 @@ def draw_long(
                 if phase > 0:
                     count = np.uint64(stop - free)
                     above, product = wide_product(count, long_weight(d - nearest, near, far))
-                    zero += product
-                    one += above + (ONE_WORD if zero < product else ZERO)
-                if phase == 2 and (one > r1 or (one == r1 and zero > r0)):
+                    sum_low += product
+                    sum_high += above + (ONE_WORD if sum_low < product else ZERO)
+                if phase == 2 and (sum_high > r1 or (sum_high == r1 and sum_low > r0)):
                     inside, rest = wide_product(words[2], count)
-                    wide = one - r1 - (ONE_WORD if zero < r0 else ZERO) > ZERO
-                    certain = wide or zero - r0 > LACK * count or d == nearest
-                    if loose or not sure or not certain or rest < count:
+                    wide = sum_high - r1 - (ONE_WORD if sum_low < r0 else ZERO) > ZERO
+                    passes = wide or sum_low - r0 > LACK * count or d == nearest
+                    if loose or not is_accepted or not passes or rest < count:
                         return OPEN
                     index = free + np.int64(inside)
                     break

@@ -102,14 +102,18 @@ def cells_draw(
     queue, sums = rest[3 * wide : 4 * wide], rest[4 * wide : 6 * wide]
     for s in range(segments):
         part = parts[PART * s : PART * (s + 1)]
-        some, m, under = records[part[START] : part[START] + part[LENGTH]], np.int64(0), part[UNDER]
+        segment, m, under = (
+            records[part[START] : part[START] + part[LENGTH]],
+            np.int64(0),
+            part[UNDER],
+        )
         form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
         below[0] = 0
-        if some.size > 0:
-            first, last = np.int64(0), some.size - 1
+        if segment.size > 0:
+            first, last = np.int64(0), segment.size - 1
             if form.size > 0:
                 first, last = form[FIRST] - under, form[LAST] - under
-            m = window(some, first, last, points, below)
+            m = window(segment, first, last, points, below)
         under += below[0]
         for i in range(m):
             below[i] = below[i + 1] - below[i]
@@ -119,15 +123,19 @@ def cells_draw(
             )
         else:
             cells = fill_modes(points[:m], below[:m], size, start, count, key)
-        one, two, three = start[:cells], count[:cells], key[:cells]
+        starts, counts, keys = start[:cells], count[:cells], key[:cells]
         if width > 0:
-            cells = fill_widened(one, two, three, width, queue, other_start, other_count, other_key)
+            cells = fill_widened(
+                starts, counts, keys, width, queue, other_start, other_count, other_key
+            )
         elif k > 0:
-            fill_near(one, two, three, near, sums[:k], queue, other_start, other_count, other_key)
+            fill_near(
+                starts, counts, keys, near, sums[:k], queue, other_start, other_count, other_key
+            )
             cells = np.int64(k)
         if width > 0 or k > 0:
-            one, two, three = other_start[:cells], other_count[:cells], other_key[:cells]
+            starts, counts, keys = other_start[:cells], other_count[:cells], other_key[:cells]
         draw_points(
-            one, two, three, table, words[WORDS * draws * s : WORDS * draws * (s + 1)],
+            starts, counts, keys, table, words[WORDS * draws * s : WORDS * draws * (s + 1)],
             out[draws * s : draws * (s + 1)], sums,
         )  # fmt: skip

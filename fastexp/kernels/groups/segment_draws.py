@@ -25,14 +25,14 @@ def add_weights(count: Any, key: Any, table: Any, high: Any, low: Any) -> Any:
     least = key[0] >> 1
     for i in range(1, count.size):
         least = min(least, key[i] >> 1)
-    one, zero = ZERO, ZERO
+    sum_high, sum_low = ZERO, ZERO
     for i in range(count.size):
         e = (key[i] >> 1) - least
         weight = table[min(e, table.size - 1)]
         above, under = wide_product(np.uint64(count[i]), weight)
-        zero += under
-        one += above + (ONE_WORD if zero < under else ZERO)
-        high[i], low[i] = one, zero
+        sum_low += under
+        sum_high += above + (ONE_WORD if sum_low < under else ZERO)
+        high[i], low[i] = sum_high, sum_low
     return least
 
 
@@ -57,8 +57,8 @@ def below_sum(x1: Any, x0: Any, s1: Any, s0: Any) -> Any:
     over += ONE_WORD if low < r1 else ZERO
     low += t0
     over += ONE_WORD if low < t0 else ZERO
-    sure = second > s1 or (second == s1 and p0 >= s0)
-    return t1 + over, low, sure
+    is_accepted = second > s1 or (second == s1 and p0 >= s0)
+    return t1 + over, low, is_accepted
 
 
 @helper
@@ -80,16 +80,16 @@ def draw_point(
 ) -> Any:
     """Draw a grid point from the words of one round, or return OPEN."""
     m = count.size
-    r1, r0, counts = below_sum(words[1], words[0], high[m - 1], low[m - 1])
-    if not counts:
+    r1, r0, is_accepted = below_sum(words[1], words[0], high[m - 1], low[m - 1])
+    if not is_accepted:
         return OPEN
     i = choose(high, low, r1, r0)
     n = np.uint64(count[i])
     inside, rest = wide_product(words[2], n)
     left = low[i] - r0  # count * U - rho; if more than `count`, rho < count * L
     wide = high[i] - r1 - (ONE_WORD if low[i] < r0 else ZERO) > ZERO
-    sure = wide or left > n or (key[i] >> 1) == least
-    if rest < n or not sure or key[i] & 1:
+    passes = wide or left > n or (key[i] >> 1) == least
+    if rest < n or not passes or key[i] & 1:
         return OPEN
     return start[i] + np.int64(inside)
 

@@ -34,7 +34,7 @@ from .segment_draws import OPEN, WORDS
 
 ABOVE = 1 + 2.0**-48  # factor of the bounds, as in `_numbers/revenue.py`
 EXCESS, TWICE = 2.0**-47, 2.0**25  # of a bound; 2 * 2**24, twice as heights are rounded
-COIN, COINS = np.uint64(40), 2.0**24  # low bits that a coin ignores; values of the other bits
+COIN_SHIFT, COIN_VALUES = np.uint64(40), 2.0**24  # bits that a coin ignores; values of others
 
 
 @helper
@@ -66,7 +66,7 @@ def passes(bits: Any, nats: Any, word: Any) -> Any:
     negligible for rates below 2**900.
     """
     height = nats * (EXCESS * bits_float(bits))
-    return bits == ZERO or np.float64(word >> COIN) + 2.0 + TWICE * height < COINS
+    return bits == ZERO or np.float64(word >> COIN_SHIFT) + 2.0 + TWICE * height < COIN_VALUES
 
 
 @kernel(I64(IN_I64, IN_I64, IN_I64, I64, F64, F64, IN_F64, IN_U64, OUT_I64, OUT_I64))
@@ -91,8 +91,8 @@ def prices_draw(
         scan(bits, kind, base, rate, power(PRECISION), blocks, scratch)
         settle(kind, rate, blocks)
         for j in range(size * s, size * (s + 1)):
-            two = words[WORDS * j : WORDS * j + 2]
-            t = draw(bits, kind, base, rate, power(PRECISION), BLOCK, blocks, scratch, two)
+            first_two = words[WORDS * j : WORDS * j + 2]
+            t = draw(bits, kind, base, rate, power(PRECISION), BLOCK, blocks, scratch, first_two)
             if t >= 0 and kind == FLOAT and not passes(bits[t], nats, words[WORDS * j + 2]):
                 t = np.int64(OPEN)
             out[j] = t

@@ -119,21 +119,21 @@ def add_cells(
 
     Returns whether the points increase; if they do not, the sums mean nothing.
     """
-    one, zero, free, signs = ZERO, ZERO, np.int64(0), np.int64(0)
+    sum_high, sum_low, free, signs = ZERO, ZERO, np.int64(0), np.int64(0)
     for i in range(points.size):
         signs |= points[i] - free
         above, under = wide_product(np.uint64(points[i] - free), np.uint64(gap_weight[i]))
         weight = np.uint64(point_weight[i])
-        zero += under
-        one += above + (ONE_WORD if zero < under else ZERO)
-        zero += weight
-        one += ONE_WORD if zero < weight else ZERO
-        high[i], low[i] = one, zero
+        sum_low += under
+        sum_high += above + (ONE_WORD if sum_low < under else ZERO)
+        sum_low += weight
+        sum_high += ONE_WORD if sum_low < weight else ZERO
+        high[i], low[i] = sum_high, sum_low
         free = points[i] + 1
     above, under = wide_product(np.uint64(size - free), np.uint64(gap_weight[points.size]))
-    zero += under
-    one += above + (ONE_WORD if zero < under else ZERO)
-    high[points.size], low[points.size] = one, zero
+    sum_low += under
+    sum_high += above + (ONE_WORD if sum_low < under else ZERO)
+    high[points.size], low[points.size] = sum_high, sum_low
     return signs >= 0
 
 
@@ -144,22 +144,22 @@ def draw_index(
 ) -> Any:  # fmt: skip
     """Draw a grid point from the words of one round, or return OPEN."""
     m = points.size
-    r1, r0, sure = below_sum(words[1], words[0], high[m], low[m])
+    r1, r0, is_accepted = below_sum(words[1], words[0], high[m], low[m])
     i = choose(high, low, r1, r0)
-    left = low[i] - r0  # count * U - rho; if more than `count`, rho < count * L
-    more = high[i] - r1 - (ONE_WORD if low[i] < r0 else ZERO)
+    left_low = low[i] - r0  # count * U - rho; if more than `count`, rho < count * L
+    left_high = high[i] - r1 - (ONE_WORD if low[i] < r0 else ZERO)
     end = points[i] if i < m else size
     weight = np.uint64(point_weight[i]) if i < m else ZERO
-    single = more == ZERO and left <= weight
+    single = left_high == ZERO and left_low <= weight
     if not single:
-        more -= ONE_WORD if left < weight else ZERO
-        left -= weight
+        left_high -= ONE_WORD if left_low < weight else ZERO
+        left_low -= weight
     free = points[i - 1] + 1 if i > 0 else np.int64(0)
     key = point[i] if single else gap[i]
     n = ONE_WORD if single else np.uint64(end - free)
     inside, rest = wide_product(words[2], n)
-    certain = more > ZERO or left > n or (key >> 1) == nearest
-    if not sure or not certain or rest < n or key & 1:
+    passes = left_high > ZERO or left_low > n or (key >> 1) == nearest
+    if not is_accepted or not passes or rest < n or key & 1:
         return OPEN
     return end if single else free + np.int64(inside)
 
@@ -203,10 +203,10 @@ def ranks_draw(
     for s in range(segments):
         part = parts[PART * s : PART * (s + 1)]
         form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
-        some = records[part[START] : part[START] + part[LENGTH]]
+        segment = records[part[START] : part[START] + part[LENGTH]]
         at, nearest, fits = form[KEYS], form[NEAREST], False
         if at >= 0:
-            m, points = part[ALL], some
+            m, points = part[ALL], segment
             gap, point = forms[at : at + m + 1], forms[at + m + 1 : at + 2 * m + 1]
             at += 2 * m + 1
             gap_weight, point_weight = forms[at : at + m + 1], forms[at + m + 1 : at + 2 * m + 1]
@@ -214,7 +214,7 @@ def ranks_draw(
             fits = add_cells(points, size, gap_weight, point_weight, high, low)
         if not fits:
             gap, point = own_keys[:room], own_keys[room:]
-            m = fill_window(some, part, form, own_points, below, gap, point)
+            m = fill_window(segment, part, form, own_points, below, gap, point)
             points, gap, point = own_points[:m], gap[: m + 1], point[:m]
             gap_weight, point_weight = own_weights[: m + 1], own_weights[room : room + m]
             high, low = sums[: m + 1], sums[room : room + m + 1]
