@@ -206,7 +206,7 @@ def _texts(
             part.malformed("a text in a buffer that is not there")
         if int(places.min()) < 0 or bool((lasts > sizes[buffers]).any()):
             part.malformed("a text beyond its buffer")
-        low, high = np.full(number, FAR), np.zeros(number, np.int64)  # of the bytes that rows use
+        low, high = np.full(number, FAR), np.zeros(number, np.int64)  # bytes in use, by buffer
         np.minimum.at(low, buffers, places)
         np.maximum.at(high, buffers, lasts)
         widths = np.maximum(high - low, 0)

@@ -309,7 +309,7 @@ def _prefetch(_typingctx: Any, array: Any, index: Any) -> Any:
         word = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte.type, word, word, word])
         call = _FUNCTION(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(call, [byte, word(1), word(3), word(1)])  # for writing, keep, data
+        builder.call(call, [byte, word(1), word(3), word(1)])  # to write, keep in all caches, data
         return context.get_dummy_value()
 
     return types.void(array, index), codegen

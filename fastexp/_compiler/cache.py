@@ -43,7 +43,7 @@ class CacheFolder(NamedTuple):
     name: str
     path: Path
     is_saved_to: bool
-    mode: int = PRIVATE  # of subfolders that are made
+    mode: int = PRIVATE  # the mode of subfolders that are made
 
 
 class State(NamedTuple):

@@ -31,7 +31,7 @@ Statements = list[ast.stmt]
 Body = Callable[[Any], FunctionType | None]
 MAX_REPEATED_NODES = 60  # most nodes of a body that is repeated at each of its calls
 SLICE, CHOICE = ast.Slice, ast.IfExp  # keys of `replacements`
-END = (1 << 63) - 1  # of a slice without a stop
+END = (1 << 63) - 1  # the stop of a slice without one
 CAN_FAIL = ast.Call | ast.Subscript | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow
 # Nodes that end or hide names; and starred elements, which numba takes only in separate functions.
 UNSUPPORTED_NODES = (
@@ -61,7 +61,7 @@ class _Template(NamedTuple):
     parameters: list[str]
     statements: Statements
     returns: int  # the number of return statements
-    width: int  # of the tuple that each of them returns, else 0
+    width: int  # length of the tuple that each of them returns, else 0
 
 
 class _Splicer:

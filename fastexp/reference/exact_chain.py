@@ -29,9 +29,9 @@ class ExactChain(NamedTuple):
     tau: list[Fraction]  # m + 1 targets
     lo: list[int]
     hi: list[int]
-    cell: Callable[[int, int], Any]  # of an output and a rank: start, count, before, after
+    cell: Callable[[int, int], Any]  # output and rank -> start, count, before, after
     shift: list[Fraction]  # factors of the sums and phases of the row before
-    arrived: Callable[[int, int], Fraction]  # of an output and a rank
+    arrived: Callable[[int, int], Fraction]  # by output and rank, as `phases` and `sums`
     phases: Callable[[int, int], list[Fraction]]
     sums: Callable[[int, int], Fraction]
     usual: Callable[[int], int]  # the usual number of outputs in an atom, by its records

@@ -33,7 +33,7 @@ from ..select.rounds import power
 from .segment_draws import OPEN, WORDS
 
 ABOVE = 1 + 2.0**-48  # factor of the bounds, as in `_numbers/revenue.py`
-EXCESS, TWICE = 2.0**-47, 2.0**25  # of a bound; 2 * 2**24, twice as heights are rounded
+EXCESS, TWICE = 2.0**-47, 2.0**25  # a bound's relative excess; 2 * 2**24, as heights are rounded
 COIN_SHIFT, COIN_VALUES = np.uint64(40), 2.0**24  # bits that a coin ignores; values of others
 
 
