@@ -12,8 +12,8 @@ RangeTask = Callable[[int, int], int]
 def in_parts(part: RangeTask, count: int, threads: int) -> list[int]:
     """Call part(first, last) on `threads` even ranges of `count` items, at the same time.
 
-    The thread of the caller has the first range. An error of a part (if there are several, that of
-    the first range) is raised after all have ended, as they write into arrays of the caller.
+    The caller's thread takes the first range. An error of a part (that of the first range that
+    fails) is raised after all parts have ended, because they write into the caller's arrays.
     """
     threads = max(1, min(threads, count))
     if threads == 1:
@@ -30,7 +30,7 @@ def in_parts(part: RangeTask, count: int, threads: int) -> list[int]:
 
 
 class _RangeThread:
-    """A range in a new thread, which costs 45 µs; one of a pool costs 105 µs.
+    """A range in a new thread, which costs 45 µs; a thread of a pool costs 105 µs.
 
     A `threading.Thread` costs 63 µs, and an interrupted wait for it cannot be repeated: Python 3.11
     then reports that it has ended.
@@ -59,7 +59,7 @@ class _RangeThread:
             self._runs.release()
 
     def wait(self) -> None:
-        """Wait until it has ended, if it was started."""
+        """Wait until the part has ended, if it was started."""
         with self._runs:
             pass
 

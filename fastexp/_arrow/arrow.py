@@ -19,10 +19,10 @@ __all__ = ["Column", "Opened", "column", "is_arrow", "table"]
 
 
 class Opened:
-    """One column, whose producer is called once: the type first, rows only where they are wanted.
+    """One column, whose producer is called once: the type is read at once, rows when needed.
 
-    It is of anything with `__arrow_c_array__` or `__arrow_c_stream__` that is no frame and no lists
-    of lists. A producer that fails, or breaks the interface's rules, gives `InvalidRecords`.
+    The producer is any object with `__arrow_c_array__` or `__arrow_c_stream__` that is neither a
+    frame nor lists of lists. `InvalidRecords` if it fails or breaks the interface's rules.
     """
 
     __slots__ = ("_chunks", "_field", "_parts", "is_list")
@@ -39,17 +39,17 @@ class Opened:
 
     @classmethod
     def of(cls, *chunks: Column) -> Opened:
-        """A column of which everything was read already: one chunk, or several of one type."""
+        """Return a column that has been read already: one chunk, or several of one type."""
         column = cls.__new__(cls)
         column._chunks, column.is_list = list(chunks), chunks[0].kind == "list"
         return column
 
     def without_rows(self) -> Column:
-        """A column of its type; of what was read already, a chunk."""
+        """Return a column of its type: without rows, or the first chunk if it has been read."""
         return self._chunks[0] if self._chunks else empty(self._field)
 
     def chunks(self) -> list[Column]:
-        """At least one, so that the type is always known; it is empty if there are no rows."""
+        """Return at least one chunk, so that the type is known; empty if there are no rows."""
         if not self._chunks:
             field = self._field
             self._chunks = [read(field, part, 0, part.length) for part in self._parts]
@@ -58,14 +58,14 @@ class Opened:
 
 
 def is_arrow(data: object) -> bool:
-    """Whether an object hands out Arrow data, or is a column of them that was opened."""
+    """Whether an object hands out Arrow data, or is an opened column."""
     return type(data) is Opened or c_interface.is_arrow(data)
 
 
 def column(data: object, argument: str = "data") -> list[Column]:
-    """The chunks of an array, a series or a chunked array: as of `Opened`, or one of those.
+    """Return the chunks of an array, a series, a chunked array or an `Opened` column.
 
-    At least one, so that the type is always known; it is empty if there are no rows.
+    There is at least one chunk, so that the type is known; it is empty if there are no rows.
     """
     return (data if isinstance(data, Opened) else Opened(data, argument)).chunks()
 
@@ -73,11 +73,11 @@ def column(data: object, argument: str = "data") -> list[Column]:
 def table(
     data: object, names: Sequence[str], argument: str = "data"
 ) -> Generator[list[Column], None, None]:
-    """The named columns of a frame, in this order, batch after batch; no other is looked at.
+    """Yield the named columns of a frame, in this order, batch by batch; no other column is read.
 
-    At least one batch, so that types are always known; it is empty if there are no rows. One thread
-    at a time may ask for the next batch. Closed, it lets go of the producer. Refused is what
-    `Opened` refuses, but that it must be a frame, with one column of each name.
+    There is at least one batch, so that types are known; it is empty if there are no rows. Only one
+    thread at a time may ask for the next batch. Closing the generator releases the producer. It
+    refuses what `Opened` refuses, but `data` must be a frame, with one column of each name.
     """
     field, parts = opened(data, argument)
     if plain(field) != "+s":
@@ -91,18 +91,20 @@ def table(
 def _batches(
     fields: list[Field], where: list[int], parts: Iterator[ArrowPart]
 ) -> Generator[list[Column], None, None]:
-    some = False
+    has_batch = False
     for part in parts:
-        some, valid = True, nulls(part, 0, part.length)
+        has_batch, valid = True, nulls(part, 0, part.length)
         columns = [
             read(field, part.child(i), part.offset, part.length)
             for field, i in zip(fields, where, strict=True)
         ]
         if valid is not None:  # a row of the frame may be null as a whole
-            both = (valid if one.valid is None else one.valid & valid for one in columns)
-            columns = [replace(one, valid=rows) for one, rows in zip(columns, both, strict=True)]
+            both = (valid if column.valid is None else column.valid & valid for column in columns)
+            columns = [
+                replace(column, valid=rows) for column, rows in zip(columns, both, strict=True)
+            ]
         yield columns
-    if not some:
+    if not has_batch:
         yield [empty(field) for field in fields]
 
 

@@ -1,7 +1,7 @@
-"""From the parts of Arrow arrays to columns: one function for each form of rows.
+"""Columns from the parts of Arrow arrays: one function for each form of rows.
 
-All rows are read as (first, count) of an array, so that what is around a slice, a batch or
-the items of some lists is never looked at.
+Rows are always read as a range (first, count) of an array, so that data around a slice, a batch or
+the items of some lists are never looked at.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ FIXED_WIDTH: dict[str, tuple[ArrowKind, str]] = {
 }  # fmt: skip
 OFFSETS = {"u": "i4", "U": "i8", "+l": "i4", "+L": "i8", "+vl": "i4", "+vL": "i8"}
 TEXTS, VIEWS = ("u", "U", "vu"), ("+vl", "+vL")
-FIXED, DECIMAL = "+w:", "d:"  # how formats begin
-SHORT = 12  # bytes of a text in a view: longer ones lie in buffers of their own
+FIXED, DECIMAL = "+w:", "d:"  # prefixes of formats
+SHORT = 12  # most bytes of a text in a view: longer texts lie in buffers of their own
 WIDTHS, DIGITS = (32, 64, 128, 256), 76  # bits of decimals, and digits of the widest
 # Doubles hold all integers up to the first, and powers of ten up to the second.
 MAX_EXACT, MAX_EXACT_POWER = 1 << 53, 22
@@ -39,10 +39,10 @@ MAX_EXACT, MAX_EXACT_POWER = 1 << 53, 22
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Column:
-    """Some rows of a column. Arrays that are the producer's memory are read-only.
+    """A range of rows of a column. Arrays that are the producer's memory are read-only.
 
-    `valid` is None if and only if no row is null. A null row has any value: look at `valid`
-    first; a null list has no items.
+    `valid` is None if and only if no row is null. A null row may have any value: check `valid`
+    first. A null list has no items.
 
     * integers, floats: `values`, native (int8 to uint64, float16 to float64); of decimals the
       nearest float64.
@@ -67,7 +67,7 @@ class Column:
 
 
 def plain(field: Field) -> str:
-    """The format of a type that stands for itself; nothing of any other."""
+    """Return the format of a type, or "" if it is an extension type or has a dictionary."""
     return "" if field.extension or field.dictionary is not None else field.format
 
 
@@ -82,7 +82,7 @@ def checked(field: Field, argument: str) -> None:
 
 
 def empty(field: Field) -> Column:
-    """No rows of a type. Buffers may then be absent, and are not looked at."""
+    """Return a column without rows. Buffers may then be absent, and are not looked at."""
     kind, form, none = kind_of(field), field.format, np.zeros(0, np.int64)
     if kind == "other":
         return _other(field, 0)
@@ -96,7 +96,7 @@ def empty(field: Field) -> Column:
 
 
 def read(field: Field, part: ArrowPart, first: int, count: int) -> Column:
-    """Some rows of an array; `first` counts from its own first row."""
+    """Return `count` rows of an array; `first` counts from the array's own first row."""
     kind, form = kind_of(field), field.format
     if first + count > part.length:
         part.malformed("an array that is too short")
@@ -124,7 +124,7 @@ def read(field: Field, part: ArrowPart, first: int, count: int) -> Column:
 
 
 def nulls(part: ArrowPart, first: int, count: int) -> AnyArray | None:
-    """Which rows are not null; None if all are not."""
+    """Return which rows are not null, or None if no row is null."""
     if part.nulls == 0 or count == 0:
         return None
     if not part.has(0):
@@ -136,7 +136,7 @@ def nulls(part: ArrowPart, first: int, count: int) -> AnyArray | None:
 
 
 def kind_of(field: Field) -> ArrowKind:
-    """What a type is read as."""
+    """Return the kind of column that a type is read as."""
     form, words = field.format, field.dictionary
     if field.extension:
         return "other"
@@ -146,7 +146,7 @@ def kind_of(field: Field) -> ArrowKind:
         return "dictionary" if kind == "integers" and flat else "other"
     if form.startswith(DECIMAL):
         return "floats" if _layout(form) else "other"
-    if form in VIEWS:  # they are copied, and only numbers are worth it
+    if form in VIEWS:  # views are copied, and only numbers are worth it
         return "list" if plain(field.children[0]) in NUMBERS else "other"
     return "text" if form in TEXTS else "list" if _is_list(field) else kind
 
@@ -164,14 +164,14 @@ def _other(field: Field, length: int) -> Column:
 
 
 def _bits(part: ArrowPart, buffer: int, start: int, count: int) -> AnyArray:
-    """A bit a row of a buffer, as booleans."""
+    """Return the bits of a buffer, one for each row, as booleans."""
     byte, bit = divmod(start, 8)
     packed = part.buffer(buffer, np.uint8, byte, (bit + count + 7) // 8)
     return np.unpackbits(packed, count=bit + count, bitorder="little")[bit:].view(np.bool_)
 
 
 def _offsets(form: str, part: ArrowPart, start: int, count: int) -> IntArray:
-    """Offsets of rows, which never fall."""
+    """Return the offsets of rows; refuse those that fall or are negative."""
     offsets = part.buffer(1, OFFSETS[form], start, count + 1).astype(np.int64, copy=False)
     if bool((offsets[1:] < offsets[:-1]).any()) or int(offsets[0]) < 0:
         part.malformed("offsets that fall or are negative")
@@ -181,7 +181,7 @@ def _offsets(form: str, part: ArrowPart, start: int, count: int) -> IntArray:
 def _texts(
     form: str, part: ArrowPart, start: int, count: int, valid: AnyArray | None
 ) -> tuple[AnyArray, IntArray, IntArray]:
-    """(bytes, begins, ends) of texts.
+    """Return (bytes, begins, ends) of texts.
 
     A view is 16 bytes: the length, then either up to 12 bytes of text, or 4 bytes of it, the number
     of a buffer and a place there.
@@ -206,7 +206,7 @@ def _texts(
             part.malformed("a text in a buffer that is not there")
         if int(places.min()) < 0 or bool((lasts > sizes[buffers]).any()):
             part.malformed("a text beyond its buffer")
-        low, high = np.full(number, FAR), np.zeros(number, np.int64)  # of what rows use
+        low, high = np.full(number, FAR), np.zeros(number, np.int64)  # bytes in use, by buffer
         np.minimum.at(low, buffers, places)
         np.maximum.at(high, buffers, lasts)
         widths = np.maximum(high - low, 0)
@@ -218,7 +218,7 @@ def _texts(
 
 
 def _codes(codes: AnyArray, valid: AnyArray | None, size: int, part: ArrowPart) -> AnyArray:
-    """Codes that are rows of the dictionary; those of null rows may be anything, and become 0."""
+    """Return codes in the dictionary's range; those of null rows may be any, and may become 0."""
     if int(codes.min()) >= 0 and int(codes.max()) < size:
         return codes
     used = codes if valid is None else codes[valid]
@@ -230,7 +230,7 @@ def _codes(codes: AnyArray, valid: AnyArray | None, size: int, part: ArrowPart) 
 def _list(
     field: Field, part: ArrowPart, first: int, count: int, valid: AnyArray | None
 ) -> tuple[IntArray, Column]:
-    """Offsets from 0 on, and the items: copied where lists do not follow each other."""
+    """Return offsets from 0 on, and the items, copied if lists do not follow each other."""
     form, inner, items, start = field.format, field.children[0], part.child(0), part.offset + first
     if form in VIEWS:
         begins, sizes = (
@@ -262,7 +262,7 @@ def _list(
 
 
 def _taken(column: Column, index: IntArray) -> Column:
-    """Some rows of numbers, codes or texts, in any order."""
+    """Return the rows `index`, in any order, of a column of numbers, codes or texts."""
     values, begins, ends = column.values, column.offsets, column.ends
     if begins is not None and ends is not None:
         begins, ends = begins[index], ends[index]
@@ -274,7 +274,7 @@ def _taken(column: Column, index: IntArray) -> Column:
 
 
 def _layout(form: str) -> tuple[int, int] | None:
-    """(scale, width) of "d:precision,scale" or "d:precision,scale,width"; None: not read."""
+    """Return (scale, width) of "d:precision,scale" or "d:precision,scale,width"; None: not read."""
     try:
         _, scale, width = (int(n) for n in (*form[len(DECIMAL) :].split(","), "128")[:3])
     except ValueError:
@@ -283,7 +283,7 @@ def _layout(form: str) -> tuple[int, int] | None:
 
 
 def _decimals(form: str, part: ArrowPart, start: int, count: int) -> FloatArray:
-    """Whole numbers over a power of ten as the nearest doubles; those of null rows are any."""
+    """Return decimals as the nearest doubles; those of null rows may be anything."""
     scale, width = _layout(form) or (0, 0)
     words = max(1, width // 64)
     narrow = part.buffer(1, "i4" if width == 32 else "i8", words * start, words * count)
@@ -296,5 +296,5 @@ def _decimals(form: str, part: ArrowPart, start: int, count: int) -> FloatArray:
     out = doubles / power if scale >= 0 else doubles * power
     for i in np.flatnonzero(~easy).tolist():  # the lowest word is first
         n = int.from_bytes(rows[i].astype("<i8").tobytes(), "little", signed=True)
-        out[i] = n / 10**scale if scale >= 0 else float(n * 10**-scale)  # Python's are the nearest
+        out[i] = n / 10**scale if scale >= 0 else float(n * 10**-scale)  # both round to nearest
     return out

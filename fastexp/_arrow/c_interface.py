@@ -4,8 +4,8 @@ A producer hands out a struct with a callback that frees its memory. The struct 
 `Owner`, every array that looks into the memory holds that owner, and the callback runs once, when
 the last of them is gone. Callbacks run without the interpreter's lock: engines work in threads.
 
-The interface tells no sizes of buffers. What it tells (lengths, offsets, counts) is checked
-against what it allows; that a buffer is as long as these ask for must be believed.
+The interface does not give the sizes of buffers. The lengths, offsets and counts that it gives are
+checked against its rules; that a buffer is as long as these imply has to be trusted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _POINTER = ctypes.sizeof(_ADDRESS)
 
 
 def _all(kind: Any, *names: str) -> list[tuple[str, Any]]:
-    """Fields of one type."""
+    """Return fields of one type."""
     return [(name, kind) for name in names]
 
 
@@ -64,7 +64,7 @@ class Stream(ctypes.Structure):
 
 _RELEASE = ctypes.CFUNCTYPE(None, _ADDRESS)
 _FILL = ctypes.CFUNCTYPE(ctypes.c_int, _ADDRESS, _ADDRESS)
-# Prototypes of our own: those of `ctypes.pythonapi` belong to everyone.
+# Separate prototypes: those of `ctypes.pythonapi` are shared by all code.
 _inside = ctypes.PYFUNCTYPE(_ADDRESS, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
@@ -74,7 +74,7 @@ _is_capsule = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
 
 
 class Owner:
-    """A struct of ours, released once: at `close`, or when nothing holds it any more."""
+    """A struct that we own, released once: by `close`, or when nothing holds it any more."""
 
     __slots__ = ("_release", "address", "argument", "struct")
 
@@ -84,7 +84,7 @@ class Owner:
         self._release = _RELEASE(struct.release) if struct.release else None
 
     def close(self) -> None:
-        """Give the memory back; nothing may look into it any more."""
+        """Release the memory, which nothing may read any more."""
         release, self._release = self._release, None
         if release is not None:
             release(self.address)
@@ -99,7 +99,7 @@ def malformed(argument: str, what: str) -> NoReturn:
 
 
 def _pointer(address: int, i: int) -> int | None:
-    """Number i of the pointers that lie at an address; None for NULL."""
+    """Return pointer number i of those at an address; None for NULL."""
     return _ADDRESS.from_address(address + _POINTER * i).value
 
 
@@ -133,11 +133,14 @@ class ArrowPart:
         malformed(self._owner.argument, what)
 
     def has(self, i: int) -> bool:
-        """Whether there is a buffer of this number."""
+        """Whether there is a buffer number i."""
         return bool(self._buffer(i))
 
     def buffer(self, i: int, dtype: npt.DTypeLike, first: int, count: int) -> AnyArray:
-        """Items of a buffer, not copied and read-only; `first` counts from its beginning."""
+        """Return items of a buffer, read-only and not copied; a copy if they are misaligned.
+
+        first: counts from the beginning of the buffer.
+        """
         kind = np.dtype(dtype)
         if count == 0:  # the buffer may then be absent
             return np.empty(0, kind)
@@ -155,7 +158,7 @@ class ArrowPart:
         return items if items.flags.aligned else items.copy()
 
     def child(self, i: int) -> ArrowPart:
-        """The child of this number."""
+        """Return child number i."""
         children, count = self._struct.children, self._struct.n_children
         address = _pointer(children, i) if children and i < count else None
         if not address:
@@ -163,7 +166,7 @@ class ArrowPart:
         return ArrowPart(self._owner, address)
 
     def dictionary(self) -> ArrowPart:
-        """The values that codes stand for."""
+        """Return the values that codes stand for."""
         if not self._struct.dictionary:
             self.malformed("an array without its dictionary")
         return ArrowPart(self._owner, self._struct.dictionary)
@@ -190,13 +193,13 @@ def is_arrow(data: object) -> bool:
 
 
 def _is_pandas_2(data: object) -> bool:
-    """Whether it is of pandas 2, over arrays of pyarrow: pandas 3 has a method of its own."""
+    """Whether it is a series of pandas 2 over a pyarrow array: pandas 3 has a method of its own."""
     lacks_method = not has(type(data), "__arrow_c_stream__")
     return lacks_method and has(attribute(data, "dtype"), "pyarrow_dtype")
 
 
 def opened(data: Any, argument: str) -> tuple[Field, Iterator[ArrowPart]]:
-    """The type of an object that `is_arrow`, and its arrays."""
+    """Return the type of an object that `is_arrow`, and an iterator over its arrays."""
     if _is_pandas_2(data):
         data = _returned(attribute(data, "array", data), "__arrow_array__", argument)
     if has(type(data), "__arrow_c_array__"):
@@ -228,13 +231,13 @@ def _failed(argument: str) -> NoReturn:
 
 
 def _returned(data: object, method: str, argument: str) -> Any:
-    """What a producer returns; the text of its own errors may hold data, and is withheld."""
+    """Return what a producer returns; the text of its errors may hold data, and is withheld."""
     missing = interrupted = False
     try:
         return getattr(data, method)()
     except ImportError:
         missing = True
-    except Exception as failure:  # raised below, where that error is no context of ours
+    except Exception as failure:  # raised below, so that this error is not its context
         interrupted = is_interrupt(failure)
     if interrupted:
         raise KeyboardInterrupt
@@ -246,7 +249,7 @@ def _returned(data: object, method: str, argument: str) -> Any:
 
 
 def _moved(kind: type[Any], name: bytes, capsule: object, argument: str) -> Owner:
-    """A struct taken out of its capsule, which then has nothing to release."""
+    """Take a struct out of its capsule, which then has nothing to release."""
     if not _is_capsule(capsule, name):
         malformed(argument, f"no capsule of the name {name.decode()}")
     source = kind.from_address(_inside(capsule, name))
@@ -258,7 +261,7 @@ def _moved(kind: type[Any], name: bytes, capsule: object, argument: str) -> Owne
 
 
 def _filled(kind: type[Any], stream: Owner, callback: int | None) -> Owner:
-    """A struct that the stream fills."""
+    """Return a struct that a callback of the stream fills."""
     struct = kind()
     if not callback:
         malformed(stream.argument, "a stream without its callbacks")
@@ -287,7 +290,7 @@ def _field(struct: Schema, argument: str, depth: int) -> Field:
 
 
 def _extension(address: int | None, argument: str) -> str:
-    """The name of an extension type: such a type may be stored as integers, and mean none."""
+    """Return the name of an extension type, or "": it may store integers that mean no numbers."""
     if not address:
         return ""
     place, number = address + 4, ctypes.c_int32.from_address

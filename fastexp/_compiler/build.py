@@ -4,14 +4,14 @@ Importing numba takes a third of a second, so it is imported where the first ker
 (`jit`).
 The flags, and why:
 
-* ``nogil``: the threads are ours, one Python thread a range of blocks.
+* ``nogil``: we start the threads, a Python thread for each range of blocks.
 * ``error_model="numpy"``: the default checks each division and thereby stops LLVM from
   vectorising the loop (a polynomial logarithm took 5.5 times as long).
 * no ``fastmath``: contraction and reassociation change bits between CPUs and break the
   error bounds that the samplers are proved with.
 * no ``_nrt``, the reference counts: callers hold the arrays, and an atomic operation for each
-  slice took half the time of a row of 100 candidates. A kernel can allocate nothing.
-* no ``parallel``: its pools abort after a fork and under foreign threads.
+  slice took half the time of a row of 100 candidates. So a kernel cannot allocate memory.
+* no ``parallel``: its thread pools abort after a fork and in foreign threads.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NO_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True}
 FunctionLoader = Callable[[], Callable[..., Any]]
 During = Callable[[], contextlib.AbstractContextManager[None]]
 _TARGET: Any = registry.cpu_target
-LOCK: Any = global_compiler_lock  # whoever compiles holds it
+LOCK: Any = global_compiler_lock  # held while anything is compiled
 INTERPRETED = bool(vars(config)["DISABLE_JIT"])  # NUMBA_DISABLE_JIT=1: coverage of kernels
 
 
@@ -62,11 +62,11 @@ def compiled(
     place: cache.CacheFolder | None,
     during: During,
 ) -> Any:
-    """The dispatcher of a kernel, whose cache calls it `name`: from the cache, or compiled.
+    """Return the dispatcher of a kernel, from the cache or compiled.
 
-    `source` gives what is compiled in its place; types of the `signature` (the result's, the
-    arguments') are as `jit.Type` writes them. `place`: the only one that counts and is written to.
-    `during()` is entered while the kernel is compiled.
+    source: returns the function to compile in its place. signature: the types of the result and of
+    the arguments, as `jit.Type` writes them. name: of the kernel in the cache. place: the only
+    folder that is read and written, if there is one. during: a context around the compilation.
     """
     result, arguments = signature
     dispatcher: Any = numba.njit(**FLAGS, **(NO_CFUNC if IS_KNOWN else {}))(function)
@@ -80,10 +80,10 @@ def compiled(
 
 
 def inlined(function: Callable[..., Any], source: FunctionLoader) -> Any:
-    """The dispatcher of a helper that kernels call: always inlined, as a call stops vectorisation.
+    """Return the dispatcher of a helper: always inlined, as a call stops vectorisation.
 
-    Wrappers for calls from Python took two thirds of its time, and numba would compile it for each
-    constant that is an argument.
+    It has no wrappers for calls from Python, which took two thirds of its compile time, and is not
+    compiled again for each argument that is a constant, as numba would.
     """
     if not IS_KNOWN:
         return numba.njit(**FLAGS, forceinline=True)(function)
@@ -95,13 +95,13 @@ def inlined(function: Callable[..., Any], source: FunctionLoader) -> Any:
 
 
 def alone(function: Callable[..., Any]) -> Any:
-    """What calls a helper from Python."""
+    """Return the dispatcher of a helper that is called from Python."""
     return numba.njit(**FLAGS)(function)
 
 
 def _is_known() -> bool:
-    # Whether this numba has the parts that are replaced here, which it does not promise: 0.61 to
-    # 0.68 have. Where one is gone, functions are compiled as they are written: it takes longer.
+    # Whether this numba has the private parts that are replaced here, as 0.61 to 0.68 have. If one
+    # is missing, functions are compiled as they are written, which takes longer.
     dispatcher: Any = numba.njit(_is_known)
     return (
         all(hasattr(dispatcher, part) for part in ("_compiler", "get_call_template"))
@@ -116,10 +116,10 @@ def _is_known() -> bool:
 
 
 class _Compiler:
-    """Numba's compiler of one function, which is given another function to compile.
+    """Numba's compiler of one function, made to compile the function that `source` returns.
 
-    Numba imports whatever could be missing some thousand times while it compiles a kernel: a tenth
-    of its time. Here it does so once.
+    While it compiles a kernel, numba loads all its registries some thousand times, which takes a
+    tenth of the time. Here it does so once.
     """
 
     def __init__(self, compiler: Any, source: FunctionLoader, during: During) -> None:
@@ -133,7 +133,7 @@ class _Compiler:
     def _compile(self, args: Any, return_type: Any) -> Any:
         contexts = [_TARGET.typing_context, _TARGET.target_context]
         if any("load_additional_registries" in vars(context) for context in contexts):
-            return self._compiler.compile(args, return_type)  # of a helper, for a kernel
+            return self._compiler.compile(args, return_type)  # a helper, for a kernel
         _TARGET.target_context.refresh()
         try:
             for context in contexts:
@@ -148,18 +148,18 @@ class _Compiler:
 
 
 def _install(context: Any) -> None:
-    for known in list(context._registries):  # what was added to them meanwhile
+    for known in list(context._registries):  # installs what was added meanwhile
         context.install_registry(known)
 
 
 def intrinsic_type(name: str) -> Any:
-    """What numba takes an intrinsic of this file for."""
+    """Return numba's type of an intrinsic of this file."""
     return _TARGET.typing_context.resolve_value_type(INTRINSICS[name])
 
 
 def _type(text: str) -> Any:
-    # Inputs are read-only: Arrow buffers, memory maps and frozen tables are, and a signature
-    # of a read-only array takes writable ones too.
+    # Inputs are declared read-only, as Arrow buffers, memory maps and frozen tables are; such a
+    # signature takes writable arrays, too.
     form, _, element = text.rpartition(" ")
     kind = getattr(types, element)
     if form == "pair":
@@ -173,7 +173,7 @@ class _Cache:
     Numba's own cache keeps an index of signatures beside the data; two processes that
     fill it at once can pair a signature with another one's machine code (numba#4807).
     Here a kernel has one signature, so a file needs no index. The folder's name is a hash of
-    the compiler, its options and the CPU, the file's name holds a hash of the sources that the
+    the compiler, its options and the CPU; the file's name contains a hash of the sources that the
     kernel is compiled from (`kernel_sources`).
     """
 
@@ -182,7 +182,7 @@ class _Cache:
         self._file = f"{name}-{sources}" if sources else None
         self._is_for_others = place is not None
         self._places = cache.places() if place is None else [place]
-        self.cache_path: str | None = None  # where it was found or saved
+        self.cache_path: str | None = None  # the folder where it was found or saved
 
     def load_overload(self, _signature: Any, target_context: Any) -> Any:
         # Without `target_context.refresh()`, which numba's own cache calls first: it imports all
@@ -192,7 +192,7 @@ class _Cache:
         texts = [target.text for target in targets()]
         texts = texts[:1] if self._is_for_others else texts
         for folder, body in cache.load(self._places, texts, self._file, host_features()):
-            with contextlib.suppress(Exception):  # whatever is wrong with it: compile
+            with contextlib.suppress(Exception):  # if anything is wrong with it, compile
                 result = _REBUILD(target_context, *pickle.loads(body))
                 self.cache_path = str(folder)
                 return result
@@ -202,7 +202,7 @@ class _Cache:
         text, features = targets()[0]
         if self._is_for_others:
             self.cache_path = self._save_for_others(text, features, result)
-        elif self._file and features <= host_features():  # another CPU's would not be loaded
+        elif self._file and features <= host_features():  # code for another CPU would not be loaded
             body = _body(result)
             if body is not None:
                 folder = cache.save(self._places, text, self._file, body, features)
@@ -223,9 +223,9 @@ class _Cache:
 
 
 def _body(result: Any) -> bytes | None:
-    # None without machine code that can be saved: numba takes its copy in a callback of LLVM's,
-    # which is also where Python raises what a signal meant while LLVM was busy (an alarm, Ctrl-C),
-    # and where ctypes drops the exception, and the copy. The kernel is ready all the same.
+    # None if there is no machine code to save. Numba copies it in a callback that LLVM calls. If a
+    # signal (an alarm, Ctrl-C) came while LLVM was busy, Python raises its exception there, and
+    # ctypes drops both the exception and the copy. The kernel is ready all the same.
     try:
         body: bytes = _DUMPS(result._reduce())
     except RuntimeError:  # no compiled object yet
@@ -240,7 +240,7 @@ _DUMPS: Any = serialize.dumps
 
 
 def targets() -> list[Target]:
-    """What this process compiles for; then the baseline, if this CPU is more than that."""
+    """Return what this process compiles for, then the baseline if this CPU has all of that."""
     _, cpu, features = _TARGET.target_context.codegen().magic_tuple()
     choices = [_target(cpu, features)]
     baseline = _target(kernel_target.BASELINE, "")
@@ -250,10 +250,10 @@ def targets() -> list[Target]:
 
 
 def host_features() -> frozenset[str]:
-    """What the CPU here has: its features, and its name, which can stand for more."""
+    """Return the features of this CPU, and its name, which can imply further features."""
     try:
         features = llvm.get_host_cpu_features().flatten()
-    except RuntimeError:  # LLVM cannot tell them of some CPUs
+    except RuntimeError:  # LLVM does not know them for some CPUs
         features = ""
     return kernel_target.enabled(features) | {f"cpu={llvm.get_host_cpu_name()}"}
 
@@ -266,7 +266,7 @@ def _target(cpu: str, features: str) -> Target:
     return kernel_target.target(compiler_and_flags, options, cpu, features)
 
 
-# What intrinsics do is said in `jit`, where kernels take them from.
+# `jit` says what the intrinsics do; kernels import them from there.
 
 
 def _bitcast(source: Any, target: Any) -> Any:
@@ -309,7 +309,7 @@ def _prefetch(_typingctx: Any, array: Any, index: Any) -> Any:
         word = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte.type, word, word, word])
         call = _FUNCTION(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(call, [byte, word(1), word(3), word(1)])  # for writing, keep, data
+        builder.call(call, [byte, word(1), word(3), word(1)])  # to write, keep in all caches, data
         return context.get_dummy_value()
 
     return types.void(array, index), codegen
@@ -333,7 +333,7 @@ def _stack(_typingctx: Any, count: Any) -> Any:
 
 
 def _as(element: Any) -> Any:
-    # The memory of an array of words as one of other elements.
+    # The memory of an array of 64-bit words as an array of other elements.
     width = element.bitwidth // 8
 
     @intrinsic
@@ -354,8 +354,8 @@ def _as(element: Any) -> Any:
 
 
 def _populate(context: Any, array: Any, data: Any, number: Any, width: int) -> None:
-    # Make it one of a `number` of elements of this width.
-    from numba.np import arrayobj  # which takes long, and is there where numba compiles
+    # Make `array` an array of `number` elements of `width` bytes each at `data`.
+    from numba.np import arrayobj  # slow to import, but loaded once numba compiles
 
     populate: Any = arrayobj.populate_array
     step = [context.get_constant(types.intp, width)]
@@ -363,7 +363,7 @@ def _populate(context: Any, array: Any, data: Any, number: Any, width: int) -> N
 
 
 def _one_of_two(is_other: Any) -> Any:
-    # The second if it `is_other` than the first, both as what numba unifies them to.
+    # The second of two if is_other(second, first), else the first, both cast to their common type.
     @intrinsic
     def choice(typingctx: Any, x: Any, y: Any) -> Any:
         kind = typingctx.unify_types(*map(_UNLITERAL, (x, y)))

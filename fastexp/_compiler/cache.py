@@ -1,7 +1,7 @@
-"""Where compiled kernels are kept on disk, and when they are not.
+"""The cache of compiled kernels on disk: its folders, and when they are used.
 
-Three folders are looked into, in this order; a kernel that is in none of them is compiled, and
-kept in the first of those marked * that this process may write to:
+Three folders are searched, in this order. A kernel that is in none of them is compiled, and saved
+in the first folder marked * that this process may write to:
 
 * the folder that the variable ``FASTEXP_CACHE_DIR`` names; *
 * ``share/fastexp`` below ``sys.prefix``, which an image can carry: filled by ``fastexp warmup
@@ -9,12 +9,12 @@ kept in the first of those marked * that this process may write to:
 * the user's own: ``fastexp`` below ``XDG_CACHE_HOME`` or ``~/.cache``, on Windows below
   ``LOCALAPPDATA``. *
 
-``FASTEXP_CACHE=0`` switches all of them off. In each of them a folder is named by a hash of the
-compiler, its options and the CPU that it compiles for (its target); so other options and other
-machines find other folders, not wrong code. Entries are pickles, that is, code: a folder is used
-only where root or this user alone can have written to it (`trusted_folder`), and otherwise
-silently skipped; ``fastexp info`` says why. On Windows, where this cannot be known, only the
-user's own folder is used. Relative paths are ignored too; ``~`` is not expanded.
+``FASTEXP_CACHE=0`` switches all of them off. In each of them a subfolder is named by a hash of the
+compiler, its options and the CPU that it compiles for (its *target*), so that other options and
+other machines find other subfolders, not wrong code. Entries are pickles, that is, code: a folder
+is used only if nobody but root and this user can have written to it (`trusted_folder`). Otherwise
+it is silently skipped, and ``fastexp info`` says why. On Windows, where this cannot be known, only
+the user's own folder is used. Relative paths are ignored, too; ``~`` is not expanded.
 
 An entry begins with a digest of the rest, and with the features of the CPU that its code needs.
 """
@@ -34,23 +34,23 @@ from . import trusted_folder
 from .trusted_folder import POSIX, PRIVATE, PUBLIC, Folder, Missing, Untrusted
 
 OFF = ("0", "off", "no", "false")
-LARGEST = 1 << 26  # bytes of an entry that is read; kernels have less than 1 MB
+MAX_ENTRY_BYTES = 1 << 26  # most bytes of an entry that is read; kernels have less than 1 MB
 
 
 class CacheFolder(NamedTuple):
-    """A folder of the cache: what it is called, where it is, whether kernels are saved there."""
+    """A folder of the cache: its name, its path, and whether kernels are saved there."""
 
     name: str
     path: Path
     is_saved_to: bool
-    mode: int = PRIVATE  # of folders that are made
+    mode: int = PRIVATE  # the mode of subfolders that are made
 
 
 class State(NamedTuple):
-    """What a place has for one target.
+    """The state of a folder of the cache for one target.
 
-    `refusal` says why the folder is not used, or some of its entries; `kernels` names those that
-    are. `is_writable` says whether further ones may be saved there.
+    refusal: why the folder, or an entry in it, is not used. kernels: the names of the entries that
+    are used. is_writable: whether further entries may be saved there.
     """
 
     place: CacheFolder
@@ -61,7 +61,7 @@ class State(NamedTuple):
 
 
 def places() -> list[CacheFolder]:
-    """The folders of the cache, in the order in which they are looked into; none if it is off."""
+    """Return the folders of the cache in the order of the search; none if the cache is off."""
     if os.environ.get("FASTEXP_CACHE", "1").lower() in OFF:
         return []
     chosen = os.environ.get("FASTEXP_CACHE_DIR")
@@ -79,29 +79,29 @@ def places() -> list[CacheFolder]:
 
 
 def image() -> CacheFolder:
-    """The folder that an image carries, to be filled: everybody may read what is saved there."""
+    """Return the folder of an image, to be filled: everybody may read what is saved there."""
     return public(Path(sys.prefix, "share", "fastexp"))
 
 
 def public(folder: Path) -> CacheFolder:
-    """A folder that is to be filled for others, which everybody may read."""
+    """Return a folder to be filled for others, which everybody may read."""
     return CacheFolder("image", folder.absolute(), is_saved_to=True, mode=PUBLIC)
 
 
 def load(
     where: Sequence[CacheFolder], targets: Sequence[str], name: str, features: frozenset[str]
 ) -> Iterator[tuple[Path, bytes]]:
-    """Every entry `name` that a CPU with `features` can run, those of the first target first.
+    """Yield (folder, body) of every entry `name` that a CPU with `features` can run.
 
-    It comes with its folder.
+    Entries of the first target come first.
     """
     for target in targets:
         for place in where:
             folder = place.path / _folder_name(target)
             try:
                 with _opened(folder) as opened:
-                    body = unpacked(opened.read(name, LARGEST), features)
-            except (OSError, ValueError):  # not there, not ours, not whole or not for this CPU
+                    body = unpacked(opened.read(name, MAX_ENTRY_BYTES), features)
+            except (OSError, ValueError):  # missing, not trusted, damaged, or for another CPU
                 continue
             yield folder, body
 
@@ -109,7 +109,7 @@ def load(
 def save(
     where: Sequence[CacheFolder], target: str, name: str, body: bytes, features: frozenset[str]
 ) -> Path | None:
-    """Keep an entry in the first place that takes it; return the folder, None if none does."""
+    """Save an entry in the first place that takes it; return the folder, None if none does."""
     for place in where:
         if place.is_saved_to:
             with contextlib.suppress(OSError):  # refused, read-only, a full disk
@@ -120,7 +120,7 @@ def save(
 def save_in(
     place: CacheFolder, target: str, name: str, body: bytes, features: frozenset[str]
 ) -> Path:
-    """Keep an entry in this place; return the folder, or raise OSError."""
+    """Save an entry in this place; return the folder, or raise OSError."""
     folder = place.path / _folder_name(target)
     with _opened(folder, create=place.mode) as opened:
         opened.write(name, packed(body, features), place.mode)
@@ -128,13 +128,13 @@ def save_in(
 
 
 def packed(body: bytes, features: frozenset[str]) -> bytes:
-    """An entry: a line of digest and features, then the body."""
+    """Return an entry: a line of digest and features, then the body."""
     rest = " ".join(sorted(features)).encode() + b"\n" + body
     return hashlib.blake2b(rest, digest_size=16).hexdigest().encode() + b" " + rest
 
 
 def unpacked(entry: bytes, features: frozenset[str]) -> bytes:
-    """The body of an entry; ValueError if it is damaged or needs more than these features."""
+    """Return the body of an entry; ValueError if it is damaged or needs other features."""
     digest, _, rest = entry.partition(b" ")
     if digest != hashlib.blake2b(rest, digest_size=16).hexdigest().encode():
         raise ValueError("a damaged entry")
@@ -145,13 +145,13 @@ def unpacked(entry: bytes, features: frozenset[str]) -> bytes:
 
 
 def state(place: CacheFolder, target: str, features: frozenset[str]) -> State:
-    """What a place has for a target and a CPU; nothing is made or changed."""
+    """Return the state of a place for a target and a CPU, without changing anything on disk."""
     folder, kernels, refusal = place.path / _folder_name(target), set(), None
     try:
         with _opened(folder) as opened:
             for name in opened.names():
                 try:
-                    unpacked(opened.read(name, LARGEST), features)
+                    unpacked(opened.read(name, MAX_ENTRY_BYTES), features)
                     kernels.add(name)
                 except (OSError, ValueError) as error:
                     refusal = reason(error)
@@ -166,7 +166,7 @@ def state(place: CacheFolder, target: str, features: frozenset[str]) -> State:
 
 
 def reason(error: Exception) -> str:
-    """Why a folder or an entry is refused, in one line that begins with a small letter."""
+    """Return why a folder or an entry is refused, in one line that begins with a small letter."""
     if isinstance(error, FileNotFoundError):
         return "not there"
     strerror = getattr(error, "strerror", None)

@@ -1,16 +1,17 @@
-"""Helpers are spliced into the source of what calls them, before the compiler sees it.
+"""Splicing of helpers into the source of their callers, before the compiler sees it.
 
-Numba compiles every function by itself, with passes and a module of its own. So a call of a helper
-becomes the helper's body, with names of its own, and the compiler sees fewer and larger functions.
-What they compute is the same: arguments are evaluated once and in their order, what stands before
-a call is evaluated before it, and what a test guards only where the test says so.
+Numba compiles every function separately, with its own passes and its own module. So a call of a
+helper is replaced by the helper's body, with fresh names, and the compiler sees fewer and larger
+functions. They compute the same: arguments are evaluated once and in order, everything before a
+call is evaluated before it, and everything behind a test only if the test says so.
 
 Slices and choices (`x if test else y`) become calls of intrinsics, which numba compiles in half of
-the time; a choice only if neither side can fail, as both are evaluated.
+the time; a choice only if neither side can fail, because an intrinsic evaluates both.
 
-A call stays a call if the helper returns from inside a loop, and if it is large and called more
-than once: then its body is compiled once. Python runs functions as they are written; so does the
-compiler where the source is not the one that this process imported (`kernel_sources.text`).
+A call stays a call if the helper returns from inside a loop, and if the helper is large and called
+more than once: then its body is compiled once. Python runs functions as they are written; they are
+also compiled like that if the source is not the one that this process imported
+(`kernel_sources.text`).
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from . import kernel_sources
 
 Statements = list[ast.stmt]
 Body = Callable[[Any], FunctionType | None]
-MAX_REPEATED_NODES = 60  # nodes of a body that is repeated at each of its calls
-SLICE, CHOICE = ast.Slice, ast.IfExp  # what `flattened` knows them by
-END = (1 << 63) - 1
+MAX_REPEATED_NODES = 60  # most nodes of a body that is repeated at each of its calls
+SLICE, CHOICE = ast.Slice, ast.IfExp  # keys of `replacements`
+END = (1 << 63) - 1  # the stop of a slice without one
 CAN_FAIL = ast.Call | ast.Subscript | ast.Div | ast.FloorDiv | ast.Mod | ast.Pow
-# What ends or hides names; and starred elements, which numba takes in functions of their own only.
+# Nodes that end or hide names; and starred elements, which numba takes only in separate functions.
 UNSUPPORTED_NODES = (
     ast.comprehension | ast.FunctionDef | ast.Global | ast.Lambda | ast.NamedExpr
     | ast.Nonlocal | ast.Starred | ast.Try | ast.With | ast.Yield
@@ -42,27 +43,28 @@ UNSUPPORTED_NODES = (
 def flattened(
     function: FunctionType, body_of: Body, replacements: Mapping[Any, Any]
 ) -> FunctionType:
-    """The function with helpers' bodies in the place of calls; itself where that cannot be.
+    """Return the function with helpers' bodies in the place of calls; itself if that cannot be.
 
-    It is of the top level of a module of this package, without closure and defaults. `body_of`: the
-    function that is a value's body, if the value is a helper. `replacements`: what is called in
-    place of builtin functions of two arguments, of each SLICE (without a step) and of each CHOICE.
+    function: at the top level of a module of this package, without closure and defaults. body_of:
+    returns the function of a value that is a helper, else None. replacements: the functions that
+    are called in place of builtin functions of two arguments, slices without a step (SLICE) and
+    choices (CHOICE).
     """
     definition = _definition(function)
-    if definition is None or _is_odd(definition):
+    if definition is None or _is_unsupported(definition):
         return function
-    return _Whole(function, definition, body_of, replacements).function()
+    return _Splicer(function, definition, body_of, replacements).function()
 
 
 class _Template(NamedTuple):
     function: Any
     parameters: list[str]
     statements: Statements
-    returns: int  # how many there are
-    width: int  # of a tuple that each of them has, else 0
+    returns: int  # the number of return statements
+    width: int  # length of the tuple that each of them returns, else 0
 
 
-class _Whole:
+class _Splicer:
     """One function into which others are spliced: its globals, its locals, its statements."""
 
     def __init__(
@@ -85,7 +87,7 @@ class _Whole:
             self._calls += inner
 
     def function(self) -> FunctionType:
-        """The whole, compiled by Python."""
+        """Return the spliced function, compiled by Python."""
         rename = _Renaming(self, self._root, {name: name for name in self._locals})
         body = [rename.visit(copy.deepcopy(part)) for part in _undocumented(self._definition)]
         names = [ast.arg(name) for name in _parameters(self._definition) or ()]
@@ -99,15 +101,15 @@ class _Whole:
         return result
 
     def global_name(self, value: Any, name: str) -> str:
-        """What `value`, which a helper's module calls `name`, is called here."""
+        """Return the name here of a value that a helper's module calls `name`."""
         choice = name
         while choice in self._locals or self._globals.get(choice, value) is not value:
             choice = self._fresh(name)
         self._globals[choice] = value
         return choice
 
-    def instead_of(self, what: Any, arguments: list[ast.expr]) -> ast.Call | None:
-        """The call in place of a builtin function of two arguments, a slice or a choice."""
+    def replacement_of(self, what: Any, arguments: list[ast.expr]) -> ast.Call | None:
+        """Return the call that replaces a builtin of two arguments, a slice or a choice, if any."""
         value = self._replacements.get(what)
         if value is None:
             return None
@@ -122,7 +124,7 @@ class _Whole:
         return [new for statement in statements for new in self._statement(statement)]
 
     def _statement(self, statement: Any) -> Statements:
-        # The statement without calls that can be spliced, and before it what they become.
+        # The statement without calls that can be spliced, after the statements that they become.
         before: Statements = []
         match statement:
             case ast.If():
@@ -168,7 +170,7 @@ class _Whole:
         passed: list[tuple[Any, Any]] = []
         for place, key in _parts(node):
             first, part = self._lifted(_get(place, key))
-            if first:  # what stands before it becomes a value, unless it stays what it is
+            if first:  # evaluate all that precedes it first, unless its value cannot change
                 for other in passed:
                     if not _is_stable(_get(*other)):
                         before.append(self._assigned(_get(*other), *other))
@@ -188,17 +190,17 @@ class _Whole:
 
     def _lifted_choice(self, node: ast.IfExp) -> tuple[Statements, ast.expr]:
         before, node.test = self._lifted(node.test)
-        one, node.body = self._lifted(node.body)
-        other, node.orelse = self._lifted(node.orelse)
-        if not one and not other:
+        if_true, node.body = self._lifted(node.body)
+        if_false, node.orelse = self._lifted(node.orelse)
+        if not if_true and not if_false:
             return before, node
         name = self._fresh("value")
-        one.append(_assignment(name, node.body))
-        other.append(_assignment(name, node.orelse))
-        return [*before, ast.If(node.test, one, other)], ast.Name(name, ast.Load())
+        if_true.append(_assignment(name, node.body))
+        if_false.append(_assignment(name, node.orelse))
+        return [*before, ast.If(node.test, if_true, if_false)], ast.Name(name, ast.Load())
 
     def _lifted_terms(self, node: ast.BoolOp) -> tuple[Statements, ast.expr]:
-        # Of "and" and "or": what a later term needs runs where that term is reached.
+        # For "and" and "or": statements of a later term run only if that term is reached.
         before, first = self._lifted(node.values[0])
         terms = [self._lifted(term) for term in node.values[1:]]
         if not any(statements for statements, _ in terms):
@@ -216,7 +218,7 @@ class _Whole:
         return before, ast.Name(name, ast.Load())
 
     def _template(self, node: ast.AST) -> _Template | None:
-        # Of the helper that is called, if its body can and shall stand in the place of the call.
+        # The template of the helper that a node calls, if its body is to replace the call.
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             return None
         helper = self._body_of(self._globals.get(node.func.id))
@@ -229,7 +231,7 @@ class _Whole:
         return None if repeated else template
 
     def _spliced(self, template: _Template, call: ast.Call) -> tuple[Statements, ast.expr]:
-        # A helper's statements with names of their own, and its result.
+        # The helper's statements with fresh names, and the expression of its result.
         body = copy.deepcopy(template.statements)
         bound = _bound(body)
         names = {name: self._fresh(name) for name in sorted(bound - set(template.parameters))}
@@ -248,7 +250,7 @@ class _Whole:
             before += self._block(body[:-1])
             after, result = self._lifted(body[-1].value)
             before += after
-            if isinstance(result, ast.Constant):  # which Python would fold into what is around it
+            if isinstance(result, ast.Constant):  # Python would fold it into what is around it
                 name = self._fresh("value")
                 return [*before, _assignment(name, result)], ast.Name(name, ast.Load())
             return before, result
@@ -259,8 +261,8 @@ class _Whole:
 
 
 class _Renaming(ast.NodeTransformer):
-    def __init__(self, whole: _Whole, function: FunctionType, names: dict[str, str]) -> None:
-        self._whole, self._names = whole, names
+    def __init__(self, splicer: _Splicer, function: FunctionType, names: dict[str, str]) -> None:
+        self._splicer, self._names = splicer, names
         self._globals = function.__globals__
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -269,7 +271,7 @@ class _Renaming(ast.NodeTransformer):
         self.generic_visit(node)
         if not is_builtin or node.keywords or len(node.args) != 2:
             return node
-        return self._whole.instead_of(getattr(builtins, name, None), node.args) or node
+        return self._splicer.replacement_of(getattr(builtins, name, None), node.args) or node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
@@ -277,27 +279,27 @@ class _Renaming(ast.NodeTransformer):
         if not isinstance(part, ast.Slice) or part.step or not isinstance(node.ctx, ast.Load):
             return node
         ends = part.lower or ast.Constant(0), part.upper or ast.Constant(END)
-        return self._whole.instead_of(SLICE, [node.value, *ends]) or node
+        return self._splicer.replacement_of(SLICE, [node.value, *ends]) or node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
         self.generic_visit(node)
         if any(isinstance(p, CAN_FAIL) for n in (node.body, node.orelse) for p in ast.walk(n)):
             return node
-        return self._whole.instead_of(CHOICE, [node.test, node.body, node.orelse]) or node
+        return self._splicer.replacement_of(CHOICE, [node.test, node.body, node.orelse]) or node
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         if node.id in self._names:
             node.id = self._names[node.id]
         elif node.id in self._globals:
-            node.id = self._whole.global_name(self._globals[node.id], node.id)
+            node.id = self._splicer.global_name(self._globals[node.id], node.id)
         elif hasattr(builtins, node.id):
-            node.id = self._whole.global_name(getattr(builtins, node.id), node.id)
+            node.id = self._splicer.global_name(getattr(builtins, node.id), node.id)
         return node
 
 
 @functools.cache
 def _definitions(module: str) -> dict[str, ast.FunctionDef]:
-    # The functions of a module's top level by their names; none where its text is not known.
+    # The functions of a module's top level by name; none if its text is not known.
     try:
         tree = ast.parse(kernel_sources.text(module))
     except (OSError, SyntaxError, ValueError):  # as in `kernel_sources.source_hash`
@@ -317,7 +319,7 @@ def _definition(function: FunctionType) -> ast.FunctionDef | None:
 def _template(helper: FunctionType) -> _Template | None:
     # None if it cannot be spliced in.
     definition = _definition(helper)
-    if definition is None or _is_odd(definition):
+    if definition is None or _is_unsupported(definition):
         return None
     statements = _undocumented(definition)
     returns = _returns(statements)
@@ -337,7 +339,7 @@ def _size(helper: FunctionType, body_of: Body) -> int:
     return nodes + sum(_size(inner, body_of) for inner in _calls(helper, body_of))
 
 
-def _is_odd(definition: ast.FunctionDef) -> bool:
+def _is_unsupported(definition: ast.FunctionDef) -> bool:
     nodes = (node for part in definition.body for node in ast.walk(part))
     return any(isinstance(node, UNSUPPORTED_NODES) for node in nodes)
 
@@ -353,7 +355,7 @@ def _calls(function: FunctionType, body_of: Body) -> Iterator[FunctionType]:
 
 
 def _parameters(definition: ast.FunctionDef) -> list[str] | None:
-    # Their names, if they are plain ones.
+    # The names of the parameters, if all are plain ones.
     rest = copy.copy(definition.args)
     names, rest.args = [argument.arg for argument in rest.args], []
     return None if any(value for _, value in ast.iter_fields(rest)) else names
@@ -374,7 +376,7 @@ def _assignment(name: str, value: ast.expr) -> ast.stmt:
 
 
 def _unpacked(target: ast.Tuple, statement: ast.Assign) -> Statements:
-    # A tuple of names as one assignment each, if none of these changes a later one.
+    # An assignment to each name of a tuple, if none of them changes a later value.
     value = statement.value
     names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
     if (
@@ -383,12 +385,12 @@ def _unpacked(target: ast.Tuple, statement: ast.Assign) -> Statements:
         or names & _bound([target])
     ):
         return [statement]
-    return [ast.Assign([one], part) for one, part in zip(target.elts, value.elts, strict=True)]
+    return [ast.Assign([name], part) for name, part in zip(target.elts, value.elts, strict=True)]
 
 
 def _parts(node: ast.expr) -> Iterator[tuple[Any, Any]]:
-    # Where the parts of an expression are that are always evaluated, in the order in which they
-    # are: of a chain of comparisons the first two.
+    # The places of those parts of an expression that are always evaluated, in order of evaluation:
+    # in a chain of comparisons, the first two.
     if isinstance(node, ast.Compare):
         yield from ((node, "left"), (node.comparators, 0))
         return
@@ -411,8 +413,8 @@ def _set(place: Any, key: Any, value: ast.expr) -> None:
 
 
 def _is_stable(node: ast.AST) -> bool:
-    # Whether a later statement cannot change its value: names are bound once or before, and slices
-    # are views, but elements of an array may be written.
+    # Whether later statements cannot change a node's value: names are bound once or before, and
+    # slices are views, but elements of an array may be written.
     if isinstance(node, ast.Subscript):
         return isinstance(node.slice, ast.Slice) and all(
             map(_is_stable, ast.iter_child_nodes(node))
@@ -426,7 +428,7 @@ def _returns(statements: Iterable[ast.AST]) -> list[ast.Return]:
 
 
 def _ends(statements: Statements) -> bool:
-    # Whether the last statement returns, whatever tests say.
+    # Whether the last statement returns, whatever its tests give.
     last = statements[-1] if statements else None
     if isinstance(last, ast.If):
         return _ends(last.body) and _ends(last.orelse)
@@ -434,8 +436,8 @@ def _ends(statements: Statements) -> bool:
 
 
 def _ends_in_returns(statements: Statements) -> bool:
-    # Whether all ways end in the return of a value, none of them in a loop, and at most one side
-    # of a test with a return goes on behind it: then returns can be assignments.
+    # Whether every path ends by returning a value, none of them inside a loop, and at most one side
+    # of a test with a return continues after the test: then returns can be assignments.
     for i, statement in enumerate(statements):
         if isinstance(statement, ast.Return):
             return statement.value is not None
@@ -452,7 +454,7 @@ def _ends_in_returns(statements: Statements) -> bool:
 
 
 def _without_returns(statements: Statements, results: list[str], width: int) -> Statements:
-    # Returns are assignments to `results`; what follows a test's return is on its other side.
+    # Turn returns into assignments to `results`; code after a test's return is for its other side.
     for i, statement in enumerate(statements):
         if isinstance(statement, ast.Return) and statement.value is not None:
             value = statement.value

@@ -1,9 +1,9 @@
-"""What kernels are written with: `kernel`, `helper`, types, and what only a compiler can do.
+"""What kernels are written with: `kernel`, `helper`, types, and intrinsics.
 
 Every kernel has one explicit signature and is built at its first call, so that importing
 the package costs nothing and no input flavour (strided, float32, writable or not) can
 add a second specialisation. Nothing here imports numba: `build` does, when the first kernel
-is built, or before, by `ready`.
+is built, or earlier, by `ready`.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ class Signature(NamedTuple):
 
 
 class Type(str):
-    """A type as `build` reads it: of numba's by its name, after "in" or "out" an array of it.
+    """A type as `build` reads it: the name of a numba type, perhaps after "in", "out" or "pair".
 
-    After "pair" it is two of it; called with those of arguments, it is a signature's result.
+    "in" and "out" mean an array of the type, "pair" a tuple of two. Called with the types of
+    arguments, it makes the signature that has it as the type of the result.
     """
 
     __slots__ = ()
@@ -54,16 +55,16 @@ OUT_U64, OUT_I64, OUT_F64 = Type("out uint64"), Type("out int64"), Type("out flo
 
 KERNELS: dict[str, Kernel] = {}
 
-_BUILDING = threading.RLock()  # whoever imports the compiler, or builds a kernel, holds it
+_BUILDING = threading.RLock()  # held while the compiler is imported or a kernel is built
 _imported: ModuleType | None = None
-_place: CacheFolder | None = None  # the only one that kernels are kept in, if there is one
+_place: CacheFolder | None = None  # the only folder that kernels are kept in, if any
 _watcher: Watcher | None = None
 
 
 def ready() -> None:
     """Import the compiler, which takes a third of a second and swallows KeyboardInterrupt.
 
-    So it is not to happen between a charge and the draw that it pays for.
+    So it must not happen between a charge and the draw that it pays for.
     """
     _compiler()
 
@@ -108,12 +109,12 @@ class Kernel:
 
     @property
     def is_built(self) -> bool:
-        """Whether it is ready in this process."""
+        """Whether the kernel is ready in this process."""
         return self._entry is not None
 
     @property
     def folder(self) -> str | None:
-        """The folder of the cache that it was loaded from or saved in; None if there is none."""
+        """The folder of the cache that the kernel was loaded from or saved in, if any."""
         cache = getattr(self._entry, "_cache", None)
         return None if cache is None else cache.cache_path
 
@@ -137,14 +138,14 @@ class Helper:
         return self._alone(*args)
 
     @property
-    def _numba_type_(self) -> Any:  # numba asks an object of another package for this
+    def _numba_type_(self) -> Any:  # where numba looks for the type of a foreign object
         if self._inlined is None:
             self._inlined = _compiler().inlined(self.function, _source(self.function))
         return self._inlined._numba_type_
 
 
 class Intrinsic:
-    """What only a compiler can do; called from Python, the same by other means."""
+    """An operation that only a compiler can do; called from Python, the same by other means."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -160,8 +161,8 @@ class Intrinsic:
 def kernel(signature: Signature) -> Callable[[Callable[..., Any]], Kernel]:
     """Register a kernel under its one explicit signature; nothing is compiled yet.
 
-    Its code may depend on its module and what that imports alone, since these name it in the
-    cache: a function that closes over values or has defaults, which may be of other modules, is
+    Its code may depend only on its module and what that imports, since their hash names it in the
+    cache: a function with a closure or defaults, whose values may come from other modules, is
     refused.
     """
 
@@ -179,7 +180,7 @@ def kernel(signature: Signature) -> Callable[[Callable[..., Any]], Kernel]:
 
 
 def helper(function: F) -> F:
-    """A function that kernels call; always inlined, as a call stops vectorisation."""
+    """Make a function a helper that kernels call: always inlined, as a call stops vectorisation."""
     return cast("F", Helper(function))
 
 
@@ -193,7 +194,7 @@ def warmup() -> int:
 
 @contextmanager
 def kept_in(place: CacheFolder) -> Iterator[None]:
-    """Have kernels loaded from this place alone for a while, and kept there, or OSError."""
+    """Load kernels only from this place during the block, and save them there, or raise OSError."""
     global _place
     _place = place
     try:
@@ -203,20 +204,20 @@ def kept_in(place: CacheFolder) -> Iterator[None]:
 
 
 def watch(watcher: Watcher | None) -> None:
-    """Have `watcher()` entered while a kernel is compiled, from now on."""
+    """From now on, enter the context `watcher()` while a kernel is compiled."""
     global _watcher
     _watcher = watcher
 
 
 @Intrinsic
 def float_bits(x: Any) -> Any:
-    """The IEEE 754 bits of a float64 as uint64."""
+    """Return the IEEE 754 bits of a float64 as uint64."""
     return np.uint64(struct.unpack("<Q", struct.pack("<d", x))[0])
 
 
 @Intrinsic
 def bits_float(n: Any) -> Any:
-    """The float64 that has these bits."""
+    """Return the float64 that has these bits."""
     return np.float64(struct.unpack("<d", struct.pack("<Q", int(n)))[0])
 
 
@@ -224,62 +225,62 @@ def bits_float(n: Any) -> Any:
 def wide_vectors() -> None:
     """Let LLVM use 512-bit vectors in the calling kernel, where the CPU has them.
 
-    On Intel CPUs it prefers 256 bits, for the sake of code that is seldom vector code.
+    On Intel CPUs LLVM prefers 256 bits, for the sake of code that is seldom vectorised.
     """
 
 
 @Intrinsic
 def wide_product(x: Any, y: Any) -> Any:
-    """The 128-bit product of two 64-bit words, its upper and its lower half: one instruction."""
+    """Return the upper and the lower half of the 128-bit product of two words: one instruction."""
     product = int(x) * int(y)
     return np.uint64(product >> 64), np.uint64(product & ((1 << 64) - 1))
 
 
 @Intrinsic
 def stack(count: Any) -> Any:
-    """Scratch of a constant number of int64 words, undefined, until the kernel returns.
+    """Return a constant number of undefined int64 words, valid until the kernel returns.
 
-    An array from the caller takes 0.3 us of a call.
+    An array from the caller would add 0.3 us to a call.
     """
     return np.empty(count, np.int64)
 
 
 @Intrinsic
 def as_words(array: Any) -> Any:
-    """The memory of an array of 64-bit elements as uint64.
+    """Return the memory of an array of 64-bit elements as uint64.
 
-    What numba makes of `array.view` takes a fifth of a second to compile.
+    Numba's own `array.view` takes a fifth of a second to compile.
     """
     return array.view(np.uint64)
 
 
 @Intrinsic
 def as_floats(array: Any) -> Any:
-    """The same as float64."""
+    """Return the same memory as float64."""
     return array.view(np.float64)
 
 
 @Intrinsic
 def as_bytes(array: Any) -> Any:
-    """The same as bytes."""
+    """Return the same memory as bytes."""
     return array.view(np.uint8)
 
 
 @Intrinsic
 def span(array: Any, start: Any, stop: Any) -> Any:
-    """The elements from start to stop; compiled kernels have it instead of slices."""
+    """Return the elements from start to stop; compiled kernels use it instead of slices."""
     return array[start:stop]
 
 
 @Intrinsic
 def choice(test: Any, x: Any, y: Any) -> Any:
-    """One of two, both evaluated; compiled kernels have it instead of `x if test else y`."""
+    """Return x or y, both evaluated; compiled kernels use it instead of `x if test else y`."""
     return x if test else y
 
 
 @Intrinsic
 def prefetch(_array: Any, _index: Any) -> None:
-    """Have the memory of an element on its way to the caches; the index is not checked.
+    """Start to load the memory of an element into the caches; the index is not checked.
 
     It may lie outside the array: a prefetch never faults.
     """
@@ -287,7 +288,7 @@ def prefetch(_array: Any, _index: Any) -> None:
 
 @Intrinsic
 def least(x: Any, y: Any) -> Any:
-    """The lesser one of two numbers; compiled kernels have it instead of `min`.
+    """Return the lesser of two numbers; compiled kernels use it instead of `min`.
 
     Numba compiles a function for each type that `min` is called with.
     """
@@ -296,12 +297,12 @@ def least(x: Any, y: Any) -> Any:
 
 @Intrinsic
 def greatest(x: Any, y: Any) -> Any:
-    """The greater one of two numbers; compiled kernels have it instead of `max`."""
+    """Return the greater of two numbers; compiled kernels use it instead of `max`."""
     return max(x, y)
 
 
 def _source(function: Any) -> Callable[[], Callable[..., Any]]:
-    # What is compiled: the function with the bodies of helpers in it.
+    # A function that returns what is compiled: `function` with the bodies of helpers in it.
     def source() -> Callable[..., Any]:
         from . import inlining
 
@@ -313,8 +314,9 @@ def _source(function: Any) -> Callable[[], Callable[..., Any]]:
 
 
 def _body(value: object) -> Any:
-    # Of a helper that may be spliced in. One with wide vectors is vectorised by itself: among
-    # other loops LLVM sees too little of its arrays (rows of ten took 1.7 times as long).
+    # The function of a helper that may be spliced in. A helper with wide vectors is vectorised
+    # separately: among other loops LLVM sees too little of its arrays (rows of ten took 1.7 times
+    # as long).
     function = value.function if isinstance(value, Helper) else None
     is_wide = function is not None and "wide_vectors" in function.__code__.co_names
     return None if is_wide else function
@@ -322,7 +324,7 @@ def _body(value: object) -> Any:
 
 def _compiler() -> ModuleType:
     global _imported
-    if _imported is None:  # else without the lock, which the holder of the compiler's may not want
+    if _imported is None:  # else without the lock, for which the holder of `LOCK` must not wait
         with _BUILDING:
             from . import build as module
 
@@ -331,8 +333,8 @@ def _compiler() -> ModuleType:
 
 
 def _before_fork() -> None:
-    # A child would wait for ever for locks of a thread that builds a kernel here (those of
-    # imports and LLVM too), or compiles what is not ours.
+    # A child would wait forever for the locks (those of imports and LLVM, too) of a thread that
+    # builds a kernel here or compiles other code.
     _BUILDING.acquire()
     if _imported is not None:
         _imported.LOCK.acquire()
@@ -351,7 +353,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
-    # As Python, NumPy scalars warn when they wrap around, which in a kernel they do on purpose.
+    # In Python, NumPy scalars warn of overflow, which kernels use on purpose.
     def call(*args: Any) -> Any:
         with np.errstate(all="ignore"):
             return function(*args)

@@ -1,15 +1,14 @@
-"""Which sources a kernel's machine code comes from, and the hash of them.
+"""The sources that a kernel's machine code comes from, and their hash.
 
 Numba compiles the helpers that a kernel calls, and the constants that it names, into the kernel.
-So its sources are its own file and every file of this package that this one imports, at whatever
-depth and wherever in the file (`build` with its flags and intrinsics is always among them, as
-`jit` imports it). The imports are read from the text: nothing is run, and a file that is imported
-nowhere below a kernel does not matter to it. The cache's own files are among those of `build`:
-entries that were saved under a rule that is mended since are not found again.
+So its sources are its own file and every file of this package that this file imports, directly or
+not, and anywhere in a file (`build` with its flags and intrinsics is always among them, as `jit`
+imports it). The imports are read from the text: nothing is run, and a file that a kernel does not
+import has no effect on its hash. `build` imports the cache's own files, so that entries are not
+found again that were saved under a rule which has since been mended.
 
-A text is hashed only if it is the one that this process imported (`stamps`). What an
-import statement does not show is not followed: `importlib`, `sys.modules`, a global variable that
-another module changes.
+A text is hashed only if it is the one that this process imported (`stamps`). Only import statements
+are followed, not `importlib`, `sys.modules` or a global variable that another module changes.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ FOLDER = Path(__file__).parents[__name__.count(".") - 1]
 
 @functools.cache
 def source_hash(module: str) -> str | None:
-    """The hash of everything that the kernels of `module` (a dotted name) are compiled from.
+    """Return the hash of all sources that the kernels of `module` (a dotted name) come from.
 
-    None where that is not known: a module of another package, a file that cannot be read, or
-    one that is not what it was when this process began.
+    None if they are not known: a module of another package, or a file that cannot be read or has
+    changed since this process began.
     """
     digest = hashlib.blake2b(digest_size=16)
     try:
@@ -44,12 +43,12 @@ def source_hash(module: str) -> str | None:
 
 
 def text(module: str) -> bytes:
-    """The text of a module of this package; OSError where it is not the one that runs here."""
+    """Return the text of a module of this package; OSError if it is not the one that runs here."""
     return _source(module)[0]
 
 
 def sources(module: str) -> dict[str, bytes]:
-    """The texts of `module` and of all that it imports from this package, by dotted name."""
+    """Return the texts of `module` and of all that it imports from this package, by dotted name."""
     texts: dict[str, bytes] = {}
     waiting = {module}
     while waiting:
@@ -67,7 +66,7 @@ def _source(module: str) -> tuple[bytes, frozenset[str]]:
         raise FileNotFoundError(module)
     with path.open("rb") as file:
         text = file.read()
-        # After reading: this process may run another text, and this one's hash would name it.
+        # Checked after reading: if this process runs another text, the hash would be wrong.
         if stamp(os.fstat(file.fileno())) != STAMPS.get(path.relative_to(FOLDER).as_posix()):
             raise FileNotFoundError(module)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
@@ -77,7 +76,7 @@ def _source(module: str) -> tuple[bytes, frozenset[str]]:
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
-    # Every statement at whatever depth; expressions, most of a file, are passed by.
+    # Every statement at any depth; expressions, most of a file, are skipped.
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
             yield child
@@ -100,7 +99,7 @@ def _imports(node: ast.AST, package: str) -> Iterator[str]:
 
 
 def _below(module: str) -> Iterator[str]:
-    # A module that is imported as a value: of a package every module can be reached by dots.
+    # A module that is imported as a value, and all modules below a package, which dots can reach.
     path = _file(module)
     if path is None:
         return
@@ -112,8 +111,8 @@ def _below(module: str) -> Iterator[str]:
 
 
 def _parents(module: str) -> Iterator[str]:
-    # The packages around a module, whose own files run before it: but for the outermost one,
-    # which holds lazy names and the version.
+    # The packages around a module, whose own files run before it, except the outermost one, which
+    # holds lazy names and the version.
     parent = module.rpartition(".")[0]
     while parent not in ("", PACKAGE):
         if _file(parent):
@@ -126,7 +125,7 @@ def _is_inside(module: str) -> bool:
 
 
 def _file(module: str) -> Path | None:
-    # A module's file; None where this package has no such file.
+    # A module's file; None if this package has no such file.
     if not _is_inside(module):
         return None
     path = FOLDER.joinpath(*module.split(".")[1:])

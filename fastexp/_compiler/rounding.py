@@ -1,9 +1,9 @@
-"""What is assumed of the processor's arithmetic, and whether it holds: where calls begin.
+"""A check of the processor's arithmetic, made where calls begin.
 
 Another library may have left a thread with another rounding mode, or with subnormal numbers
 flushed to zero (as code compiled with -ffast-math does when it is loaded). Then error bounds do
-not hold, and a rounded place may lie outside its array. Threads that a call starts take over
-the caller's state.
+not hold, and a rounded place may lie outside its array. Threads that a call starts inherit the
+caller's state.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ MORE, LEAST = 1.5 * 2.0**-1022, 2.0**-1022  # normal numbers, whose difference i
 
 
 def check_rounding() -> None:
-    """Refuse to compute where the processor does not round to nearest, subnormals included.
+    """Refuse to compute if the processor does not round to nearest, subnormals included.
 
-    Upwards 1 + TINY is more than 1, downwards and towards zero 1 - TINY is less.
+    If it rounds up, 1 + TINY is more than 1; if down or towards zero, 1 - TINY is less than 1.
 
     Raises
     ------

@@ -1,9 +1,9 @@
-"""What the files of this package were when this process began to import it.
+"""The state of this package's files when this process began to import it.
 
-A stamp is what the file system says of a file; one that is still the same means the same file
-with the same text. Stamps are taken before anything else is imported: a file that is edited or
-exchanged later, a folder that is renamed or a link that is switched (a deployment, say) shows,
-whatever the clocks are.
+A stamp is what the file system says of a file; an unchanged stamp means the same file with the same
+text. Stamps are taken before anything else is imported, so that a file that is edited or exchanged
+later, a renamed folder or a switched link (in a deployment, say) is noticed, whatever the clocks
+are.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ Stamp = tuple[int, ...]
 
 
 def stamp(info: os.stat_result) -> Stamp:
-    """Which file it is, and when it was last changed (on Windows: its text, and when made)."""
+    """Return a file's identity, size and times of change (on Windows: of change and creation)."""
     return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
 
 def stamps(folder: str, prefix: str = "") -> dict[str, Stamp]:
-    """The stamp of each Python file below a folder, by its path from there."""
+    """Return the stamp of each Python file below a folder, by its path from there."""
     by_path: dict[str, Stamp] = {}
     try:
         names = os.listdir(folder)  # noqa: PTH208  # pathlib takes a third of an import's time

@@ -1,7 +1,7 @@
-"""What a kernel's machine code depends on beside its sources: the compiler, its options, the CPU.
+"""What machine code depends on besides a kernel's sources: the compiler, its options, the CPU.
 
-A name of a CPU stands for features that need not be listed beside it. For the baseline x86-64-v3
-and for "generic" they are known here; another name is itself a feature that the CPU must have.
+A CPU's name implies features that need not be listed with it. For the baseline x86-64-v3 and for
+"generic" they are known here; any other name is itself a feature that the CPU must have.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ sse sse2 sse3 sse4.1 sse4.2 ssse3 xsave
 """
 IMPLIED = {"generic": frozenset[str](), BASELINE: frozenset(V3.split())}
 
-# Options of numba that leave machine code as it is; and those of the CPU, which a target names in
-# other words. One that is not here, of a later version too, makes another folder.
+# Options of numba that do not change machine code; then those of the CPU, which a target has in
+# another form. With any other option, also of a later version, another folder is used.
 HARMLESS_NAMES = """
 CACHE_DIR CACHE_LOCATOR_CLASSES CHROME_TRACE COLOR_SCHEME DEBUG_CACHE DEFAULT_NUM_THREADS
 DEVELOPER_MODE DISABLE_CUDA DISABLE_ERROR_MESSAGE_HIGHLIGHTING DISABLE_PERFORMANCE_WARNINGS
@@ -30,7 +30,7 @@ OF_OTHER_MACHINES = ("CUDA_", "_")  # "_HAVE_YAML" is no option
 
 
 class Target(NamedTuple):
-    """A text that says all of it, and the features of the CPU that the code needs."""
+    """A text of all that machine code depends on, and the CPU features that the code needs."""
 
     text: str
     features: frozenset[str]
@@ -39,21 +39,21 @@ class Target(NamedTuple):
 def target(
     compiler: tuple[Any, ...], options: Mapping[str, str], cpu: str, features: str
 ) -> Target:
-    """The target for a CPU by its name and LLVM's list of its features ("+avx2,-avx512f")."""
+    """Return the target for a CPU by its name and LLVM's list of features ("+avx2,-avx512f")."""
     text = repr((compiler, sorted(options.items()), cpu, features))
     return Target(text, enabled(features) | IMPLIED.get(cpu, {f"cpu={cpu}"}))
 
 
 def enabled(features: str) -> frozenset[str]:
-    """The features with a plus in a list of LLVM's."""
+    """Return the features with a plus in LLVM's list."""
     return frozenset(name[1:] for name in features.split(",") if name.startswith("+"))
 
 
 def code_options(settings: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
-    """The options that may change machine code, of numba's settings and its variables.
+    """Return the options that may change machine code, from numba's settings and variables.
 
-    The settings count as they are, wherever they come from (a variable, a file in the working
-    directory, a program); of the variables those that the settings do not know.
+    Settings count with their current values, wherever these come from (a variable, a file in the
+    working directory, a program). Environment variables count if they are not among the settings.
     """
     known = {name.removeprefix("NUMBA_"): repr(v) for name, v in settings.items() if name.isupper()}
     variables = {k[6:]: v for k, v in environment.items() if k.startswith("NUMBA_")}

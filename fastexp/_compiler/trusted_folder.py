@@ -1,21 +1,20 @@
 """A folder that nobody but root and this user can have written to, and its files.
 
-A path is walked from the root, each folder opened from the one before it (openat), and what is
-checked is the open folder, never its name: whoever renames or replaces one in between changes
-nothing about what is open. Each must belong to root or to this user, and nobody else may write
-to it; a sticky folder such as /tmp may be on the way, since nobody can rename there what is
-another's. Links on the way are followed if root or this user made them, and what they lead to is
-walked the same way; the folder itself may not be one. Files are opened from the folder, and
-checked open.
+A path is walked from the root: each folder is opened from the one before it (openat), and the open
+folder is checked, never its name, so that renaming or replacing a folder in between has no effect.
+Each folder must belong to root or to this user, and nobody else may write to it. A sticky folder
+such as /tmp may be on the way, since nobody can rename files of other users there. Links on the
+way are followed if root or this user made them, and their targets are walked the same way; the
+folder itself must not be a link. Files are opened from the folder, and checked when open.
 
-The user is trusted by a process that is this user's alone. One with a second user or group, real,
-effective or saved (a setuid program, a server that has temporarily dropped root's rights), has
-or can get back rights that this user lacks, and trusts only root.
+A process trusts its user if it has only this user. A process with a second user or group, real,
+effective or saved (a setuid program, a server that has temporarily dropped root's rights), has or
+can regain rights that this user lacks, and trusts only root.
 
-An owner that is not mapped in the user namespace (a container's) is not trusted.
-POSIX ACLs that let others write show in the mode's bits of the group; those of NFSv4 and macOS do
-not show and are not looked at. Windows has neither owners nor modes of this kind: there only the
-path's own permissions protect it.
+An owner that is not mapped in the user namespace (of a container) is not trusted. POSIX ACLs that
+let others write show in the group bits of the mode; ACLs of NFSv4 and macOS do not, and are not
+checked. Windows has neither owners nor modes of this kind: only the path's own permissions protect
+it.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from pathlib import Path
 
 POSIX = hasattr(os, "geteuid") and os.open in os.supports_dir_fd
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-LINKS = 40  # on one way, as in Linux
-A_LINK = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)  # how systems call a link that is not followed
-ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY)  # a folder may be searched that may not be read
+MAX_LINKS = 40  # most links on the way of one path, as in Linux
+A_LINK = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)  # errors for a link that is not followed
+ON_THE_WAY = getattr(os, "O_PATH", os.O_RDONLY)  # for folders that may be searched, but not read
 DIRECTORY = sum(getattr(os, name, 0) for name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"))
 FILE = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
 UID_MAP, OVERFLOW_UID = Path("/proc/self/uid_map"), Path("/proc/sys/kernel/overflowuid")
@@ -40,11 +39,11 @@ PRIVATE, PUBLIC = 0o700, 0o755  # modes of folders; files have the same bits for
 
 
 class Untrusted(OSError):
-    """Somebody else may have written here; its text is the reason, in one line."""
+    """The error if others may have written here; its text is the reason, in one line."""
 
 
 class Missing(FileNotFoundError):
-    """A folder that is not there; `may_be_made` says whether this process may make it."""
+    """The error if a folder is missing; `may_be_made`: whether this process may make it."""
 
     def __init__(self, path: Path | str, *, may_be_made: bool) -> None:
         super().__init__(errno.ENOENT, "not there", str(path))
@@ -52,14 +51,14 @@ class Missing(FileNotFoundError):
 
 
 class Folder:
-    """An open folder. `descriptor` is None where files are opened by their paths."""
+    """An open folder; `descriptor` is None if files are opened by their paths."""
 
     def __init__(self, path: Path, descriptor: int | None) -> None:
         self.path = path
         self._descriptor = descriptor
 
     def read(self, name: str, largest: int) -> bytes:
-        """The contents of a file of at most `largest` bytes.
+        """Return the contents of a file of at most `largest` bytes.
 
         Untrusted if others may have written it; OSError if it is larger.
         """
@@ -94,7 +93,7 @@ class Folder:
             raise
 
     def names(self) -> list[str]:
-        """The names of its files, but for those that are being written."""
+        """Return the names of its files, except those that are being written."""
         where = self.path if self._descriptor is None else self._descriptor
         with os.scandir(where) as entries:
             return [entry.name for entry in entries if not entry.name.startswith(".")]
@@ -111,9 +110,9 @@ class Folder:
 def opened(path: Path, create: int | None = None) -> Iterator[Folder]:
     """Open a folder that can be trusted, until the end of the block.
 
-    A relative path begins at the working directory. `create`: the mode with which missing folders
-    are made, whatever the umask is. Untrusted: somebody else may write to it or to a folder above
-    it. Missing: it is not there, and was not to be made. OSError: it may not be made or read.
+    A relative path begins at the working directory. create: the mode of missing folders, which are
+    made with it whatever the umask is. Raises Untrusted if others may write to the folder or to one
+    above it, Missing if it is missing and not to be made, OSError if it cannot be made or read.
     """
     path = Path.cwd() / path
     if not POSIX:
@@ -141,7 +140,7 @@ def _walk(path: Path, create: int | None) -> int:
             if child is None:
                 links += 1
                 target = _target(here, name, walked / name)
-                if links > LINKS:
+                if links > MAX_LINKS:
                     raise Untrusted(f"too many links on the way to {path}")
                 names += [part for part in reversed(target.split("/")) if part not in ("", ".")]
                 if not target.startswith("/"):
@@ -167,7 +166,7 @@ def _root() -> int:
 
 
 def _child(parent: int, name: str, create: int | None, *, last: bool) -> int | None:
-    """The descriptor of a folder in `parent`, made if it has to be; None for a link on the way."""
+    """Return a descriptor of a folder in `parent`, made if need be; None for a link on the way."""
     flags = (os.O_RDONLY if last else ON_THE_WAY) | DIRECTORY
     try:
         return os.open(name, flags, dir_fd=parent)
@@ -190,10 +189,10 @@ def _child(parent: int, name: str, create: int | None, *, last: bool) -> int | N
 
 
 def _target(parent: int, name: str, path: Path) -> str:
-    """Where a link in `parent` leads to.
+    """Return where a link in `parent` leads to.
 
-    Others cannot replace it: `parent` has been checked, and in a sticky folder nobody renames
-    what is another's.
+    Others cannot replace it: `parent` has been checked, and in a sticky folder nobody can rename
+    files of other users.
     """
     info = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if not stat.S_ISLNK(info.st_mode):
@@ -213,13 +212,13 @@ def _check(descriptor: int, path: Path, *, on_the_way: bool = False) -> None:
 
 
 def trusted_owners() -> set[int]:
-    """Root, and the user of this process if it has but one; no owner that stands for many.
+    """Return root, and the user of this process if it has only one; no owner that stands for many.
 
-    In a user namespace all owners that it does not map look like one, usually 65534.
+    In a user namespace all unmapped owners look like a single owner, usually 65534.
     """
     owners = {0}
     users, groups = {os.getuid(), os.geteuid()}, {os.getgid(), os.getegid()}
-    if hasattr(os, "getresuid"):  # macOS does not tell the saved ones
+    if hasattr(os, "getresuid"):  # macOS does not tell the saved ids
         users, groups = set(os.getresuid()), set(os.getresgid())
     if len(users) == len(groups) == 1:
         owners |= users

@@ -82,7 +82,7 @@ class TextTable:
 
     def __init__(self, values: AnyArray, begins: IntArray, ends: IntArray) -> None:
         size = begins.size
-        least = min(DENSE, 4 * (size + group_codes.TOGETHER))
+        least = min(DENSE, 4 * (size + group_codes.BATCH_ROWS))
         self._secret, self._table = _filled(NO_WORDS, NO_WORDS, least=least)
         words = group_codes.TEXT * size + int(((ends - begins + 7) // 8).sum())
         self._packed = np.zeros(max(1, words), np.uint64)
@@ -117,7 +117,7 @@ class TextTable:
         if not words.flags.aligned:
             words = values[:whole].copy().view(np.uint64)
         tail = np.uint64(int.from_bytes(values[whole:].tobytes(), "little"))
-        work = np.empty(group_codes.TOGETHER, np.uint64)
+        work = np.empty(group_codes.BATCH_ROWS, np.uint64)
         group_codes.code_texts(
             words, tail, begins, ends, self._secret, self._table, self._packed, work, out, progress
         )

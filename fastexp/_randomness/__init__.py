@@ -1,4 +1,4 @@
-"""Random words: of the operating system, of named streams, and of release keys.
+"""Random words: from the operating system, from named streams, and from release keys.
 
-No weights and no data but digests.
+No weights, and no data other than digests.
 """

@@ -1,4 +1,4 @@
-"""The arguments that say how draws of a simulation are made."""
+"""The arguments that say how a simulation draws."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .streams import seeds_of
 
 
 class Sampling(NamedTuple):
-    """Those of `sample`, as they were given."""
+    """The sampling arguments of `sample`, not checked yet."""
 
     size: object = None
     rng: object = None
@@ -21,7 +21,7 @@ class Sampling(NamedTuple):
     def checked(
         self, methods: tuple[str, ...] = ("envelope", "gumbel"), rows: int = 1
     ) -> tuple[str, int | None, int, WordArray]:
-        """The method, how many draws (None: one), threads, and the seeds of so many rows."""
+        """Return the method, the number of draws (None: one), threads, and the rows' seeds."""
         way = validate.method(self.method, methods)
         draws, workers = validate.size(self.size), validate.threads(self.threads)
         return way, draws, workers, seeds_of(self.rng, validate.streams(self.streams, rows))

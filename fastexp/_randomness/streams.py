@@ -22,16 +22,16 @@ from ..errors import ParameterTypeError, RandomnessError
 from ..kernels.bits.words import RAW_WORDS, derive_streams
 from ..reference import exact
 
-# Domain tags: what the names of a stream number. The top bit is set for text names only.
+# Domain tags: what the names of streams count. The top bit is set for text names only.
 ROW, TASK, GROUP = 1, 2, 3
-PLACE, COIN = 4, 5  # of a row's draws of numbers: the point in a cell, the coin of a bound
-AGAIN = 6  # of draws of Laplace noise that their first words leave open
-ROUND = 8  # bits of these tags; above them is the round, for draws that a coin refused
+PLACE, COIN = 4, 5  # for a row's draws of numbers: the point in a cell, the coin of a bound
+AGAIN = 6  # for draws of Laplace noise that their first words leave undecided
+ROUND = 8  # bits of these tags; higher bits are the round, for draws that a coin refused
 TEXT_BIT = 1 << 63
 UINT64 = np.dtype(np.uint64)
 PAIR = struct.Struct("<2Q").unpack
 LOW = (1 << 32) - 1
-HEADER = 3  # of `seeds_of`, before the names of the rows
+HEADER = 3  # words of `seeds_of` before the names of the rows
 PERSON = {ROW: b"fastexp.row", TASK: b"fastexp.task", GROUP: b"fastexp.group"}
 
 
@@ -43,7 +43,7 @@ class SampleKey(NamedTuple):
 
 
 def _os_bytes(count: int) -> bytes:
-    """`count` fresh bytes from the operating system; fails closed."""
+    """Return `count` fresh bytes from the operating system; fails closed."""
     try:
         data = os.urandom(count)
     except (OSError, NotImplementedError):
@@ -54,23 +54,23 @@ def _os_bytes(count: int) -> bytes:
 
 
 def os_words(count: int = 2) -> WordArray:
-    """`count` fresh uniform 64-bit words from the operating system."""
+    """Return `count` fresh uniform 64-bit words from the operating system."""
     return np.frombuffer(_os_bytes(8 * count), UINT64)
 
 
 def os_pair() -> tuple[int, int]:
-    """Two of them as integers, which take half the time of an array."""
+    """Return two such words as integers, which take half the time of an array."""
     low, high = PAIR(_os_bytes(16))
     return low, high
 
 
 def os_word() -> int:
-    """One fresh uniform integer below 2**64."""
+    """Return a fresh uniform integer below 2**64."""
     return int.from_bytes(_os_bytes(8), "little")
 
 
 def os_below(bound: int) -> int:
-    """A fresh uniform integer below `bound` <= 2**64."""
+    """Return a fresh uniform integer below `bound` <= 2**64."""
     while bound > 1:  # without an array: a third of the time
         value = exact.below(bound, int.from_bytes(_os_bytes(16), "little"))
         if value is not None:
@@ -79,7 +79,7 @@ def os_below(bound: int) -> int:
 
 
 def make_key(rng: object) -> WordArray:
-    """The 128-bit key of a simulation, two words, from SPEC 7's `rng`.
+    """Return the 128-bit key of a simulation, two words, from SPEC 7's `rng`.
 
     None: fresh from the operating system. An int, a sequence of ints or a `SeedSequence`:
     its `generate_state(2, uint64)`, equal for equal seeds. A `Generator` or `BitGenerator`:
@@ -109,7 +109,7 @@ def _folded(raw: WordArray) -> tuple[int, int]:
 
 
 def seed_words(rng: object) -> WordArray:
-    """A seed as a kernel takes it (`words.stream_of`): a key, or the raw words that make one."""
+    """Return a seed for kernels (`words.stream_of`): a key, or the raw words that make a key."""
     bits = rng.bit_generator if isinstance(rng, np.random.Generator) else rng
     if isinstance(bits, np.random.BitGenerator):
         return bits.random_raw(RAW_WORDS)
@@ -117,7 +117,7 @@ def seed_words(rng: object) -> WordArray:
 
 
 def key_of_seed(seed: WordArray) -> SampleKey:
-    """The key of `seed_words`."""
+    """Return the key of a seed that `seed_words` returned."""
     return SampleKey(*(_folded(seed) if seed.size == RAW_WORDS else seed.tolist()))
 
 
@@ -144,10 +144,10 @@ def _key_of(seed: int) -> tuple[int, int]:
 
 
 def text_name(text: str, tag: int) -> tuple[int, int]:
-    """A stream's (tag, name) for a text: 127 bits of BLAKE2b under the tag's own domain.
+    """Return a stream's (tag, name) for a text: 127 bits of BLAKE2b in the tag's own domain.
 
-    The digest's first word is the name; its second one, with the top bit set, the tag, so
-    that no text shares a stream with an integer name.
+    The digest's first word is the name. Its second word, with the top bit set, is the tag, so that
+    no text shares a stream with an integer name.
     """
     digest = hashlib.blake2b(text.encode(), digest_size=16, person=PERSON[tag]).digest()
     second = int.from_bytes(digest[8:], "little") | TEXT_BIT
@@ -155,7 +155,7 @@ def text_name(text: str, tag: int) -> tuple[int, int]:
 
 
 def seeds_of(rng: object, names: WordArray) -> WordArray:
-    """What `kernels/select/rows.py` takes: the key, the tag of rows and the rows' names."""
+    """Return the seeds for `kernels/select/rows.py`: the key, the tag of rows, the rows' names."""
     seeds = np.empty(HEADER + names.size, UINT64)
     seeds[0], seeds[1] = _key_words(rng)
     seeds[2], seeds[HEADER:] = ROW, names
@@ -163,33 +163,33 @@ def seeds_of(rng: object, names: WordArray) -> WordArray:
 
 
 def tagged(seeds: WordArray, tag: int) -> WordArray:
-    """The same key and names under another tag."""
+    """Return the same key and names with another tag."""
     renamed = seeds.copy()
     renamed[2] = tag
     return renamed
 
 
 def some_seeds(seeds: WordArray, first: int, last: int) -> WordArray:
-    """The seeds of rows first, ..., last - 1."""
+    """Return the seeds of rows first, ..., last - 1."""
     if first == 0 and last == seeds.size - HEADER:
         return seeds
     return np.concatenate([seeds[:HEADER], seeds[HEADER + first : HEADER + last]])
 
 
 def stream_of(seeds: WordArray, row: int) -> WordArray:
-    """The stream of one of the rows that `seeds` names."""
+    """Return the stream of one of the rows that `seeds` names."""
     stream = np.empty(2, dtype=np.uint64)
     derive_streams(seeds[:2], seeds[2], seeds[HEADER + row : HEADER + row + 1], stream)
     return stream
 
 
 def row_stream(rng: object, row: int) -> WordArray:
-    """The stream of one row of utilities, from SPEC 7's `rng`."""
+    """Return the stream of one row of utilities, from SPEC 7's `rng`."""
     return stream_of(seeds_of(rng, np.array([row], dtype=np.uint64)), 0)
 
 
 class Spare:
-    """Further words of a substream, one at a time, for the draws that need more than their own."""
+    """Further words of a substream, one at a time, for draws whose own words are not enough."""
 
     __slots__ = ("_words",)
 
@@ -200,5 +200,5 @@ class Spare:
         return next(self._words)
 
     def words(self, count: int) -> WordArray:
-        """The next `count` words."""
+        """Return the next `count` words."""
         return np.array([next(self._words) for _ in range(count)], dtype=np.uint64)

@@ -25,11 +25,11 @@ import numpy as np
 from .._numbers.quantile_line import Line
 from .._typing import AnyArray, FloatArray, IntArray
 from ..errors import InvalidRecords
-from ..kernels.figures.quantile_sums import BIT, NOTHING_AT_ALL, forward, join
+from ..kernels.figures.quantile_sums import NOTHING_AT_ALL, UNIT_BITS, forward, join
 from .elementary import exp, log_sum_exp, quiet
 
 CUTOFF = 70.0  # nats below the sum at which terms are left out
-UNIT = BIT * log_of(2.0)  # nats of an exponent of 1
+UNIT = UNIT_BITS * log_of(2.0)  # nats of an exponent of 1
 REBASE_NATS = 300.0  # a sum that is larger by this many nats becomes the masses' reference
 SUMS = 1 << 22  # most sums of one total: 64 MB
 # Most sums of all totals, at about 20 ns each; a call takes as long as CALL_COST sums.

@@ -1,4 +1,4 @@
-"""The exact tests of draws that kernels leave open, in Fractions and integers.
+"""The exact tests of draws that kernels leave undecided, in Fractions and integers.
 
-Imports no kernel. Twins that only tests call are in `tests/twins/`.
+Nothing here imports a kernel. Twins that only tests call are in `tests/twins/`.
 """

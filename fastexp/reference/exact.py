@@ -1,11 +1,11 @@
-"""What production calls of the exact twins: words, bounds of exponentials, and exact tests.
+"""The exact twins that the library itself calls: words, bounds of exponentials, and exact tests.
 
-The samplers come here for the rare draws that certified bounds leave open. All in Fractions and
-Python integers; imports nothing else.
+The samplers call them for the rare draws that certified bounds leave undecided. Everything is in
+Fractions and Python integers; nothing else is imported.
 
-A candidate's weight is base * exp(-rate * gap), with rate = epsilon / (2 * sensitivity) or,
-for monotonic utilities, without the 2, and gap = best utility - utility, all read as the
-exact numbers they are.
+A candidate's weight is base * exp(-rate * gap), with rate = epsilon / (2 * sensitivity), or
+epsilon / sensitivity for monotonic utilities, and gap = best utility - utility. All of these are
+exact numbers.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def philox(low: int, high: int, key: int) -> tuple[int, int]:
 
 
 def substream(stream: tuple[int, int], number: int, first: int = 0) -> Iterator[int]:
-    """Words first, first + 1, ... of a substream: block number * 2**32 + j // 2, half j % 2."""
+    """Yield words j = first, ... of a substream: half j % 2 of block number * 2**32 + j // 2."""
     while True:
         yield philox((number << 32) + first // 2, stream[1], stream[0])[first % 2]
         first += 1
 
 
 def below(bound: int, word: int, bits: int = 128) -> int | None:
-    """A uniform integer below `bound` from a uniform `bits`-bit word; None: draw again.
+    """Return a uniform integer below `bound` from a uniform `bits`-bit word; None: draw again.
 
     Lemire (2019): the quotient of word * bound by 2**bits, unless the remainder is below
     2**bits mod bound; each value below `bound` then has floor(2**bits / bound) words.
@@ -49,7 +49,7 @@ def below(bound: int, word: int, bits: int = 128) -> int | None:
 
 
 def draw_below(bound: int, words: NextWord) -> int:
-    """A uniform integer below `bound` <= 2**128 from as many words as it takes."""
+    """Return a uniform integer below `bound` <= 2**128, from as many words as it takes."""
     while True:
         low, high = words(), words()
         value = below(bound, high << 64 | low)
@@ -58,7 +58,7 @@ def draw_below(bound: int, words: NextWord) -> int:
 
 
 def exp_bounds(gamma: Fraction, precision: int) -> tuple[int, int]:
-    """Integers lo <= 2**precision * exp(-gamma) <= hi with hi - lo small, for gamma >= 0.
+    """Return integers lo <= 2**precision * exp(-gamma) <= hi with hi - lo small, for gamma >= 0.
 
     The Taylor series of gamma / 2**j < 1/128 alternates; its terms are bracketed by floor
     and ceiling in fixed point, and j bracketed squarings undo the halving.
@@ -106,7 +106,7 @@ def log_bounds(x: Fraction, precision: int) -> tuple[int, int]:
 
 
 def _atanh_bounds(t: Fraction, precision: int) -> tuple[int, int]:
-    """Bounds of 2**precision * atanh(t) for |t| <= 1/3: the odd powers, truncated."""
+    """Return bounds of 2**precision * atanh(t) for |t| <= 1/3: the odd powers, truncated."""
     one = 1 << precision
     total, terms = 0, precision // 3 + 2  # 9**-terms is below 2**-precision / 8
     scaled, square = t * one, t * t
@@ -121,7 +121,7 @@ def _atanh_bounds(t: Fraction, precision: int) -> tuple[int, int]:
 def weight_bounds(
     rate: Fraction, gap: Fraction, scale: Fraction, precision: int
 ) -> tuple[Fraction, Fraction]:
-    """Bounds of scale * exp(-rate * gap), at most 2 * scale / 2**precision apart; gap >= 0."""
+    """Return bounds of scale * exp(-rate * gap), within 2 * scale / 2**precision, for gap >= 0."""
     lo, hi = exp_bounds(rate * gap, precision)
     return scale * lo / (1 << precision), scale * hi / (1 << precision)
 
@@ -151,11 +151,11 @@ def settle_slow(
     claims: Claims,
     words: NextWord,
 ) -> int | None:
-    """The candidate that a draw on the slow outcome stands for; None: void, draw afresh.
+    """Return the candidate of a draw with the slow outcome; None: the draw is void, draw afresh.
 
-    One of the cells - sum_lower slow cells is drawn uniformly. The first ones belong to the
-    candidates in order, up to the cumulative sums of their doubts D; cell j of candidate i
-    counts if `claims(i, j)`, that is L_i + j + V < f * w_i.
+    One of the cells - sum_lower slow cells is drawn uniformly. The first cells belong to the
+    candidates in order, up to the cumulative sums of their doubts D. Cell j of candidate i counts
+    if `claims(i, j)`, that is, if L_i + j + V < f * w_i.
     """
     cell = draw_below(cells - sum_lower, words)
     index = bisect_right(doubt_sums, cell)
@@ -166,16 +166,16 @@ def settle_slow(
 
 
 def flip_bounds(epsilon: Fraction, precision: int) -> tuple[int, int]:
-    """Integers lo <= 2**precision / (1 + exp(epsilon)) <= hi with hi - lo small."""
+    """Return integers lo <= 2**precision / (1 + exp(epsilon)) <= hi with hi - lo small."""
     lo, hi = exp_bounds(epsilon, precision)
     one = 1 << precision
     return (lo << precision) // (one + lo), -((-hi << precision) // (one + hi))
 
 
 def flip_cut(epsilon: Fraction, bits: int) -> int:
-    """The first `bits` binary digits of p = 1 / (1 + exp(epsilon)), for epsilon > 0.
+    """Return the first `bits` binary digits of p = 1 / (1 + exp(epsilon)), for epsilon > 0.
 
-    p is irrational (Lindemann), so bounds that are narrow enough agree in them.
+    p is irrational (Lindemann), so narrow enough bounds agree in these digits.
     """
     extra = 64
     while True:
@@ -186,9 +186,9 @@ def flip_cut(epsilon: Fraction, bits: int) -> int:
 
 
 def flip(epsilon: Fraction, lead: int, bits: int, words: NextWord) -> bool:
-    """Whether V < 1 / (1 + exp(epsilon)), for a uniform V on [0, 1) whose digits begin so.
+    """Whether V < 1 / (1 + exp(epsilon)), for a uniform V on [0, 1) that begins with `lead`.
 
-    Exact: `lead` are V's first `bits` digits, and 64 more are drawn until it is decided.
+    Exact: `lead` is the first `bits` digits of V, and 64 more are drawn until bounds decide.
     """
     while True:
         lo, hi = flip_bounds(epsilon, bits + 8)

@@ -1,19 +1,19 @@
 """The exact twin of draws by group: cells of grid points with certified integer weights.
 
-A cell is a range of `count` points whose rank distance is `bound`, or at least that. With
-f = 2**60 and e = bound - (the least bound), a point of it has the integers
-L(e) <= f * exp(-rate * e) <= U(e), the two next to it (both f for e = 0). A uniform integer
-R below the sum of count * U chooses a cell; what is left of R, rho, is the coin: a point
-passes if rho + V < count * f * exp(-rate * (its distance - the least bound)), V uniform in
-[0, 1). Given the cell, rho is uniform below count * U, so a round gives each point with
-probability f * exp(...) / sum: the law is exact whatever the bounds are.
+A cell is a range of `count` points whose rank distance is `bound`, or at least `bound` in a loose
+cell. With f = 2**60 and e = bound - (the least bound), each point of the cell has two adjacent
+integers L(e) <= f * exp(-rate * e) <= U(e) (both are f for e = 0). A uniform integer R below the
+sum of count * U chooses a cell. The rest of R, rho, is the coin: a point passes if
+rho + V < count * f * exp(-rate * (its distance - the least bound)), with V uniform in [0, 1).
+Given the cell, rho is uniform below count * U, so a round gives each point with probability
+f * exp(...) / sum: the law is exact whatever the bounds are.
 
-A round takes four words: R's lower and upper half, the place in the cell, one that is not
-used. What bounds leave open takes further words, one after the other. Draw j of a simulated group
+A round takes four words: the lower and the upper half of R, the place in the cell, and a word that
+is not used. Undecided draws take further words, one after the other. Draw j of a simulated group
 has words 4 * j, ... of substream 0 of its stream, and then those of substream 1 + j.
 
 Permute-and-flip is `flip_draw`: every candidate tosses its coin, and one of the successes is
-drawn uniformly, as in a random order each of them is as likely to be the first.
+drawn uniformly, because in a random order each of them is equally likely to be the first.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ from fractions import Fraction
 from .exact import NextWord, accept, below, draw_below, exp_bounds
 
 PRECISION = 60
-STRIDE = 1 << 12  # distances of the first part of `long_weight`
-FEW = 12  # candidates whose coins are so short that four words hold them and the choice
+STRIDE = 1 << 12  # number of short distances in `long_weight`
+FEW = 12  # candidates at most, so that four words hold all short coins and the choice
 Cell = tuple[int, int, int, bool]  # first point, count, bound of the distance, whether loose
 Distance = Callable[[int], int]  # the true distance of a point of a loose cell
 
 
 def weight_floor(rate: Fraction, e: int) -> int:
-    """L(e): the largest integer <= 2**60 * exp(-rate * e)."""
-    if 0 < rate * e * (1 << PRECISION) <= 1:  # as exp(-x) > 1 - x; bounds would take long to part
+    """Return L(e): the largest integer <= 2**60 * exp(-rate * e)."""
+    if 0 < rate * e * (1 << PRECISION) <= 1:  # as exp(-x) > 1 - x; bounds would take long to agree
         return (1 << PRECISION) - 1
-    more = 16
+    extra_bits = 16
     while True:
-        lo, hi = exp_bounds(rate * e, PRECISION + more)
-        if lo >> more == hi >> more:
-            return lo >> more
-        more *= 2  # the bounds meet a whole number between them
+        lo, hi = exp_bounds(rate * e, PRECISION + extra_bits)
+        if lo >> extra_bits == hi >> extra_bits:
+            return lo >> extra_bits
+        extra_bits *= 2  # there is an integer between the bounds
 
 
 def upper(rate: Fraction, e: int) -> int:
-    """U(e): L(e) + 1, or 2**60 where e is 0."""
+    """Return U(e): L(e) + 1, or 2**60 if e is 0."""
     return weight_floor(rate, e) + (e > 0)
 
 
 def long_weight(rate: Fraction, e: int) -> int:
-    """W(e) of a distance of two parts: U(e) of a short one, else the next integer above a product.
+    """Return W(e): U(e) if e is short, else the next integer above the product of U of two parts.
 
-    U <= 2**60 * exp(...) + 1 of both, so W is less than 4 above 2**60 * exp(-rate * e).
+    U <= 2**60 * exp(...) + 1 for both parts, so W exceeds 2**60 * exp(-rate * e) by less than 4.
     """
     near, far = upper(rate, e % STRIDE), upper(rate * STRIDE, e // STRIDE)
     return near if e < STRIDE else (near * far >> PRECISION) + 1
@@ -60,11 +60,11 @@ def group_draw(
     cells: Sequence[Cell],
     rate: Fraction,
     first: Sequence[int],
-    more: NextWord,
+    next_word: NextWord,
     true: Distance,
     weight: Callable[[Fraction, int], int] = upper,
 ) -> int:
-    """One grid point, from the four words of the first round and as many more as it takes.
+    """Draw a grid point, from the four words of the first round and as many more as it takes.
 
     The law is exact for any `weight` >= 2**60 * exp(-rate * e).
     """
@@ -79,14 +79,14 @@ def group_draw(
                 rest, i = rest - weights[i], i + 1
             start, count, bound, loose = cells[i]
             inside = below(count, words[2], 64)
-            point = start + (draw_below(count, more) if inside is None else inside)
+            point = start + (draw_below(count, next_word) if inside is None else inside)
             e = (true(point) if loose else bound) - least
-            if _passes(rate * e, count, rest, more):
+            if _passes(rate * e, count, rest, next_word):
                 return point
-        words = [more() for _ in range(4)]
+        words = [next_word() for _ in range(4)]
 
 
-def _passes(exponent: Fraction, count: int, rho: int, more: NextWord) -> bool:
+def _passes(exponent: Fraction, count: int, rho: int, next_word: NextWord) -> bool:
     """Whether rho + V < count * 2**60 * exp(-exponent)."""
     bits = 0
     while True:
@@ -95,7 +95,7 @@ def _passes(exponent: Fraction, count: int, rho: int, more: NextWord) -> bool:
             return True
         if rho << 8 >= count * hi:
             return False
-        rho, bits = rho << 64 | more(), bits + 64
+        rho, bits = rho << 64 | next_word(), bits + 64
 
 
 def coin_bits(k: int) -> int:
@@ -106,25 +106,25 @@ def coin_bits(k: int) -> int:
 def flip_words(k: int) -> int:
     """How many words a draw from k candidates takes at first: coins, then the choice.
 
-    A multiple of four: as many as that number of draws of grid points take.
+    It is a multiple of four, the number of words that a draw of a grid point takes.
     """
     return -(-(k * coin_bits(k) + 64) // 256) * 4
 
 
 def flip_draw(
-    distances: Sequence[int], rate: Fraction, first: Sequence[int], more: NextWord
+    distances: Sequence[int], rate: Fraction, first: Sequence[int], next_word: NextWord
 ) -> int:
-    """The number of a candidate by permute-and-flip, from its `flip_words` and further ones.
+    """Draw the number of a candidate by permute-and-flip, from `flip_words` words and further ones.
 
-    The coin of candidate i, with the `bits` digits rho of V, is a success if
-    V < exp(-rate * distance), V uniform in [0, 1).
+    The coin of candidate i is a success if V < exp(-rate * distance), for a uniform V in [0, 1)
+    with first digits rho.
     """
     bits = coin_bits(len(distances))
     successes = []
     for i, distance in enumerate(distances):
         word, place = divmod(i * bits, 64)
         rho = first[word] >> place & (1 << bits) - 1
-        if distance == 0 or accept(rate, Fraction(distance), Fraction(1 << bits), rho, more):
+        if distance == 0 or accept(rate, Fraction(distance), Fraction(1 << bits), rho, next_word):
             successes.append(i)
     choice = below(len(successes), first[-1], 64)
-    return successes[draw_below(len(successes), more) if choice is None else choice]
+    return successes[draw_below(len(successes), next_word) if choice is None else choice]

@@ -1,16 +1,16 @@
-"""Draws of Laplace noise by inversion, exactly: blocks of points, and points in a block.
+"""Exact draws of Laplace noise by inversion: first a block of points, then a point in the block.
 
-All in steps: the statistic lies at k + phase, and points are counted from k. The weight of a point
-is exp(-rate * its distance). There are `left` points up to k and `right` ones beyond; both None:
-no end. On either side, points are in blocks of `block`, counted outwards; the last one may be
-shorter.
+The unit is a step: the statistic lies at k + phase, and points are counted from k. The weight of a
+point is exp(-rate * its distance). There are `left` points up to k and `right` points after k;
+None: there is no end. On each side, points are in blocks of `block` points, counted outwards; the
+last block may be shorter.
 
-A uniform V lies on the left if it is below that side's share of all weight. What V leaves of a
+A uniform V lies on the left if it is below that side's share of all weight. The rest of V in a
 side's share becomes s, uniform between exp(-rate * points) and 1, and the block's number is
-floor(-ln s / (rate * block)): a geometric number, cut off where the side ends. A point of the block
-is drawn as one of its points, all alike, that passes with the probability exp(-rate * its distance
-from the block's first one), or else is drawn again. Where `block` points are all there are, the
-block is the whole grid, and distances in it are those beyond the nearest point's.
+floor(-ln s / (rate * block)): a geometric number, truncated where the side ends. Then a point of
+the block is drawn uniformly. It is accepted with probability exp(-rate * its distance from the
+block's first point), or else another point is drawn. If the grid has at most `block` points, the
+block is the whole grid, and the nearest point's distance is subtracted from all distances.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ class Sides(NamedTuple):
     block: int
 
 
-def laplace_index(sides: Sides, first: Sequence[int], more: NextWord) -> int:
-    """The point of a draw that begins with the words `first`: of V, of a place, of a coin."""
+def laplace_index(sides: Sides, first: Sequence[int], next_word: NextWord) -> int:
+    """Return the point of a draw that begins with the words `first`: V, a place, a coin."""
     rate, phase, left, right, block = sides
     total = None if left is None or right is None else left + right
     if total is not None and total <= block:
         start, step, count = 1 - (left or 0), 1, total
-        base = min(phase, 1 - phase)  # where there is no point beyond, the phase is 0
+        base = min(phase, 1 - phase)  # if there is no point after k, the phase is 0
     else:
-        number = block_number(sides, first[0], more)
+        number = block_number(sides, first[0], next_word)
         step, passed = (1, block * number) if number >= 0 else (-1, block * ~number)
         points = right if number >= 0 else left
         start = int(number >= 0) + step * passed
         count = block if points is None else min(block, points - passed)
         base = abs(start - phase)
-    rest = chain(first[1:], iter(more, None))
+    rest = chain(first[1:], iter(next_word, None))
     while block > 1:
         place = below(count, next(rest), 64)
         if place is not None:
@@ -60,19 +60,19 @@ def laplace_index(sides: Sides, first: Sequence[int], more: NextWord) -> int:
     return start
 
 
-def block_number(sides: Sides, lead: int, more: NextWord) -> int:
-    """A block: 0, 1, ... outwards on the right, -1, -2, ... on the left.
+def block_number(sides: Sides, lead: int, next_word: NextWord) -> int:
+    """Return a block: 0, 1, ... outwards on the right, -1, -2, ... on the left.
 
-    `lead` are the first digits of V, which takes more until all that it can be give one block.
+    lead: the first digits of V. More are drawn until all V that begin with them give one block.
     """
     bits = 64
     while (number := _block_of_digits(sides, lead, bits)) is None:
-        lead, bits = lead << 64 | more(), bits + 64
+        lead, bits = lead << 64 | next_word(), bits + 64
     return number
 
 
 def _block_of_digits(sides: Sides, lead: int, bits: int) -> int | None:
-    """The block of all V that begin with the `bits` digits of `lead`; None if there are several."""
+    """Return the block of all V that begin with the `bits` digits `lead`; None if it varies."""
     rate, phase, left, right, block = sides
     precision, points, gaps = bits + 64, (left, right), (phase, 1 - phase)
     one = 1 << precision

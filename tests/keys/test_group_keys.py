@@ -491,7 +491,7 @@ class TestTables:
         """Under the hash of "two " another text stands before it, or instead of it."""
         words, begins = np.frombuffer(b"one two two one ", np.uint64), np.array([0, 4, 8])
         secret, packed, codes = np.uint64(3), np.zeros(9, np.uint64), np.zeros(3, np.int64)
-        work, table = np.empty(group_codes.TOGETHER, np.uint64), np.zeros(1024, np.uint64)
+        work, table = np.empty(group_codes.BATCH_ROWS, np.uint64), np.zeros(1024, np.uint64)
 
         def code(table, packed, progress):
             rows = words, np.uint64(0), begins, begins + 4

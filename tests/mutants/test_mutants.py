@@ -17,7 +17,7 @@ from tests.mutants.rows import ROWS
 from tests.mutants.trial import Trial
 
 FACTOR = ROWS["sampler"]["missing factor 2"]
-SIZE = "_compiler:_Whole._template:edge:2"  # a helper of this size may be inlined or not
+SIZE = "_compiler:_Splicer._template:edge:2"  # a helper of this size may be inlined or not
 
 
 @pytest.fixture(scope="module")

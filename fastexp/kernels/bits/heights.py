@@ -4,7 +4,7 @@ Utilities arrive as their 64 raw bits and a *kind* (0 float64, 1 int64, 2 uint64
 one compiled kernel serves all three. An order-preserving map takes the bits to unsigned
 keys; the greatest key is the best utility, and key differences of integers are exact.
 
-A *height* is rate * (best - u) - log(base), in powers of two for the samplers (rate =
+A *height* is rate * (best - u) - log(base), in bits for the samplers (rate =
 log2(e) * c, log to the base 2) and in nats for the laws (rate = c). The samplers subtract a
 whole number, the *lift*, so that the lowest height lies in [0, 1). A height that matters
 (below 60 over the lift) has an absolute error below 2**-38: from fl(best - u), fl(rate),
@@ -32,7 +32,7 @@ HIGHEST_FLOAT = np.uint64(0xFFEFFFFFFFFFFFFF)  # key of the largest finite float
 
 @helper
 def spread_and_flip(kind: Any) -> Any:
-    """The two masks that make `order_key` of this kind."""
+    """Return the two masks that `order_key` takes for this kind."""
     spread = ALL if kind == FLOAT else NONE
     flip = NONE if kind == UNSIGNED else SIGN
     return spread, flip
@@ -40,29 +40,29 @@ def spread_and_flip(kind: Any) -> Any:
 
 @helper
 def order_key(bits: Any, spread: Any, flip: Any) -> Any:
-    """An unsigned key in the order of the values; negative floats turn all their bits."""
+    """Return an unsigned key with the order of the values: negative floats flip all their bits."""
     sign = np.uint64(np.int64(bits) >> SIXTY_THREE)
     return bits ^ ((sign & spread) | flip)
 
 
 @helper
 def key_float(key: Any) -> Any:
-    """The float64 that has this order key."""
+    """Return the float64 that has this order key."""
     return bits_float(key ^ SIGN if key >= SIGN else ~key)
 
 
 @helper
 def block_top(bits: Any, kind: Any, log_base: Any) -> Any:
-    """(greatest key with base > 0, whether there is one, whether all are finite)."""
+    """Return (greatest key with base > 0, whether there is one, whether all are finite)."""
     wide_vectors()
     spread, flip = spread_and_flip(kind)
-    top, low, high, some = NONE, ALL, NONE, False
+    top, low, high, is_any = NONE, ALL, NONE, False
     if log_base.size == 0:
         for i in range(bits.size):
             key = order_key(bits[i], spread, flip)
             high = max(high, key)
             low = min(low, key)
-        top, some = high, True
+        top, is_any = high, True
     else:
         for i in range(bits.size):
             key = order_key(bits[i], spread, flip)
@@ -70,16 +70,16 @@ def block_top(bits: Any, kind: Any, log_base: Any) -> Any:
             low = min(low, key)
             counts = log_base[i] > -np.inf
             top = max(top, key if counts else NONE)
-            some = some | counts
+            is_any = is_any | counts
     finite = kind != FLOAT or (low >= LOWEST_FLOAT and high <= HIGHEST_FLOAT)
-    return top, some, finite
+    return top, is_any, finite
 
 
 @helper
 def negligible(rate: Any) -> Any:
-    """Gaps below this count as 0: their heights are below 2**-100.
+    """Return the gap below which gaps count as 0: their heights are below 2**-100.
 
-    A product with a subnormal number is a hundred times slower and would tell of it.
+    A product with a subnormal number is a hundred times slower: its time would reveal it.
     """
     return max(2.0**-1022, 2.0**-100 / rate)
 
@@ -106,7 +106,7 @@ def fill_heights(bits: Any, kind: Any, top: Any, rate: Any, log_base: Any, out: 
 
 @helper
 def best_key(bits: Any, kind: Any) -> Any:
-    """(greatest key, whether all are finite): `block_top` without a base, of any length."""
+    """Return (greatest key, whether all are finite): `block_top` without a base, of any length."""
     wide_vectors()
     spread, flip = spread_and_flip(kind)
     top, low = NONE, ALL
@@ -119,7 +119,7 @@ def best_key(bits: Any, kind: Any) -> Any:
 
 @helper
 def height_of(bits: Any, kind: Any, top: Any, rate: Any) -> Any:
-    """rate * (best - u) of one utility, as `fill_heights` has it without a base."""
+    """Return rate * (best - u) of one utility, as `fill_heights` does without a base."""
     if kind == FLOAT:
         gap = key_float(top) - bits_float(bits)
         return rate * (gap if gap >= negligible(rate) else 0.0)
@@ -128,7 +128,7 @@ def height_of(bits: Any, kind: Any, top: Any, rate: Any) -> Any:
 
 @helper
 def block_height(kind: Any, rate: Any, best: Any, top: Any) -> Any:
-    """rate * (best - top) of two keys, as `fill_heights` has it."""
+    """Return rate * (best - top) of two keys, as `fill_heights` does."""
     if kind == FLOAT:
         gap = key_float(best) - key_float(top)
         return rate * (gap if gap >= negligible(rate) else 0.0)
@@ -137,7 +137,7 @@ def block_height(kind: Any, rate: Any, best: Any, top: Any) -> Any:
 
 @helper
 def lowest_height(heights: Any) -> Any:
-    """The least of `heights`, by the order of their bits.
+    """Return the least of `heights`, by the order of their bits.
 
     LLVM does not vectorise the minimum of floats, because of NaN.
     """

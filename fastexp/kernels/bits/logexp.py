@@ -2,7 +2,7 @@
 
 Only +, -, *, / and integer operations, each rounded once by IEEE 754, so that a vector
 unit of any width gives what scalar code gives. The polynomials are minimax fits (Remez,
-60 digits) of relative error below 2**-57; what is left is rounding, asserted to stay
+60 digits) with relative errors below 2**-57; the rest is rounding error, which tests hold
 within 2 ulp.
 """
 
@@ -44,7 +44,7 @@ INFINITY = np.inf
 
 @helper
 def exp_scaled(x: Any, shift: Any) -> Any:
-    """exp(x) * 2**shift (shift: uint64), where neither is subnormal or overflows."""
+    """Return exp(x) * 2**shift (a uint64), if neither this nor exp(x) is subnormal or overflows."""
     rounded = x * LOG2E + ROUND
     n = rounded - ROUND
     r = (x - n * LN2_HI) - n * LN2_LO

@@ -31,17 +31,17 @@ from .logexp import EXP_LOWEST, exp_scaled
 
 @helper
 def sum_exp(heights: Any, lift: Any, out: Any) -> Any:
-    """The sum of exp(lift - heights[i]), by halves; `out` is a scratch block."""
+    """Return the sum of exp(lift - heights[i]), by halves; out: a scratch block."""
     wide_vectors()
     for i in range(heights.size):
-        # What is cut off counts as exp(-708), which no sum of at least 1 can notice.
+        # Smaller terms count as exp(-708), which cannot change a sum of at least 1.
         out[i] = exp_scaled(max(lift - heights[i], EXP_LOWEST), NONE)
     return sum_halves(out, heights.size)
 
 
 @helper
 def sum_halves(x: Any, size: Any) -> Any:
-    """The sum of the first `size` numbers of a block, which it overwrites: by halves."""
+    """Return the sum of the first `size` numbers of a block, by halves; overwrites the block."""
     width = BLOCK
     while width > 1 and width // 2 >= size:
         width //= 2
@@ -63,7 +63,7 @@ def fold(left: Any, right: Any) -> None:
 
 @kernel(F64(IN_U64, I64, IN_F64, F64, OUT_I64, OUT_F64))
 def log_sum_exp(bits: Any, kind: Any, log_base: Any, rate: Any, blocks: Any, work: Any) -> Any:
-    """The sum of base * exp(c * (u - best) + lift), at least about 1; NaN if not finite.
+    """Return the sum of base * exp(c * (u - best) + lift), at least about 1; NaN if not finite.
 
     Writes (best key, bits of the lift) behind the blocks: log-sum-exp is
     c * best - lift + log(sum).
@@ -73,10 +73,10 @@ def log_sum_exp(bits: Any, kind: Any, log_base: Any, rate: Any, blocks: Any, wor
     for b in range(count):
         part = bits[b * BLOCK : (b + 1) * BLOCK]
         base = log_base[b * BLOCK : (b + 1) * BLOCK]
-        top, some, finite = block_top(part, kind, base)
+        top, is_any, finite = block_top(part, kind, base)
         finite_all = finite_all and finite
         total, lift = 0.0, np.inf
-        if some:
+        if is_any:
             heights = work[: part.size]
             fill_heights(part, kind, top, rate, base, heights)
             lift = lowest_height(heights) if base.size > 0 else 0.0
@@ -98,9 +98,9 @@ def log_sum_exp(bits: Any, kind: Any, log_base: Any, rate: Any, blocks: Any, wor
 
 @helper
 def add_blocks(kind: Any, rate: Any, count: Any, blocks: Any, lift: Any) -> Any:
-    """The blocks' sums at the common scale, added with Neumaier's compensation."""
+    """Return the total of the blocks' sums at a common scale, with Neumaier's compensation."""
     best = np.uint64(blocks[3 * count])
-    total, lost = 0.0, 0.0
+    total, rounding_loss = 0.0, 0.0
     for b in range(count):
         lowest = bits_float(np.uint64(blocks[3 * b + 2]))
         if lowest < np.inf:
@@ -109,9 +109,9 @@ def add_blocks(kind: Any, rate: Any, count: Any, blocks: Any, lift: Any) -> Any:
             y = exp_scaled(x, NONE) if x >= EXP_LOWEST else 0.0
             term = bits_float(np.uint64(blocks[3 * b])) * y
             grown = total + term
-            lost += (total - grown) + term if total >= term else (term - grown) + total
+            rounding_loss += (total - grown) + term if total >= term else (term - grown) + total
             total = grown
-    return total + lost
+    return total + rounding_loss
 
 
 @kernel(NOTHING(IN_U64, I64, IN_F64, F64, IN_I64, F64, OUT_F64))

@@ -6,7 +6,8 @@ stream's name and j, so a draw does not depend on threads, batches or order.
 
 The format, which tests pin by vectors (all words little-endian):
 
-* a simulation has a 128-bit key (key[0], key[1]), or the lower halves of a generator's RAW_WORDS;
+* a simulation has a 128-bit key (key[0], key[1]), or makes it of the lower halves of RAW_WORDS raw
+  words of a generator;
 * stream (tag, i): Philox of counter (i, tag ^ key[1]) under key[0] gives two 64-bit
   words: the stream's own Philox key and the upper half of its counters;
 * word j of substream b: block (b * 2**32 + j // 2) of that stream, its half j % 2.
@@ -33,7 +34,7 @@ WORD, ALL = np.uint64(64), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @helper
 def philox(low: Any, high: Any, key: Any) -> Any:
-    """The 128-bit block of counter (low, high) under a 64-bit key, as two words."""
+    """Return the 128-bit block of counter (low, high) under a 64-bit key, as two words."""
     x0, x1, x2, x3 = low & LOW, low >> HALF, high & LOW, high >> HALF
     k0, k1 = key & LOW, key >> HALF
     for _ in range(ROUNDS):
@@ -47,7 +48,7 @@ def philox(low: Any, high: Any, key: Any) -> Any:
 
 @helper
 def stream_of(seed: Any, tag: Any, name: Any) -> Any:
-    """The stream (tag, name), two words, of a key or of the raw words that make one."""
+    """Return the stream (tag, name), two words, of a key or of the raw words that make a key."""
     low, high = seed[0], seed[1]
     if seed.size == RAW_WORDS:
         low, high = (low & LOW) | (high << HALF), (seed[2] & LOW) | (seed[3] << HALF)
@@ -66,7 +67,7 @@ def fill_substream(stream: Any, substream: Any, first: Any, out: Any) -> None:
 
 @helper
 def remainder(high: Any, low: Any, bits: Any) -> Any:
-    """2**(2*bits) mod (high, low), a two-limb number of `bits` bits a limb: by bits."""
+    """Return 2**(2*bits) mod (high, low), two limbs of `bits` bits each, bit by bit."""
     mask = ALL >> (WORD - bits)
     rest_high, rest_low = ZERO, ONE_WORD
     if high == ZERO and low == ONE_WORD:
@@ -84,7 +85,7 @@ def remainder(high: Any, low: Any, bits: Any) -> Any:
 
 @helper
 def multiply(a: Any, b: Any, bits: Any) -> Any:
-    """(high, low) limb of the product of two limbs of `bits` <= 64 bits, by halves."""
+    """Return the (high, low) limbs of the product of two limbs of `bits` <= 64 bits, by halves."""
     half = bits >> ONE_WORD
     mask = (ONE_WORD << half) - ONE_WORD
     a0, a1, b0, b1 = a & mask, a >> half, b & mask, b >> half
@@ -96,11 +97,11 @@ def multiply(a: Any, b: Any, bits: Any) -> Any:
 
 @helper
 def below(x1: Any, x0: Any, s1: Any, s0: Any, bits: Any) -> Any:
-    """(high, low, whether it counts): a uniform integer below S = (s1, s0).
+    """Return (high, low, whether it counts), a uniform integer below S = (s1, s0).
 
-    X = (x1, x0) is uniform on 2*bits bits. The upper half of X*S is uniform below S once
-    the X with lower half below 2**(2*bits) mod S are refused (Lemire, "Fast random integer
-    generation in an interval", 2019). `bits` (even, <= 64) is 64 but in exhaustive tests.
+    X = (x1, x0) is uniform on 2*bits bits. The upper half of X*S is uniform below S if all X are
+    refused whose X*S has a lower half below 2**(2*bits) mod S (Lemire, "Fast random integer
+    generation in an interval", 2019). `bits` (even, <= 64) is 64 except in exhaustive tests.
     """
     mask = ALL >> (WORD - bits)
     p1, p0 = multiply(x0, s0, bits)
@@ -120,7 +121,7 @@ def below(x1: Any, x0: Any, s1: Any, s0: Any, bits: Any) -> Any:
     c2c = (c2b + (t0 & mask)) & mask
     over += ONE_WORD if c2c < c2b else ZERO
     counts = True
-    if c1b < s1 or (c1b == s1 and p0 < s0):  # the remainder is below S: seldom needed
+    if c1b < s1 or (c1b == s1 and p0 < s0):  # the lower half is below S, which is rare
         rest1, rest0 = remainder(s1, s0, bits)
         counts = c1b > rest1 or (c1b == rest1 and p0 >= rest0)
     return (t1 + over) & mask, c2c, counts
@@ -128,7 +129,7 @@ def below(x1: Any, x0: Any, s1: Any, s0: Any, bits: Any) -> Any:
 
 @kernel(NOTHING(IN_U64, U64, U64, OUT_U64))
 def substream_words(stream: Any, substream: Any, first: Any, out: Any) -> None:
-    """Words first ... of substream `substream` of `stream` (first and size even)."""
+    """out = words first, first + 1, ... of a substream of `stream`; first and size are even."""
     fill_substream(stream, substream, first, out)
 
 

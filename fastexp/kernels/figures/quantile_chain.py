@@ -1,13 +1,13 @@
-"""One step of the chain of joint quantiles: from an answer's places to those of the next one.
+"""One step of the chain of joint quantiles: from the places of one answer to those of the next.
 
-Logarithms of sums of terms >= 0, so that nothing cancels and nothing under- or overflows. The
-exact twin is `tests/twins/quantiles.py: forward`.
+Numbers are logarithms of sums of terms >= 0, so that nothing cancels, underflows or overflows.
+The exact twin is `tests/twins/quantiles.py: forward`.
 
-Ranks up to last = rank[s] - whole are far: one recurrence carries their sum forward. Those beyond
-are near, and weigh the more the farther they are: a window whose two ends never go back. Its older
-part are sums from each rank to a border, made backwards when the window has passed the border, its
-newer part is one sum from there on. Hence a few additions a slot. The latest rank, which more
-slots may share, is apart.
+Ranks up to last = rank[s] - whole are *far*: one recurrence carries their sum forward. Later ranks
+are *near*, and their weights fall as the rank rises. They are a window whose two ends never go
+back, in two parts: the older part has the sums from each rank to a border, computed backwards when
+the window has passed the last border; the newer part is one sum from the border on. So each slot
+takes a few additions. The latest rank is kept apart, because several slots may share it.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from ..._compiler.jit import F64, I64, IN_F64, IN_I64, NOTHING, OUT_F64, helper,
 from ..bits.logexp import exp_one, log_one
 
 NONE = -np.inf
-FAR = 40.0  # nats: less than half an ulp of the greater term
+FAR = 40.0  # nats by which a term is smaller that is less than half an ulp of the sum
 
 
 @helper
 def added(a: Any, b: Any) -> Any:
-    """ln(exp(a) + exp(b)), to about an ulp of 1 or of the result."""
+    """Return ln(exp(a) + exp(b)), to about an ulp of 1 or of the result."""
     high, low = max(a, b), min(a, b)
     return high + log_one(1.0 + exp_one(low - high)) if low > high - FAR else high
 
@@ -53,9 +53,9 @@ def step(
 ) -> None:
     """out[s] = ln of the sum of exp(x[s'] - rate * abs(rank[s] - rank[s'] - target)) over s'.
 
-    Slots are in order, their ranks do not fall; those of site a are first[a], ...,
-    first[a + 1] - 1. The target is whole - rest, rest in [0, 1). With `inside` = 1, s' are the
-    slots up to s of the same site, otherwise all of earlier sites. `work`: two numbers a rank.
+    Slots are in order of their ranks; those of site a are first[a], ..., first[a + 1] - 1. The
+    target is whole - rest, with rest in [0, 1). With `inside` = 1, s' runs over the slots of the
+    same site up to s, otherwise over all slots of earlier sites. work: two numbers a rank.
     """
     room = work.size // 2
     sums, older = work[:room], work[room:]
@@ -67,7 +67,7 @@ def step(
             base = rank[begin]
             top, latest, passed, far, border, newer = base, NONE, base - 1, NONE, base - 1, NONE
         for pair in range(2 * (end - begin)):
-            # Within a site each slot counts for itself; otherwise all look before any counts.
+            # If inside, a slot is added before it looks; else a whole site looks, then it is added.
             if inside == 1:
                 s, looks = begin + pair // 2, pair % 2 == 1
             else:

@@ -1,20 +1,21 @@
-"""The sums of joint quantiles' law for one total: forward from answer to answer, and joined.
+"""Sums of the law of joint quantiles for one total: forward from answer to answer, then joined.
 
-The chain of `tests/twins/quantiles.py`. Sites are runs of grid points and points with records,
-slots the ranks of each; a state is a slot and how many answers its site has so far. Rows hold the
-sums up to an answer, by site and state, in one array: states of more answers are kept as long as,
-in some slot, they are more than a share `lost` of those of fewer; the factors to come fall with
-their number.
+The chain is that of `tests/twins/quantiles.py`. A *site* is a run of grid points or a point with
+records, and its *slots* are its ranks. A *state* is a slot and the number of answers that its site
+has so far. A row holds the sums up to an answer, by site and state; all rows are in one array.
+States with more answers are kept as long as, in some slot, they are more than a share `cutoff` of
+the states with fewer answers; the factors of further answers fall with the number of answers.
 
-**Numbers** are of great range, as those of a row are beyond the exponents of doubles: a complex
-x + i*y stands for x * 2**(768 * y). Of a product x is 0 or in [2**-384, 2**384), of a sum of them
-in reach of that. All terms are >= 0, so that nothing cancels; what is 2**-768 of a sum is left out.
+**Numbers** exceed the range of doubles: a complex number x + i*y stands for x * 2**(768 * y). In a
+product, x is 0 or in [2**-384, 2**384); in a sum of products it is close to that range. All terms
+are >= 0, so that nothing cancels; a term that is 2**-768 of a sum is left out.
 
-**A step** sums over earlier slots. Ranks up to last = rank - whole are far: one recurrence carries
-their sum forward. Those beyond are near, and weigh the more the farther they are: a window whose
-two ends never go back. Its older part are sums from each rank to a border, made backwards when the
-window has passed the border, its newer part is one sum from there on. Hence a few additions a slot.
-The latest rank, which more slots may share, is apart.
+**A step** sums over earlier slots. Ranks up to last = rank - whole are *far*: one recurrence
+carries their sum forward. Later ranks are *near*, and their weights fall as the rank rises. They
+are a window whose two ends never go back, in two parts: the older part has the sums from each rank
+to a border, computed backwards when the window has passed the last border; the newer part is one
+sum from the border on. So each slot takes a few additions. The latest rank is kept apart, because
+several slots may share it.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ from ..._compiler.jit import (
     kernel,
 )
 
-BIT = 768  # bits of an exponent
+UNIT_BITS = 768  # bits of a unit of an exponent
 UP, DOWN, HIGH, LOW = 2.0**768, 2.0**-768, 2.0**384, 2.0**-384
 NOTHING_AT_ALL = complex(0.0, -(2.0**40))
 
 
 @helper
 def scaled(x: Any, exponent: Any) -> Any:
-    """x * 2**(768 * exponent), x in [2**-768, 2**768)."""
+    """Return x * 2**(768 * exponent), for x = 0 or in [2**-768, 2**768)."""
     if x >= HIGH:
         return complex(x * DOWN, exponent + 1.0)
     if 0.0 < x < LOW:
@@ -69,7 +70,7 @@ def times(a: Any, b: Any) -> Any:
 
 @helper
 def ratio(a: Any, b: Any) -> Any:
-    """a / b as a double, b > 0; 0 if it is below 2**-768."""
+    """Return a / b as a double, for b > 0; 0 if it is below 2**-768."""
     exponent = a.imag - b.imag
     if exponent < -1.0:
         return 0.0
@@ -79,13 +80,13 @@ def ratio(a: Any, b: Any) -> Any:
 
 @helper
 def faded(fade: Any, distance: Any) -> Any:
-    """exp(-rate * distance); of distances beyond those that count 0."""
+    """Return exp(-rate * distance); 0, the last entry of fade, for all distances from there on."""
     return fade[min(distance, fade.size - 1)]
 
 
 @helper
 def gap_weight(fade: Any, gaps: Any, j: Any, whole: Any, records: Any) -> Any:
-    """exp(-rate * |records - target|), target = whole - rest: the weight of gap j."""
+    """Return the weight of gap j, exp(-rate * |records - target|) with target = whole - rest."""
     if records >= whole:
         return times(faded(fade, records - whole), gaps[2 * j])
     return times(faded(fade, whole - 1 - records), gaps[2 * j + 1])
@@ -93,7 +94,7 @@ def gap_weight(fade: Any, gaps: Any, j: Any, whole: Any, records: Any) -> Any:
 
 @helper
 def answer_factor(points: Any, records: Any, left: Any, k: Any) -> Any:
-    """What the k-th answer in a site multiplies by."""
+    """Return the factor of the k-th answer in a site."""
     if records > 0:
         return 1.0 / np.float64(records + k)
     return (np.float64(points) + np.float64(left * (k - 1))) / np.float64(k)
@@ -115,15 +116,15 @@ def step(
 ) -> None:  # fmt: skip
     """out[s] = the sum of x[s'] * exp(-rate * |rank[s] - rank[s'] - target|) over s'.
 
-    x, out: of the slots from `shift` on. With `inside` the sites a, ..., end - 1 are one, and s'
-    are its slots up to s; otherwise s' are the slots of earlier sites.
+    x, out: an entry for each slot from `shift` on. With `inside`, a is the only site (end = a + 1)
+    and s' runs over its slots up to s; otherwise s' runs over the slots of earlier sites.
     """
     base = rank[first[a]]
     top, latest, newer = base, NOTHING_AT_ALL, NOTHING_AT_ALL
     passed, border, far = base - 1, base - 1, NOTHING_AT_ALL
     for site in range(a, end):
         begin, stop = first[site], first[site + 1]
-        # Within a site each slot counts before it looks; otherwise all look before any counts.
+        # If inside, a slot is added before it looks; else a whole site looks, then it is added.
         parts = stop - begin if inside else 1
         for turn in range(2 * parts):
             looks = (turn & 1 == 1) == inside
@@ -160,7 +161,7 @@ def step(
 
 @helper
 def sum_of_states(rows: Any, at: Any, states: Any, size: Any, i: Any) -> Any:
-    """The sum of the first states of slot i of a site, whose sums start at `at`."""
+    """Return the sum of the first `states` states of slot i; the sums of its site start at `at`."""
     total = NOTHING_AT_ALL
     for k in range(states):
         total = plus(total, rows[at + k * size + i])
@@ -171,7 +172,7 @@ def sum_of_states(rows: Any, at: Any, states: Any, size: Any, i: Any) -> Any:
 def sums_by_slot(
     rows: Any, start: Any, depth: Any, first: Any, low: Any, high: Any, row: Any, x: Any
 ) -> None:
-    """Fill x, of the slots of the sites low, ..., with the sums of a row that ends at `high`."""
+    """x = the sums of a row (sites low, ..., high - 1) for each slot from site `low` on, else 0."""
     x[:] = NOTHING_AT_ALL
     for a in range(low, high):
         size = first[a + 1] - first[a]
@@ -184,7 +185,7 @@ def sums_by_slot(
 def sum_to_end(
     x: Any, rank: Any, shift: Any, n: Any, m: Any, whole: Any, gaps: Any, fade: Any
 ) -> Any:
-    """The sum of the last answer's sums, of the slots from `shift` on, times the last gap's."""
+    """Return the sum of x, the last answer's sums from slot `shift` on, times the last weights."""
     total = NOTHING_AT_ALL
     for i in range(x.size):
         gap = gap_weight(fade, gaps, m, whole, n - rank[shift + i])
@@ -200,11 +201,11 @@ def multiply(x: Any, factor: Any) -> None:
 
 
 @helper
-def counts(rows: Any, at: Any, k: Any, size: Any, lost: Any) -> Any:
-    """Whether state k, from 0, is more than a share `lost` of those before it in some slot."""
+def counts(rows: Any, at: Any, k: Any, size: Any, cutoff: Any) -> Any:
+    """Whether state k, from 0, is more than a share `cutoff` of those before it in some slot."""
     for i in range(size):
         sums, fewer = rows[at + k * size + i], sum_of_states(rows, at, k, size, i)
-        if sums.real > 0.0 and (fewer.real == 0.0 or ratio(sums, fewer) > lost):
+        if sums.real > 0.0 and (fewer.real == 0.0 or ratio(sums, fewer) > cutoff):
             return True
     return False
 
@@ -217,19 +218,20 @@ def counts(rows: Any, at: Any, k: Any, size: Any, lost: Any) -> Any:
 )  # fmt: skip
 def forward(
     points: Any, records: Any, first: Any, rank: Any, left: Any, n: Any,
-    low: Any, high: Any, place: Any, whole: Any, gaps: Any, fade: Any, lost: Any,
+    low: Any, high: Any, place: Any, whole: Any, gaps: Any, fade: Any, cutoff: Any,
     start: Any, depth: Any, most: Any, rows: Any, work: Any, total: Any,
 ) -> Any:  # fmt: skip
     """Fill the rows of all answers, and total[0] with the sum of all; -1 if there is no room.
 
-    points, records, first, rank : of the sites, and of their slots
+    points, records, first : of each site: its grid points, its records, its first slot
+    rank : of each slot
     low, high, place : answer j is in the sites low[j], ..., high[j] - 1; site a is at place[j] + a
-    whole, gaps : of the target of each gap, two numbers in `gaps`
-    start, depth : where an answer's sums in a site start in `rows`, and how many states they are of
-    most : of each answer, how many states a site has
+    whole, gaps : of each gap: the target, rounded up; exp(-rate * rest), exp(-rate * (1 - rest))
+    start, depth : where an answer's sums in a site start in `rows`, and its number of states
+    most : of each answer, the largest number of states of a site
     work : room for four times the slots, or ranks, of the sites of two neighbouring answers
 
-    Returns the number of sums, which is about how long it took.
+    Returns the number of sums, a measure of the time taken.
     """
     m, used, room = low.size, 0, work.size // 4
     slots, moved = work[:room], work[room : 2 * room]
@@ -265,11 +267,11 @@ def forward(
                     fade, short, long, whole[j], sums, older, out,
                 )  # fmt: skip
                 multiply(out, answer_factor(points[a], records[a], left, k + 1))
-                number = k + 1 if counts(rows, at, k, size, lost) else number
+                number = k + 1 if counts(rows, at, k, size, cutoff) else number
             start[place[j] + a], depth[place[j] + a] = at, number
             most[j] = max(most[j], number)
             used += number * size
-    # As if there were one more answer, after all records.
+    # The sum of all, as if one more answer followed all records.
     part = slots[: first[high[m - 1]] - first[low[m - 1]]]
     sums_by_slot(rows, start, depth, first, low[m - 1], high[m - 1], place[m - 1], part)
     total[0] = sum_to_end(part, rank, first[low[m - 1]], n, m, whole[m], gaps, fade)
@@ -288,11 +290,11 @@ def join(
     back_place: Any, back_start: Any, back_depth: Any, back_rows: Any,
     whole: Any, base: Any, wide: Any, masses: Any,
 ) -> None:  # fmt: skip
-    """Add to `masses`, by answer, (r, after) and site, what it has on both sides, over whole[0].
+    """Add to `masses`, by answer, (r, after) and site, the product of both its sums, over whole[0].
 
-    The answer is the r-th in its site, and the first of `after` from the other end, whose rows are
-    those of the sites from right to left: its own factor is in both. Those of answer j start at
-    base[j], in arrays of wide[j] times the number of sites for each r.
+    The answer is the r-th in its site from the left and number `after` from the right. The rows
+    `back_rows` are those of the sites from right to left: both sums have the answer's own factor.
+    The masses of answer j start at base[j], with wide[j] times the number of sites for each r.
     """
     sites, m = points.size, low.size
     for j in range(m):

@@ -1,6 +1,6 @@
-"""How a rank statistic's errors are distributed, for many data sets; losses of outputs.
+"""Distributions of a rank statistic's errors for many data sets; distances of outputs.
 
-Of both, cells are what `numbers/rank_rows.py` makes of a data set.
+Both use the cells that `numbers/rank_rows.py` makes of a data set.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from ..numbers.grid_points import (
 )
 from .rank_figures import BEYOND, FAR, FIRST, POINTS, WEIGHT, place_of, room_of, weigh
 
-TINY = 2.0**-63  # of all mass: less is left out
+TINY = 2.0**-63  # share of all mass that loose cells may have and be left out
 
 
 def work_of(edges: int, most: int) -> int:
-    """Words of work for so many edges, and data sets of at most so many cells."""
+    """The length of `work` for `edges` edges and data sets of at most `most` cells."""
     return 2 * edges + 1 + room_of(most)
 
 
 @helper
 def cuts(x: Any, edges: Any, unit: Any, scale: Any, out: Any) -> None:
-    """The first grid points > x + edge, >= x - edge, and at the end >= x; or the grid's size.
+    """out = the first grid points > x + edge, then those >= x - edge, then the first one >= x.
 
-    In doubles x + y = near + rest, exactly.
+    It is the grid's size if there is no such point. x + y is exactly near + rest, two doubles.
     """
     swift, m = estimates(unit, scale), edges.size
     for j in range(2 * m + 1):
@@ -59,8 +59,8 @@ def cuts(x: Any, edges: Any, unit: Any, scale: Any, out: Any) -> None:
 
 @helper
 def add_masses(blocks: Any, cells: Any, way: Any, split: Any, ends: Any, out: Any) -> None:
-    """out[j] += the mass of points from `split` to before ends[j]; going down, back to it."""
-    mass, lost, k = 0.0, 0.0, 0 if way > 0 else cells - 1
+    """out[j] += the mass of points t, split <= t < ends[j]; if way < 0, ends[j] <= t < split."""
+    mass, rounding_loss, k = 0.0, 0.0, 0 if way > 0 else cells - 1
     for j in range(ends.size):
         part = 0.0
         while 0 <= k < cells:
@@ -72,9 +72,9 @@ def add_masses(blocks: Any, cells: Any, way: Any, split: Any, ends: Any, out: An
                 part = max(ends[j] - low if way > 0 else high - ends[j], 0.0) * w
                 break
             mass, rest = add_two(mass, max(high - low, 0.0) * w)
-            lost += rest
+            rounding_loss += rest
             k += way
-        out[j] += mass + (lost + part)
+        out[j] += mass + (rounding_loss + part)
 
 
 @kernel(NOTHING(IN_I64, IN_I64, F64, IN_I64, IN_F64, IN_F64, IN_F64, OUT_F64, OUT_F64))
@@ -82,10 +82,10 @@ def masses_fill(
     cells: Any, ends: Any, rate: Any, unit: Any, scale: Any, truths: Any, edges: Any, work: Any,
     out: Any,
 ) -> None:  # fmt: skip
-    """out: for each data set P(|output - truth| <= edge) of increasing edges.
+    """out = P(|output - truth| <= edge) for each data set and each of the increasing edges.
 
-    `cells`, `ends`: as for `figures_fill`. `unit`: the grid for floats of which the points below
-    them are wanted. NaN where loose cells may count. `work`: see `work_of`.
+    cells, ends: as for `figures_fill`. unit, scale: the grid, by the rule that takes a float to the
+    largest point not above it. NaN where loose cells may count. work: see `work_of`.
     """
     m, room = edges.size, cells.size // 3
     limits, blocks = work[: 2 * m + 1], work[2 * m + 1 :]
@@ -93,13 +93,13 @@ def masses_fill(
         at, size = ends[r], ends[r + 1] - ends[r]
         key = cells[2 * room + at : 2 * room + at + size]
         weigh(cells, ends, r, rate, blocks)
-        total, lost, left = 0.0, 0.0, 0.0
+        total, rounding_loss, loose_mass = 0.0, 0.0, 0.0
         for k in range(size):
             i = place_of(k)
             total, rest = add_two(total, blocks[i + POINTS] * blocks[i + WEIGHT])
-            lost += rest
+            rounding_loss += rest
             if key[k] & 1:
-                left += blocks[i + POINTS] * exp_one(-rate * blocks[i + FAR])
+                loose_mass += blocks[i + POINTS] * exp_one(-rate * blocks[i + FAR])
         cuts(truths[r], edges, unit, scale, limits)
         masses, split = out[r * m : (r + 1) * m], limits[2 * m]
         for j in range(m):
@@ -107,7 +107,7 @@ def masses_fill(
         for side in range(2):
             limits_of_side = limits[side * m : side * m + m]
             add_masses(blocks, size, 1 - 2 * side, split, limits_of_side, masses)
-        total = total + lost if left <= TINY * total else np.nan
+        total = total + rounding_loss if loose_mass <= TINY * total else np.nan
         for j in range(m):
             share = masses[j] / total
             masses[j] = 1.0 if share > 1.0 else share
@@ -115,9 +115,9 @@ def masses_fill(
 
 @kernel(I64(IN_I64, IN_I64, IN_I64, I64, OUT_F64))
 def distances_fill(cells: Any, ends: Any, outputs: Any, size: Any, out: Any) -> Any:
-    """out: for each data set the distances, beyond the least one, of `size` grid points.
+    """out = the distances of `size` grid points for each data set, minus the least distance.
 
-    `cells`, `ends`: as for `figures_fill`. NaN, and how many are, in loose cells.
+    cells, ends: as for `figures_fill`. NaN for points in loose cells; returns how many these are.
     """
     room, unknown = cells.size // 3, 0
     for r in range(ends.size - 1):

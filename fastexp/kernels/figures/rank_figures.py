@@ -1,9 +1,9 @@
-"""Errors of a rank statistic's law, for many data sets: sums over its cells, none drawn.
+"""Mean errors of a rank statistic's law for many data sets: sums over its cells, without draws.
 
-Numbers are in steps of the grid, relative to the truth: point t is (t - place) - share. All
-sums are of terms >= 0, those of points above the truth and of those below it. The
-first and the last cell of a data set may be loose, with a lower bound of their distance: they
-are left out where they cannot count, and else the caller takes more ranks.
+Numbers are in steps of the grid, relative to the truth: point t is (t - place) - share. All sums
+have terms >= 0, with points above the truth and points below it summed separately. The first and
+the last cell of a data set may be loose, with a lower bound of their distance: they are left out
+where they are negligible, otherwise the caller takes more ranks.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from ..bits.logexp import exp_one
 from ..numbers.density import add_two
 
 MASS, OVER, UNDER, LOSS, SQUARE, LOSSES, SUMS = 0, 1, 2, 3, 4, 5, 6
-FIGURES = 5  # of a data set: means of |error|, error, distance, and of the squares of both
-TINY = 2.0**-60  # of a sum: less is left out
-BEYOND = np.int64((1 << 63) - 1)  # all keys
-# Cells for vector units: of BLOCK cells the first points, then how many points, the weight of
-# each, and its distance beyond the least one.
+FIGURES = 5  # for each truth: means of |error|, error, distance, error**2, distance**2
+TINY = 2.0**-60  # share of a sum that loose cells may have and be left out
+BEYOND = np.int64((1 << 63) - 1)  # every key is less
+# Cells for vector units: the first points of BLOCK cells, then their numbers of points, then their
+# weights (of one point), then their distances minus the least distance.
 BLOCK = 64  # 16 would be unrolled, and not vectorised
 FIRST, POINTS, WEIGHT, FAR, CELLS = 0, BLOCK, 2 * BLOCK, 3 * BLOCK, 4 * BLOCK
-RUN = 32 * CELLS  # is added without compensation
+RUN = 32 * CELLS  # numbers of the cells that are summed without compensation
 
 
 def work_of(most: int) -> int:
-    """Words of work for data sets of at most so many cells."""
+    """The length of `work` for data sets of at most `most` cells."""
     return 2 * SUMS + SUMS * BLOCK + room_of(most)
 
 
 def room_of(most: int) -> int:
-    """Words for so many cells."""
+    """How many numbers the blocks of `most` cells have."""
     return -(-most // BLOCK) * CELLS
 
 
 @helper
 def weigh(cells: Any, ends: Any, r: Any, rate: Any, blocks: Any) -> Any:
-    """The cells of data set r with their weights, 0 where a cell is loose; the end of them.
+    """blocks = the cells of data set r with their weights, 0 for loose cells; returns their end.
 
-    Data sets without ties have the same keys, so that the weights of the one before are right.
+    Data sets without ties have the same keys; then the weights of the data set before are kept.
     """
     wide_vectors()
     room, at, m = cells.size // 3, ends[r], ends[r + 1] - ends[r]
@@ -87,7 +87,7 @@ def weigh(cells: Any, ends: Any, r: Any, rate: Any, blocks: Any) -> Any:
 
 @helper
 def place_of(k: Any) -> Any:
-    """Where the numbers of cell k begin."""
+    """Return where the numbers of cell k begin."""
     return (k // BLOCK) * CELLS + k % BLOCK
 
 
@@ -100,7 +100,7 @@ def squares(first: Any, count: Any) -> Any:
 
 @helper
 def add_terms(blocks: Any, place: Any, share: Any, lanes: Any) -> None:
-    """lanes += what cells add to the sums."""
+    """lanes += the terms of all cells."""
     wide_vectors()
     split = place + 1.0 if share >= 0.0 else place  # the first point above the truth
     for b in range(0, blocks.size, CELLS):
@@ -122,7 +122,7 @@ def add_terms(blocks: Any, place: Any, share: Any, lanes: Any) -> None:
 
 @helper
 def folded(x: Any) -> Any:
-    """The sum of BLOCK numbers."""
+    """Return the sum of BLOCK numbers."""
     total = 0.0
     for k in range(BLOCK // 4):
         total += (x[k] + x[BLOCK // 4 + k]) + (x[BLOCK // 2 + k] + x[3 * BLOCK // 4 + k])
@@ -131,7 +131,7 @@ def folded(x: Any) -> Any:
 
 @helper
 def sum_up(blocks: Any, place: Any, share: Any, lanes: Any, sums: Any) -> None:
-    """sums = those of cells: mass, distances above and below the truth, losses, squares."""
+    """sums = those over cells: mass, errors above and below the truth, losses, squares."""
     for s in range(2 * SUMS):
         sums[s] = 0.0
     for begin in range(0, blocks.size, RUN):
@@ -139,21 +139,21 @@ def sum_up(blocks: Any, place: Any, share: Any, lanes: Any, sums: Any) -> None:
             lanes[j] = 0.0
         add_terms(blocks[begin : begin + RUN], place, share, lanes)
         for s in range(SUMS):
-            sums[s], lost = add_two(sums[s], folded(lanes[s * BLOCK : (s + 1) * BLOCK]))
-            sums[SUMS + s] += lost
+            sums[s], rounding_loss = add_two(sums[s], folded(lanes[s * BLOCK : (s + 1) * BLOCK]))
+            sums[SUMS + s] += rounding_loss
     for s in range(SUMS):
         sums[s] += sums[SUMS + s]
 
 
 @helper
 def counts(first: Any, points: Any, far: Any, rate: Any, place: Any, share: Any, sums: Any) -> Any:
-    """Whether a cell of points at a distance of at least `far` may count in some sum."""
-    left = points * exp_one(-rate * far)
+    """Whether a cell of points whose distance is at least `far` may count in some sum."""
+    mass = points * exp_one(-rate * far)
     near_end = abs(first - place - share)
     reach = max(near_end, abs(first + points - 1.0 - place - share))
     loss = max(far, 1.0 / rate)  # x * exp(-rate*x) is greatest at 1/rate
-    small = left <= TINY * sums[MASS] and left * loss <= TINY * sums[LOSS]
-    return not (small and left * reach <= TINY * (sums[OVER] + sums[UNDER]))
+    small = mass <= TINY * sums[MASS] and mass * loss <= TINY * sums[LOSS]
+    return not (small and mass * reach <= TINY * (sums[OVER] + sums[UNDER]))
 
 
 @kernel(NOTHING(IN_I64, IN_I64, F64, IN_F64, IN_F64, OUT_F64, OUT_F64))

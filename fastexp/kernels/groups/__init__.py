@@ -1,1 +1,1 @@
-"""Kernels of groups: codes, segments, their words, and draws of many segments."""
+"""Kernels for groups: codes, segments, random words, and draws for many segments."""

@@ -1,8 +1,8 @@
-"""Rows whose records lie between two numbers of their groups, in the order of rows.
+"""Rows whose records lie between the two edges of their group, in the order of rows.
 
-One look at each row: it is counted, also if it lies below, and appended if it lies between.
-Where that leaves a fifth of long groups, it takes half of the time of putting all rows into the
-order of groups.
+One pass counts every row, and also counts those below the low edge; it appends those between the
+edges. If a fifth of the rows of long groups is left, the pass takes half of the time of sorting all
+rows by group.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from ..bits.heights import FLOAT
 from ..numbers.histogram import BLOCK, fill_floats
 from .grouping import slot_of
 
-NO_EDGE = np.nan  # a high edge that nothing reaches: at infinity there may be records
-BELOW = 32  # the bit of a count from which on it has the records below
+NO_EDGE = np.nan  # no high edge: no record compares >= NaN, but one may be infinite
+BELOW = 32  # the lowest bit of the part of a count that counts records below the low edge
 
 
 @helper
 def append_between(
     codes: Any, bits: Any, floats: Any, edges: Any, counts: Any, slots: Any, values: Any, m: Any
 ) -> Any:
-    """The rows of a block from place m on; returns the next place."""
+    """Append the rows of a block that lie between, from place m on; return the next place."""
     groups = counts.size - 1
     for i in range(codes.size):
         slot, x = slot_of(codes[i], groups), bits_float(floats[i])
         under = x < edges[2 * slot]
         counts[slot] += 1 + (np.int64(under) << BELOW)
-        slots[m], values[m] = np.int64(slot), bits[i]  # no branch: a wrong guess costs more
+        slots[m], values[m] = np.int64(slot), bits[i]  # no branch: mispredicted ones cost more
         m += np.uint64(not (under | (x >= edges[2 * slot + 1])))
     return m
 
@@ -51,18 +51,19 @@ def append_between(
 def keep_between(
     codes: Any, bits: Any, kind: Any, edges: Any, counts: Any, slots: Any, values: Any, work: Any
 ) -> Any:
-    """slots, values = the codes and records of rows from their group's low edge on, below its high.
+    """slots, values = the codes and records of the rows with low edge <= record < high edge.
 
-    edges: both of each group, and of rows without one. counts[c] += 1 for each row with code c,
-    and 1 << BELOW if it lies below. NO_EDGE is no high edge. NaN lies between all edges. slots,
-    values: room for all rows; work: a block. Returns how many rows lie between.
+    edges: the low and the high edge of each group, then those of rows without a group. A high edge
+    NO_EDGE means none; NaN lies between any edges. counts[c] grows by 1 for each row with code c,
+    and by 1 << BELOW more if it lies below. slots, values: room for all rows; work: BLOCK words.
+    Returns how many rows lie between.
     """
     m = np.uint64(0)
     for start in range(0, codes.size, BLOCK):
-        part = bits[start : start + BLOCK]
-        some, floats = codes[start : start + BLOCK], part
+        block = bits[start : start + BLOCK]
+        block_codes, floats = codes[start : start + BLOCK], block
         if kind != FLOAT:
-            floats = as_words(work[: part.size])
-            fill_floats(part, kind, as_floats(floats))
-        m = append_between(some, part, floats, edges, counts, slots, values, m)
+            floats = as_words(work[: block.size])
+            fill_floats(block, kind, as_floats(floats))
+        m = append_between(block_codes, block, floats, edges, counts, slots, values, m)
     return np.int64(m)

@@ -1,9 +1,9 @@
 """BLAKE2b-256 of many short messages at once, eight side by side.
 
 Aumasson, Neves, Wilcox-O'Hearn and Winnerlein, "BLAKE2: simpler, smaller, fast as MD5" (ACNS
-2013); RFC 7693. Messages are whole 64-bit little-endian words. One message is a chain of
-compressions; several of them side by side fill the vectors of a CPU: LLVM turns the loops
-over lanes into vector code, and a few lanes that are left over into plain code.
+2013); RFC 7693. Messages consist of 64-bit little-endian words. The compressions of one message
+depend on each other; several messages side by side fill the vectors of a CPU: LLVM turns the
+loops over lanes into vector code, and the last few lanes into scalar code.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ IV_0, IV_1 = np.uint64(0x6A09E667F3BCC908), np.uint64(0xBB67AE8584CAA73B)
 IV_2, IV_3 = np.uint64(0x3C6EF372FE94F82B), np.uint64(0xA54FF53A5F1D36F1)
 IV_4, IV_5 = np.uint64(0x510E527FADE682D1), np.uint64(0x9B05688C2B3E6C1F)
 IV_6, IV_7 = np.uint64(0x1F83D9ABFB41BD6B), np.uint64(0x5BE0CD19137E2179)
-# The first word's parameters: digests of 32 bytes, no tree; a key of no or of 32 bytes.
+# IV_0 with the parameters: a digest of 32 bytes, no tree, and no key or a key of 32 bytes.
 PLAIN = np.uint64(0x6A09E667F3BCC908 ^ 0x01010020)
 KEYED = np.uint64(0x6A09E667F3BCC908 ^ 0x01012020)
 R16, R24, R32, R63 = np.uint64(16), np.uint64(24), np.uint64(32), np.uint64(63)
 L16, L24, L63 = np.uint64(48), np.uint64(40), np.uint64(1)
-NOUGHT, FINAL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
-EIGHT, BYTES = np.uint64(8), np.uint64(128)  # bytes of a word and of a block
-WORDS = 16  # of a block
+ZERO, FINAL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
+WORD_BYTES, BLOCK_BYTES = np.uint64(8), np.uint64(128)  # bytes of a word and of a block
+BLOCK_WORDS = 16  # words of a block
 LANES = 8  # messages side by side
-# `work`, arrays of LANES: the blocks, the states, the bytes so far, the flag of the last block,
-# and where each message is and ends, and its number.
+# Arrays in `work`, with an entry for each lane: the blocks (from 0), the states, the bytes so far,
+# the flags of last blocks, and each message's next word, its end and its number.
 STATE, COUNT, FLAG, AT, STOP, NUMBER = 128, 192, 200, 208, 216, 224
-START = 232  # what messages start from, one after another: the state, the bytes so far
-WORK = 241
+START = 232  # the state and the bytes so far at the start of every message
+WORK = 241  # words of `work`
 
 
 @helper
 def mix(a: Any, b: Any, c: Any, d: Any, x: Any, y: Any) -> Any:
-    """The quarter of a half round: two words of the message into four of the state."""
+    """Mix two words of the message into four words of the state (the function G of RFC 7693)."""
     a = a + b + x
     d ^= a
     d = (d >> R32) | (d << R32)
@@ -53,7 +53,7 @@ def mix(a: Any, b: Any, c: Any, d: Any, x: Any, y: Any) -> Any:
 
 
 @helper
-def turn(
+def full_round(
     v: Any,
     m0: Any,
     m1: Any,
@@ -72,7 +72,7 @@ def turn(
     me: Any,
     mf: Any,
 ) -> Any:
-    """One round: the state's columns, then its diagonals."""
+    """Do one round: mix the columns of the state, then its diagonals."""
     v0, v4, v8, vc = mix(v[0], v[4], v[8], v[12], m0, m1)
     v1, v5, v9, vd = mix(v[1], v[5], v[9], v[13], m2, m3)
     v2, v6, va, ve = mix(v[2], v[6], v[10], v[14], m4, m5)
@@ -86,21 +86,21 @@ def turn(
 
 @helper
 def compress(h: Any, m: Any, count: Any, flag: Any) -> Any:
-    """The state after a block m of 16 words; `count` bytes so far, with this block."""
+    """Return the state after the block m of 16 words; `count` bytes so far include this block."""
     m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ma, mb, mc, md, me, mf = m
     v = (*h, IV_0, IV_1, IV_2, IV_3, IV_4 ^ count, IV_5, IV_6 ^ flag, IV_7)
-    v = turn(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ma, mb, mc, md, me, mf)
-    v = turn(v, me, ma, m4, m8, m9, mf, md, m6, m1, mc, m0, m2, mb, m7, m5, m3)
-    v = turn(v, mb, m8, mc, m0, m5, m2, mf, md, ma, me, m3, m6, m7, m1, m9, m4)
-    v = turn(v, m7, m9, m3, m1, md, mc, mb, me, m2, m6, m5, ma, m4, m0, mf, m8)
-    v = turn(v, m9, m0, m5, m7, m2, m4, ma, mf, me, m1, mb, mc, m6, m8, m3, md)
-    v = turn(v, m2, mc, m6, ma, m0, mb, m8, m3, m4, md, m7, m5, mf, me, m1, m9)
-    v = turn(v, mc, m5, m1, mf, me, md, m4, ma, m0, m7, m6, m3, m9, m2, m8, mb)
-    v = turn(v, md, mb, m7, me, mc, m1, m3, m9, m5, m0, mf, m4, m8, m6, m2, ma)
-    v = turn(v, m6, mf, me, m9, mb, m3, m0, m8, mc, m2, md, m7, m1, m4, ma, m5)
-    v = turn(v, ma, m2, m8, m4, m7, m6, m1, m5, mf, mb, m9, me, m3, mc, md, m0)
-    v = turn(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ma, mb, mc, md, me, mf)
-    v = turn(v, me, ma, m4, m8, m9, mf, md, m6, m1, mc, m0, m2, mb, m7, m5, m3)
+    v = full_round(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ma, mb, mc, md, me, mf)
+    v = full_round(v, me, ma, m4, m8, m9, mf, md, m6, m1, mc, m0, m2, mb, m7, m5, m3)
+    v = full_round(v, mb, m8, mc, m0, m5, m2, mf, md, ma, me, m3, m6, m7, m1, m9, m4)
+    v = full_round(v, m7, m9, m3, m1, md, mc, mb, me, m2, m6, m5, ma, m4, m0, mf, m8)
+    v = full_round(v, m9, m0, m5, m7, m2, m4, ma, mf, me, m1, mb, mc, m6, m8, m3, md)
+    v = full_round(v, m2, mc, m6, ma, m0, mb, m8, m3, m4, md, m7, m5, mf, me, m1, m9)
+    v = full_round(v, mc, m5, m1, mf, me, md, m4, ma, m0, m7, m6, m3, m9, m2, m8, mb)
+    v = full_round(v, md, mb, m7, me, mc, m1, m3, m9, m5, m0, mf, m4, m8, m6, m2, ma)
+    v = full_round(v, m6, mf, me, m9, mb, m3, m0, m8, mc, m2, md, m7, m1, m4, ma, m5)
+    v = full_round(v, ma, m2, m8, m4, m7, m6, m1, m5, mf, mb, m9, me, m3, mc, md, m0)
+    v = full_round(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ma, mb, mc, md, me, mf)
+    v = full_round(v, me, ma, m4, m8, m9, mf, md, m6, m1, mc, m0, m2, mb, m7, m5, m3)
     return (
         h[0] ^ v[0] ^ v[8],
         h[1] ^ v[1] ^ v[9],
@@ -159,7 +159,7 @@ def advance(lanes: Any, work: Any) -> None:
 
 @helper
 def start(parameters: Any, work: Any) -> None:
-    """What every message starts from: the state before the first block, and no bytes."""
+    """Store the start of every message: the state before the first block, and 0 bytes."""
     work[START] = parameters
     work[START + 1] = IV_1
     work[START + 2] = IV_2
@@ -168,42 +168,42 @@ def start(parameters: Any, work: Any) -> None:
     work[START + 5] = IV_5
     work[START + 6] = IV_6
     work[START + 7] = IV_7
-    work[START + 8] = NOUGHT
+    work[START + 8] = ZERO
 
 
 @helper
 def begin(work: Any, lane: Any) -> None:
-    """A lane at the start."""
+    """Set a lane to the start of a message."""
     for w in range(9):
         work[STATE + w * LANES + lane] = work[START + w]
 
 
 @helper
 def load_key(key: Any, work: Any) -> None:
-    """The block that holds the key into lane 0."""
+    """Load the block that holds the key into lane 0."""
     begin(work, 0)
-    for w in range(WORDS):
-        work[w * LANES] = key[w] if w < key.size else NOUGHT
-    work[COUNT], work[FLAG] = BYTES, NOUGHT
+    for w in range(BLOCK_WORDS):
+        work[w * LANES] = key[w] if w < key.size else ZERO
+    work[COUNT], work[FLAG] = BLOCK_BYTES, ZERO
 
 
 @helper
 def load(messages: Any, work: Any, lane: Any) -> None:
-    """The next block of a lane's message."""
+    """Load the next block of a lane's message."""
     at, stop = np.int64(work[AT + lane]), np.int64(work[STOP + lane])
-    count: Any = min(stop - at, WORDS)
+    count: Any = min(stop - at, BLOCK_WORDS)
     for w in range(count):
         work[w * LANES + lane] = np.uint64(messages[at + w])
-    for w in range(count, WORDS):
-        work[w * LANES + lane] = NOUGHT
+    for w in range(count, BLOCK_WORDS):
+        work[w * LANES + lane] = ZERO
     work[AT + lane] = np.uint64(at + count)
-    work[COUNT + lane] += EIGHT * np.uint64(count)
-    work[FLAG + lane] = FINAL if at + count == stop else NOUGHT
+    work[COUNT + lane] += WORD_BYTES * np.uint64(count)
+    work[FLAG + lane] = FINAL if at + count == stop else ZERO
 
 
 @helper
 def finish(work: Any, lane: Any, last: Any, out: Any) -> None:
-    """A lane's digest, and the last lane in its place."""
+    """Store the digest of a lane's message, and move the last lane into its place."""
     number = np.int64(work[NUMBER + lane])
     for w in range(4):
         out[4 * number + w] = work[STATE + w * LANES + lane]
@@ -215,8 +215,8 @@ def finish(work: Any, lane: Any, last: Any, out: Any) -> None:
 def digest_segments(messages: Any, offsets: Any, key: Any, out: Any, work: Any) -> None:
     """out[4i : 4i + 4] = BLAKE2b-256 of messages[offsets[i] : offsets[i + 1]].
 
-    key: no words; or the four of a key, and then no message is empty. work: WORK words, which
-    tell of the key. A lane whose message ends takes the next one.
+    key: no words, or the four words of a key; then no message may be empty. work: WORK words,
+    which reveal the key. When its message ends, a lane takes the next one.
     """
     segments = offsets.size - 1
     begun, lanes, keyed = 0, 0, key.size > 0

@@ -1,9 +1,9 @@
 """Words of many groups, each under its own 256-bit key: the ChaCha20 stream of RFC 8439.
 
 Bernstein, "ChaCha, a variant of Salsa20" (2008); Nir and Langley, RFC 8439 (2018). The nonce
-is 0, as a key is a function of everything that it is for, and block numbers start at 0. Words
-are the stream's bytes, eight at a time, least significant first. Groups are independent, so
-LLVM puts several into one vector: loops go over groups, not over the blocks of one.
+is 0, because a key is derived from everything that it is used for, and block numbers start at 0.
+Each word is the next eight bytes of the stream, least significant first. Loops go over groups, not
+over the blocks of one group: groups are independent, so that LLVM puts several into one vector.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def quarter(a: Any, b: Any, c: Any, d: Any) -> Any:
 
 @helper
 def double_round(x: Any) -> Any:
-    """A round of columns, then one of diagonals."""
+    """Do a round of columns, then a round of diagonals."""
     x0, x4, x8, xc = quarter(x[0], x[4], x[8], x[12])
     x1, x5, x9, xd = quarter(x[1], x[5], x[9], x[13])
     x2, x6, xa, xe = quarter(x[2], x[6], x[10], x[14])
@@ -66,13 +66,13 @@ def double_round(x: Any) -> Any:
 
 @helper
 def joined(a: Any, s: Any, b: Any, t: Any) -> Any:
-    """Two words of a block, a + s and b + t, as one of 64 bits."""
+    """Return a + s and b + t, two 32-bit words of a block, as one 64-bit word."""
     return np.uint64(add(a, s)) | (np.uint64(add(b, t)) << HALF)
 
 
 @helper
 def chacha_block(k0: Any, k1: Any, k2: Any, k3: Any, counter: Any, nonce: Any) -> Any:
-    """Block `counter` of the stream of a key (four words), as eight words.
+    """Return block `counter` of the stream of a key (four words), as eight words.
 
     nonce: three 32-bit words.
     """
@@ -113,7 +113,7 @@ def store(words: Any, out: Any, at: Any) -> None:
 
 @helper
 def blocks_of(keys: Any, first: Any, counter: Any, count: Any, work: Any) -> None:
-    """work[8 * j : 8 * j + 8] = a block of group first + j, for all j < count."""
+    """work[8 * j : 8 * j + 8] = block `counter` of group first + j, for all j < count."""
     wide_vectors()
     for j in range(count):
         at = 4 * (first + j)
@@ -123,7 +123,7 @@ def blocks_of(keys: Any, first: Any, counter: Any, count: Any, work: Any) -> Non
 
 @kernel(NOTHING(IN_U64, I64, OUT_U64, OUT_U64))
 def chacha_words(keys: Any, per: Any, out: Any, work: Any) -> None:
-    """out[per * i : per * (i + 1)] = the first words of the stream of group i.
+    """out[per * i : per * (i + 1)] = the first `per` words of the stream of group i.
 
     keys: 4 words a group. per: a multiple of 8. work: WORK words.
     """

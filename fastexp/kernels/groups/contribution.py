@@ -1,7 +1,7 @@
-"""Who has more rows than may count, and which of them do: loops over persons.
+"""Persons with more rows than may count, and the choice of rows that count: loops over persons.
 
-Rows lie person by person. A table of groups holds the last person that was seen in each, so
-that no rows are sorted.
+Rows are ordered by person. A table holds the last person that was seen in each group, so that the
+rows of a person need not be sorted by group.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ YES, NO = np.uint64(1), np.uint64(0)
 def beyond_limits(
     codes: Any, offsets: Any, max_groups: Any, max_rows: Any, table: Any, out: Any
 ) -> None:
-    """out[p] = 1 where person p is in too many groups, or has too many rows in one, else 0.
+    """out[p] = 1 if person p is in too many groups or has too many rows in a group, else 0.
 
-    table: two words a group, all -1.
+    table: two words for each group, all -1 at first.
     """
     for p in range(offsets.size - 1):
         groups, most = np.int64(0), np.int64(0)
@@ -39,10 +39,10 @@ def beyond_limits(
 def number_pairs(
     codes: Any, offsets: Any, table: Any, pairs: Any, sizes: Any, groups: Any, first: Any
 ) -> None:
-    """Number the pairs of a person and a group; person p's are first[p], ..., first[p + 1] - 1.
+    """Number the pairs of a person and a group: first[p], ..., first[p + 1] - 1 for person p.
 
-    pairs[i] = row i's pair; sizes, groups: how many rows a pair has, and its group. table: as
-    above.
+    pairs[i] = the pair of row i; sizes, groups: the number of rows of each pair, and its group.
+    table: as in `beyond_limits`.
     """
     total = np.int64(0)
     for p in range(offsets.size - 1):
@@ -63,10 +63,10 @@ def number_pairs(
 
 @helper
 def selected(words: Any, last: Any, k: Any) -> Any:
-    """Entry k of words[: last + 1] in increasing order; they are left in another order."""
+    """Return entry k of the sorted words[: last + 1]; the words are reordered (quickselect)."""
     low, high = np.int64(0), last
     while low < high:
-        pivot = words[(low + high) // 2]  # digests are random, so any entry is a good one
+        pivot = words[(low + high) // 2]  # digests are random, so any entry is a good pivot
         i, j = low, high
         while i <= j:
             while words[i] < pivot:
@@ -88,9 +88,9 @@ def selected(words: Any, last: Any, k: Any) -> Any:
 
 @kernel(NOTHING(OUT_U64, IN_I64, I64, OUT_U64))
 def mark_smallest(words: Any, offsets: Any, most: Any, work: Any) -> None:
-    """Put 1 for the `most` smallest words of each segment, and 0 for its other ones.
+    """Replace the `most` smallest words of each segment by 1, and its other words by 0.
 
-    Of equal words the earlier ones are smaller. work: as many words as a segment may have.
+    Of equal words, earlier ones count as smaller. work: as many words as the longest segment has.
     """
     for s in range(offsets.size - 1):
         start, stop = offsets[s], offsets[s + 1]

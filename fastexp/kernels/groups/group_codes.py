@@ -1,12 +1,12 @@
-"""Which name of a public list is a row's key: tables that are looked up once a row.
+"""Codes of rows by their keys, the names of a public list: hash tables with one lookup a row.
 
-A table has two words a slot: a key, and what it stands for plus 1; 0 is an empty slot. A key
-lies in its home slot or in one of those behind it, up to the next empty one. The home is a
-function of the key and of a secret word, so that nobody can choose keys that share a home. At
-least half of the slots are empty.
+A table has two words for each slot: a key, and its value plus 1, or 0 in an empty slot. A key lies
+in its home slot, or in a slot behind it and before the next empty one. The home is a function
+of the key and of a secret word, so that nobody can choose keys that share a home. At least half of
+the slots are empty.
 
-Texts are bytes in words, little end first, and a table has their 64-bit hashes as keys. What
-it finds is compared byte by byte: equal hashes decide nothing.
+Texts are bytes in little-endian words, and their 64-bit hashes are the keys of a table. A text
+that is found by its hash is also compared byte by byte: equal hashes decide nothing.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import numpy as np
 
 from ..._compiler.jit import I64, IN_I64, IN_U64, NOTHING, OUT_I64, OUT_U64, U64, helper, kernel
 
-# The finalizer of MurmurHash3 (Appleby, 2011): each bit of a word moves each bit of the result.
+# The finalizer of MurmurHash3 (Appleby, 2011): each input bit affects each output bit.
 MIX_1, MIX_2 = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 FAR = np.uint64(33)
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
 THREE, SEVEN, LAST_BIT = np.uint64(3), np.uint64(7), np.uint64(63)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 NONE = -1  # the code of a key that is not listed
-# So many rows go through each step together. The first step only loads what the next one needs:
-# as no load waits for another, or for a branch, many are on their way from memory at once.
-TOGETHER = 128
-ROW, COUNT, USED = 0, 1, 2  # of progress: the next row, keys in the table, packed words
-CODE, LENGTH, TEXT = 0, 1, 2  # of a packed text: its code, its bytes, where its words begin
+# Rows that go through each step together. The first step only loads what the next step needs: no
+# load waits for another load or a branch, so that many are on their way from memory at once.
+BATCH_ROWS = 128
+ROW, COUNT, USED = 0, 1, 2  # entries of `progress`: the next row, keys in the table, packed words
+CODE, LENGTH, TEXT = 0, 1, 2  # words of a packed text: its code, its bytes, its first word
 
 
 @helper
 def mixed(x: Any) -> Any:
-    """One of the 2**64 words for each word."""
+    """Return the hash of a word; different words have different hashes."""
     x = (x ^ (x >> FAR)) * MIX_1
     x = (x ^ (x >> FAR)) * MIX_2
     return x ^ (x >> FAR)
@@ -41,19 +41,19 @@ def mixed(x: Any) -> Any:
 
 @helper
 def last_slot(table: Any) -> Any:
-    """Where the last slot of a table begins: a mask for the places of slots."""
+    """Return the place of the last slot of a table, which is also the mask of all places."""
     return np.uint64(table.size) - TWO
 
 
 @helper
 def home(key: Any, secret: Any, last: Any) -> Any:
-    """Where the home slot of a key begins."""
+    """Return the place of the home slot of a key."""
     return (mixed(key ^ secret) << ONE) & last
 
 
 @kernel(NOTHING(IN_I64, I64, IN_I64, OUT_I64))
 def direct_codes(keys: Any, low: Any, pairs: Any, out: Any) -> None:
-    """out[i] = entry keys[i] - low of a table of codes of 32 bits, NONE beyond its ends."""
+    """out[i] = entry keys[i] - low of a table of 32-bit codes, or NONE outside the table."""
     table = pairs.view(np.int32)
     for i in range(keys.size):
         place = np.uint64(keys[i]) - np.uint64(low)
@@ -62,7 +62,7 @@ def direct_codes(keys: Any, low: Any, pairs: Any, out: Any) -> None:
 
 @kernel(NOTHING(IN_U64, IN_U64, U64, OUT_U64))
 def insert_keys(keys: Any, values: Any, secret: Any, table: Any) -> None:
-    """Put keys into a table; key i stands for values[i]. Equal keys stay apart."""
+    """Insert each keys[i] with the value values[i] into a table. Equal keys get separate slots."""
     last = last_slot(table)
     for i in range(keys.size):
         slot = home(keys[i], secret, last)
@@ -74,13 +74,13 @@ def insert_keys(keys: Any, values: Any, secret: Any, table: Any) -> None:
 
 @kernel(U64(IN_U64, U64, IN_U64, OUT_I64))
 def find_keys(keys: Any, secret: Any, table: Any, out: Any) -> Any:
-    """out[i] = what keys[i] stands for, NONE where it is not in the table.
+    """out[i] = the value of keys[i], or NONE if the table does not have the key.
 
-    What is returned has no meaning.
+    The result has no meaning: without it, the compiler would drop the loads of the first step.
     """
     last, seen = last_slot(table), ZERO
-    for start in range(0, keys.size, TOGETHER):
-        part, codes = keys[start : start + TOGETHER], out[start : start + TOGETHER]
+    for start in range(0, keys.size, BATCH_ROWS):
+        part, codes = keys[start : start + BATCH_ROWS], out[start : start + BATCH_ROWS]
         for i in range(part.size):
             seen |= table[home(part[i], secret, last)]
         for i in range(part.size):
@@ -93,7 +93,7 @@ def find_keys(keys: Any, secret: Any, table: Any, out: Any) -> Any:
 
 @kernel(NOTHING(IN_U64, U64, OUT_U64, OUT_I64))
 def collect_keys(keys: Any, secret: Any, table: Any, progress: Any) -> None:
-    """Put distinct keys into a table, each standing for its first row, from row progress[ROW] on.
+    """Insert the distinct keys from row progress[ROW] on; the value of each is its first row.
 
     Stops once half of the slots are taken. progress[ROW] becomes the next row, progress[COUNT]
     the number of keys.
@@ -115,9 +115,9 @@ def collect_keys(keys: Any, secret: Any, table: Any, progress: Any) -> None:
 
 @helper
 def word_at(words: Any, tail: Any, at: Any, end: Any) -> Any:
-    """Bytes at, at + 1, ... of a buffer as a word, with 0 from byte `end` > at on.
+    """Return bytes at, at + 1, ... of a buffer as a word, with 0 from byte `end` > at on.
 
-    `tail` has the bytes behind the last whole word.
+    tail: the bytes behind the last whole word.
     """
     i, whole = at >> 3, words.size
     low = words[i] if i < whole else tail
@@ -129,7 +129,7 @@ def word_at(words: Any, tail: Any, at: Any, end: Any) -> Any:
 
 @helper
 def text_hash(words: Any, tail: Any, begin: Any, end: Any, secret: Any) -> Any:
-    """A hash of the bytes begin, ..., end - 1 and of how many they are."""
+    """Return a hash of the bytes begin, ..., end - 1 and of their number."""
     h = mixed(secret + np.uint64(end - begin))
     for at in range(begin, end, 8):
         h = mixed(h ^ word_at(words, tail, at, end))
@@ -155,17 +155,17 @@ def code_texts(
 ) -> Any:  # fmt: skip
     """out[i] = the code of the bytes begins[i], ..., ends[i] - 1, from row progress[ROW] on.
 
-    The table has hashes, which stand for places in `packed`. A text that is not there is put behind
-    the first progress[USED] words of `packed`, with the next code; if these are all words, it has
-    none. Stops once half of the slots could be taken. `work` has TOGETHER words. What is returned
-    has no meaning.
+    The table maps hashes to places in `packed`. A text that is not there is added behind the first
+    progress[USED] words of `packed` and gets the next code; if these are all words of `packed`, it
+    gets NONE. Stops once half of the slots could be taken. work: BATCH_ROWS words. The result has
+    no meaning, as in `find_keys`.
     """
     last, room, seen = last_slot(table), table.size // 4, ZERO
     start, count, used = progress[ROW], progress[COUNT], progress[USED]
     fixed = used == packed.size
-    while start < out.size and (fixed or count + TOGETHER <= room):
-        codes = out[start : start + TOGETHER]
-        firsts, lasts = begins[start : start + TOGETHER], ends[start : start + TOGETHER]
+    while start < out.size and (fixed or count + BATCH_ROWS <= room):
+        codes = out[start : start + BATCH_ROWS]
+        firsts, lasts = begins[start : start + BATCH_ROWS], ends[start : start + BATCH_ROWS]
         for i in range(codes.size):
             work[i] = text_hash(words, tail, firsts[i], lasts[i], secret)
         for i in range(codes.size):

@@ -1,6 +1,6 @@
-"""Random words of simulated groups: of each one's own stream, whatever the others are.
+"""Random words of simulated groups: each group has its own stream, whatever other groups there are.
 
-Draw j of a group has the blocks 2 * j and 2 * j + 1 of substream 0 of the stream that
+Draw j of a group uses the blocks 2 * j and 2 * j + 1 of substream 0 of the stream that
 `bits/words.py` derives from the group's name; `reference/exact_groups.py` says which words
 follow.
 """
@@ -17,7 +17,7 @@ from ..bits.words import ZERO, philox
 
 @helper
 def fill_blocks(key: Any, prefix: Any, out: Any) -> None:
-    """out = blocks 0, 1, ... of a stream."""
+    """out = the blocks 0, 1, ... of a stream."""
     wide_vectors()
     for i in range(out.size // 2):
         out[2 * i], out[2 * i + 1] = philox(np.uint64(i), prefix, key)
@@ -25,11 +25,11 @@ def fill_blocks(key: Any, prefix: Any, out: Any) -> None:
 
 @kernel(NOTHING(IN_U64, IN_U64, IN_U64, I64, OUT_U64, OUT_U64))
 def group_words(key: Any, tags: Any, names: Any, size: Any, out: Any, streams: Any) -> None:
-    """out: 4 * size words of each group; streams: two words a group."""
+    """out = 4 * size random words of each group; streams = the two words of each stream."""
     wide_vectors()
     for g in range(names.size):
         streams[2 * g], streams[2 * g + 1] = philox(names[g], tags[g] ^ key[1], key[0])
-    if size == 1:  # a loop over groups takes vectors, too
+    if size == 1:  # then the loop over groups is vectorised, too
         for g in range(names.size):
             stream_key, prefix = streams[2 * g], streams[2 * g + 1]
             out[4 * g], out[4 * g + 1] = philox(ZERO, prefix, stream_key)

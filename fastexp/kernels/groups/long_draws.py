@@ -1,9 +1,8 @@
-"""A draw from a long window of sorted grid indices: its cells are gone through, and not kept.
+"""A draw from a long window of sorted grid indices, in three passes that do not keep its cells.
 
-Three times: for the least distance, for the sum of count * W, and for the cell that a uniform
-number below the sum lies in. W is the whole weight of `reference/exact_groups.py: long_weight`, a
-product of two tables' entries, as a table of so many distances would take as much memory as the
-records.
+The passes find the least distance, the sum of count * W, and the cell in which a uniform number
+below the sum lies. W is the integer weight of `reference/exact_groups.py: long_weight`, a product
+of entries of two tables: a single table of all distances would take as much memory as the records.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from ..bits.words import ONE_WORD, ZERO
 from ..numbers.runs import LEFT, RIGHT, distance, least
 from .segment_draws import OPEN, below_sum
 
-STRIDE_BITS = 12  # of a distance: those of the near table
+STRIDE_BITS = 12  # low bits of a distance: the index in `near`
 MASK = np.int64((1 << STRIDE_BITS) - 1)
-LACK = np.uint64(4)  # W is less than this above the weight
-UPPER_BITS, LOWER_BITS = np.uint64(4), np.uint64(60)  # of a product that is divided by 2**60
+LACK = np.uint64(4)  # W exceeds the exact weight by less than this
+UPPER_BITS, LOWER_BITS = np.uint64(4), np.uint64(60)  # shifts that divide a product by 2**60
 FARTHEST = np.int64(0x3FFFFFFFFFFFFFFF)
 
 
 @helper
 def long_weight(e: Any, near: Any, far: Any) -> Any:
-    """W of a distance above the least one."""
+    """Return W of e, a distance minus the least distance."""
     weight = near[min(e & MASK, near.size - 1)]
     if e > MASK:
         high, low = wide_product(weight, far[min(e >> STRIDE_BITS, far.size - 1)])
@@ -38,19 +37,19 @@ def long_weight(e: Any, near: Any, far: Any) -> Any:
 def draw_long(
     points: Any, below: Any, total: Any, size: Any, form: Any, near: Any, far: Any, words: Any
 ) -> Any:
-    """A grid index, or OPEN, from WORDS.
+    """Return a grid index, or OPEN, from WORDS words.
 
-    points: grid indices in order, below which lie `below` of all `total` records, and above all
-    others; size: the grid's points; near, far: U of the distances below 2**12, and of its
-    multiples.
+    points: sorted grid indices; `below` of all `total` records lie below them, the others above;
+    size: points of the grid; near, far: U of the distances below 2**12, and of the multiples of
+    2**12.
     """
     n = points.size
-    index, nearest, sure = OPEN, FARTHEST, False
-    r1, r0, one, zero = ZERO, ZERO, ZERO, ZERO
+    index, nearest, is_accepted = OPEN, FARTHEST, False
+    r1, r0, sum_high, sum_low = ZERO, ZERO, ZERO, ZERO
     for phase in range(3):
         if phase == 2:
-            r1, r0, sure = below_sum(words[1], words[0], one, zero)
-        one, zero = ZERO, ZERO
+            r1, r0, is_accepted = below_sum(words[1], words[0], sum_high, sum_low)
+        sum_high, sum_low = ZERO, ZERO
         i, j, free, under = np.int64(0), np.int64(0), np.int64(0), below
         while i < n or j == 0:  # a gap, a point, a gap, ...
             equal = np.int64(0)
@@ -69,13 +68,13 @@ def draw_long(
                 if phase > 0:
                     count = np.uint64(stop - free)
                     above, product = wide_product(count, long_weight(d - nearest, near, far))
-                    zero += product
-                    one += above + (ONE_WORD if zero < product else ZERO)
-                if phase == 2 and (one > r1 or (one == r1 and zero > r0)):
+                    sum_low += product
+                    sum_high += above + (ONE_WORD if sum_low < product else ZERO)
+                if phase == 2 and (sum_high > r1 or (sum_high == r1 and sum_low > r0)):
                     inside, rest = wide_product(words[2], count)
-                    wide = one - r1 - (ONE_WORD if zero < r0 else ZERO) > ZERO
-                    certain = wide or zero - r0 > LACK * count or d == nearest
-                    if loose or not sure or not certain or rest < count:
+                    wide = sum_high - r1 - (ONE_WORD if sum_low < r0 else ZERO) > ZERO
+                    passes = wide or sum_low - r0 > LACK * count or d == nearest
+                    if loose or not is_accepted or not passes or rest < count:
                         return OPEN
                     index = free + np.int64(inside)
                     break

@@ -1,8 +1,8 @@
 """Draws of a rank statistic from rows of sorted records, in one call: a data set is one row.
 
-From records to the points and cells that matter (`numbers/rank_rows.py`, `numbers/runs.py`), to
-sums of whole weights and draws (`segment_draws.py`). Of a row only the ranks that matter are
-looked at, and what is equal to the outermost of them.
+Records become the points and cells that matter (`numbers/rank_rows.py`, `numbers/runs.py`), then
+sums of integer weights and draws (`segment_draws.py`). Only the ranks of a row that matter are
+looked at, and the records that are equal to the outermost of these.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ FORM = 16  # numbers of a form
 
 @helper
 def ranks_that_matter(form: Any, n: Any, reach: Any) -> Any:
-    """The first and the last rank that matters among n > 0 records.
+    """Return the first and the last rank that matter among n > 0 records.
 
-    The gaps where a side's distance begins: the least one is there, or next to them.
+    left, right: the gaps at which the distance of each side begins. The least distance is at one of
+    these gaps or next to it.
     """
     left = min(max(n + (-form[RIGHT + GATE] // form[RIGHT + S]), 0), n)
     right = min(max(-(-form[LEFT + GATE] // form[LEFT + S]), 0), n)
@@ -34,11 +35,11 @@ def draw_rows(
     records: Any, n: Any, line: Any, reach: Any, size: Any, unit: Any, scale: Any, table: Any,
     words: Any, out: Any, work: Any,
 ) -> Any:  # fmt: skip
-    """out = grid indices, or OPEN: as many draws of each row, row after row, from WORDS each.
+    """out = draws (grid indices, or OPEN) of each row, row after row, from WORDS words a draw.
 
-    records: the bits of n sorted records a row; line: a form for no records and what one more of
-    them adds to it; reach: how far ranks matter; the grid has `size` points; table: weights by
-    distance. work: `work_size(n)` words. Returns how many are OPEN.
+    records: the bits of n sorted records for each row; line: the form for no records, then what
+    each record adds to it; reach: how many ranks further out matter; size: points of the grid;
+    table: weights by distance; work: `work_size(n)` words. Returns how many draws are OPEN.
     """
     form, room = work[:FORM], 2 * n + 1
     for i in range(FORM):
@@ -63,5 +64,5 @@ def draw_rows(
 
 
 def work_size(n: int) -> int:
-    """Words of scratch for rows of n records."""
+    """The number of words of scratch for rows of n records."""
     return FORM + 2 * n + 5 * (2 * n + 1)

@@ -1,7 +1,7 @@
-"""Draws for many segments of records whose distances are the least within a width, or of modes.
+"""Draws for many segments: of points by the least distance within a width, or of modes.
 
-From sorted grid indices to cells (`numbers/runs.py`, or those of the mode), to the least distance
-within a width of each point, to sums of whole weights and draws (`segment_draws.py`).
+Sorted grid indices become cells (`numbers/runs.py`, or those of the mode), each point takes the
+least distance within a width of it, and sums of integer weights give draws (`segment_draws.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .segment_ranks import (
 
 @helper
 def fill_modes(points: Any, records: Any, size: Any, start: Any, count: Any, key: Any) -> Any:
-    """Cells by the distance to being the only mode, keys as in `fill_cells`; how many."""
+    """Fill cells by the distance to being the only mode, as `fill_cells` does; return how many."""
     most, modes = np.int64(0), np.int64(0)
     for i in range(points.size):
         modes = np.int64(0) if records[i] > most else modes
@@ -43,7 +43,7 @@ def fill_modes(points: Any, records: Any, size: Any, start: Any, count: Any, key
             start[m], count[m], key[m] = free, point - free, 2 * (most + 1)
             m += 1
         if i < points.size:
-            behind = most - records[i]  # the others are as frequent, or the only mode's
+            behind = most - records[i]  # plus 1, but for the only mode
             start[m], count[m], key[m] = point, 1, 2 * (behind + (0 if behind + modes == 1 else 1))
             m += 1
             free = point + 1
@@ -55,9 +55,9 @@ def fill_near(
     start: Any, count: Any, key: Any, near: Any, spread: Any, queue: Any, near_start: Any,
     near_count: Any, near_key: Any,
 ) -> None:  # fmt: skip
-    """A cell for each point t of a grid: the least key of the points near[t]..near[k + t].
+    """Fill a cell for each point t of a grid, with the least key of points near[t]..near[k + t].
 
-    Both grow with t. spread, queue: as many words as there are points.
+    Both ends grow with t. spread, queue: a word for each point.
     """
     k = spread.size
     for i in range(start.size):
@@ -77,7 +77,7 @@ def fill_near(
 
 
 def work_size(ranks: int, points: int) -> int:
-    """Words of scratch: `ranks` matter at most; of a grid with `near`, its points, else 0."""
+    """The number of words of scratch; points: those of a grid with `near`, else 0."""
     wide = max(4 * ranks + 3, points)
     return 2 * (ranks + 2) + 3 * (2 * ranks + 1) + 3 * wide + wide + 2 * wide
 
@@ -87,11 +87,11 @@ def cells_draw(
     records: Any, parts: Any, forms: Any, size: Any, ranks: Any, width: Any, near: Any, table: Any,
     words: Any, out: Any, work: Any,
 ) -> None:  # fmt: skip
-    """Draws of segments of sorted grid indices, known where their ranks matter.
+    """out = draws of segments whose sorted grid indices are known at the ranks that matter.
 
-    parts, forms: as in `segment_ranks.py`, without keys; no forms: of the mode. size: the grid's;
-    ranks: how many matter at most; width: in points; near: the first and the last point that are
-    near each one, or empty. work: `work_size` words.
+    parts, forms: as in `segment_ranks.py`, without keys; without forms, draws are of the mode.
+    size: points of the grid; ranks: the largest number of ranks that matter; width: in points;
+    near: the first points near each point, then the last ones, or empty; work: `work_size` words.
     """
     segments, k, c = parts.size // PART, near.size // 2, 2 * ranks + 1
     draws, wide = out.size // segments, max(2 * c + 1, k)
@@ -102,14 +102,18 @@ def cells_draw(
     queue, sums = rest[3 * wide : 4 * wide], rest[4 * wide : 6 * wide]
     for s in range(segments):
         part = parts[PART * s : PART * (s + 1)]
-        some, m, under = records[part[START] : part[START] + part[LENGTH]], np.int64(0), part[UNDER]
+        segment, m, under = (
+            records[part[START] : part[START] + part[LENGTH]],
+            np.int64(0),
+            part[UNDER],
+        )
         form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
         below[0] = 0
-        if some.size > 0:
-            first, last = np.int64(0), some.size - 1
+        if segment.size > 0:
+            first, last = np.int64(0), segment.size - 1
             if form.size > 0:
                 first, last = form[FIRST] - under, form[LAST] - under
-            m = window(some, first, last, points, below)
+            m = window(segment, first, last, points, below)
         under += below[0]
         for i in range(m):
             below[i] = below[i + 1] - below[i]
@@ -119,15 +123,19 @@ def cells_draw(
             )
         else:
             cells = fill_modes(points[:m], below[:m], size, start, count, key)
-        one, two, three = start[:cells], count[:cells], key[:cells]
+        starts, counts, keys = start[:cells], count[:cells], key[:cells]
         if width > 0:
-            cells = fill_widened(one, two, three, width, queue, other_start, other_count, other_key)
+            cells = fill_widened(
+                starts, counts, keys, width, queue, other_start, other_count, other_key
+            )
         elif k > 0:
-            fill_near(one, two, three, near, sums[:k], queue, other_start, other_count, other_key)
+            fill_near(
+                starts, counts, keys, near, sums[:k], queue, other_start, other_count, other_key
+            )
             cells = np.int64(k)
         if width > 0 or k > 0:
-            one, two, three = other_start[:cells], other_count[:cells], other_key[:cells]
+            starts, counts, keys = other_start[:cells], other_count[:cells], other_key[:cells]
         draw_points(
-            one, two, three, table, words[WORDS * draws * s : WORDS * draws * (s + 1)],
+            starts, counts, keys, table, words[WORDS * draws * s : WORDS * draws * (s + 1)],
             out[draws * s : draws * (s + 1)], sums,
         )  # fmt: skip

@@ -1,9 +1,9 @@
-"""Draws of the most common candidate of each of many segments.
+"""Draws of the most common candidate for each of many segments.
 
-A candidate's distance is the highest count minus its own. By the exponential mechanism it is a
-cell of one point, for the sampler of `segment_draws.py`; by permute-and-flip it tosses a coin,
-by the steps of `reference_groups.flip_draw`: `bits` digits of a uniform V against the weight
-that the table bounds. What these leave open is left to the caller (OPEN).
+A candidate's distance is the highest count minus its own count. In the exponential mechanism it is
+a cell of one point for the sampler of `segment_draws.py`. In permute-and-flip it tosses a coin, by
+the steps of `reference/exact_groups.py: flip_draw`: `bits` digits of a uniform V are compared with
+bounds of the weight from the table. Undecided draws are left to the caller (OPEN).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..._compiler.jit import I64, IN_I64, IN_U64, NOTHING, OUT_I64, helper, kern
 from ..bits.words import ONE_WORD
 from .segment_draws import OPEN, WORDS, draw_points
 
-PRECISION = 60  # of the table
+PRECISION = 60  # bits of the table's weights
 
 
 @helper
@@ -43,7 +43,7 @@ def fill_cells(records: Any, start: Any, count: Any, key: Any) -> None:
 
 @helper
 def flip(distance: Any, table: Any, bits: Any, words: Any, successes: Any) -> Any:
-    """One of the candidates whose coin is a success, or OPEN; successes: scratch."""
+    """Draw one of the candidates whose coin is a success, or return OPEN; successes: scratch."""
     number, doubtful = 0, False
     shift, mask = PRECISION - bits, (ONE_WORD << np.uint64(bits)) - ONE_WORD
     for i in range(distance.size):
@@ -65,7 +65,7 @@ def flip(distance: Any, table: Any, bits: Any, words: Any, successes: Any) -> An
 def counts_draw(
     records: Any, offsets: Any, k: Any, table: Any, words: Any, out: Any, work: Any
 ) -> None:
-    """Draws of segments of numbers of k candidates, in 0..k-1; work: 5 words a candidate."""
+    """out = draws of segments of candidates, numbers in 0..k-1; work: 5 words a candidate."""
     segments = offsets.size - 1
     size = out.size // segments
     start, count, key, sums = work[:k], work[k : 2 * k], work[2 * k : 3 * k], work[3 * k :]
@@ -79,7 +79,7 @@ def counts_draw(
 def counts_flip(
     records: Any, offsets: Any, k: Any, table: Any, bits: Any, words: Any, out: Any, work: Any
 ) -> None:
-    """The same by permute-and-flip, with coins of `bits` bits; work: 2 words a candidate."""
+    """Do the same by permute-and-flip, with coins of `bits` bits; work: 2 words a candidate."""
     segments = offsets.size - 1
     size, per = out.size // segments, words.size // out.size
     distance, successes = work[:k], work[k : 2 * k]

@@ -1,9 +1,10 @@
 """Draws of a price of high revenue for each of many segments of bids.
 
-All prices of the grid are candidates. Their revenues are whole numbers of ticks; or, of prices that
-are any doubles, bounds from above (`_numbers/revenue.py: Prices.bounds`), which a coin makes up
-for. A draw is one round of the integer envelope (`select/envelope.py`) from the first two of its
-four words, and the coin the third one; what bounds leave open is left to the caller.
+All prices of the grid are candidates. Their revenues are whole numbers of ticks or, if prices are
+arbitrary doubles, upper bounds of them (`_numbers/revenue.py: Prices.bounds`), which a coin
+corrects. A draw is one round of the integer envelope (`select/envelope.py`): the first two of its
+four words are for the envelope and the third is for the coin. Draws that the bounds leave undecided
+are left to the caller.
 """
 
 from __future__ import annotations
@@ -31,16 +32,16 @@ from ..select.envelope import PRECISION, ROUNDING_MODE, draw, rounds_to_nearest,
 from ..select.rounds import power
 from .segment_draws import OPEN, WORDS
 
-ABOVE = 1 + 2.0**-48  # as in `_numbers/revenue.py`
-EXCESS, TWICE = 2.0**-47, 2.0**25  # heights are rounded: twice as many of 2**-24
-COIN, COINS = np.uint64(40), 2.0**24  # bits of a word that a coin leaves out; what the others count
+ABOVE = 1 + 2.0**-48  # factor of the bounds, as in `_numbers/revenue.py`
+EXCESS, TWICE = 2.0**-47, 2.0**25  # a bound's relative excess; 2 * 2**24, as heights are rounded
+COIN_SHIFT, COIN_VALUES = np.uint64(40), 2.0**24  # bits that a coin ignores; values of others
 
 
 @helper
 def fill_revenues(bids: Any, prices: Any, kind: Any, out: Any) -> None:
-    """out[t] = how many bids lie on grid point t or beyond, times its price.
+    """out[t] = the price of grid point t times the number of bids that are at least t.
 
-    SIGNED: in ticks. FLOAT: the bits of a double above that; 0 where nobody pays.
+    SIGNED: in ticks. FLOAT: the bits of a double above that, or 0 if nobody pays.
     """
     for t in range(out.size):
         out[t] = 0
@@ -59,13 +60,13 @@ def fill_revenues(bids: Any, prices: Any, kind: Any, out: Any) -> None:
 
 @helper
 def passes(bits: Any, nats: Any, word: Any) -> Any:
-    """Whether a coin surely passes: V < exp(-nats * (bound - revenue)), V beginning with a word.
+    """Whether a coin surely passes: V < exp(-nats * (bound - revenue)) for V that begins with word.
 
-    The bound with these bits is at most 2**-47 of itself too high; or 2**-1073, which is nothing
-    for rates below 2**900.
+    The bound with these bits is too high by at most 2**-47 of itself, or by 2**-1073, which is
+    negligible for rates below 2**900.
     """
     height = nats * (EXCESS * bits_float(bits))
-    return bits == ZERO or np.float64(word >> COIN) + 2.0 + TWICE * height < COINS
+    return bits == ZERO or np.float64(word >> COIN_SHIFT) + 2.0 + TWICE * height < COIN_VALUES
 
 
 @kernel(I64(IN_I64, IN_I64, IN_I64, I64, F64, F64, IN_F64, IN_U64, OUT_I64, OUT_I64))
@@ -73,11 +74,11 @@ def prices_draw(
     bids: Any, offsets: Any, prices: Any, kind: Any, rate: Any, nats: Any, base: Any, words: Any,
     out: Any, work: Any,
 ) -> Any:  # fmt: skip
-    """out = grid points, or a status below 0; returns 0, or the status of a rounding mode.
+    """out = grid points, or statuses below 0; returns 0, or the status of a wrong rounding mode.
 
-    prices: in ticks (SIGNED), or the bits of doubles >= 0 (FLOAT); rate, nats: per unit of them, in
-    bits and in nats; base: empty; work: a word a price, then what `_selection/scan.py: storage`
-    has.
+    prices: in ticks (SIGNED), or the bits of doubles >= 0 (FLOAT); rate, nats: per unit of price,
+    in bits and in nats; base: empty; work: a word for each price, then the words that
+    `_selection/scan.py: storage` has.
     """
     if not rounds_to_nearest(rate):
         return ROUNDING_MODE
@@ -90,8 +91,8 @@ def prices_draw(
         scan(bits, kind, base, rate, power(PRECISION), blocks, scratch)
         settle(kind, rate, blocks)
         for j in range(size * s, size * (s + 1)):
-            two = words[WORDS * j : WORDS * j + 2]
-            t = draw(bits, kind, base, rate, power(PRECISION), BLOCK, blocks, scratch, two)
+            first_two = words[WORDS * j : WORDS * j + 2]
+            t = draw(bits, kind, base, rate, power(PRECISION), BLOCK, blocks, scratch, first_two)
             if t >= 0 and kind == FLOAT and not passes(bits[t], nats, words[WORDS * j + 2]):
                 t = np.int64(OPEN)
             out[j] = t

@@ -1,8 +1,8 @@
-"""Draws of rank statistics for many segments: cells of sorted grid indices, and one of them.
+"""Draws of rank statistics for many segments, from cells of sorted grid indices.
 
 The cells are those of `numbers/runs.py`: a gap between two distinct points, a point, a gap, and
 so on. Gaps and points have arrays of their own, and a gap without points is a cell of weight 0.
-Where all records matter and no two of them are equal, distances depend on nothing but their number,
+If all records matter and no two of them are equal, distances depend only on the number of records,
 and come from the caller.
 """
 
@@ -27,21 +27,21 @@ from ..bits.words import ONE_WORD, ZERO
 from ..numbers.runs import LEFT, RIGHT, distance, least
 from .segment_draws import OPEN, WORDS, below_sum, choose
 
-# of a segment: where its sorted records begin, how many they are, how many lie below them, how
-# many it has in all, which form is its own
+# PART numbers of a segment: the start and the length of its sorted records, the number of records
+# below them, the number of all its records, the number of its form.
 PART, START, LENGTH, UNDER, ALL, FORM = 5, 0, 1, 2, 3, 4
-# of a form: the ranks that matter, where its keys and weights begin (-1: there are none), the least
-# distance of these, then 16 numbers
+# FORM_SIZE numbers of a form: the first and the last rank that matter, where its keys and weights
+# begin (-1 if there are none), their least distance, then 16 numbers.
 FIRST, LAST, KEYS, NEAREST, NUMBERS, FORM_SIZE = 0, 1, 2, 3, 4, 20
 NEVER = np.int64(0x7FFFFFFFFFFFFFFF)  # the key of a gap without points
 
 
 @helper
 def window(records: Any, first: Any, last: Any, points: Any, below: Any) -> Any:
-    """Distinct ones of sorted grid indices first..last, with all that are equal to them.
+    """points = the m distinct grid indices of the sorted records first..last; returns m.
 
-    below[i] = how many records lie below points[i], and below[m] up to the last of m points;
-    returns m.
+    below[i] = the number of records below points[i], below[m] = that up to the last point. All
+    records that are equal to one of first..last count.
     """
     while first > 0 and records[first - 1] == records[first]:
         first -= 1
@@ -58,7 +58,7 @@ def window(records: Any, first: Any, last: Any, points: Any, below: Any) -> Any:
 
 @helper
 def fill_keys(below: Any, form: Any, total: Any, gap: Any, point: Any) -> None:
-    """Twice the distances of gaps (below[i] records lie below) and of the points after them."""
+    """gap, point = twice the distances of gaps, above below[i] records, and of the next points."""
     for i in range(point.size):
         gap[i] = 2 * distance(below[i], 0, total - below[i], form)
         equal = below[i + 1] - below[i]
@@ -71,7 +71,7 @@ def fill_keys(below: Any, form: Any, total: Any, gap: Any, point: Any) -> None:
 def fill_weights(
     gap: Any, point: Any, nearest: Any, table: Any, gap_weight: Any, point_weight: Any
 ) -> None:
-    """The weights that the table has for keys, of distances above the nearest one."""
+    """Look up the weights of keys in the table, by their distances minus the nearest one."""
     last = table.size - 1
     for i in range(point.size):
         gap_weight[i] = table[min((gap[i] >> 1) - nearest, last)]
@@ -81,10 +81,10 @@ def fill_weights(
 
 @kernel(I64(IN_I64, IN_U64, OUT_I64, OUT_I64))
 def keys_fill(form: Any, table: Any, below: Any, out: Any) -> Any:
-    """out = keys of all gaps, then of all points, then the weights of both, of unequal records.
+    """out = the keys of all gaps, then of all points, then both weights, if no records are equal.
 
-    form: 16 numbers; below: room for a number more than there are records. Returns the least
-    distance, or OPEN if a gap alone has it: where that has no points, the weights do not hold.
+    form: 16 numbers; below: room for one more number than there are records. Returns the least
+    distance, or OPEN if only a gap has it: if that gap has no points, the weights are wrong.
     """
     n, nearest = below.size - 1, NEVER
     for i in range(n + 1):
@@ -102,7 +102,7 @@ def keys_fill(form: Any, table: Any, below: Any, out: Any) -> Any:
 
 @helper
 def nearest_of(points: Any, size: Any, gap: Any, point: Any) -> Any:
-    """The least distance of all points, and of the gaps that hold any."""
+    """Return the least distance of all points and of all gaps that hold any points."""
     best, free = NEVER, np.int64(0)
     for i in range(points.size):
         best = min(best, gap[i] if points[i] > free else NEVER)
@@ -115,25 +115,25 @@ def nearest_of(points: Any, size: Any, gap: Any, point: Any) -> Any:
 def add_cells(
     points: Any, size: Any, gap_weight: Any, point_weight: Any, high: Any, low: Any
 ) -> Any:
-    """high, low = sums of count * U up to and with point i, and of all.
+    """high, low = the sums of count * U through each point i, and at the end of all cells.
 
     Returns whether the points increase; if they do not, the sums mean nothing.
     """
-    one, zero, free, signs = ZERO, ZERO, np.int64(0), np.int64(0)
+    sum_high, sum_low, free, signs = ZERO, ZERO, np.int64(0), np.int64(0)
     for i in range(points.size):
         signs |= points[i] - free
         above, under = wide_product(np.uint64(points[i] - free), np.uint64(gap_weight[i]))
         weight = np.uint64(point_weight[i])
-        zero += under
-        one += above + (ONE_WORD if zero < under else ZERO)
-        zero += weight
-        one += ONE_WORD if zero < weight else ZERO
-        high[i], low[i] = one, zero
+        sum_low += under
+        sum_high += above + (ONE_WORD if sum_low < under else ZERO)
+        sum_low += weight
+        sum_high += ONE_WORD if sum_low < weight else ZERO
+        high[i], low[i] = sum_high, sum_low
         free = points[i] + 1
     above, under = wide_product(np.uint64(size - free), np.uint64(gap_weight[points.size]))
-    zero += under
-    one += above + (ONE_WORD if zero < under else ZERO)
-    high[points.size], low[points.size] = one, zero
+    sum_low += under
+    sum_high += above + (ONE_WORD if sum_low < under else ZERO)
+    high[points.size], low[points.size] = sum_high, sum_low
     return signs >= 0
 
 
@@ -142,24 +142,24 @@ def draw_index(
     points: Any, size: Any, gap: Any, point: Any, point_weight: Any, nearest: Any, high: Any,
     low: Any, words: Any,
 ) -> Any:  # fmt: skip
-    """A grid point from the words of one round, or OPEN."""
+    """Draw a grid point from the words of one round, or return OPEN."""
     m = points.size
-    r1, r0, sure = below_sum(words[1], words[0], high[m], low[m])
+    r1, r0, is_accepted = below_sum(words[1], words[0], high[m], low[m])
     i = choose(high, low, r1, r0)
-    left = low[i] - r0  # of count * U: more than `count` of them are below count * L
-    more = high[i] - r1 - (ONE_WORD if low[i] < r0 else ZERO)
+    left_low = low[i] - r0  # count * U - rho; if more than `count`, rho < count * L
+    left_high = high[i] - r1 - (ONE_WORD if low[i] < r0 else ZERO)
     end = points[i] if i < m else size
     weight = np.uint64(point_weight[i]) if i < m else ZERO
-    single = more == ZERO and left <= weight
+    single = left_high == ZERO and left_low <= weight
     if not single:
-        more -= ONE_WORD if left < weight else ZERO
-        left -= weight
+        left_high -= ONE_WORD if left_low < weight else ZERO
+        left_low -= weight
     free = points[i - 1] + 1 if i > 0 else np.int64(0)
     key = point[i] if single else gap[i]
     n = ONE_WORD if single else np.uint64(end - free)
     inside, rest = wide_product(words[2], n)
-    certain = more > ZERO or left > n or (key >> 1) == nearest
-    if not sure or not certain or rest < n or key & 1:
+    passes = left_high > ZERO or left_low > n or (key >> 1) == nearest
+    if not is_accepted or not passes or rest < n or key & 1:
         return OPEN
     return end if single else free + np.int64(inside)
 
@@ -168,7 +168,7 @@ def draw_index(
 def fill_window(
     records: Any, part: Any, form: Any, points: Any, below: Any, gap: Any, point: Any
 ) -> Any:
-    """Points and keys of one segment whose records may be equal, or not all known; how many."""
+    """Fill points and keys if records may be equal, or not all known; return how many points."""
     total, under, m = part[ALL], part[UNDER], np.int64(0)
     below[0] = 0
     if total > 0:
@@ -189,11 +189,11 @@ def ranks_draw(
     records: Any, parts: Any, forms: Any, size: Any, ranks: Any, table: Any, words: Any, out: Any,
     work: Any,
 ) -> None:  # fmt: skip
-    """Draws of segments whose sorted grid indices are known where their ranks matter.
+    """out = draws of segments whose sorted grid indices are known at the ranks that matter.
 
-    parts: PART numbers a segment; forms: FORM_SIZE numbers each, and behind all of them what
-    `keys_fill` has for n records that all matter, where a form says from where on; size: the
-    grid's; ranks: how many matter at most; work: 8 words a rank, and 8.
+    parts: PART numbers for each segment; forms: FORM_SIZE numbers for each form, then the outputs
+    of `keys_fill` for forms whose records all matter, each at the place that its form names; size:
+    points of the grid; ranks: the largest number of ranks that matter; work: 8 words a rank, and 8.
     """
     segments, room = parts.size // PART, ranks + 1
     draws = out.size // segments
@@ -203,10 +203,10 @@ def ranks_draw(
     for s in range(segments):
         part = parts[PART * s : PART * (s + 1)]
         form = forms[FORM_SIZE * part[FORM] : FORM_SIZE * (part[FORM] + 1)]
-        some = records[part[START] : part[START] + part[LENGTH]]
+        segment = records[part[START] : part[START] + part[LENGTH]]
         at, nearest, fits = form[KEYS], form[NEAREST], False
         if at >= 0:
-            m, points = part[ALL], some
+            m, points = part[ALL], segment
             gap, point = forms[at : at + m + 1], forms[at + m + 1 : at + 2 * m + 1]
             at += 2 * m + 1
             gap_weight, point_weight = forms[at : at + m + 1], forms[at + m + 1 : at + 2 * m + 1]
@@ -214,7 +214,7 @@ def ranks_draw(
             fits = add_cells(points, size, gap_weight, point_weight, high, low)
         if not fits:
             gap, point = own_keys[:room], own_keys[room:]
-            m = fill_window(some, part, form, own_points, below, gap, point)
+            m = fill_window(segment, part, form, own_points, below, gap, point)
             points, gap, point = own_points[:m], gap[: m + 1], point[:m]
             gap_weight, point_weight = own_weights[: m + 1], own_weights[room : room + m]
             high, low = sums[: m + 1], sums[room : room + m + 1]

@@ -1,4 +1,4 @@
-"""Records of many segments to grid indices, and each segment's indices in order.
+"""Grid indices of the records of many segments, and the sort of each segment's indices.
 
 Short runs are sorted by counting, for each index, how many are smaller: no branch depends
 on the records, and 8 comparisons are one instruction. Longer ones are merged from these.
@@ -29,14 +29,14 @@ SHORT = 64  # indices that are sorted by counting
 EIGHT = 8
 SCRATCH_WORDS = SHORT + EIGHT  # words of scratch that are always enough for SHORT indices
 LARGEST_KEY = np.int64(0x7FFFFFFFFFFFFFFF)
-PLACE = np.int64(6)  # bits of a place among SHORT
+PLACE = np.int64(6)  # bits of a place among SHORT indices
 
 
 @helper
 def fill_points(bits: Any, kind: Any, form: Any, out: Any, work: Any) -> Any:
-    """out[i] = the grid index of record i, as `histogram.py` has it; returns how many are NaN.
+    """out[i] = the grid index of record i, by the rule of `histogram.py`; returns how many are NaN.
 
-    `work`: a block.
+    work: BLOCK words.
     """
     nans = np.int64(0)
     for start in range(0, bits.size, BLOCK):
@@ -76,7 +76,7 @@ def eight_ranks(keys: Any, at: Any, n: Any, ranks: Any) -> None:
 
 @helper
 def sort_short(t: Any, work: Any) -> None:
-    """Sort up to SHORT indices below 2**57; work: ROOM words."""
+    """Sort up to SHORT indices below 2**57; work: SCRATCH_WORDS words."""
     n = t.size
     keys, ranks = work[:SHORT], work[SHORT : SHORT + EIGHT]
     for i in range(n):
@@ -91,7 +91,7 @@ def sort_short(t: Any, work: Any) -> None:
 
 @helper
 def merge(source: Any, half: Any, out: Any) -> None:
-    """out = source[:half] and source[half:], both in order, in order."""
+    """Merge source[:half] and source[half:], both sorted, into `out`."""
     i, j, k, n = np.int64(0), np.int64(half), np.int64(0), np.int64(source.size)
     while (i < half) & (j < n):
         x, y = source[i], source[j]
@@ -110,7 +110,7 @@ def merge(source: Any, half: Any, out: Any) -> None:
 
 @helper
 def sort_indices(t: Any, work: Any) -> None:
-    """Sort indices below 2**57; work: t.size words, at least ROOM."""
+    """Sort indices below 2**57; work: t.size words, at least SCRATCH_WORDS."""
     n, width = t.size, SHORT
     for begin in range(0, n, SHORT):
         sort_short(t[begin : begin + SHORT], work)
@@ -126,7 +126,7 @@ def sort_indices(t: Any, work: Any) -> None:
 
 @kernel(NOTHING(IN_I64, I64, OUT_I64, OUT_I64))
 def sort_segments(offsets: Any, most: Any, t: Any, work: Any) -> None:
-    """Sort each segment of at most `most` indices; work: as many words, at least ROOM."""
+    """Sort each segment of at most `most` indices; work: `most` words, at least SCRATCH_WORDS."""
     for s in range(offsets.size - 1):
         part = t[offsets[s] : offsets[s + 1]]
         if part.size > 1 and part.size <= most:

@@ -1,10 +1,10 @@
-"""The sorted grid indices around the ranks that matter, of long segments, without a full sort.
+"""Sorted grid indices around the ranks that matter in long segments, without a full sort.
 
-A sample tells two values that those ranks probably lie between; one pass counts what is below
-and gathers what is between, until little is left to sort. The first pass looks at the records as
-they are, so that most of them never get a grid index. A wrong guess costs time only: the window
-that comes out is a function of the records. What is placed, sampled or sorted goes through the same
-lines, as LLVM compiles each call.
+A sample gives two pivots between which those ranks probably lie. A pass counts the records below
+them and gathers those between; passes are repeated until few records are left to sort. The first
+pass reads the records themselves, so that most of them never get a grid index. Wrong pivots only
+cost time: the window is a function of the records. All placing, sampling and sorting is done by the
+same lines, because LLVM compiles each call separately.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from .segment_ranks import FIRST, FORM, FORM_SIZE, LAST, LENGTH, PART, START, UN
 from .segment_sort import LARGEST_KEY, fill_points, sort_indices
 
 SAMPLE = 256
-SPREAD = 28  # of a sample's ranks: 3.5 standard deviations of 8
-ENOUGH = 512  # records that are sorted
-LONG = 1 << 11  # records of which most need no grid index
-SCRATCH = 2 * SAMPLE + 128 + 3 + BLOCK  # words beside the records
+SPREAD = 28  # ranks of a sample: 3.5 standard deviations of 8
+ENOUGH = 512  # at most this many records are sorted
+LONG = 1 << 11  # from this many records on, most need no grid index
+SCRATCH = 2 * SAMPLE + 128 + 3 + BLOCK  # words of scratch beside the records
 FLAGS = slice(2 * SAMPLE, 2 * SAMPLE + 128)
 TALLY = slice(2 * SAMPLE + 128, 2 * SAMPLE + 128 + 3)
-INDICES = 3  # a kind beside those of `heights.py`: records that are grid indices
+INDICES = 3  # a kind in addition to those of `heights.py`: grid indices
 
 
 @helper
 def fill_sample(records: Any, sample: Any) -> None:
-    """SAMPLE of some records, evenly spaced."""
+    """sample = SAMPLE of the records, evenly spaced."""
     for i in range(SAMPLE):
         sample[i] = records[i * records.size // SAMPLE]
 
 
 @helper
 def pivots(n: Any, first: Any, last: Any, sample: Any) -> Any:
-    """Two values between which the ranks first..last of n probably lie.
+    """Return two values between which the ranks first..last of n probably lie.
 
-    -1 and LARGEST_KEY stand for none.
+    -1 and LARGEST_KEY mean that there is no such value.
     """
     left, right = first * SAMPLE // n - SPREAD, last * SAMPLE // n + SPREAD + 1
     low = sample[left] if left >= 0 else np.int64(-1)
@@ -61,7 +61,7 @@ def pivots(n: Any, first: Any, last: Any, sample: Any) -> Any:
 
 @helper
 def number_of(point: Any, grid: Any) -> Any:
-    """The number of a grid point; infinite beyond the grid."""
+    """Return the number of a grid point; infinite outside the grid."""
     number = (grid[0] + np.float64(point) * grid[1]) / grid[2]
     number = number if point >= 0 else -np.inf
     return number if point <= np.int64(grid[6]) else np.inf
@@ -71,9 +71,10 @@ def number_of(point: Any, grid: Any) -> Any:
 def gather_floats(
     records: Any, low: Any, high: Any, grid: Any, flags: Any, other: Any, tally: Any
 ) -> Any:
-    """other = records around two grid points; how many, and two points that all lie between.
+    """other = the records between two grid points; returns their number, and two outer points.
 
-    A record below a point's own number lies on the point or before it: so one point more each.
+    All these records lie between the outer points, which are one step further out: a record below
+    the number of a point may still belong to that point.
     """
     least, most = low - 1, high + 1 if high < LARGEST_KEY else LARGEST_KEY
     lowest, highest = number_of(least, grid), number_of(most, grid)
@@ -85,11 +86,11 @@ def gather_floats(
 def narrow_segments(
     forms: Any, parts: Any, bits: Any, kind: Any, grid: Any, out: Any, other: Any, scratch: Any
 ) -> Any:
-    """out = grid indices of each part, sorted around its ranks that matter; 0 if none is NaN.
+    """out = the grid indices of each part, sorted around its ranks that matter; 0 if none is NaN.
 
-    Of a long part these alone are there, at its beginning; `parts` says how many they are. kind:
-    as `heights.py` has it, or INDICES, which are in `out`; grid: as `histogram.py` has it. other:
-    as many words as the longest part has, at least `segment_sort.ROOM`; scratch: SCRATCH words.
+    A long part keeps only those, at its beginning; `parts` says how many. kind: as in `heights.py`,
+    or INDICES, which are in `out`; grid: the form of `histogram.py`; other: as many words as the
+    longest part, at least `segment_sort.SCRATCH_WORDS`; scratch: SCRATCH words.
     """
     nans, s = np.int64(0), np.int64(0)
     sample, work, block = scratch[:SAMPLE], scratch[SAMPLE : 2 * SAMPLE], scratch[-BLOCK:]
@@ -101,7 +102,7 @@ def narrow_segments(
         begin, end, under = part[START], part[START] + part[LENGTH], part[UNDER]
         records, points = bits[begin:end], out[begin:end]
         first, last, size, below = form[FIRST] - under, form[LAST] - under, end - begin, np.int64(0)
-        rough: Any = kind == FLOAT and size >= LONG and not missed  # records are not placed yet
+        rough: Any = kind == FLOAT and size >= LONG and not missed  # no record has an index yet
         to_place: Any = kind != INDICES
         raw, least, most = records, np.int64(-1), LARGEST_KEY
         swapped, ends, missed = False, False, False
@@ -138,7 +139,7 @@ def narrow_segments(
             to_place, rough = rough, False
         missed = missed or (least >= 0 and points[first - below] <= least)
         missed = missed or (most < LARGEST_KEY and points[last - below] >= most)
-        if not missed:  # else once more, from all records
+        if not missed:  # else repeat, from all records
             part[LENGTH], part[UNDER] = size, under + below
             s += 1
     return nans

@@ -50,7 +50,7 @@ def texts(digest: Any) -> None:
     words = np.frombuffer("".join(TEXTS).encode() * 2 + b"      ", np.uint64)
     ends = np.cumsum([0, *(len(text.encode()) for text in TEXTS * 2)])
     begins, ends, secret = ends[:-1].copy(), ends[1:].copy(), np.uint64(3)
-    out, work = np.zeros(14, np.int64), np.empty(group_codes.TOGETHER, np.uint64)
+    out, work = np.zeros(14, np.int64), np.empty(group_codes.BATCH_ROWS, np.uint64)
 
     def code(table: Any, packed: Any, *progress: int) -> None:
         told = np.array(progress)
