@@ -25,7 +25,7 @@ class ExactChain(NamedTuple):
     rate: Fraction
     n: int
     left: int
-    most: int  # phases of a run; 1: a plain chain
+    most: int  # phases of a run, the last one also for more outputs; 1: a plain chain
     tau: list[Fraction]  # m + 1 targets
     lo: list[int]
     hi: list[int]
@@ -123,6 +123,9 @@ def walk(
                 stay_cost = rows.nats(0, j)
                 value = rows.sums(j - 1, count) if g < 0 else rows.phases(j - 1, count)[g]
                 ways.append((factor * rows.shift[j] * value, stay_cost))
+                if f == most:
+                    value = rows.phases(j - 1, count)[f]
+                    ways.append((factor * rows.shift[j] * value, stay_cost))
             chosen = pick(words[used], next_word, phases[f], ways)
             used += 1
             if chosen is None:
@@ -131,7 +134,7 @@ def walk(
                 bound, word = rows.arrived(j, count), words[used]
                 used += 1
                 break
-            j, f = j - 1, g
+            j, f = j - 1, g if chosen == 1 else f
 
 
 def _walk_plain(

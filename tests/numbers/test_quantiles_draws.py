@@ -121,6 +121,19 @@ def test_the_rest_follows_the_law_where_atoms_take_more_answers(monkeypatch):
     assert fit(draws(*setting, 2_000), law(*setting))
 
 
+@pytest.mark.statistical
+def test_more_answers_lie_in_one_run_than_a_chain_counts():
+    """All of 16 answers lie between 1,050 records on either side, with probability 0.998."""
+    q = tuple(Fraction(490 + 20 * k // 15, 1000) + Fraction(k, 10**6) for k in range(16))
+    grid = make_grid((0, 1000), step=1)
+    records = Counted(np.array([0, 1000]), np.array([1050, 1050]), grid)
+    statistic = engine.QuantilesStatistic(q, Fraction(1, 40), 256, grid, "spread")
+    assert 1 < engine.Chain(statistic, records).most < 16
+    drawn = statistic.simulate(records, seeds_of(1, np.zeros(1, np.uint64)), 200)
+    inside = ((drawn[:, :16] > 0) & (drawn[:, :16] < 1000)).sum(axis=1)
+    assert (inside == 16).sum() >= 190
+
+
 @pytest.mark.usefixtures("by_ranks")
 def test_further_words_of_a_draw_are_read_once(monkeypatch):
     """Whatever coins of a draw are left open, none has the words of another one."""

@@ -4,11 +4,12 @@ Cell i holds the outcomes with i records below them, in three parts: the last sp
 of record i - 1 (length alpha), a run of grid points, and the first spacing of the atom of record i
 (length beta). Output j lies in a cell of its row's window lo[j] .. hi[j]. A step from cell i' to
 i > i' has the weight phi(i - i') = exp(-rate * |i - i' - tau|), tau = whole + part. A step within a
-cell goes to the same part or a later one. The phase of an output is 0 in alpha, the number of
-outputs in the run so far (1 .. `most`), or `most` + 1 in beta. In an atom of E records each output
-has the length 1 / (E + u), u >= 1: for k outputs these bound E! / (E + k)! up to a constant, with
-equality at k = u and u - 1; a coin makes the factors exact. If atoms have many outputs
-(`dense` > 0), u is their usual number in an atom, else 1.
+cell goes to the same part or a later one. The phase of an output is 0 in alpha, `most` + 1 in beta,
+and in a run the number of outputs there so far, from 1 to `most`. Phase `most` also stands for more
+outputs: they have the length of output `most`, and a coin makes their factors exact. In an atom of
+E records each output has the length 1 / (E + u), u >= 1: for k outputs these bound E! / (E + k)! up
+to a constant, with equality at k = u and u - 1; a coin makes the factors exact. If atoms have many
+outputs (`dense` > 0), u is their usual number in an atom, else 1.
 
 B[j, i] is an upper bound of the sum over i' < i of phi * A[j - 1, i'], each phase of the sum of its
 ways from B[j] and row j - 1, and A of the sum of its phases. All terms are positive, so floats with
@@ -255,9 +256,9 @@ def add_runs(
     """here = a run's phases from the second on, from those of the row before; returns their sum."""
     together = 0.0
     for k in range(2, most + 1):
-        run = 0.0
-        if length > 0.0 and earlier[k - 1] > 0.0:
-            run = lengthened(length, k, left) * factor * earlier[k - 1] + least
+        run, before = 0.0, earlier[k - 1] + (earlier[k] if k == most else 0.0)
+        if length > 0.0 and before > 0.0:
+            run = lengthened(length, k, left) * factor * before + least
         here[k] = run
         together += run
     return together
@@ -563,6 +564,9 @@ def walk(
                 g = np.int64(-1) if f > most else f - 1 if f > 1 else f * 0
                 before = after
                 after += factor * (sums[there] if g < 0 else phases[parts * there + g])
+                if f == most and after <= r:
+                    before, g = after, f
+                    after += factor * phases[parts * there + f]
             if uncertain(r, before, after, limit):
                 state = OPEN
             if not moves:

@@ -293,6 +293,13 @@ def chains_of_ranks(ties: str) -> None:
         chain = alike.by_ranks()
         assert chain.most == 1
         law_is_that_of_the_twin(alike, chain)
+    fifths = tuple(Fraction(k, 5) for k in range(1, 5))
+    for q in QUARTILES, fifths:  # one answer in a run, or two, more than its phases
+        crowded = Case([0, 3], 4, q, Fraction(1, 4), None, ties)
+        with settings(quantile_chains, PHASES=2, SMALL_ROOM=0):
+            chain = crowded.by_ranks()
+            assert chain.most == 2
+            law_is_that_of_the_twin(crowded, chain)
 
 
 def chains_of_few(ties: str) -> None:

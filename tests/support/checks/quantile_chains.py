@@ -49,6 +49,16 @@ def plain() -> Iterator[None]:
         chains.PLAIN_NATS = nats
 
 
+@contextmanager
+def two_phases() -> Iterator[None]:
+    """Chains count two answers in a run, and coins make the factors of more."""
+    limits, (chains.PHASES, chains.SMALL_ROOM) = (chains.PHASES, chains.SMALL_ROOM), (2, 0)
+    try:
+        yield
+    finally:
+        chains.PHASES, chains.SMALL_ROOM = limits
+
+
 def sums_are_bounded(
     records: list[int], size: int, q: tuple[Fraction, ...], rate: Fraction, ties: str, near: int
 ) -> None:
@@ -144,6 +154,8 @@ def run() -> None:
             sums_are_bounded([2] * 16, 8, UNEVEN, HALF, ties, 4)
             kernels_take_the_exact_way(16, UNEVEN, ties, 4, 60)
             kernels_take_the_exact_way(3, THIRDS, ties, 3, 60)
+        with two_phases():
+            kernels_take_the_exact_way(3, UNEVEN, ties, 3, 60)
 
 
 if __name__ == "__main__":
