@@ -177,7 +177,7 @@ def line(name: str, value: object) -> str:
     """Return a short line as a plain str; a subclass may compare or print in any way."""
     plain = str.__str__(value) if isinstance(value, str) else ""
     if not plain:
-        got = type(value).__name__
+        got = "''" if isinstance(value, str) else type(value).__name__
         raise ParameterTypeError(f"{name} must be non-empty text, got {got}")
     if len(plain) > MOST_LABEL or not plain.isprintable():
         raise ParameterError(

@@ -273,7 +273,9 @@ only 0.2 remains; nothing was drawn or charged
         Returns
         -------
         object
-            The result of that release. (A tuple, as for ``groups="from-data"``, is a list here.)
+            The result of a mechanism's release; a tuple, as for ``groups="from-data"``, is a list
+            here. Of a `Query`: a list of the columns of groups (empty if their list is public) and
+            the answers in their order. The same call of `Query.release` gives its table again.
 
         Raises
         ------
@@ -451,7 +453,11 @@ def charge_and_draw(
     if label is None:
         prepared()
         ledger.charge(entry)
-        return draw()
+        try:
+            return draw()
+        except BaseException as error:
+            error.add_note(ledger.charged(entry))
+            raise
     digest = question.digest(question.promise(budget.neighbors))
     return ledger.charge_and_draw(
         entry._replace(question=digest), label, question.width, draw, prepared, no_retry=no_retry

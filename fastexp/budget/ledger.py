@@ -39,7 +39,9 @@ from .terms import ANSWERED, OPEN, USED_UP, Charge, Entry, History, Outcome, Ter
 MAX_INLINE = 4096  # the most characters of answers in the ledger itself; longer ones have a file
 KEY_BYTES = 32
 LABEL = b"fastexp.label"  # domain of BLAKE2b
-OTHER = "another file, list of groups, nan, promise or parameter of a mechanism"
+OTHER = (
+    "another list of groups, answer, nan, promise or parameter, or on the command line another file"
+)
 
 Write = Callable[[Entry | Outcome], Charge]  # returns once the step is kept
 
@@ -89,6 +91,10 @@ class Ledger(ABC):
             self.terms.check(history.spent, entry.cost)
             return write(entry), True
 
+    def charged(self, entry: Entry) -> str:
+        """Return the words of a charge, for the note of an error that came after it."""
+        return f"{entry.cost.amount!r} of {self.terms.unit} was charged to {self.name}"
+
     def answers(self, label: str) -> Any:
         """Return the answers that are kept under a label."""
         charge = self.look().of(label)
@@ -137,6 +143,7 @@ class Ledger(ABC):
                     )
                 known = self._keep_outcome(label, text, no_retry)
                 if failure is not None and known.state == USED_UP:
+                    failure.add_note(f"{self.charged(entry)}; label {label!r} is used up")
                     raise failure
                 return self._answers(known)
         except BaseException as error:

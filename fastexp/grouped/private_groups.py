@@ -344,7 +344,7 @@ def deciding(
     ]
     if not totals:
         raise ParameterError(
-            "private groups need an epsilon of their own (--groups-epsilon), or an answer "
+            "private groups need an epsilon of their own (epsilon=...), or an answer "
             "with a private total: with_total=True"
         )
     threshold, answer = min(totals)

@@ -207,7 +207,9 @@ class Query(Scope):
             Public text for the log of `budget`: a line of at most 200 printable characters. It
             is not part of the question under a label.
         nan : {"raise", "drop", "lower", "upper"} or dict
-            What to do with records that are missing or NaN, for all answers or for each by name.
+            What to do with records that are missing or NaN, for all answers or for each by name;
+            answers that a dict leaves out have "raise". A missing value is none of a mechanism's
+            candidates: with candidates, it is left out whatever `nan` says.
         threads : int
             The number of threads, besides those of engines; 0: as many as the process may use.
         memory : int or str, optional
@@ -382,8 +384,9 @@ class Query(Scope):
         size : int, optional
             The number of draws for each group and answer, as a list; None: one.
         rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: randomness of the operating system; otherwise as in SPEC 7. Each of several
-            answers has its own seed, derived from this one and the name of the answer.
+            None: randomness of the operating system. An int or `SeedSequence` always gives the
+            same draws; a generator advances. Each of several answers has its own seed, derived
+            from this one and the name of the answer.
 
         Returns
         -------

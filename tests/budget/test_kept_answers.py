@@ -396,6 +396,19 @@ def test_the_form_of_data_is_looked_at_after_the_charge(budget):
     assert budget.charges == 1
 
 
+def test_an_error_after_a_charge_notes_the_charge(budget):
+    median = fx.Median(0.25, (0, 9), step=1)
+    for label, used_up in (None, ""), ("q", "; label 'q' is used up"):
+        with pytest.raises(InvalidRecords) as caught:
+            median.release([1.0, np.nan], budget=budget, label=label)
+        (words,) = caught.value.__notes__
+        assert words.startswith("0.25 of epsilon was charged to the budget")
+        assert words.endswith(used_up)
+    with pytest.raises(fx.BudgetExceeded) as caught:
+        fx.Median(1e3, (0, 9), step=1).release([1.0], budget=budget)
+    assert not hasattr(caught.value, "__notes__")
+
+
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit])
 def test_an_interruption_is_no_failure(budget, monkeypatch, interruption):
     def interrupted(*_):

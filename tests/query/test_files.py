@@ -740,7 +740,7 @@ def test_damaged_files_of_arrow_are_refused(tmp_path: Path) -> None:
         assert caught.value.__context__ is None
 
 
-@pytest.mark.parametrize("change", ["more", "other"])
+@pytest.mark.parametrize("change", ["more", "other", "broken", "gone"])
 def test_a_file_that_changes_is_refused(tmp_path: Path, change: str) -> None:
     path = written(tmp_path, "c,d\n" + "1,2\n" * 5)
     frame = PathFrame(path)
@@ -748,8 +748,11 @@ def test_a_file_that_changes_is_refused(tmp_path: Path, change: str) -> None:
     if change == "more":
         with path.open("a") as file:
             file.write("3,4\n")
-    else:  # another file, with columns in another order
-        written(tmp_path, "d,c\n" + "1,2\n" * 5, "g.csv").rename(path)
+    elif change == "gone":
+        path.unlink()
+    else:  # another file, with columns in another order, or with a row that is no text
+        row = b"1,2\n" if change == "other" else b"1,\xff\n"
+        written(tmp_path, b"d,c\n" + row * 5, "g.csv").rename(path)
     with raises("file that changes"):
         list(frame.parts([ColumnRead("c", "numbers")]))
 

@@ -6,6 +6,7 @@ import datetime as dt
 import itertools
 import pickle
 from dataclasses import FrozenInstanceError
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pytest
 
 import fastexp as fx
-from fastexp.errors import ParameterError
+from fastexp.errors import ParameterError, ParameterTypeError
 from tests.doors.keys import codes_of, names_of_tuples
 from tests.doors.query import groups_of
 from tests.messages import raises
@@ -219,3 +220,28 @@ class TestProducts:
         for by in (("city",), ("city", "month"), ("city", "year", "month")):
             with raises("product of the columns of by, got 'city', 'year'"):
                 groups_of(groups, by)
+
+
+def test_one_name_is_no_list():
+    with pytest.raises(ParameterError) as caught:
+        fx.Query(by="city", groups="Oslo")
+    assert str(caught.value).endswith("(to list one group, pass ['Oslo'])")
+
+
+def test_a_dict_of_single_values_has_no_columns():
+    with raises("column of a frame", argument="groups: frame['city']"):
+        fx.Query(by="city", groups={"city": 1})
+
+
+def test_which_persons_are_no_keys():
+    """Pandas' advice is for its own frames, and decimals are not called floats."""
+    query, answers = fx.Query(person="p"), {"x": (fx.Median(1.0, (0, 9), step=1), "x")}
+    decimals = pa.table({"x": [1], "p": pa.array([Decimal(1)])})
+    for frame, ending in (
+        (decimals, "which holds decimals"),
+        (pa.table({"x": [1], "p": [1.0]}), "which holds floats (float64)"),
+        (pd.DataFrame({"x": [1], "p": [1.0]}), 'into floats: astype("Int64"))'),
+    ):
+        with pytest.raises(ParameterTypeError) as caught:
+            query.release(frame, answers)
+        assert str(caught.value).endswith(ending)

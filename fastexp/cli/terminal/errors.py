@@ -17,7 +17,7 @@ TERMS = (
     ("frame is a path: reading files needs", "FILE needs", "the file needs"),
     ("a file of the frame", "FILE", "source"),
     ("between its columns?)", "between its columns? see --delimiter)", "between its columns?)"),
-    ("(--groups-epsilon)", "(--groups-epsilon)", "(groups_epsilon)"),
+    ("(epsilon=...)", "(--groups-epsilon)", "(groups_epsilon)"),
     ("with_total=True", "--with-total", "with_total = true"),
     (
         "grid must lie within the bounds",

@@ -53,7 +53,8 @@ def groups_of(groups: object, by: Sequence[str]) -> Names | PrivateGroups | None
                 "groups must be a public list or the path of one, got 'private': for private "
                 "groups pass fastexp.PrivateGroups(delta=...)"
             ) from None
-        raise type(error)(f"groups: {error}") from None
+        one = f" (to list one group, pass [{groups!r}])" if isinstance(groups, str) else ""
+        raise type(error)(f"groups: {error}{one}") from None
 
 
 def _frame(groups: object) -> Frame | None:
@@ -78,6 +79,7 @@ def _of_frame(frame: Frame, by: Sequence[str]) -> Names:
             raise ParameterError(f"groups must have one column named {name!r}, got {got}")
     columns: list[list[Keys]] = [[] for _ in by]
     uses = [ColumnRead(name, "keys") for name in by]
+    frame.empty(uses)  # refuses what is no column
     for part in frame.parts(uses):
         for name, chunks, column in zip(by, columns, part, strict=True):
             chunks.append(read(column, f"groups[{name!r}]"))

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..._arrow import arrow
+from ..._arrow.arrow_columns import NUMBERS as NUMBERS_OF_ARROW
 from ..._intake.number_columns import NULLS, arrow_type, described, is_column
 from ..._parameters.foreign import attribute, has, is_pandas
 from ...errors import ParameterError, ParameterTypeError
@@ -27,6 +28,7 @@ KEYS = {"integers": "numbers", "text": "text", "booleans": "booleans"}
 NUMPY_CONTENTS: dict[str, Content] = {"U": "text", "T": "text", "b": "booleans"}  # NumPy's kinds
 NARROW = ("i1", "i2", "i4", "u1", "u2", "c", "C", "s", "S", "i")  # types of NumPy and of Arrow
 MAX_NAMES = 20  # names of columns in a message
+PANDAS = ' (pandas turns integers with missing values into floats: astype("Int64"))'
 NUMERIC = frozenset("0123456789+-.")  # first characters of numbers
 UNKNOWN = ("nulls", "objects")  # types that say nothing: columns of them may hold anything
 
@@ -89,8 +91,7 @@ def check_keys(argument: str, use: ColumnRead, column: object) -> None:
     if kind.floats:
         raise ParameterTypeError(
             f"{argument} must be a column of integers, text, booleans, dates or timestamps, got "
-            f"{use.column!r}, which holds {kind.name} "
-            '(pandas turns integers with missing values into floats: astype("Int64"))'
+            f"{use.column!r}, which holds {kind.name}{PANDAS * is_pandas(column)}"
         )
     is_listed = use.reading not in ("keys", "names")
     if is_listed and kind.content in KEYS.values() and kind.content != KEYS.get(use.reading):
@@ -144,7 +145,8 @@ def _of_chunk(chunk: arrow.Column) -> Type:
     if chunk.kind == "dictionary" and chunk.child is not None:
         return _of_chunk(chunk.child)._replace(name=arrow_type(chunk), coded=True)
     if chunk.kind in ("integers", "floats"):
-        name = f"{chunk.kind} (of Arrow, {chunk.format!r})"
+        width = NUMBERS_OF_ARROW.get(chunk.format)
+        name = "decimals" if width is None else f"{chunk.kind} ({np.dtype(width[1])})"
         return Type("numbers", name, chunk.kind == "floats", narrow=chunk.format in NARROW)
     if chunk.kind == "text":
         return Type("text", arrow_type(chunk))

@@ -121,9 +121,9 @@ class PathFrame(ArrowAnswers):
                 for length, part in self._read(source, uses, kinds):
                     seen += length
                     yield part
+                source.file.check_same()
                 if rows not in (None, seen):
                     raise InvalidRecords(f"{source.file.called} must be {source.form}")
-                source.file.check_same()
         finally:
             self._database.close()
 

@@ -74,6 +74,7 @@ def checked_read(read: Callable[[], T], file: File, form: str, error: type[Faste
         reason = DAMAGED if damaged else FULL if name == "OutOfMemoryException" else ""
     if interrupted:
         raise KeyboardInterrupt
+    file.check_same()  # a file that was replaced is not malformed
     raise error(f"{file.called} {reason or f'must be {form}'}")
 
 
