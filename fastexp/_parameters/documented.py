@@ -108,8 +108,9 @@ t : array_like
     Numbers in units of the utility.
 p : array_like
     Probabilities, in [0, 1].
-truth : array_like
-    The true statistic: finite numbers, which need not be possible outputs.
+truth : array_like, optional
+    The true statistic: finite numbers, which need not be possible outputs. Default: `truth`, the
+    statistic of the data.
 """
 
 ERRORS = """\

@@ -597,8 +597,7 @@ class NumberLaw(Law[float, AnyArray]):
 
         Parameters
         ----------
-        truth : array_like, optional
-            Finite numbers. Default: `truth`, the statistic of the data.
+        truth
 
         Returns
         -------
@@ -622,10 +621,7 @@ class NumberLaw(Law[float, AnyArray]):
 
         Parameters
         ----------
-        p : array_like
-            In [0, 1].
-        truth : array_like, optional
-            Finite numbers. Default: `truth`, the statistic of the data.
+        p, truth
 
         Returns
         -------
