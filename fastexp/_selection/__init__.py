@@ -1,4 +1,4 @@
-"""Draws of candidates: weights, which kernel when, threads, and the exact test of open draws.
+"""Draws of candidates: weights, the choice of a kernel, threads, and exact tests of draws.
 
 Nothing public: mechanisms check parameters and call one function here.
 """

@@ -1,4 +1,4 @@
-"""The command line: `main`, whose imports wait until a signal can end it without a word."""
+"""The command line: `main` takes signals first, and then imports the rest."""
 
 from __future__ import annotations
 

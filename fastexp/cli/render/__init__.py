@@ -1,1 +1,1 @@
-"""What is printed and drawn: releases, laws, studies, and why they take their time."""
+"""Output of commands: releases, laws and studies as text or pictures, and notes about waiting."""

@@ -1,4 +1,4 @@
-"""What a command or a publication asks: a public call, its file, its lists, its budget.
+"""From a command or a publication to a public call: its file, lists and budget.
 
 No results are printed: only notes on stderr.
 """

@@ -1,4 +1,4 @@
-"""One call of a query: what it asks for, its charge, its rows in one pass, its answers.
+"""One call of a query: its request, its charge, one pass over its rows, and its answers.
 
 No engine and no file format is named here: rows come through the Protocol `Frame`.
 """

@@ -1,4 +1,4 @@
-"""Rows that memory has no room for: how much there is, private folders, rows sorted on disk.
+"""Rows that do not fit into memory: limits, private folders, and rows sorted on disk.
 
-Columns of 64 bits only: what they mean is not known here.
+Columns have 64 bits; their meaning is not known here.
 """

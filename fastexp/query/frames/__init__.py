@@ -1,4 +1,4 @@
-"""Whatever a user hands over, as a `Frame`: its adapter by its type, a copy, a table of answers.
+"""Any data that a user passes, as a `Frame`: the adapter for its type, copies, tables of answers.
 
 Adapters themselves are in `engines` and `files`.
 """

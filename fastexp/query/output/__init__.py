@@ -1,1 +1,1 @@
-"""A file of finished answers: whole or not there."""
+"""A file of answers, which is written completely or not at all."""

@@ -1,1 +1,1 @@
-"""Studies that come with fastexp: a file of settings each, as a user's."""
+"""Studies that come with fastexp: each a file of settings, in the format of a user's."""

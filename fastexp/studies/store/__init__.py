@@ -1,1 +1,1 @@
-"""A run in memory or in a folder: finished tasks, written whole, and what they ran on."""
+"""A run in memory or in a folder: its finished tasks, and the versions that it ran on."""
