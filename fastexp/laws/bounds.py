@@ -1,8 +1,8 @@
 """Bounds on errors and losses that are theorems, not exact laws.
 
 Theorem 1 of the Duff paper bounds the error of the private median by its smooth sensitivity.
-Corollary 7 of the lecture notes bounds the loss of a selection without data, and gives the epsilon
-that is enough for a loss.
+Corollary 3.12 of Dwork and Roth 2014 bounds the loss of a selection without data, and gives the
+epsilon that is enough for a loss.
 """
 
 from __future__ import annotations
@@ -167,9 +167,9 @@ def loss_bound(
     """The loss that a selection reaches with probability at most exp(-t).
 
     With k candidates, `optimal` of them best, P(loss >= bound) <= exp(-t) for bound =
-    (2 * sensitivity / epsilon) * (ln(k / optimal) + t): Theorem 6 of the lecture notes that
-    fastexp follows, 3.11 in Dwork and Roth, "The algorithmic foundations of differential
-    privacy" (2014). `optimal=1` needs no data: Corollary 7 (3.12 there).
+    (2 * sensitivity / epsilon) * (ln(k / optimal) + t): Theorem 3.11 in Dwork and Roth, "The
+    algorithmic foundations of differential privacy" (2014). `optimal=1` needs no data: Corollary
+    3.12.
     `FiniteLaw.theorem_6` puts the exact tail beside.
 
     Parameters

@@ -206,8 +206,8 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
     References
     ----------
     McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007. Dwork and
-    Roth, "The algorithmic foundations of differential privacy" (2014), Theorem 3.11 (what
-    `theorem_6` calls after the lecture notes that fastexp follows).
+    Roth, "The algorithmic foundations of differential privacy" (2014), Theorem 3.11 (for
+    `theorem_6`, whose name is its number in lecture notes).
 
     Examples
     --------
@@ -330,7 +330,7 @@ class FiniteLaw(CandidateLaw[int, IntArray], GroupedLosses[int, IntArray]):
         return float(self._best)
 
     def theorem_6(self, t: float) -> LossTail:
-        """Theorem 6 of the lecture notes beside the exact tail that it bounds.
+        """Theorem 3.11 of Dwork and Roth 2014 beside the exact tail that it bounds.
 
         P(loss >= (ln(|R| / |R_OPT|) + t) / c) <= exp(-t), with |R| and |R_OPT| the base
         masses of all and of the best candidates.

@@ -121,7 +121,10 @@ def _atanh_bounds(t: Fraction, precision: int) -> tuple[int, int]:
 def weight_bounds(
     rate: Fraction, gap: Fraction, scale: Fraction, precision: int
 ) -> tuple[Fraction, Fraction]:
-    """Return bounds of scale * exp(-rate * gap), within 2 * scale / 2**precision, for gap >= 0."""
+    """Return bounds of scale * exp(-rate * gap), for gap >= 0.
+
+    They are at most 2 * scale / 2**precision apart if the precision is below 2**25.
+    """
     lo, hi = exp_bounds(rate * gap, precision)
     return scale * lo / (1 << precision), scale * hi / (1 << precision)
 

@@ -1,4 +1,4 @@
-"""A publication: a file that describes a release, to read, check and sign before it is made.
+"""A publication: a file that describes a release, to review and check before it is made.
 
 It contains public settings only: no SQL, no code, no variables. Its paths are relative to its own
 folder.
