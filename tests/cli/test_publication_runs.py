@@ -638,6 +638,23 @@ def test_accuracy_on_a_public_stand_in(place: Path, run: Run) -> None:
     assert re.search(r"Oslo +median +error +100 +449\.5", text)
 
 
+@pytest.mark.fast
+def test_accuracy_has_a_row_for_a_total_and_no_figures_without_records(
+    place: Path, run: Run
+) -> None:
+    edited(TEXT, ('"Bonn"', '"Bon"'), ("epsilon = 0.5", "epsilon = 0.5\nwith_total = true"))
+    Path("d.csv").rename("like.csv")
+    out = run("release", "p.toml", "--check", "--like", "like.csv").out
+    rows = [line.split() for line in out.splitlines()[-9:]]
+    assert [row[1] for row in rows] == ["median_0.5", "median_total", "heating"] * 3
+    assert rows[1][:5] == ["Rome", "median_total", "error", "100", "100"]
+    for row in rows[6], rows[8]:
+        assert row[0] == "Bon"
+        assert row[3:] == ["0", *["-"] * 5]
+    assert rows[7][3:5] == ["0", "0"]
+    assert float(rows[7][6]) > 0
+
+
 @pytest.mark.parametrize("like", ["d.csv", "./d.csv", "*.csv", ".", "link.csv"])
 def test_the_source_is_no_stand_in(place: Path, run: Run, like: str) -> None:
     Path("link.csv").symlink_to("d.csv")
