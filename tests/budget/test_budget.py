@@ -436,7 +436,7 @@ BAD = [
     ({"rho": float("inf")}, "rho: finite and positive"),
     ({"rho": 1.0, "neighbors": "both"}, "neighbors: one of several words"),
     ({"epsilon": 1.0, "delta": 1.0}, "delta below 1"),
-    ({"epsilon": 1.0, "delta": -0.1}, "delta: from 0 to 1, got -0.1"),
+    ({"epsilon": 1.0, "delta": -0.1}, "delta below 1"),
     ({"rho": 1.0, "delta": 0.1}, "delta without epsilon"),
 ]
 

@@ -13,6 +13,7 @@ exit codes:
   1    failure at run time (also if the output is closed)
   2    a mistake of the user: usage, a parameter, the file
   3    the release costs more than remains: nothing was drawn or charged
+  4    the release failed after its charge: no answers, and the label is used up
   130  interrupted (143 by SIGTERM, 129 by SIGHUP)
 
 Results go to stdout, everything else to stderr. New here? fastexp demo"""

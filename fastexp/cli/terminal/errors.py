@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-OK, FAILURE, MISTAKE, NO_ROOM = 0, 1, 2, 3
+OK, FAILURE, MISTAKE, NO_ROOM, NO_ANSWERS = 0, 1, 2, 3, 4
 
 # Words in messages of the package, and the same in terms of options and of a publication's keys.
 TERMS = (
@@ -28,6 +28,7 @@ TERMS = (
     ("see nan=", "see --nan", "see nan"),
     ("the argument nan", "--nan", "nan"),
 )
+DAMAGED = "is damaged, or not a budget"  # another run has the same error
 SUBJECTS = {"frame ": ("FILE ", "the file "), "output ": ("--output ", "output ")}
 
 
@@ -39,6 +40,14 @@ class Failure(Exception):
     """A failure at run time. Exit code 1."""
 
 
+class NoAnswers(Exception):
+    """A release failed after its charge, by this error. Exit code 4."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
 def report(error: Exception, publication: bool = False) -> tuple[str, int]:
     """Return the message and the exit code for an error that a command raised.
 
@@ -47,6 +56,8 @@ def report(error: Exception, publication: bool = False) -> tuple[str, int]:
     """
     from ... import errors
 
+    if isinstance(error, NoAnswers):
+        return report(error.error, publication)[0], NO_ANSWERS
     if isinstance(error, errors.InvalidUtilities):
         return "error: the utilities must be finite: NaN or infinity found", MISTAKE
     if isinstance(error, (UserMistake, errors.LabelError)):
@@ -55,8 +66,11 @@ def report(error: Exception, publication: bool = False) -> tuple[str, int]:
         return f"error: {error}", NO_ROOM
     mistakes = errors.ParameterError, errors.ParameterTypeError, errors.InvalidRecords
     if isinstance(error, (*mistakes, Failure, errors.FastexpError)):
-        code = MISTAKE if isinstance(error, mistakes) else FAILURE
+        is_mistake = isinstance(error, mistakes) or DAMAGED in str(error)
+        code = MISTAKE if is_mistake else FAILURE
         return f"error: {in_terms(str(error), publication)}", code
+    if isinstance(error, OSError):  # after a charge: of rows on disk
+        return f"error: {reason_of(error, 'system error')}", FAILURE
     if isinstance(error, MemoryError):
         return "error: not enough memory", FAILURE
     return f"error: {_withheld(error)}", FAILURE
