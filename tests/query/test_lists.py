@@ -308,7 +308,11 @@ class TestQuantiles:
             errors = [*law.expected_error(), total.expected_error(len(ages))]
             want = [*errors, own.expected_error() if ages else np.nan]
             assert found["expected"][rows].tolist() == pytest.approx(want, rel=1e-12, nan_ok=True)
-            want = [*(law.truth if ages else [np.nan] * 3), len(ages), own.truth if ages else np.nan]
+            want = [
+                *(law.truth if ages else [np.nan] * 3),
+                len(ages),
+                own.truth if ages else np.nan,
+            ]
             assert found["truth"][rows].tolist() == pytest.approx(want, rel=0, nan_ok=True)
             assert found["bias"][rows][3] == pytest.approx(total.mean() - len(ages), rel=1e-9)
             assert found["quantile"][rows][3] == total.error_quantile(0.95, len(ages))

@@ -25,10 +25,27 @@ TERMS = (
         "grid must lie within bounds",
     ),
     ("convert=True", "--convert", "convert=True"),
+    ("give grid=fastexp.digits(3)", "give --digits 3", "give grid = {digits = 3}"),
+    ("must be True or False", "must be true or false", "must be true or false"),
+    ("a sequence of tuples of", "a list of lists of", "a list of lists of"),
+    (
+        "use it under 'replace', or create the mechanism with neighbors='add-remove'",
+        "take a budget made with --neighbors replace, or add --neighbors add-remove",
+        "take a budget made with --neighbors replace, or write neighbors = 'add-remove'",
+    ),
     ("see nan=", "see --nan", "see nan"),
     ("the argument nan", "--nan", "nan"),
 )
 DAMAGED = "is damaged, or not a budget"  # another run has the same error
+KINDS = {  # of values, in the words of TOML
+    "str": "text",
+    "list": "a list",
+    "tuple": "a list",
+    "dict": "a table",
+    "bool": "true or false",
+    "int": "an integer",
+    "Decimal": "a decimal",
+}
 SUBJECTS = {"frame ": ("FILE ", "the file "), "output ": ("--output ", "output ")}
 
 
@@ -83,11 +100,17 @@ def in_terms(text: str, publication: bool) -> str:
     subject = "output " if text.startswith("cannot write output ") else text.partition(" ")[0] + " "
     if subject in SUBJECTS:
         text = text.replace(subject, SUBJECTS[subject][publication], 1)
-    if not publication:
+    if publication:
+        text = re.sub(r"\bgot (?:an (?:object|entry) of type )?(\w+)$", _of_kind, text)
+    else:
         text = re.sub(r"^answers\[.*\] must be a column", "--column must be a column", text)
     if "must be a path that ends in" in text and not publication:
         text += "; CSV of another name can be given by stdin: - < FILE"
     return text
+
+
+def _of_kind(got: re.Match[str]) -> str:
+    return f"got {KINDS.get(got[1], got[1])}"
 
 
 def did_you_mean(word: str, known: Iterable[str], mark: str = "") -> str:

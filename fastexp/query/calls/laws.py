@@ -225,7 +225,9 @@ def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:
     columns.append(Column("n", "integers", records.reshape(-1)))
     figures = np.concatenate([a.results for a in analyses[: len(answers)]], axis=1)
     has_truth = [name.endswith(f"_{TOTAL}") and _is_list(answers[i]) for name, i in each]
-    figures[(records == 0) & ~np.array(has_truth)] = np.nan  # without records nothing is to be found
+    figures[(records == 0) & ~np.array(has_truth)] = (
+        np.nan
+    )  # without records nothing is to be found
     for name, column in zip(FIGURES[1:], figures.reshape(-1, len(FIGURES)).T, strict=False):
         columns.append(Column(name, "floats", column.copy()))
     if call.query.private is not None:
