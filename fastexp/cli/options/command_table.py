@@ -104,8 +104,8 @@ keys of --json:
              max_groups, max_rows, membership, promised, budget, output, rows
              of {group columns and answers}
   --check    the same with the promise of each answer, groups_promised,
-             group_names, groups_file, key; budget has cost, remaining, left and state;
-             with --like accuracy, rows of figures
+             group_names, groups_file, key; budget has cost, remaining, left and
+             state; with --like accuracy, rows of figures
 """
 RENTS = "rents.csv --column rent --epsilon 1 --bounds 0 9000"
 BY_CITY = RENTS + " \\\n      --by city --groups cities.txt --budget rents.budget --label 2024"
