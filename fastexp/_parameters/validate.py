@@ -100,6 +100,14 @@ def fraction(name: str, value: object) -> float:
     return number
 
 
+def delta(value: object) -> float:
+    """Return a delta in [0, 1) as a float."""
+    number = real("delta", value)
+    if not 0.0 <= number < 1.0:
+        raise ParameterError(f"delta must be in [0, 1), got {number!r}")
+    return number
+
+
 def epsilon(value: object, any_epsilon: bool = False) -> float:
     """Return an epsilon, in nats; in EPSILON_RANGE unless `any_epsilon`."""
     number = positive("epsilon", value)

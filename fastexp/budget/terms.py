@@ -99,9 +99,7 @@ def terms_of(
     """Return the terms of public arguments; None if there is no amount."""
     if epsilon is not None and rho is not None:
         raise ParameterError("either epsilon or rho must be given, not both")
-    slack = validate.fraction("delta", delta)
-    if slack == 1.0:
-        raise ParameterError("delta must be in [0, 1), got 1.0")
+    slack = validate.delta(delta)
     if slack > 0.0 and epsilon is None:
         raise ParameterError("delta must be given with epsilon")
     if epsilon is not None:

@@ -100,7 +100,7 @@ class TopK(UtilityMechanism, promise="The total, for the relation for which Δ w
         each = peeling_round(self.k, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
         self._set_frozen(_round=each)
         super()._check()
-        self._set_frozen(delta=validate.fraction("delta", self.delta))
+        self._set_frozen(delta=validate.delta(self.delta))
         if self.rho is not None:
             self._set_frozen(rho=validate.positive("rho", self.rho))
         self._weigh_epsilon(self._round)

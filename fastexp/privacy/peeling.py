@@ -70,13 +70,11 @@ def peeling_round(
     0.0444
     """
     k = validate.counting("rounds", rounds)
-    slack = validate.fraction("delta", delta)
+    slack = validate.delta(delta)
     if (epsilon is None) == (rho is None) or (rho is not None and slack > 0.0):
         raise ParameterError(
             "either epsilon (with or without delta) or rho must be given, not both"
         )
-    if slack == 1.0:
-        raise ParameterError("delta must be in [0, 1), got 1.0")
     if rho is not None:
         return Fraction(_root(Fraction(validate.positive("rho", rho)) * 8 / k))
     total = validate.positive("epsilon", epsilon)
@@ -133,7 +131,7 @@ def peeling_guarantee(
         raise ParameterError(
             "round_epsilon must be at most the value of peeling_round for the total"
         )
-    slack = validate.fraction("delta", delta)
+    slack = validate.delta(delta)
     if rho is not None:
         pure, spent = amounts.up(each * k), validate.positive("rho", rho)
     else:

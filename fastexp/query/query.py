@@ -469,18 +469,19 @@ class Query(Scope):
         -------
         frame
             The same kind as `frame`, with a row for each group and answer, in the order of the
-            groups and then of the answers. An answer of several numbers has a row for each of them,
-            named as with ``expand=True``. The columns are `by`, then
+            groups and then of the answers. An answer of several numbers has a row for each of them
+            and for its total, named as with ``expand=True``. The columns are `by`, then
 
             * answer: the name of the answer;
             * measure: "error" for a number: abs(output - truth), in units of the records. "loss"
               for a selection: the best count (`MostCommon`) or revenue (`Price`) less that of the
               output; for `JointTopK`, the loss of the worst place;
-            * n: the number of records that count;
+            * n: the number of records that count. If it is 0, all other figures are NaN, except
+              those of a total;
             * truth: the true median, quantile, order statistic or mode of the rows that count (for
-              each person only those within the limits), not clamped to the bounds. NaN for losses,
-              and without records, as there is no error then. The error does not include the effect
-              of the limits; a call without `person` has the truth of all rows;
+              each person only those within the limits), not clamped to the bounds; n for a total.
+              NaN for losses. The error does not include the effect of the limits; a call without
+              `person` has the truth of all rows;
             * bias: the expected output minus truth;
             * expected: the expected error or loss;
             * quantile: the quantile of the error or loss at `probability`;

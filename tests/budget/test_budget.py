@@ -72,7 +72,7 @@ def test_three_times_a_tenth_fits_and_not_a_fourth(make):
     for _ in range(3):
         budget.charge(promise(0.1))
     assert (budget.spent, budget.remaining, budget.charges) == (0.3, 0.0, 3)
-    with raises("0.1: budget exceeded, got 0.0", unit="epsilon", limit="0.3"):
+    with raises("0.1: budget exceeded", spent="0.0", unit="epsilon", limit="0.3"):
         budget.charge(promise(0.1))
     assert (budget.spent, budget.charges) == (0.3, 3)
     assert budget.total == 0.3
@@ -94,7 +94,7 @@ def test_what_would_be_left_is_what_is_left(make):
         assert budget.rest_after(promise(0.1)) == left
         budget.charge(promise(0.1))
         assert budget.remaining == left
-    with raises("0.1: budget exceeded, got 0.0", unit="epsilon", limit="0.3"):
+    with raises("0.1: budget exceeded", spent="0.0", unit="epsilon", limit="0.3"):
         budget.rest_after(promise(0.1))
     assert budget.charges == 3
 
@@ -152,7 +152,7 @@ def test_basic_composition_of_epsilon_and_delta(make):
     budget.charge(promise(0.1))
     assert (budget.spent, budget.remaining) == (0.4, 0.6)
     assert (budget.total_delta, budget.spent_delta, budget.remaining_delta) == (3e-6, 3e-6, 0.0)
-    with raises("1e-300: budget exceeded, got 0.0", unit="delta", limit="3e-06"):
+    with raises("1e-300: budget exceeded", spent="0.0", unit="delta", limit="3e-06"):
         budget.charge(promise(0.1, delta=1e-300))
     with raises("0.7: budget exceeded", unit="epsilon"):
         budget.charge(promise(0.7))
@@ -436,7 +436,7 @@ BAD = [
     ({"rho": float("inf")}, "rho: finite and positive"),
     ({"rho": 1.0, "neighbors": "both"}, "neighbors: one of several words"),
     ({"epsilon": 1.0, "delta": 1.0}, "delta below 1"),
-    ({"epsilon": 1.0, "delta": -0.1}, "delta: from 0 to 1, got -0.1"),
+    ({"epsilon": 1.0, "delta": -0.1}, "delta below 1"),
     ({"rho": 1.0, "delta": 0.1}, "delta without epsilon"),
 ]
 
@@ -854,7 +854,7 @@ def test_a_file_that_is_replaced_while_waiting_is_looked_at_again(path, monkeypa
         lock(handle, exclusive=exclusive)
 
     monkeypatch.setattr(atomic_files, "_lock", late)
-    with raises("budget exceeded, got 0.1"):
+    with raises("budget exceeded", spent="0.1"):
         budget.charge(promise(0.2))
     assert renamed
 

@@ -157,11 +157,11 @@ def test_bad_budgets(run: Run, file: Path, more, code: int, message: str) -> Non
     assert not file.exists()
 
 
-def test_damage_is_a_failure(run: Run, select, file: Path) -> None:
+def test_damage_is_a_mistake_as_no_retry_helps(run: Run, select, file: Path) -> None:
     file.write_text(f"{MARKER}\n")
     for arguments in (["budget", file], [*select, "--budget", file]):
         code, out, err = run(*arguments)
-        assert (code, out) == (1, "")
+        assert (code, out) == (2, "")
         assert heard(err, "damaged budget file")
         assert MARKER not in err
 

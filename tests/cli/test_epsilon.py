@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -83,17 +84,53 @@ def test_where_none_is_enough_there_is_no_number(run: Run, tmp_path: Path) -> No
         (["medain"], "there is no mechanism 'medain': did you mean 'median'?"),
         (["median:stpe=1"], "NAME: median has no parameter 'stpe'"),
         (["quantile"], "NAME: quantile needs q, as quantile:q=..."),
-        (["median", "--like", "agse"], "got 'agse'"),
+        (["median", "--like", "agse"], "error: --like must be one of 'normal'"),
+        (["median", "--like", "a.csv"], "--column is needed: the column of --like that holds"),
+        (["median", "--like", "a.csv", "--column", "x"], "error: --like must be a path that can"),
+        (["median", "--like", "bad.csv", "--column", "y"], "error: --like has no column 'y'"),
+        (
+            ["median", "--like", "bad.csv", "--column", "x"],
+            "(missing: an empty cell, NA, null or nan)",
+        ),
+        (
+            ["quantile:q=0.1,0.2"],
+            "NAME: quantile has one q; for several there is quantiles:q=0.1,0.2",
+        ),
+        (["quantiles:q=0.1,x"], "NAME: q must be a decimal or a fraction"),
         (["median", "--like", "normal:mena=3"], "unknown parameters mena"),
         (["median", "--like", "votes"], "like must be data that Median takes"),
         (["median", "--loss", "2"], "exactly one of error"),
     ],
 )
-def test_what_is_wrong_is_refused(run: Run, words: list[str], message: str) -> None:
+def test_what_is_wrong_is_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.csv").write_text("x\none\n")
     like = [] if "--like" in words else ["--like", "normal"]
     code, out, err = run("epsilon", *words, *like, *TARGET, *FEW, *GRID)
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_without_bounds_its_own_option_is_named(run: Run) -> None:
+    err = run("epsilon", "mode", "--like", "normal", *TARGET, *FEW).err
+    assert err.endswith("if you know none, give --digits 3\n")
+
+
+@each(("q", "numbers"), [("0.25,1/2,0.75", [0.25, 0.5, 0.75]), ("0.5", [0.5])])
+def test_a_list_of_quantiles_can_be_written(run: Run, q: str, numbers: list[float]) -> None:
+    like = ["--like", "normal:mean=40:sd=9", *FEW, *GRID, "--expected-error", "3"]
+    asked = facts(run, f"quantiles:q={q}", *like)
+    assert asked["mechanism"] == repr(fx.Quantiles(numbers, 1.0, (0, 120), step=1))
+    fraction = facts(run, "quantile:q=1/3", *like)["mechanism"]
+    assert fraction == repr(fx.Quantile(Fraction(1, 3), 1.0, (0, 120), step=1))
+
+
+def test_help_explains_inf_and_never(run: Run) -> None:
+    out = " ".join(run("epsilon", "--help-all").out.split())
+    assert '"inf" means that no epsilon up to 1e6 is enough for that share of the data sets' in out
+    assert '"never" counts those without one' in out
 
 
 def test_data_and_their_size_must_be_said(run: Run) -> None:

@@ -216,7 +216,7 @@ def test_a_budget_is_charged_once_for_the_whole_call(run: Run, folder) -> None:
     assert run(*MEDIAN, "--max-groups", "2", "--budget", "b").code == 0
     assert (budget.spent, budget.charges) == (0.04, 1)
     code, out, err = run(*MEDIAN, "--nan", "raise", "--budget", "b")  # told after the charge
-    assert (code, out) == (2, "")
+    assert (code, out) == (4, "")
     assert "charged nevertheless" in err
     assert budget.spent == 0.06
     for mistake in (["--groups", "none.txt"], ["--by", "nowhere"], ["--output", "no/o.csv"]):

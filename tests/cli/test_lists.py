@@ -188,6 +188,17 @@ def test_a_table_with_another_delimiter_is_as_that_of_file() -> None:
     assert groups("t.csv", "city,n", InputFile("a.csv", ";")) == [("Rome", 7)]
 
 
+@each("header", ["city;n", "city\tn", "city|n", '"city,n"'])
+def test_a_table_with_another_delimiter_than_file_is_refused(header: str) -> None:
+    Path("t.csv").write_text(f"{header}\nRome\n")
+    for text in ("t.csv", "t.csv:city"):
+        message = refusal(text)
+        assert "(is another delimiter between its columns? see --delimiter)" in message
+        assert "n'" not in message
+    if "," not in header:
+        assert groups("t.csv", header) == ["Rome"]  # the name of the column of FILE
+
+
 TABLES = {
     f"city\nOslo\n{MARKER}\n{MARKER}\n": "row 3 of 'city' of 't.csv' is a duplicate of row 2",
     "city\n13\n7341.0\n": "row 2 of 'city' of 't.csv' is a number, but is not written like",

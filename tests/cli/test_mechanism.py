@@ -99,7 +99,7 @@ def test_utilities_that_are_refused_are_charged(run: Run, tmp_path: Path, utilit
     path.write_text(f"candidate,utility\na,{utility}\nb,1\n")
     options = ["--utilities", "--sensitivity", 1, "--epsilon", 0.25, "--budget", tmp_path / "b"]
     code, out, err = run("select", path, *options)
-    assert (code, out, budget.spent) == (2, "", 0.25)
+    assert (code, out, budget.spent) == (4, "", 0.25)
     assert "charged nevertheless" in err
     assert "0.75 of 1.0 epsilon remains" in err
 

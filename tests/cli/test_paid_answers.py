@@ -263,13 +263,36 @@ def test_a_label_is_used_up_by_a_row_that_cannot_be_read(run: Run, data) -> None
         data.write_text("g,x,t\na,1,z\nb,SECRET-7341\n")
         arguments = [*ask(which), "--label", which]
         code, out, err = run(*arguments)
-        assert (code, out) == (2, "")
+        assert (code, out) == (4, "")
         assert f"charged nevertheless, as a failure may depend on the data: label '{which}'" in err
         data.write_text("g,x,t\na,1,z\n")
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")
         assert heard(err, "label used up")
     assert charges() == 3
+
+
+@pytest.mark.parametrize("label", [[], ["--label", "q"]], ids=["none", "label"])
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (fx.InvalidRecords("records cannot be counted"), "error: records cannot be counted"),
+        (OSError(errno.ENOSPC, "No space left"), "error: No space left"),
+        (ValueError("SECRET-7341"), "error: unexpected ValueError"),
+    ],
+)
+def test_a_failure_after_the_charge_has_a_code_of_its_own(
+    run: Run, data, monkeypatch, label: list[str], error: Exception, message: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(execute, "answered", fail)
+    code, out, err = run(*ask("median"), *label)
+    assert (code, out, charges()) == (4, "", 1)
+    assert "charged nevertheless" in err
+    assert err.splitlines()[-1].startswith(f"fastexp: {message}")
+    assert "SECRET" not in err
 
 
 def test_mistakes_that_the_header_shows_cost_nothing(run: Run, data) -> None:

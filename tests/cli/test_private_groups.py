@@ -90,6 +90,7 @@ def test_a_check_says_what_of_delta_a_run_costs_and_leaves(run: Run) -> None:
 
 
 COMMANDS = [["release", "p.toml"], ["release", "p.toml", "--check"], [*COINS, "--budget", "b"]]
+COMMANDS += [[*RELEASE, "--with-total", "--budget", "b"]]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -291,7 +291,7 @@ def test_what_it_must_have(place: Path, key: str) -> None:
         (WHOLE.replace("= 3", "= 0"), "[query] max_rows must be >= 1, got 0"),
         (WHOLE.replace('"drop"', '"skip"'), "[answers.median] "),
         (WHOLE.replace('["city", "year"]', "2024"), "[query] by must be a column or a list"),
-        (WHOLE.replace('"tenant"', "7"), "[query] person must be names of columns, got int"),
+        (WHOLE.replace('"tenant"', "7"), "[query] person must be names of columns, got an integer"),
         (WHOLE.replace('"rents 2024"', "2024"), "label must be non-empty text"),
         (WHOLE.replace('"rents 2024"', '""'), "label must be non-empty text"),
         (WHOLE.replace('"rents.csv"', '"a\\nb.csv"'), "source must be a path of printable "),
@@ -322,13 +322,33 @@ def test_what_it_must_have(place: Path, key: str) -> None:
         ("a = " + "[" * 10**5, "is not valid TOML: brackets must be at most 8 deep (at line 1)"),
         ("\n" + ".".join("a" * 50_000), "valid TOML: a key must have at most 8 dots (at line 2)"),
         (WHOLE.encode("utf-16"), "must be UTF-8 text"),
-        (b"#" * ((1 << 20) + 1), "is not valid TOML: a file must have at most 1 MB"),
+        (b"age,sex\n" * (1 << 18), "must be a TOML file of at most 1 MB"),
+        (WHOLE.replace("bounds", 'candidates = ["a"]\nbounds'), "did you mean 'most-common'?"),
+        (
+            WHOLE.replace('"median"', '"quantile"').replace("bounds", "q = [0.5, 0.9]\nbounds"),
+            "[answers.median] quantile has no list q: did you mean 'quantiles'?",
+        ),
+        (
+            WHOLE.replace("bounds", "with_total = 1\nbounds"),
+            "must be true or false, got an integer",
+        ),
+        (WHOLE.replace("= 0.5", "= [1]"), "epsilon must be a real number, got a list"),
+        (WHOLE.replace("bounds", "#"), "if you know none, give grid = {digits = 3}"),
+        (
+            re.sub("groups = .*", 'groups = [["Rome"]]', WHOLE),
+            "[query] groups must be a list of lists of 2 keys, one of each column, got one of 1",
+        ),
+        (
+            re.sub("by = .*\ngroups = .*", 'by = "city"\ngroups = "Rome"', WHOLE),
+            "a column of a table (list.csv:column), or A,B,C (of one name: A,)",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_its_table(
     place: Path, text: str | bytes, message: str
 ) -> None:
     assert message in refused(place, text)
+    assert "from-data" not in refused(place, text)
     assert len(refused(place, text)) < 500
 
 

@@ -246,7 +246,7 @@ def test_a_budget_must_be_there_and_have_room(place: Path, run: Run) -> None:
     for more in ([], ["--check"]):
         ended = run("release", "p.toml", *more)
         assert ended.code == 3
-        assert heard(ended.err, "budget exceeded, got 2.0")
+        assert heard(ended.err, "budget exceeded", spent="2.0")
     edited(TEXT, ('"b"', '"none"'))
     for more in ([], ["--check"]):
         ended = run("release", "p.toml", *more)
@@ -472,6 +472,41 @@ def test_a_check_opens_neither_source_nor_key(place: Path, run: Run, pipes: list
 
 
 @pytest.mark.fast
+def test_a_missing_key_is_made_by_a_command(place: Path, run: Run) -> None:
+    edited(TEXT, ("label", 'key = "my.key"\nlabel'))
+    ended = run("release", "p.toml")
+    assert ended.code == 2
+    assert ended.err.endswith("; make a key with: fastexp key my.key\n")
+
+
+@pytest.mark.fast
+def test_a_check_has_all_names_of_public_lists_as_json(place: Path, run: Run) -> None:
+    cities, kinds = [f"c{i}" for i in range(7)], [f"k{i}" for i in range(8)]
+    edited(
+        TEXT,
+        ('["Rome", "Oslo", "Bonn"]', json.dumps(cities)),
+        ('["gas", "oil"]', json.dumps(kinds)),
+    )
+    out = run("release", "p.toml", "--check").out
+    assert "groups: 7 of city: c0, c1, c2, c3, c4, ... (all of them with --json)\n" in out
+    assert "one of k0, k1, k2, k3, k4, ... (8; all of them with --json)" in out
+    facts = json.loads(run("release", "p.toml", "--check", "--json").out)
+    assert facts["group_names"] == cities
+    assert facts["answers"]["heating"]["candidates"] == kinds
+
+
+@pytest.mark.fast
+def test_a_grid_without_a_step_between_integers_is_told(place: Path, run: Run) -> None:
+    edited(TEXT, ("step = 1\n", ""))
+    hint = "answers of median lie on 2^40 points between the bounds: for whole numbers add step = 1"
+    assert run("release", "p.toml", "--check").err == f"{hint}\n"
+    assert run("release", "p.toml", "--check", "-q").err == ""
+    assert run("release", "p.toml").err.startswith(f"{hint}\n")
+    edited(TEXT, ("step = 1\n", ""), ("[0, 1_000_000_000]", "[0.0, 5.5]"), ("2024", "2025"))
+    assert run("release", "p.toml", "--check", "--force").err == ""
+
+
+@pytest.mark.fast
 def test_a_check_without_a_budget_says_what_one_must_hold(place: Path, run: Run) -> None:
     Path("b").unlink()
     before = untouched()
@@ -505,7 +540,7 @@ def test_a_check_names_the_file_of_groups_and_the_column_of_persons(place: Path,
         Path(path).write_text(file)
         edited(TEXT, ('["Rome", "Oslo", "Bonn"]', f'"{text}"\nperson = "tenant"'))
         out = run("release", "p.toml", "--check").out
-        first = "town 0, town 1, town 2, town 3, town 4, ..."
+        first = "town 0, town 1, town 2, town 3, town 4, ... (all of them with --json)"
         assert f"\ngroups: 17 of city, listed in {path}: {first}\n" in out
         limits = "; at most 1 row of a person counts in 1 group"
         assert f": one person (column tenant) joins or leaves{limits}" in out
@@ -636,6 +671,23 @@ def test_accuracy_on_a_public_stand_in(place: Path, run: Run) -> None:
     assert "    of column rent; missing records are left out\n" in text
     assert "    of column heating; missing records count nowhere\n" in text
     assert re.search(r"Oslo +median +error +100 +449\.5", text)
+
+
+@pytest.mark.fast
+def test_accuracy_has_a_row_for_a_total_and_no_figures_without_records(
+    place: Path, run: Run
+) -> None:
+    edited(TEXT, ('"Bonn"', '"Bon"'), ("epsilon = 0.5", "epsilon = 0.5\nwith_total = true"))
+    Path("d.csv").rename("like.csv")
+    out = run("release", "p.toml", "--check", "--like", "like.csv").out
+    rows = [line.split() for line in out.splitlines()[-9:]]
+    assert [row[1] for row in rows] == ["median_0.5", "median_total", "heating"] * 3
+    assert rows[1][:5] == ["Rome", "median_total", "error", "100", "100"]
+    for row in rows[6], rows[8]:
+        assert row[0] == "Bon"
+        assert row[3:] == ["0", *["-"] * 5]
+    assert rows[7][3:5] == ["0", "0"]
+    assert float(rows[7][6]) > 0
 
 
 @pytest.mark.parametrize("like", ["d.csv", "./d.csv", "*.csv", ".", "link.csv"])

@@ -148,7 +148,7 @@ WRONG = [
     ({"rounds": 1, "epsilon": 1.0, "rho": 1.0}, "epsilon or rho"),
     ({"rounds": 1, "rho": 1.0, "delta": 0.1}, "epsilon or rho"),
     ({"rounds": 1, "epsilon": 1.0, "delta": 1.0}, "delta below 1"),
-    ({"rounds": 1, "epsilon": 1.0, "delta": -0.1}, "delta: from 0 to 1"),
+    ({"rounds": 1, "epsilon": 1.0, "delta": -0.1}, "delta below 1"),
     ({"rounds": 1, "epsilon": math.inf}, "epsilon: finite and positive"),
     ({"rounds": 1, "rho": 0.0}, "rho: finite and positive"),
     ({"rounds": 10, "epsilon": 1e-100, "delta": 0.1}, "epsilon of a round"),

@@ -155,10 +155,21 @@ class TestLosses:
         assert found["n"].tolist() == LENGTHS
         assert np.isnan([found["truth"], found["bias"]]).all()
         for g, own in enumerate(parts(records)):
+            if own.size == 0:  # any answer would have a loss of 0
+                assert np.isnan([found[figure][g] for figure in FIGURES[1:]]).all()
+                continue
             law = mechanism.law(own)
             wanted = [law.expected_loss(), law.loss_quantile(0.75)]
             assert [found["expected"][g], found["quantile"][g]] == wanted
             assert found["best"][g] == best_of(mechanism, law, own.tolist())
+
+
+def test_a_column_without_candidates_has_no_figures():
+    common = fx.MostCommon(1.0, ["first", "second"]), "x"
+    joint = fx.JointTopK(2, 1.0, candidates=["first", "second", "third"]), "x"
+    found = fx.Query().accuracy({"x": ["other"] * 9}, {"common": common, "joint": joint})
+    assert found["n"].tolist() == [0, 0]
+    assert np.isnan([found[figure] for figure in FIGURES[1:]]).all()
 
 
 def test_no_groups_have_no_figures():
@@ -188,6 +199,8 @@ def wanted(name, rents, probability):
     law = mechanism.law(rents)
     if name == "common":
         n = sum(rent in (3, 4, 5) for rent in rents)
+        if n == 0:
+            return ["loss", 0, *[None] * 5]
         losses = law.expected_loss(), law.loss_quantile(probability)
         return ["loss", n, None, None, *losses, best_of(mechanism, law, rents)]
     if not rents:

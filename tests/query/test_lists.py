@@ -297,14 +297,22 @@ class TestQuantiles:
         joint = fx.Quantiles(self.Q, 1.0, (0, 120), step=1, with_total=True)
         asked = {"age": (joint, "age"), "median": (fx.Median(1.0, (0, 120), step=1), "age")}
         found = self.QUERY.accuracy(self.ROWS, asked)
-        names = ["age_0.25", "age_0.5", "age_0.75", "median"]
+        names = ["age_0.25", "age_0.5", "age_0.75", "age_total", "median"]
         assert found["answer"] == names * 3
         assert found["town"] == [town for town in ("Oslo", "Rome", "Bern") for _ in names]
         assert found["n"].tolist() == [n for n in (200, 100, 0) for _ in names]
-        for group, ages in enumerate((self.ROWS["age"][:200], self.ROWS["age"][200:])):
+        for group, ages in enumerate((self.ROWS["age"][:200], self.ROWS["age"][200:], [])):
             law, own = joint.law(ages), asked["median"][0].law(ages)
-            want = [*law.expected_error(), own.expected_error(own.truth)]
-            assert found["expected"][4 * group :][:4].tolist() == pytest.approx(want, rel=1e-12)
-            want = [*law.truth, own.truth]
-            assert found["truth"][4 * group :][:4].tolist() == want
-        assert np.isnan(found["expected"][8:]).all()
+            total = law.total()
+            rows = slice(5 * group, 5 * group + 5)
+            errors = [*law.expected_error(), total.expected_error(len(ages))]
+            want = [*errors, own.expected_error() if ages else np.nan]
+            assert found["expected"][rows].tolist() == pytest.approx(want, rel=1e-12, nan_ok=True)
+            want = [
+                *(law.truth if ages else [np.nan] * 3),
+                len(ages),
+                own.truth if ages else np.nan,
+            ]
+            assert found["truth"][rows].tolist() == pytest.approx(want, rel=0, nan_ok=True)
+            assert found["bias"][rows][3] == pytest.approx(total.mean() - len(ages), rel=1e-9)
+            assert found["quantile"][rows][3] == total.error_quantile(0.95, len(ages))

@@ -25,7 +25,7 @@ def answer(options: Namespace) -> None:
     call = call_of(options, options.command)
     for name in from_data(options):
         note(sentences.FROM_DATA.format(what=f"the {name}"))
-    hint = _hint_of_step(options)
+    hint = sentences.hint_of_step(call)
     if not _is_analysis(options):
         carry_out(PaidRelease(call), as_json=options.json, quiet=options.quiet, hint=hint)
         return
@@ -51,14 +51,6 @@ def _select_by_scores(options: Namespace) -> None:
         if not options.quiet:
             waiting.announce_compilation()
         not_private.analyse_scores(mechanism, scores.read(), options)
-
-
-def _hint_of_step(options: Namespace) -> str:
-    """Return a hint if the bounds are integers, but the grid is the default fine one."""
-    is_whole = options.bounds is not None and all(isinstance(x, int) for x in options.bounds)
-    if is_whole and options.step is None and options.grid is None:
-        return "answers lie on 2^40 points between the bounds: for whole numbers add --step 1"
-    return ""
 
 
 def _is_analysis(options: Namespace) -> bool:

@@ -13,7 +13,7 @@ from ..._intake import arrays
 from ...mechanisms.table import TABLE
 from ...pictures import canvas
 from ...query.engines.frame import ColumnRead
-from ..options.values import written
+from ..options.values import Refused, quantiles, written
 from ..request import public_lists, score_release
 from ..request.input_file import VALUE, InputFile, is_npy, open_rows
 from ..terminal import printing
@@ -77,11 +77,24 @@ def built(word: str, settings: Mapping[str, Any], option: str = "--mechanisms") 
         if key not in takes:
             raise UserMistake(f"{option}: {name} has no parameter {key!r}")
         values[key] = value
+        if key == "q":
+            values[key] = _q(option, name, value, several="count" in takes)
     for key, parameter in takes.items():
         if key not in values and parameter.default is parameter.empty:
             raise UserMistake(f"{option}: {name} needs {key}, as {name}:{key}=...")
     mechanism: Mechanism = kind(**values)
     return mechanism
+
+
+def _q(option: str, name: str, value: object, *, several: bool) -> Any:
+    """Return the quantile of a mechanism, or its list of several."""
+    try:
+        numbers = quantiles(str(value))
+    except Refused as refused:
+        raise UserMistake(f"{option}: q {refused}") from None
+    if not several and len(numbers) > 1:
+        raise UserMistake(f"{option}: {name} has one q; for several there is quantiles:q={value}")
+    return numbers if several else numbers[0]
 
 
 def assigned(parts: Sequence[str]) -> dict[str, Any]:

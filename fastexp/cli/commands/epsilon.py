@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Namespace
 from math import isfinite
 from typing import Any
 
+from ...errors import InvalidRecords, ParameterError, ParameterTypeError
+from ...query.files.paths import format_of
 from ..render import waiting
 from ..request import public_lists
 from ..terminal import printing
@@ -28,19 +31,26 @@ def epsilon(options: Namespace) -> None:
         settings["grid"] = grid
     mechanism: Any = built(options.name, settings | {"epsilon": 1.0}, OPTION)
     target: dict[str, Any] = {key: settings[key] for key in TARGETS if key in settings}
+    like = _like(options.like)
+    if isinstance(like, str) and format_of(like) is not None and options.column is None:
+        raise UserMistake("--column is needed: the column of --like that holds the records")
     if not options.quiet:
         waiting.announce_compilation()
-    with waiting.ProgressBar(options.quiet, "data sets") as bar:
-        enough = epsilon_for(
-            mechanism,
-            like=_like(options.like),
-            column=options.column,
-            n=options.n,
-            datasets=options.datasets,
-            rng=options.seed,
-            progress=bar.progress,
-            **target,
-        )
+    try:
+        with waiting.ProgressBar(options.quiet, "data sets") as bar:
+            enough = epsilon_for(
+                mechanism,
+                like=like,
+                column=options.column,
+                n=options.n,
+                datasets=options.datasets,
+                rng=options.seed,
+                progress=bar.progress,
+                **target,
+            )
+    except (ParameterError, ParameterTypeError, InvalidRecords) as error:
+        text = re.sub("^(frame|like|data) (?=must|has)", "--like ", str(error))
+        raise UserMistake(text.replace("; see nan=", "")) from None  # there is no --nan
     if not options.json:
         print(enough)
         return

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..._parameters.descriptions import amount, at_most, grid_text, name_of, title
+from ..._parameters.descriptions import amount, at_most, grid_text, name_of, plain, title
 from ..._parameters.text import printable
 from ...budget.budget import charge_and_draw
 from ...budget.terms import printed, rest
@@ -38,6 +38,7 @@ MISSING = {  # by nan
     "upper": "missing records count as the upper bound",
 }
 FIRST = 5  # the most groups or candidates that are printed
+ALL = "all of them with --json"
 NEW, OPEN, ANSWERED = "new", "open", "answered"  # states of a label
 
 
@@ -52,10 +53,13 @@ def release(options: Namespace) -> None:
         memory=options.memory,
         temp=options.temp,
     )
-    if options.check:
-        check(call, options.like, as_json=options.json)
-    else:
-        carry_out(PaidRelease(call), as_json=options.json, quiet=options.quiet)
+    hint = sentences.hint_of_step(call)
+    if not options.check:
+        carry_out(PaidRelease(call), as_json=options.json, quiet=options.quiet, hint=hint)
+        return
+    if hint and not options.quiet:
+        printing.note(hint)
+    check(call, options.like, as_json=options.json)
 
 
 def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
@@ -100,7 +104,7 @@ def check(call: PublicCall, like: str | None, *, as_json: bool) -> None:
 
 def _facts(call: PublicCall, public: PaidRelease, budget: Budget | None) -> dict[str, Any]:
     answers = public.answer_facts()
-    relation = None if budget is None else budget.neighbors
+    relation, names = None if budget is None else budget.neighbors, call.query.groups
     questions = questions_of(call.query, public.answers).each  # the last may be of the groups
     promises = [sentences.promise_facts(question.promise(relation)) for question in questions]
     for answer, promise in zip(answers.values(), promises, strict=False):
@@ -109,6 +113,7 @@ def _facts(call: PublicCall, public: PaidRelease, budget: Budget | None) -> dict
         "kind": "check",
         "answers": answers,
         **sentences.query_facts(call.query),
+        "group_names": None if names is None else plain(names.labels()),
         "groups_file": call.groups_file,
         "groups_promised": None if call.query.private is None else promises[-1],
         "promised": sentences.promise_facts(public.promise),
@@ -208,13 +213,13 @@ def _groups(call: PublicCall, facts: dict[str, Any]) -> str:
         return "one, of all rows"
     keys = names.labels()[:FIRST]
     texts = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in keys]
-    more = ", ..." * (names.size > FIRST)
+    more = f", ... ({ALL})" * (names.size > FIRST)
     place = "" if call.groups_file is None else f", listed in {call.groups_file}"
     return f"{names.size:,} of {by}{place}: {', '.join(texts)}{more}"
 
 
 def _first(candidates: Sequence[object]) -> str:
-    more = f", ... ({len(candidates):,})" if len(candidates) > FIRST else ""
+    more = f", ... ({len(candidates):,}; {ALL})" if len(candidates) > FIRST else ""
     return ", ".join(map(str, candidates[:FIRST])) + more
 
 

@@ -13,6 +13,7 @@ exit codes:
   1    failure at run time (also if the output is closed)
   2    a mistake of the user: usage, a parameter, the file
   3    the release costs more than remains: nothing was drawn or charged
+  4    the release failed after its charge: no answers, and the label is used up
   130  interrupted (143 by SIGTERM, 129 by SIGHUP)
 
 Results go to stdout, everything else to stderr. New here? fastexp demo"""
@@ -103,8 +104,8 @@ keys of --json:
              max_groups, max_rows, membership, promised, budget, output, rows
              of {group columns and answers}
   --check    the same with the promise of each answer, groups_promised,
-             groups_file, key; budget has cost, remaining, left and state;
-             with --like accuracy, rows of figures
+             group_names, groups_file, key; budget has cost, remaining, left and
+             state; with --like accuracy, rows of figures
 """
 RENTS = "rents.csv --column rent --epsilon 1 --bounds 0 9000"
 BY_CITY = RENTS + " \\\n      --by city --groups cities.txt --budget rents.budget --label 2024"
@@ -191,8 +192,11 @@ truth, expected, quantile, bias, best, epsilon, delta, rho, neighbors, needs)
         ),
         """\
 The target holds for this epsilon and for every larger one up to 1e6, on a grid
-of ratio 1.01. A generator makes utilities for a selection (leader, scores,
-votes), and records for a number.
+of ratio 1.01. "inf" means that no epsilon up to 1e6 is enough for that share of
+the data sets, and "never" counts those without one: let the error or n be
+larger, or the step smaller. Of several quantiles (quantiles:q=0.25,0.5,0.75)
+each one must reach the target. A generator makes utilities for a selection
+(leader, scores, votes), and records for a number.
 
 keys of --json: kind, private, mechanism, target, data, n, datasets, epsilon of
 {median, 95, worst} (null if no epsilon up to 1e6 is enough)

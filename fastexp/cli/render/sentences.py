@@ -9,6 +9,7 @@ from ..._parameters.descriptions import amount, at_most
 if TYPE_CHECKING:
     from ...privacy import Guarantee
     from ...query.calls.scope import Scope
+    from ..request.input_file import PublicCall
 
 NOT_PRIVATE = "NOT PRIVATE: computed from the data without noise. For analysis, never to publish."
 FROM_DATA = """\
@@ -56,6 +57,24 @@ def _limits(query: Scope) -> str:
         return f"; at most {rows} of a person {counts}{in_groups}"
     stays = ", whose groups are public" * (query.membership == "public")
     return f", with {rows}{in_groups}{stays} (your claim, not checked; {PERSON} would enforce it)"
+
+
+def hint_of_step(call: PublicCall) -> str:
+    """Return a hint if the bounds of an answer are integers, but its grid is the default one."""
+    names = [name for name, (mechanism, _) in call.answers.items() if _is_fine(mechanism)]
+    if not names:
+        return ""
+    which, step = ("answers", "--step 1")
+    if call.origin is not None:
+        which, step = f"answers of {', '.join(names)}", "step = 1"
+    return f"{which} lie on 2^40 points between the bounds: for whole numbers add {step}"
+
+
+def _is_fine(mechanism: Any) -> bool:
+    bounds = getattr(mechanism, "bounds", None)
+    if bounds is None or mechanism.step is not None or mechanism.grid.parameter is not None:
+        return False
+    return all(isinstance(bound, int) for bound in bounds)
 
 
 def promise_facts(promise: Guarantee) -> dict[str, Any]:

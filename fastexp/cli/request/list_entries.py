@@ -21,6 +21,7 @@ from ..terminal.errors import UserMistake, reason_of
 from .input_file import STDIN, FileRows, InputFile, is_npy
 
 MAX_FILE_BYTES = 1 << 28  # of a file of lines
+MARKS = set(",;|\t")  # delimiters
 TEXTS = ("CSV", "TSV")  # formats without types: every cell is text
 
 
@@ -67,9 +68,10 @@ def entries_of(option: str, text: str, by: Sequence[str], source: InputFile) -> 
     if is_file(text):
         return [_lines(option, text, by[0])]
     if "," not in text:
+        other = " or from-data" * option.startswith("-")
         raise UserMistake(
             f"{option}: there is no file {text!r}; give a file with one a line, a column of a "
-            f"table (list.csv:column), A,B,C (of one name: A,) or from-data"
+            f"table (list.csv:column), or A,B,C (of one name: A,){other}"
         )
     bare = text.removesuffix(",")
     alone = split(option, bare) if bare else []
@@ -137,6 +139,12 @@ def _table(
     frame = FileRows(file, delimiter=source.delimiter)
     try:
         present = frame.names()
+        if len(present) == 1 and set(present[0]) & MARKS and present[0] not in columns:
+            key = "--delimiter" if option.startswith("-") else "delimiter"
+            raise UserMistake(
+                f"{option}: {file!r} has only one column, with a comma, semicolon, bar or tab in "
+                f"its name (is another delimiter between its columns? see {key})"
+            )
         if len(columns) == len(present) == 1 and not is_named:
             columns = present
         for column in columns:

@@ -28,7 +28,7 @@ why:   bounds taken from the data show its extremes, the records of two
 do:    choose them by what the numbers mean, without looking at FILE: for ages
        --bounds 0 120 --step 1. Records outside count as the nearest bound;
        bounds that are too wide cost little accuracy
-else:  if you know none, --digits 3: answers have three digits and any magnitude;
+else:  if you know none, --digits 3: answers of three digits and any magnitude;
        --grid lists the answers themselves"""
 
 

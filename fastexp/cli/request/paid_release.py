@@ -158,7 +158,9 @@ def read_key(file: str) -> ReleaseKey:
         with sys.stdin.buffer if file == "-" else Path(file).open("rb") as raw:
             mode, content = os.fstat(raw.fileno()).st_mode, raw.read(LONGEST_KEY)
     except (OSError, ValueError) as error:
-        raise UserMistake(f"cannot read {file!r}: {reason_of(error)}") from None
+        is_missing = isinstance(error, FileNotFoundError)
+        hint = f"; make a key with: fastexp key {printable(shlex.quote(file))}" * is_missing
+        raise UserMistake(f"cannot read {file!r}: {reason_of(error)}{hint}") from None
     try:
         key = ReleaseKey.restore(content.decode("ascii"))
     except (FastexpError, UnicodeDecodeError):

@@ -22,7 +22,7 @@ from ...budget import atomic_files
 from ...budget.budget import Budget, charge_and_draw, checked_note, state_of
 from ...errors import BudgetError, BudgetExceeded
 from ..terminal import interrupts
-from ..terminal.errors import UserMistake
+from ..terminal.errors import NoAnswers, UserMistake
 from ..terminal.printing import json_text, note
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ class Payment:
             state = self._state_since(before, question.name)
             if state is not None:
                 note(self._without_answers(state, isinstance(error, Exception)))
+            if state in ("charged", "failed") and isinstance(error, Exception):
+                raise NoAnswers(error) from None
             raise
         self._announce()
         return answers

@@ -65,6 +65,8 @@ def _parsed(file: str) -> dict[str, Any]:
             content = raw.read(toml_text.MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         raise UserMistake(f"cannot be read: {reason_of(error)}") from None
+    if len(content) > toml_text.MAX_BYTES:
+        raise UserMistake(f"must be a TOML file of at most {toml_text.MAX_BYTES >> 20} MB")
     try:
         parsed = toml_text.parsed(content, _decimal)
         _check_integers(parsed)
@@ -243,6 +245,10 @@ def _answer(
     parameters = dict(inspect.signature(build).parameters)
     parameters.pop("mechanism", None)  # the word implies it
     needed = [key for key, parameter in parameters.items() if parameter.default is parameter.empty]
+    if "candidates" in table and "candidates" not in parameters:
+        raise _mistake(where, f"{word} has no candidates: did you mean 'most-common'?")
+    if "count" not in parameters and isinstance(table.get("q"), list):
+        raise _mistake(where, f"{word} has no list q: did you mean 'quantiles'?")
     _check_keys(where, table, [*OF_ANSWERS, *parameters], ["column", *needed])
     if table.get("candidates") == FROM_DATA:
         raise _mistake(

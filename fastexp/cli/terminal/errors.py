@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-OK, FAILURE, MISTAKE, NO_ROOM = 0, 1, 2, 3
+OK, FAILURE, MISTAKE, NO_ROOM, NO_ANSWERS = 0, 1, 2, 3, 4
 
 # Words in messages of the package, and the same in terms of options and of a publication's keys.
 TERMS = (
@@ -25,9 +25,27 @@ TERMS = (
         "grid must lie within bounds",
     ),
     ("convert=True", "--convert", "convert=True"),
+    ("give grid=fastexp.digits(3)", "give --digits 3", "give grid = {digits = 3}"),
+    ("must be True or False", "must be true or false", "must be true or false"),
+    ("a sequence of tuples of", "a list of lists of", "a list of lists of"),
+    (
+        "use it under 'replace', or create the mechanism with neighbors='add-remove'",
+        "take a budget made with --neighbors replace, or add --neighbors add-remove",
+        "take a budget made with --neighbors replace, or write neighbors = 'add-remove'",
+    ),
     ("see nan=", "see --nan", "see nan"),
     ("the argument nan", "--nan", "nan"),
 )
+DAMAGED = "is damaged, or not a budget"  # another run has the same error
+KINDS = {  # of values, in the words of TOML
+    "str": "text",
+    "list": "a list",
+    "tuple": "a list",
+    "dict": "a table",
+    "bool": "true or false",
+    "int": "an integer",
+    "Decimal": "a decimal",
+}
 SUBJECTS = {"frame ": ("FILE ", "the file "), "output ": ("--output ", "output ")}
 
 
@@ -39,6 +57,14 @@ class Failure(Exception):
     """A failure at run time. Exit code 1."""
 
 
+class NoAnswers(Exception):
+    """A release failed after its charge, by this error. Exit code 4."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
 def report(error: Exception, publication: bool = False) -> tuple[str, int]:
     """Return the message and the exit code for an error that a command raised.
 
@@ -47,6 +73,8 @@ def report(error: Exception, publication: bool = False) -> tuple[str, int]:
     """
     from ... import errors
 
+    if isinstance(error, NoAnswers):
+        return report(error.error, publication)[0], NO_ANSWERS
     if isinstance(error, errors.InvalidUtilities):
         return "error: the utilities must be finite: NaN or infinity found", MISTAKE
     if isinstance(error, (UserMistake, errors.LabelError)):
@@ -55,8 +83,11 @@ def report(error: Exception, publication: bool = False) -> tuple[str, int]:
         return f"error: {error}", NO_ROOM
     mistakes = errors.ParameterError, errors.ParameterTypeError, errors.InvalidRecords
     if isinstance(error, (*mistakes, Failure, errors.FastexpError)):
-        code = MISTAKE if isinstance(error, mistakes) else FAILURE
+        is_mistake = isinstance(error, mistakes) or DAMAGED in str(error)
+        code = MISTAKE if is_mistake else FAILURE
         return f"error: {in_terms(str(error), publication)}", code
+    if isinstance(error, OSError):  # after a charge: of rows on disk
+        return f"error: {reason_of(error, 'system error')}", FAILURE
     if isinstance(error, MemoryError):
         return "error: not enough memory", FAILURE
     return f"error: {_withheld(error)}", FAILURE
@@ -69,11 +100,17 @@ def in_terms(text: str, publication: bool) -> str:
     subject = "output " if text.startswith("cannot write output ") else text.partition(" ")[0] + " "
     if subject in SUBJECTS:
         text = text.replace(subject, SUBJECTS[subject][publication], 1)
-    if not publication:
+    if publication:
+        text = re.sub(r"\bgot (?:an (?:object|entry) of type )?(\w+)$", _of_kind, text)
+    else:
         text = re.sub(r"^answers\[.*\] must be a column", "--column must be a column", text)
     if "must be a path that ends in" in text and not publication:
         text += "; CSV of another name can be given by stdin: - < FILE"
     return text
+
+
+def _of_kind(got: re.Match[str]) -> str:
+    return f"got {KINDS.get(got[1], got[1])}"
 
 
 def did_you_mean(word: str, known: Iterable[str], mark: str = "") -> str:

@@ -32,6 +32,7 @@ from .verbs import SampleCall
 FIGURES = ("n", "truth", "bias", "expected", "quantile", "best")
 APPEARS = "appears"  # only for private groups: the probability that a group appears
 COLUMNS = ("answer", "measure", *FIGURES, APPEARS)
+TOTAL = "total"  # the entry of a list that is a private number of records
 
 
 class LawCall(SampleCall):
@@ -168,10 +169,13 @@ class AccuracyCall(LawCall):
         """
         if isinstance(answer.mechanism, Appearance):
             return np.append(np.full(len(FIGURES) - 1, np.nan), law)[None]
-        laws = [law.marginal(i) for i in range(len(_names(answer)))] if _is_list(answer) else [law]
+        laws = [law]
+        if _is_list(answer):
+            entries = enumerate(answer.mechanism._entries)
+            laws = [law.total() if name == TOTAL else law.marginal(i) for i, name in entries]
         p, appears = self.probability, np.nan
         if self._deciding is not None and answer is self.answers[self._deciding.answer]:
-            appears = 1.0 - law.total().cdf(self._deciding.threshold - 1)
+            appears = 1.0 - laws[-1].cdf(self._deciding.threshold - 1)
         figures = [law_accuracy(one, answer.mechanism, p) for one in laws]
         rows = [
             (one.truth, one.bias, one.expected, one.quantiles[p], one.best, appears)
@@ -220,6 +224,10 @@ def accuracy_of(call: AccuracyCall, frame: Frame) -> Any:
     records = np.stack([analyses[i].records for _, i in each], 1)
     columns.append(Column("n", "integers", records.reshape(-1)))
     figures = np.concatenate([a.results for a in analyses[: len(answers)]], axis=1)
+    has_truth = [name.endswith(f"_{TOTAL}") and _is_list(answers[i]) for name, i in each]
+    figures[(records == 0) & ~np.array(has_truth)] = (
+        np.nan
+    )  # without records nothing is to be found
     for name, column in zip(FIGURES[1:], figures.reshape(-1, len(FIGURES)).T, strict=False):
         columns.append(Column(name, "floats", column.copy()))
     if call.query.private is not None:
@@ -233,7 +241,4 @@ def _is_list(answer: Answer) -> bool:
 
 
 def _names(answer: Answer) -> tuple[str, ...]:
-    if not _is_list(answer):
-        return (answer.name,)
-    pairs = zip(answer.values, answer.mechanism._entries, strict=True)
-    return tuple(name for name, entry in pairs if entry != "total")
+    return answer.values if _is_list(answer) else (answer.name,)
