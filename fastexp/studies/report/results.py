@@ -116,13 +116,14 @@ def _quantile(cell: Cell, kind: str, figure: Figure, p: float) -> Row:
     total = float(sums["drawn"][-1])
     share = sums["drawn"] / total
     row["monte_carlo"] = quantile(share, edges, p, resolution)
+    # Upper bounds of variances: those of draws that are independent of their data sets.
+    spread = Z95 * math.sqrt(p * (1.0 - p) / total)
+    row["low"] = quantile(share, edges, max(0.0, p - spread), resolution, 0.0)
+    row["high"] = quantile(share, edges, min(1.0, p + spread), resolution, 1.0)
     if "exact" in sums:
         law = sums["exact"] / sums["exact"][-1]
         at = min(int(np.searchsorted(law, p, "left")), edges.size - 1)
-        # An upper bound of the variance: that of draws that are independent of their data sets.
         error = math.sqrt(float(law[at] * (1.0 - law[at])) / total)
-        for name, level in (("low", p - Z95 * error), ("high", p + Z95 * error)):
-            row[name] = quantile(share, edges, min(1.0, max(0.0, level)), resolution)
         above_rounding = edges[at] > cell.subject.rounding(kind)
         difference = float(share[at] - law[at]) if above_rounding else 0.0
         row |= _verdict(difference, error, 0.0 if error > 0 else 1.0 / total, 1e-8)

@@ -33,13 +33,16 @@ COLUMNS: dict[str, str] = {
     "level": "of a quantile; for theorems one minus the failure probability",
     "datasets": "how many data sets",
     "draws": "draws for each data set",
-    "exact": "mean over data sets of the expectation over the noise; units of records or utility",
-    "exact_sd": "its standard deviation across data sets; same units",
-    "exact_se": "standard error of `exact` as an average over all data sets of this kind",
+    "exact": "mean over data sets of the expectation over the noise; quantiles within 0.3 %; units "
+    "of records or utility",
+    "exact_sd": "its standard deviation across data sets; same units; empty for quantiles",
+    "exact_se": "standard error of `exact` as an average over all data sets of this kind; empty for "
+    "quantiles",
     "monte_carlo": "the same from draws, on the same data sets",
-    "monte_carlo_sd": "standard deviation across data sets of the mean of the draws",
+    "monte_carlo_sd": "standard deviation across data sets of the mean of the draws; empty for "
+    "quantiles",
     "low": "lower end of the 95 % interval of `monte_carlo` around what it estimates: the noise's "
-    "part alone, as the data sets are the same",
+    "part alone, as the data sets are the same; of quantiles widened by up to 0.3 %",
     "high": "its upper end",
     "z": "(monte_carlo - exact) / its standard error; of quantiles, of the share of draws up to "
     "the exact one",

@@ -13,7 +13,7 @@ from ...laws.figures import SQUARES
 from ..design.code import Code
 from ..design.design import Cell, Design, Scenario
 from ..subjects.subject import Block, random_of
-from ..sums.totals import FigureSums, TaskResult, counts, edges_of, packed, quanta
+from ..sums.totals import FigureSums, TaskResult, counts, edges_of, masses, packed
 
 # Let x be the exact figure of a data set, and m the mean of its draws. For each averaged figure a
 # task returns the moments (the sum, and the sum of squares about the mean) of x and of m, and the
@@ -110,9 +110,12 @@ def _sketched(cell: Cell, block: Block, figure: str, values: FloatArray | None) 
     edges = edges_of(cell, figure)
     bins: dict[str, Any] = {}
     if cell.subject.closed:
-        below = np.clip(cell.subject.within(block, figure, edges), 0.0, 1.0)
-        sums = np.append(np.add.reduce(below, axis=0), float(below.shape[0]))
-        bins["exact"] = packed(np.diff(quanta(sums), prepend=0))
+
+        def below(at: FloatArray) -> FloatArray:
+            shares = np.clip(cell.subject.within(block, figure, at), 0.0, 1.0)
+            return np.asarray(np.add.reduce(shares, axis=0))
+
+        bins["exact"] = packed(masses(below, block.rows.shape[0], edges))
     if values is not None:
         bins["drawn"] = packed(counts(values, edges))
     return {"bins": bins}
