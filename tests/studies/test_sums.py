@@ -161,7 +161,7 @@ class TestSketch:
             asked.extend(at)
             return 7 * law.cdf(at)
 
-        found = np.cumsum(sketch.masses(below, 7, edges)) / sketch.UNIT
+        found = np.cumsum(sketch.masses(below, 7, edges, 1e-6)) / sketch.UNIT
         assert found[-1] == pytest.approx(7)
         assert np.abs(found[:-1] - 7 * law.cdf(edges)).max() < 7.1e-6
         assert len(asked) < 0.6 * edges.size

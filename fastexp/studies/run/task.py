@@ -15,6 +15,8 @@ from ..design.design import Cell, Design, Scenario
 from ..subjects.subject import Block, random_of
 from ..sums.totals import FigureSums, TaskResult, counts, edges_of, masses, packed
 
+LEAST_SHARE = 1e-4  # of the rarer side of a level: so much mass may be spread over 16 bins
+
 # Let x be the exact figure of a data set, and m the mean of its draws. For each averaged figure a
 # task returns the moments (the sum, and the sum of squares about the mean) of x and of m, and the
 # sums of m - x, of the sample variance of draws, and of their variance by the law.
@@ -115,7 +117,8 @@ def _sketched(cell: Cell, block: Block, figure: str, values: FloatArray | None) 
             shares = np.clip(cell.subject.within(block, figure, at), 0.0, 1.0)
             return np.asarray(np.add.reduce(shares, axis=0))
 
-        bins["exact"] = packed(masses(below, block.rows.shape[0], edges))
+        least = LEAST_SHARE * min(min(p, 1.0 - p) for p in cell.levels)
+        bins["exact"] = packed(masses(below, block.rows.shape[0], edges, least))
     if values is not None:
         bins["drawn"] = packed(counts(values, edges))
     return {"bins": bins}

@@ -22,7 +22,7 @@ from ..design.design import Cell, Design
 
 BINS_PER_OCTAVE, OCTAVES = 256, 40
 BINS = BINS_PER_OCTAVE * OCTAVES + 3  # and one for 0, one below all octaves, one above them
-GROUP, LEAST_MASS = 16, 1e-6  # of bins: see `masses`
+GROUP = 16  # bins: see `masses`
 UNIT = 1 << 30  # units in a bin for one expected data set
 OCTAVE_STEPS = np.array([2.0 ** (i / BINS_PER_OCTAVE) for i in range(BINS_PER_OCTAVE)])
 
@@ -82,17 +82,20 @@ def quantile(
     return low + part * (high - low)
 
 
-def masses(below: Callable[[FloatArray], FloatArray], rows: int, edges: FloatArray) -> IntArray:
+def masses(
+    below: Callable[[FloatArray], FloatArray], rows: int, edges: FloatArray, least: float
+) -> IntArray:
     """Return the expected number of data sets in each bin, as `counts` does, in quanta.
 
-    `below(edges)` is the sum over `rows` data sets of P(value <= edge). Bins are evaluated in
-    groups of 16. In a group with less than 1e-6 of the mass, the mass is spread evenly.
+    `below(edges)` is the sum over `rows` data sets of P(value <= edge). It is evaluated at each
+    edge only in groups of 16 bins that have at least the share `least` of the mass; in the others
+    the mass is spread evenly.
     """
     index = np.arange(edges.size)
     known = (index % GROUP == 0) | (index == edges.size - 1)
     sums = np.zeros(edges.size)
     sums[known] = below(edges[known])
-    full = np.diff(sums[known]) >= LEAST_MASS * rows
+    full = np.diff(sums[known]) >= least * rows
     fine = ~known & full[index // GROUP]
     sums[fine] = below(edges[fine])
     known |= fine
