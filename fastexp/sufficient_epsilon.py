@@ -250,6 +250,11 @@ def epsilon_for(
         raise ParameterError(
             f"like must be data that {type(mechanism).__name__} takes, got {source.takes}"
         )
+    if source.size is not None and not (n in (1000, source.size) and datasets in (1, 1000)):
+        raise ParameterError(
+            "n and datasets must be left out if like is numbers, which are one data set; to draw "
+            "data sets from them, give like={'name': 'sample', 'values': numbers}"
+        )
     size = validate.counting("n", n)
     seed = validate.counting("rng", rng, least=0)
     rows = validate.counting("datasets", 1 if source.fixed else datasets)

@@ -29,6 +29,15 @@ def test_it_is_that_of_each_law():
     assert enough.n == 51
 
 
+@pytest.mark.parametrize("given", [{"n": 200}, {"datasets": 300}, {"n": 1000, "datasets": 5}])
+def test_numbers_are_one_data_set(given):
+    """They take no n and no number of data sets, which would have no effect."""
+    numbers = np.arange(50)
+    with raises("n for like given numbers"):
+        fx.epsilon_for(MEDIAN, like=numbers, **TARGET, **given)
+    assert fx.epsilon_for(MEDIAN, like=numbers, **TARGET, n=50, datasets=1).n == 50
+
+
 def test_it_is_the_same_at_any_epsilon_of_the_mechanism():
     one, other = (
         fx.epsilon_for(m, like="ages", n=30, expected_error=4, datasets=5)

@@ -18,7 +18,7 @@ import fastexp as fx
 from tests.doors.studies import Code, code_of
 from tests.messages import raises, says
 from tests.support.each import each
-from tests.support.own_code import Noisy, far, gamma
+from tests.support.own_code import Noisy, Wide, far, gamma
 
 MODULE = "tests.support.own_code"
 
@@ -264,6 +264,16 @@ mechanisms = ["median", {subject = "MODULE:Noisy"}]
         with raises("code named in a file"):
             fx.Study.load(path)
         assert fx.Study.load(path, allow_import=True) == study()
+
+    def test_a_class_that_needs_arguments(self, tmp_path):
+        path = self.written(tmp_path)
+        path.write_text(path.read_text().replace(":Noisy", ":Wide"))
+        reference = f"{MODULE}:Wide"
+        with raises("class with arguments", reference=reference):
+            fx.Study.load(path, allow_import=True)
+        results = stopped(tmp_path, mechanisms=["median", Wide(2.0)])
+        with raises("class with arguments", reference=reference):
+            fx.Study.resume(results, workers=1, allow_import=True)
 
     @pytest.mark.parametrize("name", ["nowhere", "tests.support.own_code:nothing", "no such:x", ""])
     def test_names_of_nothing(self, tmp_path, name):

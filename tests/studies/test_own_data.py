@@ -123,9 +123,17 @@ class TestGiven:
         [[3, 1, 2], (3, 1, 2), np.array([3, 1, 2]), pd.Series([3, 1, 2]), pl.Series([3, 1, 2])],
     )
     def test_numbers_are_in_every_data_set(self, numbers):
-        made = study(data=numbers)
+        made = study(data=numbers, n=3)
         assert made.data == ({"name": "values", "values": [3, 1, 2]},)
         assert (all_sets(made) == [3, 1, 2]).all()
+
+    def test_another_n_is_refused(self):
+        """Numbers are one data set: an n that has no effect would mislead."""
+        for n in (2, [3, 4]):
+            with raises("n for given numbers"):
+                study(data=pd.Series([3, 1, 2]), n=n)
+        assert study(data=[3, 1, 2], n=1000).cells[0].n == 3  # the default
+        assert {cell.n for cell in study(data=[[3, 1, 2], "normal"], n=[9, 99]).cells} == {3, 9, 99}
 
     @each("kind", [pd.DataFrame, pl.DataFrame, dict])
     def test_a_frame_is_resampled(self, kind):

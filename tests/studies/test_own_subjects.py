@@ -112,7 +112,20 @@ class TestSubjects:
     def test_quantiles_need_bounds(self):
         with raises("figures that a mechanism has, got error, bias..."):
             study(WithTruth(), figures="error_quantile")
-        assert rows(WithTruth(), figures="error_quantile", bounds=(0, 120))[0]["monte_carlo"] > 0
+        (row, _) = rows(WithTruth(), figures="error_quantile", bounds=(0, 120))
+        assert row["low"] < row["monte_carlo"] < row["high"]
+
+    def test_quantiles_beyond_the_bounds(self):
+        """Answers need not be clamped; what is too far is missing, and the table says so."""
+        how = {"figures": "error_quantile", "levels": 0.95, "draws": 200}
+        (row,) = rows(WithTruth(), epsilon=0.01, bounds=(0, 120), **how)
+        assert row["monte_carlo"] == pytest.approx(200 * np.log(20), rel=0.1)
+        results = study(WithTruth(), "median", epsilon=[1e-6, 1.0], bounds=(0, 120), **how).run()
+        assert results.rows[0]["monte_carlo"] is None
+        note = results.table().note
+        assert note.endswith("Quantiles that are missing are too far beyond the bounds.")
+        near = study(WithTruth(), bounds=(0, 120), **how).run()
+        assert "missing" not in near.table().note
 
     def test_selections(self):
         found = rows(Flip(), "permute-and-flip", data="votes", n=5, figures=["error", "loss"])
@@ -178,7 +191,10 @@ class TestSubjects:
             (3, "mechanism of a study"),
             ({"subject": 3}, "subject without draws"),
             ({"subject": "module:name"}, "subject that is none"),
-            (type("Nameless", (), {"sample": print})(), "text of a study"),
+            (type("Nameless", (), {"sample": print})(), "subject without draws"),
+            (type("Named", (Plain,), {})(name=3), "text of a study"),
+            (Plain, "mechanism of a study"),
+            (fx.Median, "mechanism of a study"),
             (Plain("median"), "name of the package's own mechanism"),
             (type("Other", (Plain,), {"takes": "rows"})(), "...takes: one of several words"),
         ],
@@ -243,6 +259,7 @@ class TestTemplates:
             {"name": "exponential", "sensitivity": 0.5, "label": "by name"},
             fx.RandomizedResponse(1),
             data={"name": "utilities", "values": [0, 1]},
+            n=2,
             figures="error",
         )
         assert found[0]["exact"] == found[1]["exact"]

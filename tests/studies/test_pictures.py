@@ -218,7 +218,8 @@ def test_results_are_drawn_below_a_heading_or_on_ones_own_axes(results: Any) -> 
     assert isinstance(picture, Figure)
     assert len(picture.axes) == 4
     assert picture.texts[0].get_text() == "small"
-    assert "lines: exact; points: draws, with 95 % intervals" in picture.texts[1].get_text()
+    remarks = " ".join(picture.texts[1].get_text().split())
+    assert "n = 100 · lines: exact; points: draws, with 95 % intervals" in remarks
     mine = Figure().subplots(1, 2)
     assert results.plot(ax=mine) is mine[0].figure
     assert [a.get_title(loc="left") for a in mine] == ["normal", "<b>&\"'</b> $x_1$ \\x1b[31m"]
@@ -231,6 +232,44 @@ def test_results_are_drawn_below_a_heading_or_on_ones_own_axes(results: Any) -> 
         results.plot(ax=Figure().subplots())
     with raises("figure: one of several words, got 'nothing'"):
         results.plot("nothing")
+
+
+@each(
+    ("rows", "signs"),
+    [
+        ([row(), row(epsilon=2.0)], "lines: exact; points: draws, with 95 % intervals"),
+        ([row(exact=None), row(epsilon=2.0, exact=None)], "points: draws, with 95 % intervals"),
+        ([row(monte_carlo=None)], "all figures are exact"),
+        ([row()], "dashes: exact; points: draws, with 95 % intervals"),
+        (
+            [
+                row(epsilon=e, mechanism=m, exact=x)
+                for e in (1, 2)
+                for m, x in (("a", 1), ("b", None))
+            ],
+            "lines: exact; points: draws, with 95 % intervals, "
+            "joined by lines where there are no exact figures",
+        ),
+    ],
+)
+def test_signs_are_those_of_what_is_drawn(rows: list[dict[str, Any]], signs: str) -> None:
+    remarks = " ".join(drawn(*rows).texts[1].get_text().split())
+    assert f" · {signs} · " in remarks
+
+
+def test_what_does_not_vary_is_in_the_heading() -> None:
+    remarks = " ".join(drawn(row(data="ages", level=0.9, epsilon=0.3)).texts[1].get_text().split())
+    assert "notes · ages, n = 100, epsilon = 0.3, level = 0.9 · dashes" in remarks
+    remarks = " ".join(drawn(*(row(n=n) for n in (10, 100))).texts[1].get_text().split())
+    assert "notes · normal, epsilon = 1 · lines" in remarks
+
+
+def test_zeros_are_told_where_the_axis_has_none() -> None:
+    wide = [row(), row(epsilon=2.0, exact=100.0)]
+    (axes,) = drawn(*wide).axes
+    assert axes.get_ylabel() == "expected error\n(units of the records)"
+    (axes,) = drawn(*wide, row(epsilon=3.0, exact=0.0)).axes
+    assert axes.get_ylabel() == "expected error\n(units of the records); 0 is off the axis"
 
 
 def test_a_notebook_shows_all_panels_and_savefig_writes_them(results: Any, tmp_path: Any) -> None:

@@ -52,7 +52,7 @@ class TestPermuteAndFlip:
         assert rows[1.0, "exponential"] == pytest.approx(share, rel=1e-12)
         assert abs(24 - 200 * share) < 2 * math.sqrt(200 * share * (1 - share))
         page = (DOCS / "reference" / "studies.md").read_text()
-        assert f"prints 24 wrong draws where {200 * share:.1f} are expected" in page
+        assert f"the study gives {200 * share:.1f} as the expected number of wrong draws" in page
 
 
 class TestGrids:

@@ -172,6 +172,16 @@ def test_without_matplotlib_there_is_a_page(
     assert "pip install matplotlib" in made[0].read_text()
 
 
+def test_the_folder_of_another_study_is_left_alone(results: Any, tmp_path: Path) -> None:
+    fx.Study(
+        name="other", mechanisms=["exponential"], data="votes", n=3, epsilon=1, datasets=2
+    ).run(workers=1, out=tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with raises("report into another study's folder"):
+        results.report(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_faults_are_told(results: Any, tmp_path: Path) -> None:
     with raises("formats: one of several words, got 'gif'"):
         report.write_report(results.to_dict(), tmp_path, ("gif",))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +79,18 @@ def test_print_is_as_wide_as_the_terminal(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "47")
     assert str(rivals.table()) == repr(rivals.table()) == rivals.table().text(47)
+
+
+def test_all_is_printed_where_there_is_no_terminal(
+    rivals: fx.StudyResults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    with Path(os.devnull).open() as file:
+        monkeypatch.setattr(sys, "__stdout__", file)
+        text = str(rivals.table())
+    assert text == rivals.table().text(1000)
+    assert "Left out" not in text
+    assert "smooth-sensitivity-median noise=cauchy  maximum" in text
 
 
 def test_figures_that_were_not_drawn_have_no_table() -> None:

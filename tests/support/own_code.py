@@ -32,3 +32,10 @@ class Noisy:
 def far(answers: Any, truth: float) -> Any:
     """Whether answers are off by more than one."""
     return np.abs(answers - truth) > 1
+
+
+class Wide(Noisy):
+    """It cannot be made without arguments."""
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale

@@ -80,7 +80,15 @@ def imported(reference: str, digest: str, version: str) -> Code:
         raise ParameterError(
             f"code must be named 'module:function', got {reference!r}: {reason}"
         ) from error
-    code = code_of(value() if isinstance(value, type) else value, version, reference)
+    if isinstance(value, type):
+        try:
+            value = value()
+        except TypeError as error:
+            raise ParameterError(
+                f"{reference} is a class that cannot be called without arguments: name an object "
+                "of it that its module has, or pass the study itself (study=)"
+            ) from error
+    code = code_of(value, version, reference)
     if digest not in ("", code.digest):
         raise StudyError(CODE_DIFFERS.format(reference))
     return code

@@ -16,7 +16,7 @@ from ...errors import ParameterError
 from ...mechanisms.base import Mechanism
 from ...mechanisms.table import CHOICE, MANY, TABLE, Row
 from ..subjects import record_subjects, selections
-from ..subjects.subject import StudySubject, TrueNumber
+from ..subjects.subject import FAR, StudySubject, TrueNumber
 from ..subjects.users import OPTIONAL, user_subject
 from .code import code_of
 from .data_sources import (
@@ -30,7 +30,6 @@ from .data_sources import (
 )
 
 Bounds = tuple[Any, Any] | None
-FAR = 1024.0  # range of errors for records that are not clamped, in widths of the bounds
 OF_SUBJECTS = ("name", "label", "takes", "parts", "subject")  # keys of a user's subject
 NOT_OF_STUDIES = ("epsilon", "any_epsilon")  # parameters of a template that the study sets
 SUBJECTS: dict[str, Any] = {  # classes of subjects, by `Row.study`
@@ -168,11 +167,11 @@ def _table(item: Any) -> Spec:
         return {"name": item}
     if isinstance(item, Mechanism):
         return {"mechanism": item}
-    if callable(getattr(item, "sample", None)):
+    if callable(getattr(item, "sample", None)) and not isinstance(item, type):
         return {"subject": item}
     raise ParameterError(
-        "must be a name, a dict of settings (in TOML a table), a mechanism, or an object with name "
-        "and sample(data, epsilon, size, rng)"
+        "must be a name, a dict of settings (in TOML a table), a mechanism, or an object (not a "
+        "class) with name and sample(data, epsilon, size, rng)"
     )
 
 
@@ -183,9 +182,10 @@ def _of_subject(table: Spec, version: str) -> Spec:
         raise ParameterError("subject must be an object; a file names it as 'module:object'")
     spec = dict(table, subject=code)
     if code.value is not None:
-        if not callable(getattr(code.value, "sample", None)):
-            raise ParameterError("subject must have sample(data, epsilon, size, rng)")
-        spec["name"] = validate.text("name", table.get("name", getattr(code.value, "name", None)))
+        name = table.get("name", getattr(code.value, "name", None))
+        if name is None or not callable(getattr(code.value, "sample", None)):
+            raise ParameterError("subject must have name and sample(data, epsilon, size, rng)")
+        spec["name"] = validate.text("name", name)
         spec["parts"] = [part for part in OPTIONAL if getattr(code.value, part, None) is not None]
         spec["takes"] = getattr(code.value, "takes", RECORDS)
     validate.choice("takes", spec["takes"], (RECORDS, UTILITIES))

@@ -110,6 +110,15 @@ def normalise(raw_settings: Mapping[str, object], errors: SettingErrors) -> dict
     for key in ("epsilon", "n", "levels", "figures"):
         if len({*map(figure_name, settings[key])}) < len(settings[key]):
             errors.add(key, "must not hold a value twice")
+    # Numbers have their own n: one that is neither theirs nor the default has no effect.
+    sources = () if errors.lines else map(data_sources.source_of, settings["data"])
+    given = {source.size for source in sources}
+    if given and None not in given and not given | {1000} >= {*settings["n"]}:
+        errors.add(
+            "n",
+            "must be left out if data are numbers, which are one data set; to draw data sets from "
+            "them, give data={'name': 'sample', 'values': numbers}",
+        )
     if settings["block"] is None and not errors.lines:
         settings["block"] = _block(settings)
     return settings

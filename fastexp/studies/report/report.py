@@ -21,11 +21,13 @@ from urllib.parse import quote
 
 from ..._parameters import validate
 from ..._parameters.text import printable, readable
+from ...errors import StudyError
 from ...pictures.canvas import LIGHT, grid, label, labelled, legend_below, numbered, paper
 from ..design import registry
 from ..ready.ready import source_of
-from ..store.folder import publish, unwritten
+from ..store.folder import STUDY, publish, unwritten
 from .study_table import (
+    PLACE,
     RECORDS,
     FigurePart,
     Row,
@@ -55,7 +57,6 @@ NO_FIGURES = (
     "<p>Figures need matplotlib: <code>pip install matplotlib</code>, then write the report "
     "again, as with <code>fastexp study report DIR</code>.</p>"
 )
-SIGNS = "lines: exact; points: draws, with 95 % intervals"
 OURS = "exact means; deviations of the mean of as many draws as the study has."
 
 
@@ -86,6 +87,9 @@ def draw_figure(part: FigurePart, title: str, notes: list[str], ax: Any = None) 
     panels: dict[str, StudyRows] = {}
     for row in part.rows:
         panels.setdefault(", ".join(text_of(c, row[c]) for c in apart), []).append(row)
+    first = part.rows[0]
+    fixed = [text_of(c, first[c]) for c in PLACE if c not in (x, *apart) and first[c] is not None]
+    notes = [*notes, ", ".join(fixed), _signs(part.rows, x)]
     count, fastest = len(panels), len(distinct(part.rows, apart[-1])) if apart else 1
     columns = count if ax is not None else min(fastest, COLUMNS)
     rows_of_panels = -(-count // columns)
@@ -97,9 +101,25 @@ def draw_figure(part: FigurePart, title: str, notes: list[str], ax: Any = None) 
             if name:
                 lines = textwrap.fill(name.replace(" = ", "\xa0=\xa0"), CHARACTERS)
                 panel_axes.set_title(lines, loc="left", parse_math=False)
-        labelled(axes, columns, x_label, part.words.replace(" (", "\n("))
+        y_label = part.words.replace(" (", "\n(")
+        if axes[0].get_yscale() == "log" and 0.0 in _values(part.rows):
+            y_label += "; 0 is off the axis"
+        labelled(axes, columns, x_label, y_label)
         _legend(axes[0], part, outside=ax is None)
     return axes[0].get_figure(root=True)
+
+
+def _signs(rows: StudyRows, x: str) -> str:
+    """Return the meaning of lines and points."""
+    lacking = {c: sum(row[c] is None for row in rows) for c in ("exact", "monte_carlo")}
+    if lacking["monte_carlo"] == len(rows):
+        return "all figures are exact"
+    points = "points: draws, with 95 % intervals"
+    if lacking["exact"] == len(rows):
+        return points
+    lines = "dashes" if x == "mechanism" else "lines"
+    own = ", joined by lines where there are no exact figures" if lacking["exact"] else ""
+    return f"{lines}: exact; {points}{own}"
 
 
 def _panel(axes: Any, part: FigurePart, x: str, rows: StudyRows) -> None:
@@ -142,8 +162,7 @@ def _scales(axes: Any, part: FigurePart, x: str) -> None:
     """Set the scales, the same in all panels: logarithmic for wide ranges, otherwise with 0."""
     from matplotlib import ticker
 
-    pairs = ((row["exact"], row["monte_carlo"]) for row in part.rows)
-    values = [value for pair in pairs for value in pair if value is not None]
+    values = _values(part.rows)
     sizes = [value for value in values if value]  # a logarithmic axis cannot show 0
     low, top = min(values), max(*values, *(row["high"] or 0.0 for row in part.rows))
     if low >= 0 and sizes and max(sizes) > LOG_Y * min(sizes):
@@ -167,6 +186,12 @@ def _scales(axes: Any, part: FigurePart, x: str) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(ticker.NullLocator())
     numbered(axes)
+
+
+def _values(rows: StudyRows) -> list[float]:
+    """Return all exact figures and means of draws."""
+    pairs = ((row["exact"], row["monte_carlo"]) for row in rows)
+    return [value for pair in pairs for value in pair if value is not None]
 
 
 def _legend(axes: Any, part: FigurePart, *, outside: bool) -> None:
@@ -195,6 +220,9 @@ def write_report(
     path = Path(folder)
     for kind in formats:
         validate.choice("formats", kind, FORMATS)
+    described = path / STUDY
+    if described.is_file() and f'"{table["key"]}"'.encode() not in described.read_bytes():
+        raise StudyError(f"{path} holds the results of another study: name another folder")
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -274,9 +302,9 @@ def takes(study: dict[str, Any]) -> dict[str, str]:
 
 
 def heading(study: dict[str, Any]) -> tuple[str, list[str]]:
-    """Return the title and the notes above a figure: name, question, sizes and signs."""
+    """Return the title and the notes above a figure: name, question and sizes."""
     sizes = f"{readable(study['datasets'])} data sets, {readable(study['draws'])} draws each"
-    notes = [study.get("question", ""), sizes, SIGNS]
+    notes = [study.get("question", ""), sizes]
     return label(study["name"], 60), [note for note in notes if note]
 
 

@@ -177,13 +177,12 @@ class StudyResults(HtmlRepr):
 
     def _facts(self) -> dict[str, str]:
         """Return the size of the table; `table` shows the figures."""
-        agree = {True: "agree", False: "disagree"}[self.agree]
         tasks = f"{readable(self.finished)} of {readable(self.study.tasks)}"
-        both = any(row["agree"] is not None for row in self.rows)
+        agree = {True: "agree", False: "disagree", None: ""}[self.agree]
         return {
             "rows": f"{readable(len(self.rows))} row{'s' if len(self.rows) != 1 else ''}",
             **({"tasks": f"{tasks} tasks"} if self.finished < self.study.tasks else {}),
-            **({"check": f"exact figures and draws {agree}"} if both else {}),
+            **({"check": f"exact figures and draws {agree}"} if agree else {}),
         }
 
     def _card(self) -> Card:
@@ -311,9 +310,10 @@ class StudyResults(HtmlRepr):
         return write_report(self.to_dict(), path, formats)
 
     @property
-    def agree(self) -> bool:
-        """Whether exact and drawn figures agree in all rows that have both."""
-        return all(row["agree"] is not False for row in self.rows)
+    def agree(self) -> bool | None:
+        """Whether exact and drawn figures agree in all rows that have both; None without any."""
+        compared = [row["agree"] for row in self.rows if row["agree"] is not None]
+        return all(compared) if compared else None
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """Return the table as CSV: numbers that are read back unchanged, and nothing for None.

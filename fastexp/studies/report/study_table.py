@@ -36,8 +36,8 @@ COLUMNS: dict[str, str] = {
     "exact": "mean over data sets of the expectation over the noise; quantiles within 0.3 %; units "
     "of records or utility",
     "exact_sd": "its standard deviation across data sets; same units; empty for quantiles",
-    "exact_se": "standard error of `exact` as an average over all data sets of this kind; empty for "
-    "quantiles",
+    "exact_se": "standard error of `exact` as an average over all data sets of this kind; empty "
+    "for quantiles",
     "monte_carlo": "the same from draws, on the same data sets",
     "monte_carlo_sd": "standard deviation across data sets of the mean of the draws; empty for "
     "quantiles",
@@ -117,7 +117,7 @@ def text_of(column: str, value: float | str) -> str:
     return printable(value) if isinstance(value, str) else f"{column} = {readable(value)}"
 
 
-LINE = 80  # characters in a line of prose
+LINE, NO_LIMIT = 80, 10**6  # characters in a line: of prose, and of a table without a terminal
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,13 +159,13 @@ class StudyTable(HtmlRepr):
         Parameters
         ----------
         width : int, optional
-            Columns of a line; by default those of the terminal, or 80 where there is none.
+            Columns of a line; by default those of the terminal, or no limit where there is none.
 
         Returns
         -------
         str
         """
-        room = get_terminal_size().columns if width is None else width
+        room = get_terminal_size((NO_LIMIT, 0)).columns if width is None else width
         lines = [[printable(cell) for cell in row] for row in (self.columns, *self.rows)]
         left = [column in self.words for column in self.columns]
         count = fitting(lines, left, room, min(self.keys + 1, len(left)))
@@ -200,6 +200,7 @@ def _numeric(cell: str) -> bool:
 
 
 PLACE = ("data", "n", "epsilon", "level")
+FAR_NOTE = "Quantiles that are missing are too far beyond the bounds."
 DRAWN, DOUBTFUL = "~", " !"  # marks: no exact figure; exact figure and draws disagree
 
 
@@ -208,10 +209,11 @@ def pivots(rows: StudyRows, takes: Mapping[str, str]) -> list[StudyTable]:
     by_figure: dict[str, list[FigurePart]] = {}
     for part in parts(rows, takes):
         by_figure.setdefault(part.figure, []).append(part)
-    return [_pivot(meanings) for meanings in by_figure.values()]
+    far = {row["figure"] for row in rows if value_of(row) is None}
+    return [_pivot(meanings, is_far=figure in far) for figure, meanings in by_figure.items()]
 
 
-def _pivot(meanings: list[FigurePart]) -> StudyTable:
+def _pivot(meanings: list[FigurePart], *, is_far: bool) -> StudyTable:
     rows = [row for part in meanings for row in part.rows]
     words = "; ".join(part.words for part in meanings)
     varying = several(rows, *PLACE, "mechanism")
@@ -235,7 +237,7 @@ def _pivot(meanings: list[FigurePart]) -> StudyTable:
             ]
             for place, line in lines.items()
         ],
-        note=" ".join(_notes(rows, all_drawn=all_drawn)),
+        note=" ".join([*_notes(rows, all_drawn=all_drawn), *([FAR_NOTE] if is_far else [])]),
         keys=len(down),
     )
 

@@ -20,6 +20,7 @@ EXPECTED = ("error", "bias", "loss", "total_loss", "last_loss", *MANY)
 LEVELLED = ("error_quantile", "loss_quantile")
 THEOREMS = ("theorem_1", "theorem_6", "corollary_7")
 FIGURES = (*EXPECTED, *LEVELLED, *THEOREMS)
+FAR = 1024.0  # range of errors for what is not clamped, in widths of the bounds
 
 
 Random: TypeAlias = np.random.Generator

@@ -13,7 +13,7 @@ from ...errors import StudyError
 from ...privacy import Guarantee
 from .record_subjects import ByLaw
 from .selections import Selection
-from .subject import Block, finite, random_of
+from .subject import FAR, Block, finite, random_of
 
 OPTIONAL = ("law", "truth", "promise")
 UTILITIES = "utilities"
@@ -37,12 +37,13 @@ class StudyMechanism(Protocol):
     * ``law(data, epsilon)``: the exact law of an answer, for exact figures, which draws then
       check. It is a law of fastexp, or an object with ``expected_error(truth)``, ``mean()``,
       ``var()`` and ``cdf(x)``. Its ``truth`` is used if the subject has none;
-    * ``promise(epsilon)``: the `Guarantee` of an answer, for the table;
+    * ``promise(epsilon)``: the `Guarantee` of an answer, for the table, such as
+      ``fx.privacy.pure_guarantee(epsilon, "add-remove", "noise in floats")``;
     * ``takes = "utilities"``: data are then utilities of candidates, answers are their indices,
       and a law needs only ``probabilities``.
 
-    Without truth and law, only figures of your own are available. Exact figures compute a law for
-    each data set.
+    Without truth and law, only figures of your own are available, and without `bounds` in the study
+    no ``error_quantile``. Exact figures compute a law for each data set.
 
     Examples
     --------
@@ -129,6 +130,7 @@ class UserNumber(ByLaw):
         self, mechanism: AtEpsilon, bounds: tuple[float, float] | None, parts: tuple[str, ...]
     ) -> None:
         super().__init__(mechanism, (0.0, 0.0) if bounds is None else bounds)
+        self.farthest = FAR * (self.high - self.low)  # answers may be beyond the bounds
         self.closed: bool = "law" in parts
         self._has_truth = "truth" in parts
         self.figures: tuple[str, ...] = () if not parts else ("error", "bias")
