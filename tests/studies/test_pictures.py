@@ -234,6 +234,12 @@ def test_results_are_drawn_below_a_heading_or_on_ones_own_axes(results: Any) -> 
         results.plot("nothing")
 
 
+JOINED = (
+    "lines: exact; points: draws, with 95 % intervals, joined by lines where there are no exact "
+    "figures"
+)
+
+
 @each(
     ("rows", "signs"),
     [
@@ -247,8 +253,7 @@ def test_results_are_drawn_below_a_heading_or_on_ones_own_axes(results: Any) -> 
                 for e in (1, 2)
                 for m, x in (("a", 1), ("b", None))
             ],
-            "lines: exact; points: draws, with 95 % intervals, "
-            "joined by lines where there are no exact figures",
+            JOINED,
         ),
     ],
 )

@@ -118,8 +118,8 @@ def _signs(rows: StudyRows, x: str) -> str:
     if lacking["exact"] == len(rows):
         return points
     lines = "dashes" if x == "mechanism" else "lines"
-    own = ", joined by lines where there are no exact figures" if lacking["exact"] else ""
-    return f"{lines}: exact; {points}{own}"
+    remark = ", joined by lines where there are no exact figures" if lacking["exact"] else ""
+    return f"{lines}: exact; {points}{remark}"
 
 
 def _panel(axes: Any, part: FigurePart, x: str, rows: StudyRows) -> None:
