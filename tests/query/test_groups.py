@@ -233,6 +233,7 @@ def test_a_dict_of_single_values_has_no_columns():
         fx.Query(by="city", groups={"city": 1})
 
 
+@pytest.mark.engines
 def test_which_persons_are_no_keys():
     """Pandas' advice is for its own frames, and decimals are not called floats."""
     query, answers = fx.Query(person="p"), {"x": (fx.Median(1.0, (0, 9), step=1), "x")}
