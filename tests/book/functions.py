@@ -73,16 +73,15 @@ def _sensitivities() -> Iterator[Entry]:
 
 
 def _epsilons() -> Iterator[Entry]:
-    """Enough epsilon on data sets that are made from a seed."""
-    for name, like in (("a generator", "ages"), ("records", ROWS[0])):
-        need = fx.epsilon_for(
-            fx.Median(1.0, (0, 120), step=1),
-            like=like,
-            n=40,
-            error=20,
-            probability=0.9,
-            datasets=12,
-        )
+    """Enough epsilon on data sets that are made from a seed, and on records themselves."""
+    median = fx.Median(1.0, (0, 120), step=1)
+    for name, need in (
+        (
+            "a generator",
+            fx.epsilon_for(median, like="ages", n=40, error=20, probability=0.9, datasets=12),
+        ),
+        ("records", fx.epsilon_for(median, like=ROWS[0], error=20, probability=0.9)),
+    ):
         yield Entry(
             f"epsilon_for / {name}", [need.median, need.quantile(0.9), need.worst, need.target]
         )
