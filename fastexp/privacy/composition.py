@@ -113,8 +113,10 @@ def total(
     if several > 1 or each > 1:
         parts = f" in each of at most {several} groups" if several > 1 else ""
         text = text.removeprefix("one person is one record; ")
-        counted = "1 record of a person counts" if each == 1 else f"{each} records of a person count"
-        text = f"at most {counted}{parts}; {text}"
+        count_words = "1 record of a person counts"
+        if each > 1:
+            count_words = f"{each} records of a person count"
+        text = f"at most {count_words}{parts}; {text}"
     promise = _for_groups(base, steps)
     if draws == 1 and (relation, text) == (promise.neighbors, promise.assumes):
         return promise
