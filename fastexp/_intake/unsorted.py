@@ -339,7 +339,7 @@ def on_points(
     """
     needed = room if len(points) > 1 else 0
     ends = np.zeros(len(points) + 1, np.int64)
-    for begin in range(0, part.size, room):
+    for begin in range(0, part.size, max(room, 1)):  # no room is given for an array without records
         values, counts = gather(part[begin : begin + room], needed)
         under = [np.count_nonzero(grid.under(t, values)) for t in points[1:]]
         ends += counts[0] + np.array([0, *under, counts[1]])

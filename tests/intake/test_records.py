@@ -139,6 +139,9 @@ class TestEqualBytes:
     def test_samples_that_mislead(self):
         checks.misled_samples_agree()
 
+    def test_arrays_without_records_are_passed(self):
+        checks.arrays_without_records_are_passed()
+
     @each("at", [0, 700, 5_000, 19_999])
     def test_several_windows_refuse_what_is_missing_or_changes(self, at):
         values = np.random.default_rng(6).normal(size=20_000)

@@ -666,6 +666,25 @@ class TestOnWorkers:
         assert np.abs(there["several"][0] - here["several"][0]).max() < near
 
     @pytest.mark.usefixtures("in_dask")
+    @each("number", [0, 1, 40_000])
+    def test_tasks_may_have_no_record_that_counts(self, number):
+        """Nor may there be any at all: that is as private as any other number of records."""
+        known, missing = (
+            dd.from_pandas(pd.DataFrame({"v": values}), npartitions=1)
+            for values in (np.full(number, 30.0), np.full(50, np.nan))
+        )
+        sharp, several = {"epsilon": 1000.0, "bounds": (0, 100)}, [0.2, 0.5, 0.7]
+        answers = {
+            "fine": (fx.Median(**sharp), "v"),
+            "counted": (fx.Median(step=0.5, **sharp), "v"),
+            "joint": (fx.Quantiles(several, **sharp), "v"),
+            "single": (fx.ApproximateQuantiles(several, **sharp), "v"),
+        }
+        there = fx.Query().release(dd.concat([missing, known]), answers, nan="drop").compute()
+        for name in answers if number > 1 else ():
+            assert np.abs(np.array(there[name][0]) - 30).max() < 0.1, name
+
+    @pytest.mark.usefixtures("in_dask")
     def test_counts_that_come_here_are_those_of_the_rows(self, monkeypatch):
         sources: list[tuple[Any, Any]] = []
         for kind in (fx.Median, fx.MostCommon):

@@ -16,6 +16,7 @@ from dask.dataframe import from_pandas
 from pyarrow import parquet
 
 import fastexp as fx
+from tests.doors.intake import unsorted
 from tests.doors.query import Answer, label_of, reading, sorted_runs, steps
 from tests.doors.query import memory as memory_limits
 from tests.messages import raises, says
@@ -220,6 +221,18 @@ class TestBeyondMemory:
         with raises("groups too large for passes"):
             fx.Query().release(relation, {"m": (mechanism, "rooms")}, memory=20_000, temp=tmp_path)
         assert list(tmp_path.iterdir()) == []
+
+    def test_many_rows_in_turn_may_count_for_other_answers_only(self, tmp_path, monkeypatch):
+        """A pass over the rows has parts without a record that counts."""
+        monkeypatch.setattr(sorted_runs, "CHUNK_ROWS", 500)
+        monkeypatch.setattr(unsorted, "SAMPLE", 500)
+        first, second = np.tile([0.0, 1.0, 2.0, 3.0, 4.0], 16_000).reshape(2, -1)
+        first[:20_000] = np.nan
+        parquet.write_table(pa.table({"a": first, "b": second}), tmp_path / "rows.parquet")
+        answers = {name: (fx.Median(100.0, (0, 4), step=1), name) for name in "ab"}
+        room = {"memory": 20_000, "temp": tmp_path, "nan": "drop"}
+        released = fx.Query().release(tmp_path / "rows.parquet", answers, **room)
+        assert released.to_pydict() == {"a": [2], "b": [2]}
 
     @pytest.mark.parametrize("memory", [20_000, None])
     def test_a_folder_that_cannot_be_used_costs_nothing(self, relation, memory, tmp_path):

@@ -175,8 +175,10 @@ def law(chain: quantile_draws.Chain, totals: Collection[int] = ()) -> Law:
         arguments[-2][:] = kernels.OPEN  # states: the exact walk decides
 
     def below(bound: int, words: Any) -> int:
+        nonlocal in_rest
         at = branches.below(bound, words)
-        branches.far = bound == chain.slots and len(chain.within) <= at and in_rest
+        branches.far = len(chain.within) <= at and in_rest  # the first number is that of a slot
+        in_rest = False
         return at
 
     def attempt() -> Any:

@@ -391,6 +391,23 @@ def misled_samples_agree() -> None:
                 assert all(same(*pair) for pair in zip(windows, wanted, strict=True)), step
 
 
+def arrays_without_records_are_passed() -> None:
+    """As a pass over rows on disk, or over a task's rows, has them where no record counts."""
+    values = np.random.default_rng(9).permutation(np.repeat([-5.0, 0.0, 5.0], [90, 600, 110]))
+    parts = [values[:0], values[:500], values[:0], values[500:], values[:0]]
+    ranges = [(0, 3), (300, 310), (400, 450), (799, 799)]
+    for grid in (make_grid((-100, 100), 5), make_grid((-100, 100))):
+        wanted = [window_by_sorting(values, grid, *pair) for pair in ranges]
+        for way in PASSES.values():
+            for threads in (1, 2):
+                with changed(*way, (unsorted, "MIN_PASS", 8), (unsorted, "SAMPLE", 90)):
+                    source = unsorted.Unsorted(partial(iter, parts), threads)
+                    windows = [source.window(grid, *pair) for pair in ranges]
+                    windows += source.windows(grid, ranges)
+                    pairs = zip(windows, 2 * wanted, strict=True)
+                    assert all(same(*pair) for pair in pairs), (grid, way, threads)
+
+
 def looks_agree(sizes: Iterable[int] = (1, 9, 40)) -> None:
     """`total`, `counts`, `histogram` and `below` of every form."""
     grid = make_grid((-100, 100), 1)
@@ -562,6 +579,7 @@ def run() -> None:
     sources_agree((2, 40), ("first", "tight"), 2)
     several_agree((9, 40), ("first", "tight"))
     misled_samples_agree()
+    arrays_without_records_are_passed()
     gathers_are_numpy((9, 1030))
 
 
