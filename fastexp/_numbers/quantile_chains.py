@@ -39,7 +39,7 @@ PLAIN_NATS = 32.0
 PHASES = 4  # answers in a cell that other chains count; coins make the factors of further ones
 # Cells of all phases: up to the first number, more answers in a cell are counted; the second is
 # the maximum.
-SMALL_ROOM, MAX_ROOM = 1 << 19, 1 << 23
+SMALL_ROOM, MAX_ROOM = 1 << 22, 1 << 23
 NEAR_NATS = 12.0  # totals within about this many nats of n have chains of their own
 SHARED = 0.02  # largest share of all mass for totals that share a chain
 MIN_MASS = 2.0**-900  # smaller masses are raised to it

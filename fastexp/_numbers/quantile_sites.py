@@ -157,9 +157,8 @@ class SiteChain(Chain):
         """Set nodes for all totals outside the rest: a total near the best has its own node."""
         n, h = self.n, self.step
         best = round(Fraction(n, h)) if h else 0
-        for direction in (1, -1) if h else ():  # ends: far from n bounds fall
-            while best + direction >= 0 and self._loss(best + direction, best) < 0:
-                best += direction
+        for direction in (1, -1, 1) if h else ():  # ends: far from n bounds fall
+            best = self._climbed(best, direction)
         nats = self.weights.log_ways - self.log_bound(best * h if h else n) + REST_NATS
         if not h:
             self.reach = max(math.ceil(nats / self.rate), 1)
@@ -180,6 +179,19 @@ class SiteChain(Chain):
                 middle = (group[0] + group[1]) // 2 * h
                 self.nodes.append(Node(middle, range(group[0] * h, group[1] * h + 1, h)))
                 at += direction * (1 + ahead)
+
+    def _climbed(self, best: int, direction: int) -> int:
+        """Return a total with a greater bound than those next to it in a direction.
+
+        Strides are doubled, and then halved, as each bound takes a chain of its own.
+        """
+        stride, doubles = 1, True
+        while stride:
+            at = best + direction * stride
+            rises = at >= 0 and self._loss(at, best) < 0
+            best, doubles = at if rises else best, doubles and rises
+            stride = 2 * stride if doubles else stride // 2
+        return best
 
     def _loss(self, at: int, best: int) -> float:
         h = self.step

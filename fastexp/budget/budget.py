@@ -78,8 +78,8 @@ class Budget(HtmlRepr):
     >>> colour.release(["red"] * 99, budget=budget)
     Traceback (most recent call last):
         ...
-    fastexp.errors.BudgetExceeded: the release costs 0.4 of epsilon, but of the budget of 1.0 \
-only 0.2 remains; nothing was drawn or charged
+    fastexp.errors.BudgetExceeded: the release costs 0.4 of epsilon, but only 0.2 of the budget \
+of 1.0 remains; nothing was drawn or charged
     """
 
     __slots__ = ("_ledger",)

@@ -36,8 +36,9 @@ class Quantiles(
         print. Either this or `count`.
     epsilon : float
         Privacy parameter of all quantiles together, in nats. For m quantiles in
-        [1e-5·(m - 1)², 1024], so that a draw takes seconds at most; for one in [1e-9, 1024] or,
-        with `any_epsilon`, in [1e-15, 1024].
+        [1e-5·(m - 1)², 1024], so that a draw takes seconds (a minute and more with an m of 50 or
+        more, if many answers lie between equal records on a much finer grid); for one in
+        [1e-9, 1024] or, with `any_epsilon`, in [1e-15, 1024].
     bounds
     count : int, optional
         The number of evenly spaced quantiles, instead of `q`: 9 gives the deciles.

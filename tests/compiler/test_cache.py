@@ -698,7 +698,10 @@ def full(*_, **__):
 os.replace = full
 """
         unknown = "kernel_sources.source_hash = lambda _: None\n"
-        reasons = {full: "no space left on device", unknown: "the sources are not there, or not"}
+        reasons = {
+            full: "no space left on device",
+            unknown: "its source files are missing, or differ",
+        }
         for cause, reason in reasons.items():
             process = start(copy, IMAGE.format(prefix=str(prefix)) + cause + FILL)
             _, err = process.communicate(timeout=100)

@@ -202,7 +202,7 @@ class TestPlaces:
         assert list(tmp_path.iterdir()) == []
 
     def test_nothing_is_made_by_looking(self, tmp_path, monkeypatch):
-        place = kernel_cache.Place("own", tmp_path / "a" / "b", is_saved_to=True)
+        place = kernel_cache.CacheFolder("own", tmp_path / "a" / "b", is_saved_to=True)
         state = kernel_cache.state(place, "target", frozenset())
         assert (state.kernels, state.refusal, state.is_writable) == (frozenset(), None, True)
         assert list(tmp_path.iterdir()) == []
@@ -214,13 +214,13 @@ class TestPlaces:
         path = tmp_path / "Kernels"
         path.mkdir()
         path.chmod(0o777)
-        place = kernel_cache.Place("own", path, is_saved_to=True)
+        place = kernel_cache.CacheFolder("own", path, is_saved_to=True)
         state = kernel_cache.state(place, "target", frozenset())
         assert state.refusal == f"others may write to {path} (mode 0777)"
 
     def test_an_entry_that_is_too_large_is_passed_by(self, tmp_path):
         """Reading it would take more memory than there is."""
-        place = kernel_cache.Place("own", tmp_path, is_saved_to=True)
+        place = kernel_cache.CacheFolder("own", tmp_path, is_saved_to=True)
         folder = kernel_cache.save([place], "target", "name", b"body", frozenset())
         os.truncate(folder / "name", 1 << 42)
         assert list(kernel_cache.load([place], ["target"], "name", frozenset())) == []
@@ -230,9 +230,9 @@ class TestPlaces:
     def test_the_first_one_that_can_be_written_to_is_taken(self, tmp_path):
         file = tmp_path / "file"
         file.touch()
-        first = kernel_cache.Place("first", file, is_saved_to=True)
-        read_only = kernel_cache.Place("second", tmp_path / "a", is_saved_to=False)
-        third = kernel_cache.Place("third", tmp_path / "b", is_saved_to=True)
+        first = kernel_cache.CacheFolder("first", file, is_saved_to=True)
+        read_only = kernel_cache.CacheFolder("second", tmp_path / "a", is_saved_to=False)
+        third = kernel_cache.CacheFolder("third", tmp_path / "b", is_saved_to=True)
         places = [first, read_only, third]
         folder = kernel_cache.save(places, "target", "name", b"body", frozenset())
         assert folder.parent == tmp_path / "b"

@@ -26,7 +26,8 @@ def says(*names: str | re.Pattern[str], **fields: object) -> re.Pattern[str]:
     """
     if isinstance(names[0], re.Pattern):
         return names[0]
-    return re.compile("|".join(rf"^{part}\Z" for part in _patterns(names, fields)), re.DOTALL)
+    note = r"(?:\n[^\n]* was charged to [^\n]*)?"  # of an error after a charge
+    return re.compile("|".join(rf"^{part}{note}\Z" for part in _patterns(names, fields)), re.DOTALL)
 
 
 def heard(text: str, *names: str, **fields: object) -> bool:

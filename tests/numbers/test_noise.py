@@ -149,7 +149,7 @@ class TestValues:
             with np.errstate(invalid="ignore"):
                 low, high = np.log(law.mass * (u - law.lift)), np.log1p(-law.mass * v)
             core = -np.where(v < 0.5, high, low)
-            return np.where(u < law.beyond, 3 * np.sqrt(law.beyond / u), core) * self.sign(one)
+            return np.where(u < law.far_mass, 3 * np.sqrt(law.far_mass / u), core) * self.sign(one)
         if kind == "student-t":
             return x * np.sqrt(3 * np.expm1(-2 / 3 * np.log(u)))
         words = one if kind == "arsinh-normal" else two

@@ -149,7 +149,7 @@ class TestLaw:
         assert ints.probabilities[1] == pytest.approx(1 - math.exp(-1) / 2, rel=1e-14)
 
     @pytest.mark.parametrize(
-        ("name", "value"), [("PROMISED", 1e-18), ("FACTOR", 1.0), ("NODES", 3), ("ROUNDING", 1e-9)]
+        ("name", "value"), [("MAX_ERROR", 1e-18), ("FACTOR", 1.0), ("NODES", 3), ("ROUNDING", 1e-9)]
     )
     def test_what_cannot_be_promised_is_refused(self, name, value, monkeypatch):
         """A bound that is too wide, and a rule that is too coarse for its bound."""
