@@ -76,7 +76,7 @@ FINEST = f"bounds=(0, {2**52 - 2}), step=1"
 GRIDS = "bounds=(0, 3), step=1", "bounds=(-1e3, 1e6)", FINEST, "grid=POINTS"
 OF_PRICES = "bounds=(0, 1), step=1", "bounds=(0, 1e6)", FINEST, "grid=PRICES"
 RANGES = "bounds=(0, 1)", "bounds=(-1e3, 1e6)", "bounds=(-1e290, 1e290)"
-# Quantiles at once, and the least epsilon of so many; of 100, at which draws take seconds for any data.
+# Quantiles at once, and the least epsilon of so many (of 100: with seconds for any data).
 THREE = "[1e-9, 0.123456789, 0.999999999]"
 SEVERAL = {"count=1": "1e-5", "[0.25, 0.75]": "1e-5", THREE: "4e-5", "count=100": "10"}
 SOME = {
