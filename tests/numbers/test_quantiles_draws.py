@@ -122,8 +122,9 @@ def test_the_rest_follows_the_law_where_atoms_take_more_answers(monkeypatch):
 
 
 @pytest.mark.statistical
-def test_more_answers_lie_in_one_run_than_a_chain_counts():
+def test_more_answers_lie_in_one_run_than_a_chain_counts(monkeypatch):
     """All of 16 answers lie between 1,050 records on either side, with probability 0.998."""
+    monkeypatch.setattr(quantile_chains, "SMALL_ROOM", 1 << 19)
     q = tuple(Fraction(490 + 20 * k // 15, 1000) + Fraction(k, 10**6) for k in range(16))
     grid = make_grid((0, 1000), step=1)
     records = Counted(np.array([0, 1000]), np.array([1050, 1050]), grid)
