@@ -18,7 +18,7 @@ from tests.doors.numbers import quantile_sites
 from tests.messages import says
 from tests.support.each import each
 
-SECONDS, MEBIBYTES = 30, 500  # of 99 answers between equal records, 10 to 20 seconds
+SECONDS, MEBIBYTES = 10, 500
 CHILD = """
 import json, resource, sys, time
 resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
@@ -73,6 +73,12 @@ CALLS = {
         for by in ("", f", by=np.arange({n}) % 2, groups=[0, 1, 2]")
     ],
 }
+# Nearly all answers lie in one gap: chains of ranks refuse them, and sites take their time.
+SLOW = {
+    OF_MANY.format(99, 0.1, "", "[1.0] * 1000"): 30,
+    OF_MANY.format(99, 0.1, "", "np.zeros(10_000)"): 30,
+    OF_MANY.format(99, 8, "", "random.normal(1, 1e-6, 300)"): 30,
+}
 
 
 @pytest.mark.process
@@ -88,7 +94,7 @@ def test_calls_end(name):
     figures = [json.loads(line) for line in ended.stdout.splitlines()]
     assert len(figures) == len(CALLS[name]), (CALLS[name][len(figures)], ended.stderr[-500:])
     for call, (seconds, mebibytes) in zip(CALLS[name], figures, strict=True):
-        assert seconds < SECONDS, call
+        assert seconds < SLOW.get(call, SECONDS), call
         assert mebibytes < MEBIBYTES, call
 
 
