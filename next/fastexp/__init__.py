@@ -1,0 +1,46 @@
+"""fastexp draws from the exponential mechanism of differential privacy: exactly, and fast.
+
+>>> import fastexp as fx
+>>> ages = [23, 31, 35, 35, 38, 41, 44, 52, 58, 67] * 50
+>>> fx.Median(epsilon=1.0, bounds=(0, 120), step=1).release(ages) in range(121)  # private
+True
+>>> fx.Exponential(epsilon=1.0, sensitivity=1).sample([3.0, 250.0], rng=1)  # a simulation
+1
+
+A private choice     Exponential
+A private number     Median
+Weights              log_normalizer probabilities median_utilities
+Promises             Guarantee
+Errors               FastexpError and its subclasses, in the module errors
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+__version__ = "0.1.0.dev0"
+
+# Names are imported at first use; __init__.pyi lists them for type checkers.
+_MODULES = {
+    "Exponential": "mechanisms.candidates",
+    "Guarantee": "privacy.guarantee",
+    "Median": "mechanisms.numbers",
+    "log_normalizer": "laws.weights",
+    "median_utilities": "laws.intervals",
+    "probabilities": "laws.weights",
+}
+__all__ = [*_MODULES, "errors"]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> object:
+    if name == "errors":
+        return import_module(".errors", __name__)
+    if name not in _MODULES:
+        raise AttributeError(f"module 'fastexp' has no attribute {name!r}")
+    value = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

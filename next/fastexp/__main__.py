@@ -1,0 +1,7 @@
+"""``python -m fastexp`` is the command ``fastexp``."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

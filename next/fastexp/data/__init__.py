@@ -1,0 +1,1 @@
+"""Data as kernels take them: utilities, records, public grids."""

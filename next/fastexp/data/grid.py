@@ -1,0 +1,99 @@
+"""Public grids: the numbers that can be released, and the point at which a record counts.
+
+Both maps are fixed: they do not depend on other records, and so reveal nothing about them. A
+released number is computed from its index alone. A record counts at the nearest point; half-way
+between two points, at the one of even index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import frexp, lcm
+from typing import Any
+
+import numpy as np
+
+from ..errors import ParameterError
+from ..kernels.places import place_records
+from ..parameters import checks
+from ..types import Array, Floats, Integers, Number
+
+FARTHEST = 1 << 40  # steps from 0 to the farthest point: see `kernels/places.py`
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Points (start + t * step) / parts, t = 0, ..., size - 1, in increasing order.
+
+    Point t is released as the nearest double, or as an integer if bounds and step are integers.
+    """
+
+    size: int
+    is_whole: bool
+    start: int
+    step: int
+    parts: int
+
+    @cached_property
+    def form(self) -> Floats:
+        """The grid as `kernels/places.py` takes it."""
+        low, high, last = self.value(0), self.value(self.size - 1), self.size - 1
+        first, step, parts = 2 * self.start - self.step, 2 * self.step, 2 * self.parts
+        return np.array((first, step, parts, low, high, last / (high - low), last), np.float64)
+
+    def value(self, t: int) -> int | float:
+        """Return point t, as it is released."""
+        number = self.start + t * self.step
+        return number if self.is_whole else number / self.parts  # rounded once
+
+    def values(self, t: Integers) -> Array:
+        """Return points t, int64 or float64."""
+        numbers = self.start + t * self.step
+        return numbers if self.is_whole else numbers / self.parts  # exact doubles: rounded once
+
+    def place(self, records: Floats, out: Integers) -> None:
+        """Fill `out` with the point at which each record counts; 0 for NaN."""
+        place_records(records, self.form, out)
+
+
+def make_grid(bounds: Any, step: Number | None) -> Grid:
+    """Return the grid from the lower to the upper bound by a step, read as printed decimals.
+
+    Without a step, its points are the multiples of a power of two between the bounds: the least
+    that leaves at most 2**40 of them from 0 to the farther bound.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If bounds and step do not fit together, or have too many digits or points.
+    """
+    low, high = checks.bounds(bounds)
+    first, last = checks.decimal("bounds", low), checks.decimal("bounds", high)
+    if step is None:
+        _, exponent = frexp(max(abs(float(low)), abs(float(high))))
+        width = checks.exact("step", 2.0 ** max(exponent - 40, -900))
+        first, last = -(-first // width) * width, last // width * width
+        is_whole = False
+    else:
+        width = checks.decimal("step", step)
+        if width <= 0 or (last - first) % width:
+            raise ParameterError(
+                f"step must be > 0 and divide the bounds, got step {step!r}, bounds {bounds!r}"
+            )
+        is_whole = all(number.denominator == 1 for number in (first, last, width)) and not any(
+            isinstance(number, (float, np.floating)) for number in (low, high, step)
+        )
+    parts = lcm(first.denominator, width.denominator)
+    start, apart, size = int(first * parts), int(width * parts), int((last - first) / width) + 1
+    farthest = max(abs(start), abs(start + (size - 1) * apart))
+    if (
+        max(2 * farthest + apart, parts, (size - 1) * apart) > checks.MAX_EXACT
+        or farthest > FARTHEST * apart
+        or size < 2
+    ):
+        raise ParameterError(
+            "step must be larger, or bounds and step must have fewer digits: points are at most "
+            f"2**40 steps from 0 and are exact in float64, got step {step!r}, bounds {bounds!r}"
+        )
+    return Grid(size, is_whole, start, apart, parts)

@@ -1,0 +1,1 @@
+"""Exact draws: words, Fractions that decide, candidates, ranks."""

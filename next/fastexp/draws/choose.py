@@ -1,0 +1,186 @@
+"""Draws of candidates: one of a vector, a few or many of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..data.segments import Segments
+from ..errors import InvalidUtilities, RoundingModeError
+from ..kernels import alias, short_rows
+from ..kernels import envelope as kernels
+from ..kernels.alias import HEAD
+from ..kernels.bits import LOG2E
+from ..kernels.envelope import BEST, INDEX, PROBE, RHO, STOP, UNSURE
+from ..kernels.jit import BLOCK
+from ..types import Floats, Integers, Words
+from . import exact
+from .words import SPARE, SYSTEM, further_words, some_seeds, system_pair, system_words
+
+NO_BASE: Floats = np.empty(0)
+PRECISION = 50  # fractional bits of bounds
+SCALE = 2.0**PRECISION
+MIN_MANY = 8  # draws of a row, and
+CANDIDATES_PER_DRAW = 200  # at most so many candidates for each, for which an alias table pays
+
+
+class Weighting:
+    """The public side of a draw: weight base * exp(rate * utility), with an exact rate."""
+
+    def __init__(self, rate: Fraction, base: Floats = NO_BASE) -> None:
+        self.rate, self.base = rate, base
+        self.rate_log2 = float(rate) * LOG2E
+
+
+def draw(rows: Segments, weighting: Weighting, seeds: Words, size: int | None) -> Any:
+    """Return indices of candidates: an int, or int64 of shape (size,), (rows,) or (rows, size)."""
+    if rows.rows is not None:
+        draws = _draws(rows, weighting, seeds, 1 if size is None else size)
+        return draws if size is None else draws.reshape(rows.rows, size)
+    if size is not None:
+        return _draws(rows, weighting, seeds, size)
+    words = SYSTEM
+    if rows.values.size <= BLOCK and not weighting.base.size:
+        low, high, tag, name = seeds.tolist() if seeds.size else (*system_pair(), 0, 0)
+        index: int = kernels.draw_block(
+            rows.values, rows.kind, weighting.rate_log2, SCALE, low, high, tag, name
+        )
+        if index >= 0:
+            return index
+        check(index)
+        words = np.array((low, high), np.uint64)  # for a release, the same round again
+    if seeds.size:
+        return int(_draws(rows, weighting, seeds, 1)[0])
+    return int(_few(rows, weighting, SYSTEM, words if words.size else system_words(2), 1)[0])
+
+
+def check(status: int) -> int:
+    """Return a kernel's status; raise its error if it is one."""
+    if status == kernels.NOT_FINITE:
+        raise InvalidUtilities(
+            "utilities must be finite: give a forbidden candidate a base of 0 instead"
+        )
+    if status == kernels.NOT_EXACT:
+        raise RoundingModeError("the processor must round to nearest and keep subnormal numbers")
+    return status
+
+
+def _draws(rows: Segments, weighting: Weighting, seeds: Words, size: int) -> Integers:
+    """Return `size` draws of each row, row after row."""
+    count = rows.rows or 1
+    k = rows.values.size // count
+    if not seeds.size:
+        return _few(rows, weighting, SYSTEM, system_words(2 * count * size), size)
+    if size >= MIN_MANY and size * CANDIDATES_PER_DRAW > k:
+        return _many(rows, weighting, seeds, size)
+    words = np.empty(2 * count * size, np.uint64)
+    kernels.fill_words(seeds, size, words)
+    if size == 1 and k <= short_rows.SHORT and not weighting.base.size:
+        return _short(rows, weighting, seeds, words)
+    return _few(rows, weighting, seeds, words, size)
+
+
+def _few(rows: Segments, weighting: Weighting, seeds: Words, words: Words, size: int) -> Integers:
+    count = rows.rows or 1
+    k = rows.values.size // count
+    # A block's bounds add to less than 2**62, and all bounds to less than 2**63.
+    precision = min(PRECISION, 61 - k.bit_length())
+    out, probe = np.empty(count * size, np.int64), np.empty(PROBE, np.int64)
+    work, at, attempt = np.empty(BLOCK + 2 * -(-k // BLOCK), np.int64), 0, 0
+    while True:
+        at = kernels.draw_few(
+            rows.values,
+            rows.kind,
+            weighting.base,
+            weighting.rate_log2,
+            precision,
+            k,
+            seeds,
+            words,
+            at,
+            attempt,
+            out,
+            probe,
+            work,
+        )
+        if at == out.size:
+            return out
+        check(int(probe[STOP]))
+        row, t = divmod(at, size)
+        spare = further_words(seeds, row, (t << 32) + SPARE + (attempt << 8))
+        index, rho = probe[INDEX : RHO + 1].tolist()
+        one = _candidates(rows.values[row * k : (row + 1) * k], rows.kind, weighting, probe[BEST:])
+        attempt += 1
+        scale = Fraction(2) ** precision
+        if probe[STOP] == UNSURE and one.accepts(index, scale, rho, spare):
+            out[at], at, attempt = index, at + 1, 0
+        elif not seeds.size:
+            words = np.concatenate([words[: 2 * at], system_words(2), words[2 * at + 2 :]])
+            attempt = 0
+
+
+def _short(rows: Segments, weighting: Weighting, seeds: Words, words: Words) -> Integers:
+    count = rows.rows or 1
+    k = rows.values.size // count
+    out, work = np.empty(count, np.int64), np.empty((2 * k + 3) * short_rows.TILE, np.int64)
+    rate = weighting.rate_log2
+    check(short_rows.draw_short(rows.values, rows.kind, rate, k, words, out, work))
+    left = np.flatnonzero(out < 0)
+    if left.size:
+        some = Segments(rows.values.reshape(-1, k)[left].reshape(-1), rows.kind, left.size)
+        first = words.reshape(-1, 2)[left].reshape(-1)
+        out[left] = _few(some, weighting, some_seeds(seeds, left), first, 1)
+    return out
+
+
+def _many(rows: Segments, weighting: Weighting, seeds: Words, size: int) -> Integers:
+    count = rows.rows or 1
+    k = rows.values.size // count
+    out, work = np.empty(count * size, np.int64), np.empty(table_room(k), np.int64)
+    public = weighting.base, weighting.rate_log2, k
+    if check(alias.draw_many(rows.values, rows.kind, *public, seeds, 0, out, work)):
+        for j in np.flatnonzero(out < 0).tolist():
+            row, t = divmod(j, size)
+            one, own = rows.values[row * k : (row + 1) * k], some_seeds(seeds, [row])
+            alias.draw_many(one, rows.kind, *public, own, 0, out[:0], work)
+            spare = further_words(own, 0, t + 1 << 32)
+            out[j] = settle(_candidates(one, rows.kind, weighting, work), work, True, spare)
+    return out
+
+
+def _candidates(values: Words, kind: int, weighting: Weighting, probe: Any) -> exact.Candidates:
+    """Return the candidates of a row; probe: its best key, and the lift."""
+    best, lift = int(probe[0]) & exact.MASK_64, float(probe[1:].view(np.float64)[0])
+    return exact.Candidates(values, kind, weighting.base, weighting.rate, best, lift)
+
+
+def table_room(k: int) -> int:
+    """Return the words of scratch for an alias table."""
+    return HEAD + (3 << k.bit_length()) + alias.DRAWS
+
+
+def settle(
+    candidates: exact.Candidates, work: Integers, is_open: bool, words: Iterator[int]
+) -> int:
+    """Return a draw from cells: L of each candidate, then its doubts D, then void ones.
+
+    An open draw is not from L. As D = (L >> 35) + 8 is at least U - L, the law is exact.
+    """
+    k, cells = int(work[HEAD - 2]), int(work[HEAD - 1])
+    lowers, scale = work[HEAD : HEAD + k], Fraction(float(work[2:].view(np.float64)[0]))
+    sums = np.cumsum(np.concatenate([lowers, (lowers >> 35) + 8]))
+    certain = int(sums[k - 1])
+    while True:
+        from_cell = certain if is_open else 0
+        x = from_cell + exact.draw_below(cells - from_cell, words)
+        i = int(np.searchsorted(sums, x, "right"))
+        if i < k:
+            return i
+        if i < 2 * k:
+            rho = int(lowers[i - k]) + x - int(sums[i - 1])
+            if candidates.accepts(i - k, scale, rho, words):
+                return i - k
+        is_open = False

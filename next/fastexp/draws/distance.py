@@ -1,0 +1,86 @@
+"""Distances in rank: how far a point is from being a quantile of some records.
+
+With L records below a point, E at it and U above it (n in all), each distance is
+
+    D = max(least_z, side(L), side(U)),  z = 1 where E = 0, else 0
+    side(X) = 0 if s*X < gate, else (s*X - offset_z) // divisor + extra_z
+
+in integers, so one kernel (`kernels/cells.py`) evaluates all of them from sixteen coefficients:
+least_0, least_1, then for L, then for U: s, gate, divisor, offset_0, extra_0, offset_1, extra_1.
+Each of them is (a + b * n) // c. A gate is the least s*X at which its side is >= 1, and no offset
+exceeds its gate: floor division never meets a negative number.
+
+A *Duff distance* is the least number of steps (records added or removed; or replaced) until the
+statistic is the point, so one step moves it by at most 1 (Asi and Duchi 2020, inverse sensitivity).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ..kernels.cells import LEFT, RIGHT
+from ..types import Integers, Neighbors
+
+MAX_RECORDS = 1 << 32  # with a denominator of at most 10**9, s*X stays below 2**62
+
+
+@dataclass(frozen=True)
+class QuantileDistance:
+    """The distance of the weak quantile q: at most q*n records are below it, (1-q)*n above it.
+
+    Under add-remove it is max(0, L - q*n, U - (1-q)*n) in units of 1 / the denominator of q, the
+    Duff distance if q = 1/2; under replace the surplus records of a side move to the point.
+    """
+
+    q: Fraction
+    neighbors: Neighbors
+
+    @property
+    def steps(self) -> int:
+        """The most by which one record moves the distance."""
+        part, whole = self.q.numerator, self.q.denominator
+        return max(part, whole - part) if self.neighbors == "add-remove" else 1
+
+    @property
+    def growth(self) -> Fraction:
+        """The growth of the distance per rank, on the side where it grows more slowly."""
+        form = self.form(1)
+        return min(Fraction(form[at], form[at + 2]) for at in (LEFT, RIGHT))
+
+    @property
+    def line(self) -> Integers:
+        """The coefficients as `kernels/cells.py` takes them: a and b of each, and c."""
+        none, one, c = *(self._numbers(n) for n in (0, 1)), self._unit
+        return np.array([*none, *(y - x for x, y in zip(none, one, strict=True)), c], np.int64)
+
+    def form(self, n: int) -> list[int]:
+        """Return the coefficients for n records."""
+        form = [number // self._unit for number in self._numbers(n)]
+        if n == 0 and self.neighbors == "add-remove" and self.q == Fraction(1, 2):
+            form[:2] = 1, 1  # one added record makes any point the median
+        return form
+
+    @property
+    def _unit(self) -> int:
+        return 1 if self.neighbors == "add-remove" else self.q.denominator
+
+    def _numbers(self, n: int) -> list[int]:
+        """Return c times each coefficient, before it is rounded down."""
+        part, whole, c = self.q.numerator, self.q.denominator, self._unit
+        out = [0, 0]
+        for most in (part * n, (whole - part) * n):  # c * that of a side without surplus
+            out += [c * (whole // c), most + c, c, most, 0, most, 0]
+        return out
+
+
+def rank_distance(form: list[int], below: int, equal: int, above: int) -> int:
+    """Return the distance of a point (`kernels/cells.py: distance`)."""
+    empty, most = int(equal == 0), 0
+    for ranks, at in (below, LEFT), (above, RIGHT):
+        s, gate, divisor = form[at : at + 3]
+        offset, extra = form[at + 3 + 2 * empty : at + 5 + 2 * empty]
+        most = max(most, (s * ranks - offset) // divisor + extra if s * ranks >= gate else 0)
+    return max(most, form[empty])

@@ -1,0 +1,38 @@
+"""Exceptions and warnings. Messages name arguments and requirements, never data."""
+
+from __future__ import annotations
+
+
+class FastexpError(Exception):
+    """Base of every exception that fastexp raises on purpose."""
+
+
+class ParameterError(FastexpError, ValueError):
+    """A public parameter has an invalid value."""
+
+
+class ParameterTypeError(FastexpError, TypeError):
+    """A public parameter, or the form of the data, has a wrong type."""
+
+
+class InvalidUtilities(FastexpError, ValueError):
+    """A utility is NaN or infinite: whether it is raised depends on the data."""
+
+
+class InvalidRecords(FastexpError, ValueError):
+    """A record is missing: whether it is raised depends on the data."""
+
+
+class ScoreError(FastexpError, RuntimeError):
+    """The user's score function failed. Its message is withheld, as it may contain data."""
+
+
+class RandomnessError(FastexpError, RuntimeError):
+    """The operating system gave no randomness, or too little: nothing is released."""
+
+
+class RoundingModeError(FastexpError, RuntimeError):
+    """The processor does not round to nearest, or flushes subnormal numbers to zero.
+
+    The error bounds of all draws assume that it does neither. Nothing is read, drawn or charged.
+    """

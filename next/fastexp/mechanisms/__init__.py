@@ -1,0 +1,1 @@
+"""Mechanisms: public parameters, a promise, and two verbs."""

@@ -1,0 +1,1 @@
+"""Public parameters: their checks and messages."""

@@ -1,0 +1,145 @@
+"""Checks of public parameters: each names the argument, what is required, and what was got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ..errors import ParameterError, ParameterTypeError, RoundingModeError
+from ..types import Array, Floats, Number
+
+MOST_SIZE = 1 << 40
+MAX_EXACT = 1 << 53  # integers up to here are doubles
+# Names, as Python would fold constants: normal numbers whose difference is subnormal.
+ONE, TINY, MORE, LEAST = 1.0, 2.0**-60, 1.5 * 2.0**-1022, 2.0**-1022
+
+
+def arithmetic() -> None:
+    """Refuse to compute if the processor does not round to nearest, subnormal numbers included.
+
+    Another library may have left a thread so. If it rounds up, 1 + TINY is more than 1; if down or
+    towards zero, 1 - TINY is less than 1.
+    """
+    if ONE + TINY != ONE - TINY or not (MORE - LEAST) * 4.0:
+        raise RoundingModeError(
+            "the processor must round to nearest and must not flush subnormal numbers to zero"
+        )
+
+
+def exact(name: str, value: Any) -> Fraction:
+    """Return a finite real number as the exact number that it is."""
+    if isinstance(value, (bool, np.bool_)):
+        raise ParameterTypeError(f"{name} must be a number, got a truth value")
+    if isinstance(value, np.generic):
+        value = value.item()
+    if not isinstance(value, (int, float, Fraction, Decimal)):
+        raise ParameterTypeError(f"{name} must be a number, got {type(value).__name__}")
+    try:
+        return Fraction(value)
+    except (ValueError, OverflowError):
+        raise ParameterError(f"{name} must be finite, got {value}") from None
+
+
+def decimal(name: str, value: Any) -> Fraction:
+    """Return a finite number as the exact decimal that it prints: 0.1 is one tenth."""
+    number = exact(name, value)
+    return Fraction(str(value)) if isinstance(value, (float, np.floating)) else number
+
+
+def positive(name: str, value: Any) -> Fraction:
+    """Return a finite number > 0 as the exact number that it is."""
+    number = exact(name, value)
+    if number <= 0:
+        raise ParameterError(f"{name} must be > 0, got {value!r}")
+    return number
+
+
+def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
+    """Return one of several words."""
+    if isinstance(value, str) and value in allowed:
+        return value
+    raise ParameterError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}")
+
+
+def flag(name: str, value: object) -> bool:
+    """Return a truth value."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise ParameterTypeError(f"{name} must be True or False, got {value!r}")
+
+
+def whole(name: str, value: Any, least: int, most: int) -> int:
+    """Return an integer of a range."""
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        if least <= value <= most:
+            return int(value)
+        raise ParameterError(f"{name} must be between {least} and {most}, got {value}")
+    raise ParameterTypeError(f"{name} must be an integer, got {type(value).__name__}")
+
+
+def bounds(value: Any) -> tuple[Number, Number]:
+    """Return two finite numbers, the lower one first."""
+    if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
+        raise ParameterTypeError(
+            "bounds must be two public numbers (lower, upper), chosen without the data"
+        )
+    low, high = value
+    if not decimal("bounds", low) < decimal("bounds", high):
+        raise ParameterError(f"bounds must be two numbers, the lower one first, got {value!r}")
+    return low, high
+
+
+def candidates(values: Any) -> tuple[Any, ...]:
+    """Return two or more distinct public labels."""
+    if isinstance(values, (str, bytes, set, frozenset)) or not isinstance(values, Iterable):
+        kind = type(values).__name__
+        raise ParameterTypeError(f"candidates must be a sequence of labels, got {kind}")
+    labels = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+    try:
+        are_distinct = len(set(labels)) == len(labels) and all(label == label for label in labels)
+    except TypeError:
+        raise ParameterTypeError("candidates must be hashable labels: text, numbers") from None
+    if len(labels) < 2 or not are_distinct:
+        raise ParameterError("candidates must be two or more distinct labels")
+    return labels
+
+
+def base(values: Any, k: int | None) -> Floats:
+    """Return a public base measure: a number for each candidate, two of them > 0."""
+    measure = numbers(values)
+    if measure is None or measure.ndim != 1:
+        raise ParameterTypeError("base must be a one-dimensional array of numbers")
+    measure = measure.astype(np.float64)
+    is_normal = (measure == 0) | ((measure >= 2.0**-1022) & (measure < np.inf))
+    if not is_normal.all() or np.count_nonzero(measure) < 2:
+        raise ParameterError("base must be finite and >= 0, and > 0 for two candidates or more")
+    if k is not None and measure.size != k:
+        raise ParameterError(f"base must have a number for each candidate: {k}, got {measure.size}")
+    return measure
+
+
+def numbers(values: Any) -> Array | None:
+    """Return values as an array of 64-bit numbers; None if NumPy would round or cannot read some.
+
+    NumPy makes float64 of a list that mixes integers and floats. Two integers above 2**53 may then
+    become equal, or move apart: a sensitivity of 1 becomes 2.
+    """
+    if isinstance(values, (str, bytes)) or np.ma.is_masked(values):
+        return None
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError, OverflowError):  # ragged rows, foreign objects
+        return None
+    kind = array.dtype.kind
+    if kind not in "iuf" or array.dtype.itemsize > 8:
+        return None
+    is_list = kind == "f" and isinstance(values, (list, tuple))
+    if is_list and not (np.abs(array) < MAX_EXACT).all():
+        flat = [x for row in values for x in (row if np.ndim(row) else (row,))]
+        if any(isinstance(x, (int, np.integer)) for x in flat):
+            return None
+    return np.ascontiguousarray(array, f"{kind}8")

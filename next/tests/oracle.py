@@ -1,0 +1,183 @@
+"""The law of every mechanism by its definition: exact distances, weights in Fractions.
+
+An answer is a number: of a candidate, or of a grid point. A law lists the probabilities of all.
+Nothing here is fast, and nothing shares a formula with the library where a search will do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations_with_replacement
+
+Law = list[Fraction]
+Data = tuple[int, ...]  # records as the numbers of their grid points
+Statistic = Callable[[Data, int], set[int]]  # the points that are the statistic of these data
+ADD_REMOVE, REPLACE = "add-remove", "replace"
+DIGITS = 60
+
+
+@lru_cache(None)
+def exp(x: Fraction) -> Fraction:
+    """Return e**x within a relative 1e-57, for x down to -1000."""
+    with localcontext(prec=DIGITS):
+        return Fraction((Decimal(x.numerator) / x.denominator).exp())
+
+
+def log(x: Fraction) -> float:
+    with localcontext(prec=DIGITS):
+        return float((Decimal(x.numerator) / x.denominator).ln())
+
+
+def normal(weights: Sequence[Fraction]) -> Law:
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+# Candidates
+
+
+def weights(
+    utilities: Sequence[float], rate: Fraction, base: Sequence[float] | None = None
+) -> tuple[Fraction, list[Fraction]]:
+    """Return the best utility, and base * exp(rate * (utility - best)) of each candidate."""
+    measure = [Fraction(b) for b in base or [1] * len(utilities)]
+    values = [Fraction(u) for u in utilities]
+    top = max(u for u, b in zip(values, measure, strict=True) if b)
+    return top, [
+        b * exp(rate * (u - top)) if b else b for u, b in zip(values, measure, strict=True)
+    ]
+
+
+def exponential(
+    utilities: Sequence[float], rate: Fraction, base: Sequence[float] | None = None
+) -> Law:
+    return normal(weights(utilities, rate, base)[1])
+
+
+def log_normalizer(
+    utilities: Sequence[float], rate: Fraction, base: Sequence[float] | None = None
+) -> float:
+    top, each = weights(utilities, rate, base)
+    return float(rate * top + Fraction(log(sum(each, Fraction(0)))))
+
+
+# Numbers: data are records on a grid of `size` points, in any order.
+
+
+def nearest(record: float, low: float, step: float, size: int) -> int:
+    """Return the grid point at which a record counts; half-way: the one of even number."""
+    place = (Fraction(record) - Fraction(str(low))) / Fraction(str(step))
+    return round(min(max(place, Fraction(0)), Fraction(size - 1)))
+
+
+def points(low: float, step: float, size: int) -> list[float]:
+    """Return the grid's points: integers, or the doubles nearest to the decimals."""
+    exact = [Fraction(str(low)) + i * Fraction(str(step)) for i in range(size)]
+    whole = isinstance(low, int) and isinstance(step, int)
+    return [int(x) if whole else float(x) for x in exact]
+
+
+def sides(data: Data, point: int) -> tuple[int, int, int]:
+    """Return how many records are below, at and above a point."""
+    below, equal = sum(x < point for x in data), sum(x == point for x in data)
+    return below, equal, len(data) - below - equal
+
+
+def median(data: Data, size: int) -> set[int]:
+    """The weak median: at most half of the records are on either side; of none, no point is."""
+    n = len(data)
+    return {t for t in range(size) if n and 2 * max(sides(data, t)[::2]) <= n}
+
+
+def neighbours(data: Data, size: int, relation: str) -> Iterator[Data]:
+    for i in range(len(data)):
+        rest = data[:i] + data[i + 1 :]
+        if relation == ADD_REMOVE:
+            yield rest
+        else:
+            yield from (tuple(sorted((*rest, x))) for x in range(size))
+    if relation == ADD_REMOVE:
+        yield from (tuple(sorted((*data, x))) for x in range(size))
+
+
+@lru_cache(None)
+def searched(statistic: Statistic, size: int, relation: str, most: int) -> list[dict[Data, int]]:
+    """For each point, the fewest steps from a data set to one whose statistic it is.
+
+    It is a search of all data sets of `most` records, or of up to so many under add-remove.
+    """
+    sizes = range(most + 1) if relation == ADD_REMOVE else [most]
+    answers = {
+        data: statistic(data, size)
+        for n in sizes
+        for data in combinations_with_replacement(range(size), n)
+    }
+    found = []
+    for point in range(size):
+        front = {data for data, answer in answers.items() if point in answer}
+        steps: dict[Data, int] = {}
+        while front:
+            steps.update(dict.fromkeys(front, max(steps.values(), default=-1) + 1))
+            near = {e for data in front for e in neighbours(data, size, relation)}
+            front = {e for e in near if e in answers and e not in steps}
+        found.append(steps)
+    return found
+
+
+def duff(statistic: Statistic, data: Data, size: int, relation: str) -> list[int]:
+    """Return the Duff distance of each point; 0 of all where no data set has a statistic."""
+    most = max(2 * len(data) + 1, 9) if relation == ADD_REMOVE else len(data)
+    found = searched(statistic, size, relation, most)
+    return [steps.get(tuple(sorted(data)), 0) for steps in found]
+
+
+def by_distance(distances: Sequence[int], rate: Fraction) -> Law:
+    least = min(distances)
+    return normal([exp(-rate * (d - least)) for d in distances])
+
+
+# The same for data that are too large for a search: formulas that a test compares with it.
+
+
+def median_distance(below: int, equal: int, above: int, relation: str) -> int:
+    n = below + equal + above
+    if relation == REPLACE:
+        return max(0, max(below, above) - n // 2)
+    return max(0, abs(below - above) - equal) if n else 1
+
+
+def cells(
+    data: Sequence[int], size: int, distance: Callable[[int, int, int], int]
+) -> list[tuple[int, int, int]]:
+    """Return (first point, how many points, distance) of each record's point and of each gap."""
+    data = sorted(data)
+    counts: dict[int, int] = {}
+    for x in data:
+        counts[x] = counts.get(x, 0) + 1
+    found, start, below = [], 0, 0
+    for x, equal in counts.items():
+        found.append((start, x - start, distance(below, 0, len(data) - below)))
+        found.append((x, 1, distance(below, equal, len(data) - below - equal)))
+        start, below = x + 1, below + equal
+    found.append((start, size - start, distance(below, 0, 0)))
+    return [cell for cell in found if cell[1] > 0]
+
+
+def cell_law(found: Sequence[tuple[int, int, int]], rate: float) -> list[float]:
+    """Return the probabilities of cells, in doubles."""
+    least = min(distance for _, _, distance in found)
+    each = [count * math.exp(-rate * (distance - least)) for _, count, distance in found]
+    total = math.fsum(each)
+    return [weight / total for weight in each]
+
+
+def bounded_range_rho(epsilon: float) -> float:
+    """The zCDP of bounded range: r - 1 - ln r, r = epsilon / (e**epsilon - 1); see theory."""
+    with localcontext(prec=DIGITS):
+        e = Decimal(epsilon)
+        r = e / (e.exp() - 1)
+        return float(r - 1 - r.ln())
