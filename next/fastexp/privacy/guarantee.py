@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, nextafter
+from math import inf, nextafter, tanh
 
 from ..parameters import checks
-from ..types import Neighbors, Number
+from ..types import Number, Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Guarantee:
     epsilon : float
         In nats. Between neighbouring data sets, the probability of no output changes by more than
         a factor exp(epsilon), plus `delta`.
-    neighbors : {"add-remove", "replace"} or None
+    neighbors : {"add-remove", "replace", "both"} or None
         The neighbour relation of the promise. None: the one for which the caller stated the
         sensitivity.
     bounded_range : float or None
@@ -34,14 +34,14 @@ class Guarantee:
     """
 
     epsilon: float
-    neighbors: Neighbors | None
+    neighbors: Relation | None
     bounded_range: float | None
     rho: float
     delta: float
     assumes: str
 
 
-def selection_guarantee(epsilon: Number, neighbors: Neighbors | None, assumes: str) -> Guarantee:
+def selection_guarantee(epsilon: Number, neighbors: Relation | None, assumes: str) -> Guarantee:
     """Return the promise of the exponential mechanism: epsilon-DP and epsilon-bounded-range.
 
     Its rho is therefore at most epsilon**2 / 8.
@@ -49,6 +49,13 @@ def selection_guarantee(epsilon: Number, neighbors: Neighbors | None, assumes: s
     amount = up(checks.decimal("epsilon", epsilon))
     rho = up(checks.decimal("epsilon", amount) ** 2 / 8)
     return Guarantee(amount, neighbors, amount, rho, 0.0, assumes)
+
+
+def pure_guarantee(epsilon: Number, neighbors: Relation | None, assumes: str) -> Guarantee:
+    """Return the promise of epsilon-DP alone: a rho of epsilon * tanh(epsilon / 2)."""
+    amount = up(checks.decimal("epsilon", epsilon))
+    rho = nextafter(amount * tanh(amount / 2) * (1 + 2.0**-50), inf)
+    return Guarantee(amount, neighbors, None, rho, 0.0, assumes)
 
 
 def up(amount: Fraction) -> float:
