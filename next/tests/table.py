@@ -153,7 +153,7 @@ def price(epsilon: Fraction, relation: str, low: float, step: float, scaling: st
             drawn=points,
             records=points,
             relation=relation,
-            is_tight=low == 0,
+            is_tight=low == 0 or relation == REPLACE,
             promised="both",
         )
     )
@@ -175,7 +175,7 @@ def laplace(
             lambda: fx.Laplace(
                 float(epsilon), sensitivity, step=step, bounds=(answers[0], answers[-1])
             ),
-            (0, 1, 0.3125, -0.75, 1.5, 2.25, -100),
+            (0, 0.3125, -0.75, 2.5, -100),
             law,
             lambda x: [float(p) for p in law(x)],
             released=tuple(answers),
@@ -215,9 +215,9 @@ for e in EPSILONS:
         price(e, relation, 0.1, 0.1, "tight")
     price(e, ADD_REMOVE, 0, 0.5, "textbook")
     laplace(e, 1, 1, (-3, 3), 1)
-    laplace(e, 2.5, 1, (-4, 4), 3)
-    laplace(e, 0.5, 0.25, (-2, 6), 2)
     response(e)
+laplace(Fraction(3), 2.5, 1, (-4, 4), 3)
+laplace(Fraction(3), 0.5, 0.25, (-2, 6), 2)
 NAMES = [row.name for row in MECHANISMS]
 
 

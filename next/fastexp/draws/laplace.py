@@ -48,13 +48,17 @@ class Noise:
 
 def draw(data: Segments, noise: Noise, seeds: Words, size: int | None) -> Any:
     """Return answers: a number, or an array of shape (size,), (rows,) or (rows, size)."""
-    words = pairs(seeds, data.values.size, size).reshape(data.values.size, -1)
-    drawn = [_points(value, noise, words[i], seeds, i) for i, value in enumerate(data.values)]
+    values = data.values
+    words = pairs(seeds, len(values), size)
     if data.rows is None and size is None:
-        below, points = drawn[0]
+        below, points = _points(values[0], noise, words, seeds, 0)
         number = noise.grid.value(below + int(points[0]))
         return min(max(number, noise.ends[0]), noise.ends[1]) if noise.ends else number
-    numbers = [_numbers(noise.grid, *row) for row in drawn]
+    own = words.reshape(len(values), -1)
+    numbers = [
+        _numbers(noise.grid, *_points(value, noise, own[i], seeds, i))
+        for i, value in enumerate(values)
+    ]
     out = numbers[0] if data.rows is None else np.array(numbers)
     return shaped(out.clip(*noise.ends) if noise.ends else out, data.rows, size)
 
@@ -78,19 +82,21 @@ def positions(
     lean: how much nearer position 0 is than position 1, in steps, as a ratio. The words are those
     of `draws` draws of each row, from `row` on.
     """
-    bits, scale = max(0, -WIDTH - frexp(rate)[1]), float(rate) * LOG2E
-    at = np.empty(words.size // 2, np.int64)
-    ratio = lean[0] / lean[1]
-    if not check(kernels.fill_positions(words, scale * 2.0**bits, scale * ratio, at)) and not bits:
+    nats = float(rate)
+    bits, scale = max(0, -WIDTH - frexp(nats)[1]), nats * LOG2E
+    at, gap = np.empty(words.size // 2, np.int64), scale * (lean[0] / lean[1])
+    if not (check(kernels.fill_positions(words, scale * 2.0**bits, gap, at)) or bits):
         return at
-    second, gap = words[1::2], rate * Fraction(*lean)
-    points: Integers = _point_of(at, (second >> np.uint64(64 - bits)).astype(np.int64), bits)
-    doubts = (at > FAR) | (second << np.uint64(bits) >= CERTAIN)
+    points, doubts = at, at > FAR
+    if bits:
+        second = words[1::2]
+        points = _point_of(at, (second >> np.uint64(64 - bits)).astype(np.int64), bits)
+        doubts |= second << np.uint64(bits) >= CERTAIN
     for j in np.flatnonzero(doubts).tolist():
         r, t = divmod(j, draws)
         spare = further_words(seeds, row + r, (t << 32) + SPARE)
         pair = words[2 * j : 2 * j + 2].tolist()
-        points[j] = _exactly(rate, bits, gap, int(at[j]), pair, spare)
+        points[j] = _exactly(rate, bits, Fraction(*lean) * rate, int(at[j]), pair, spare)
     return points
 
 
@@ -104,7 +110,9 @@ def _numbers(grid: Grid, below: int, points: Integers) -> Array:
     """Return multiples of the step as they are answered."""
     most = max(abs(below + int(t)) for t in (points.min(), points.max())) * grid.step
     if max(most, grid.parts) <= MAX_EXACT:
-        return grid.values(points + below)
+        points += below  # in place, as pages of fresh arrays cost more than the arithmetic
+        points *= grid.step
+        return points if grid.is_whole else points / grid.parts
     if grid.is_whole and most >= 1 << 63:
         raise InvalidRecords("values must be so small that all draws fit into int64")
     return np.array([grid.value(below + t) for t in points.tolist()])

@@ -127,7 +127,7 @@ class Laplace(Mechanism):
                 raise ParameterTypeError(
                     "data must be a number, or numbers of at most 64 bits, of shape (rows,)"
                 )
-            numbers, rows = array.reshape(-1).tolist(), array.size if array.ndim else None
+            numbers, rows = array.tolist(), array.size if np.ndim(data) else None
         exact = [checks.exact("data", x) for x in numbers if -MOST <= x <= MOST]
         if len(exact) < len(numbers):
             raise InvalidRecords("numbers must be finite, and at most 2**1000 in magnitude")
