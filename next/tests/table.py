@@ -175,7 +175,7 @@ def laplace(
             lambda: fx.Laplace(
                 float(epsilon), sensitivity, step=step, bounds=(answers[0], answers[-1])
             ),
-            (0, 0.3125, -0.75, 2.5, -100),
+            (0, 0.3125, -0.1875, 2.5, 0.6875, -100),
             law,
             lambda x: [float(p) for p in law(x)],
             released=tuple(answers),
