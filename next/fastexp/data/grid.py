@@ -8,8 +8,9 @@ between two points, at the one of even index.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from math import frexp, lcm
+from math import ceil, floor, frexp, lcm
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Grid:
     is_whole: bool
     start: int
     step: int
-    parts: int
+    parts: float
 
     @cached_property
     def form(self) -> Floats:
@@ -61,7 +62,7 @@ def make_grid(bounds: Any, step: Number | None) -> Grid:
     """Return the grid from the lower to the upper bound by a step, read as printed decimals.
 
     Without a step, its points are the multiples of a power of two between the bounds: the least
-    that leaves at most 2**40 of them from 0 to the farther bound.
+    one of which the farther bound is at most 2**40 steps from 0.
 
     Raises
     ------
@@ -70,11 +71,14 @@ def make_grid(bounds: Any, step: Number | None) -> Grid:
     """
     low, high = checks.bounds(bounds)
     first, last = checks.decimal("bounds", low), checks.decimal("bounds", high)
+    if max(abs(first), abs(last)) > 10**300:  # beyond it, products of exact pairs overflow
+        raise ParameterError(f"bounds must be at most 1e300 in magnitude, got {bounds!r}")
+    parts: float
     if step is None:
-        _, exponent = frexp(max(abs(float(low)), abs(float(high))))
-        width = checks.exact("step", 2.0 ** max(exponent - 40, -900))
-        first, last = -(-first // width) * width, last // width * width
-        is_whole = False
+        _, exponent = frexp(float(max(abs(first), abs(last))))
+        parts, is_whole = 2.0 ** min(40 - exponent, 900), False
+        start, apart = ceil(first * Fraction(parts)), 1
+        size = floor(last * Fraction(parts)) - start + 1
     else:
         width = checks.decimal("step", step)
         if width <= 0 or (last - first) % width:
@@ -84,11 +88,12 @@ def make_grid(bounds: Any, step: Number | None) -> Grid:
         is_whole = all(number.denominator == 1 for number in (first, last, width)) and not any(
             isinstance(number, (float, np.floating)) for number in (low, high, step)
         )
-    parts = lcm(first.denominator, width.denominator)
-    start, apart, size = int(first * parts), int(width * parts), int((last - first) / width) + 1
+        parts = lcm(first.denominator, width.denominator)
+        start, apart, size = int(first * parts), int(width * parts), int((last - first) / width) + 1
     farthest = max(abs(start), abs(start + (size - 1) * apart))
     if (
-        max(2 * farthest + apart, parts, (size - 1) * apart) > checks.MAX_EXACT
+        max(2 * farthest + apart, (size - 1) * apart) > checks.MAX_EXACT
+        or (step is not None and parts > checks.MAX_EXACT)
         or farthest > FARTHEST * apart
         or size < 2
     ):

@@ -14,14 +14,13 @@ from ..kernels import alias, short_rows
 from ..kernels import envelope as kernels
 from ..kernels.alias import HEAD
 from ..kernels.bits import LOG2E
-from ..kernels.envelope import BEST, INDEX, PROBE, RHO, STOP, UNSURE
+from ..kernels.envelope import BEST, INDEX, PRECISION, PROBE, RHO, STOP, UNSURE
 from ..kernels.jit import BLOCK
 from ..types import Floats, Integers, Words
 from . import exact
 from .words import SPARE, SYSTEM, further_words, some_seeds, system_pair, system_words
 
 NO_BASE: Floats = np.empty(0)
-PRECISION = 50  # fractional bits of bounds
 SCALE = 2.0**PRECISION
 MIN_MANY = 8  # draws of a row, and
 CANDIDATES_PER_DRAW = 200  # at most so many candidates for each, for which an alias table pays

@@ -42,6 +42,7 @@ HEADER = 3  # of `seeds`: the key's two words and the tag; then a name for each 
 STOP, INDEX, RHO, BEST, LIFT, PROBE = 0, 1, 2, 3, 4, 5  # why a call stopped, and where
 DONE, NOT_FINITE, NOT_EXACT, UNSURE, AGAIN = 0, -1, -2, -3, -4
 SLACK = np.int64(36)
+PRECISION = 50  # fractional bits of bounds, of a block or a short row
 
 
 @helper
@@ -96,6 +97,16 @@ def weigh(values, kind, base, rate, best, lift, scale, tight, out):
             out[i] = bound
             total += bound
     return total
+
+
+@helper
+def weigh_one(values, kind, base, rate, best, lift, scale, i):
+    """The rounded weight of candidate i."""
+    h, mantissa = height(values[i], kind, best, rate), 1.0
+    if base.size > 0:
+        exponent, mantissa = parts(base[i])
+        h -= exponent + lift
+    return rounded_weight(h, mantissa * scale)
 
 
 @helper
@@ -239,11 +250,7 @@ def draw_few(values, kind, base, rate, precision, k, seeds, words, at, attempt, 
                 index, rho = find(uppers[: part.size], rho)
                 if counts and index < part.size:
                     index += start
-                    h, mantissa = height(row[index], kind, best, rate), 1.0
-                    if base.size > 0:
-                        exponent, mantissa = parts(base[index])
-                        h -= exponent + lift
-                    rounded = rounded_weight(h, mantissa * scale)
+                    rounded = weigh_one(row, kind, base, rate, best, lift, scale, index)
                     accepted, refused = rho < lower(rounded), rho >= upper(rounded)
                     verdict = DONE if accepted else AGAIN if refused else UNSURE
                 if verdict == UNSURE or (verdict == AGAIN and tight):

@@ -21,11 +21,10 @@ from .bits import (
     power,
     rounded_weight,
 )
-from .envelope import DONE, NOT_EXACT, NOT_FINITE, lower
+from .envelope import DONE, NOT_EXACT, NOT_FINITE, PRECISION, lower
 from .jit import kernel, wide_vectors
 
 SHORT, TILE = 32, 64  # candidates of a short row; rows of a tile
-PRECISION = 50  # fractional bits of bounds
 
 
 @kernel("i64(in_u64, i64, f64, i64, in_u64, out_i64, out_i64)")

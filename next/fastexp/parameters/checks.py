@@ -14,6 +14,7 @@ from ..types import Array, Floats, Number
 
 MOST_SIZE = 1 << 40
 MAX_EXACT = 1 << 53  # integers up to here are doubles
+FLOAT64 = np.dtype(np.float64)
 # Names, as Python would fold constants: normal numbers whose difference is subnormal.
 ONE, TINY, MORE, LEAST = 1.0, 2.0**-60, 1.5 * 2.0**-1022, 2.0**-1022
 
@@ -128,6 +129,10 @@ def numbers(values: Any) -> Array | None:
     NumPy makes float64 of a list that mixes integers and floats. Two integers above 2**53 may then
     become equal, or move apart: a sensitivity of 1 becomes 2.
     """
+    if type(values) is np.ndarray and values.dtype is FLOAT64 and values.ndim:
+        flags = values.flags
+        if flags.c_contiguous and flags.aligned:
+            return values  # the common case: the other checks take a third of a release
     if isinstance(values, (str, bytes)) or np.ma.is_masked(values):
         return None
     try:
@@ -135,11 +140,13 @@ def numbers(values: Any) -> Array | None:
     except (ValueError, TypeError, OverflowError):  # ragged rows, foreign objects
         return None
     kind = array.dtype.kind
-    if kind not in "iuf" or array.dtype.itemsize > 8:
+    if kind not in "iuf" or array.dtype.itemsize > 8 or array.ndim == 0:
         return None
-    is_list = kind == "f" and isinstance(values, (list, tuple))
-    if is_list and not (np.abs(array) < MAX_EXACT).all():
-        flat = [x for row in values for x in (row if np.ndim(row) else (row,))]
-        if any(isinstance(x, (int, np.integer)) for x in flat):
-            return None
-    return np.ascontiguousarray(array, f"{kind}8")
+    array = np.require(array, f"{kind}8", ["C", "A"])
+    if kind == "f" and not isinstance(values, np.ndarray):
+        size = np.abs(array)
+        if ((size >= MAX_EXACT) & (size < np.inf)).any():
+            flat = [x for row in values for x in (row if np.ndim(row) else (row,))]
+            if any(isinstance(x, (int, np.integer)) for x in flat):
+                return None
+    return array
