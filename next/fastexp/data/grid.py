@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
-from ..kernels.places import place_records
 from ..parameters import checks
 from ..types import Array, Floats, Integers, Number
 
@@ -52,10 +51,6 @@ class Grid:
         """Return points t, int64 or float64."""
         numbers = self.start + t * self.step
         return numbers if self.is_whole else numbers / self.parts  # exact doubles: rounded once
-
-    def place(self, records: Floats, out: Integers) -> None:
-        """Fill `out` with the point at which each record counts; 0 for NaN."""
-        place_records(records, self.form, out)
 
 
 def make_grid(bounds: Any, step: Number | None) -> Grid:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, ParameterTypeError
+from ..kernels.bits import FLOAT
 from ..parameters import checks
 from .segments import Segments
 
@@ -16,6 +17,8 @@ KINDS = "fiu"  # the index of each is its kind in `kernels/bits.py`
 
 def read_utilities(values: Any, k: int | None) -> Segments:
     """Return utilities of shape (k,) or (rows, k), which are read as the exact numbers they are."""
+    if checks.is_plain(values) and values.ndim == 1 and values.size == (k or max(2, values.size)):
+        return Segments(values.view(UINT64), FLOAT)
     array = checks.numbers(values)
     if array is None or array.ndim not in (1, 2):
         raise ParameterTypeError(
