@@ -7,18 +7,16 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, ParameterTypeError
-from ..kernels.bits import FLOAT
+from ..kernels.bits import FLOAT, SIGNED, UNSIGNED
 from ..parameters import checks
 from .segments import Segments
 
 UINT64 = np.dtype(np.uint64)
-KINDS = "fiu"  # the index of each is its kind in `kernels/bits.py`
+KINDS = {"f": FLOAT, "i": SIGNED, "u": UNSIGNED}
 
 
 def read_utilities(values: Any, k: int | None) -> Segments:
     """Return utilities of shape (k,) or (rows, k), which are read as the exact numbers they are."""
-    if checks.is_plain(values) and values.ndim == 1 and values.size == (k or max(2, values.size)):
-        return Segments(values.view(UINT64), FLOAT)
     array = checks.numbers(values)
     if array is None or array.ndim not in (1, 2):
         raise ParameterTypeError(
@@ -29,7 +27,7 @@ def read_utilities(values: Any, k: int | None) -> Segments:
     if size != k and (k is not None or size < 2):
         required = "two numbers or more" if k is None else f"{k} numbers, one for each candidate"
         raise ParameterError(f"utilities must have {required}, got {size}")
-    kind = KINDS.index(array.dtype.kind)
+    kind = KINDS[array.dtype.kind]
     if array.ndim == 1:
         return Segments(array.view(UINT64), kind)
     if array.size == 0:
