@@ -9,8 +9,9 @@ as it is released, that is not above it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from math import frexp, lcm
+from math import ceil, floor, frexp, lcm
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class Grid:
     is_whole: bool
     start: int
     step: int
-    parts: int
+    parts: float
     rule: str = "nearest"
 
     @cached_property
@@ -119,9 +120,9 @@ def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = 
     first, last = checks.decimal("bounds", low), checks.decimal("bounds", high)
     if step is None:
         _, exponent = frexp(max(abs(float(low)), abs(float(high))))
-        width = checks.exact("step", 2.0 ** max(exponent - 40, -900))
-        first, last = -(-first // width) * width, last // width * width
-        is_whole = False
+        power = 2.0 ** min(40 - exponent, 900)  # products with it are exact
+        start, stop = ceil(first * Fraction(power)), floor(last * Fraction(power))
+        grid, fits = Grid(stop - start + 1, False, start, 1, power, rule), True
     else:
         width = checks.decimal("step", step)
         if width <= 0 or (last - first) % width:
@@ -131,19 +132,16 @@ def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = 
         is_whole = all(number.denominator == 1 for number in (first, last, width)) and not any(
             isinstance(number, (float, np.floating)) for number in (low, high, step)
         )
-    parts = lcm(first.denominator, width.denominator)
-    start, apart, size = int(first * parts), int(width * parts), int((last - first) / width) + 1
-    farthest = max(abs(start), abs(start + (size - 1) * apart))
-    if (
-        max(2 * farthest + apart, parts, (size - 1) * apart) > checks.MAX_EXACT
-        or farthest > FARTHEST * apart
-        or size < 2
-    ):
+        parts = lcm(first.denominator, width.denominator)
+        start, apart, reach = (int(x * parts) for x in (first, width, max(-first, last)))
+        grid = Grid(int((last - first) / width) + 1, is_whole, start, apart, parts, rule)
+        fits = max(2 * reach + apart, parts) <= checks.MAX_EXACT and reach <= FARTHEST * apart
+    if grid.size < 2 or not fits or max(-first, last) > MOST:
         raise ParameterError(
             "step must be larger, or bounds and step must have fewer digits: points are at most "
             f"2**40 steps from 0 and are exact in float64, got step {step!r}, bounds {bounds!r}"
         )
-    return Grid(size, is_whole, start, apart, parts, rule)
+    return grid
 
 
 def _listing(values: Any) -> Listing:
