@@ -22,7 +22,7 @@ from ..parameters import checks
 from ..types import Array, Floats, Integers, Number
 
 FARTHEST = 1 << 40  # steps from 0 to the farthest point: see `kernels/places.py`
-RULES = {"nearest": places.NEAREST, "below": places.BELOW}
+RULES: dict[str, int] = {"nearest": places.NEAREST, "below": places.BELOW}
 LEAST, MOST = 1e-290, 1e290  # sizes of listed points: their sums and halves are normal doubles
 
 
@@ -53,9 +53,9 @@ class Grid:
         number = self.start + t * self.step
         return number if self.is_whole else number / self.parts  # rounded once
 
-    def values(self, t: Integers) -> Array:
+    def values(self, t: Any) -> Array:
         """Return points t, int64 or float64."""
-        numbers = self.start + t * self.step
+        numbers: Array = self.start + t * self.step
         return numbers if self.is_whole else numbers / self.parts  # exact doubles: rounded once
 
     def place(self, records: Floats, out: Integers) -> None:
@@ -90,11 +90,13 @@ class Listing(Grid):
 
     def value(self, t: int) -> int | float:
         """Return point t, as it is released."""
-        return self.points[t].item()
+        number: int | float = self.points[t].item()
+        return number
 
-    def values(self, t: Integers) -> Array:
+    def values(self, t: Any) -> Array:
         """Return points t, int64 or float64."""
-        return self.points[t]
+        numbers: Array = self.points[t]
+        return numbers
 
 
 def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = "nearest") -> Grid:

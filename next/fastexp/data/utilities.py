@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import ParameterError, ParameterTypeError
 from ..kernels.bits import FLOAT
-from ..parameters import checks
+from ..parameters import checks, kinds
 from .segments import Segments
 
 FLOAT64 = np.dtype(np.float64)
@@ -28,8 +28,8 @@ def read_utilities(values: Any, k: int | None) -> Segments:
         read = checks.numbers(values)
         if read is None or read.ndim not in (1, 2):
             raise ParameterTypeError(
-                "utilities must be numbers of at most 64 bits that NumPy does not round, of shape "
-                "(k,), or (rows, k) for rows"
+                "utilities must be numbers of at most 64 bits, without integers beyond 2**53 "
+                f"beside floats, of shape (k,), or (rows, k) for rows{kinds.named(values)}"
             )
         array = read
     if array.size == 0:

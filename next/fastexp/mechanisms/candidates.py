@@ -13,7 +13,7 @@ from ..errors import ParameterTypeError, ScoreError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, selection_guarantee
 from ..privacy.rates import selection_rate
-from ..types import Number, Words
+from ..types import Missing, Number, Words
 from .base import Mechanism
 
 ASSUMES = (
@@ -166,7 +166,8 @@ class Exponential(CandidateMechanism):
         assumes = ASSUMES + (MONOTONIC if self.monotonic else "")
         return selection_guarantee(self.epsilon, None, assumes)
 
-    def _read(self, data: Any) -> Segments:
+    def _read(self, data: Any, nan: Missing) -> Segments:
+        checks.choice("nan", nan, ("raise",))
         labels, base = self.candidates, self._weighting.base
         k = len(labels) if labels else base.size or None
         scores = data
