@@ -99,7 +99,8 @@ def candidates(values: Any) -> tuple[Any, ...]:
     if isinstance(values, (str, bytes, set, frozenset)) or not isinstance(values, Iterable):
         kind = type(values).__name__
         raise ParameterTypeError(f"candidates must be a sequence of labels, got {kind}")
-    labels = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+    is_plain = isinstance(values, np.ndarray) and values.dtype.kind not in "mM"
+    labels = tuple(np.asarray(values).tolist() if is_plain else values)  # not integers of times
     try:
         are_distinct = len(set(labels)) == len(labels) and all(label == label for label in labels)
     except TypeError:
@@ -145,7 +146,7 @@ def numbers(values: Any, *, gaps: bool = False) -> Array | None:
 def _of_objects(array: Array, gaps: bool) -> Array:
     """Return objects as numbers, or as they are if NumPy would round some or they are none."""
     objects = array.reshape(-1).tolist()
-    of_type = {cls: kinds.kind_of(cls) for cls in set(map(type, objects))}
+    of_type = kinds.kinds_of(objects)
     found = set(of_type.values())
     if gaps and kinds.MISSING in found:
         is_there = np.array([of_type[type(x)] != kinds.MISSING for x in objects])

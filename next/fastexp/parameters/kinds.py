@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -39,20 +40,22 @@ def kind_of(cls: Any) -> str:
     return next((kind for classes, kind in KINDS if issubclass(cls, classes)), cls.__name__)
 
 
-def kinds_of(array: Array) -> set[str]:
-    """Return the kinds of the values of an array."""
-    is_listed = array.dtype == object
-    return set(
-        map(
-            kind_of, set(map(type, array.reshape(-1).tolist())) if is_listed else [array.dtype.type]
-        )
-    )
+def kinds_of(objects: Iterable[Any]) -> dict[type, str]:
+    """Return the kind of each class of objects."""
+    return {cls: kind_of(cls) for cls in set(map(type, objects))}
 
 
 def named(values: Any) -> str:
     """Return what values are that should be numbers, as the end of a message."""
     try:
-        kinds = kinds_of(array_of(values)) - NUMBERS
+        array = array_of(values)
+        is_listed = array.dtype == object
+        found = (
+            set(kinds_of(array.ravel().tolist()).values())
+            if is_listed
+            else {kind_of(array.dtype.type)}
+        )
     except Exception:  # an error of a foreign object may hold data
-        kinds = {type(values).__name__}
-    return f", got {' and '.join(sorted(kinds))}" if kinds else ""
+        found = {kind_of(type(values))}
+    words = " and ".join(sorted(found - NUMBERS))
+    return f", got {words}" if words else ""
