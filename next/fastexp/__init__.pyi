@@ -1,4 +1,5 @@
 from . import errors as errors
+from .data.digits import digits as digits
 from .laws.intervals import median_utilities as median_utilities
 from .laws.weights import log_normalizer as log_normalizer
 from .laws.weights import probabilities as probabilities

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import ParameterError, ParameterTypeError
 from ..kernels.bits import FLOAT, SIGNED, UNSIGNED
-from ..parameters import checks
+from ..parameters import checks, kinds
 from .segments import Segments
 
 UINT64 = np.dtype(np.uint64)
@@ -20,8 +20,8 @@ def read_utilities(values: Any, k: int | None) -> Segments:
     array = checks.numbers(values)
     if array is None or array.ndim not in (1, 2):
         raise ParameterTypeError(
-            "utilities must be numbers of at most 64 bits that NumPy does not round, of shape "
-            "(k,), or (rows, k) for rows"
+            "utilities must be numbers of at most 64 bits, without integers beyond 2**53 beside "
+            f"floats, of shape (k,), or (rows, k) for rows{kinds.named(values)}"
         )
     size = array.shape[-1]
     if size != k and (k is not None or size < 2):

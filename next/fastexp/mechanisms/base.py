@@ -10,7 +10,7 @@ from ..draws.words import SYSTEM, seeds_of
 from ..errors import ParameterTypeError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee
-from ..types import Words
+from ..types import Missing, Words
 
 
 class Mechanism(ABC):
@@ -25,7 +25,7 @@ class Mechanism(ABC):
         """The promise of one release."""
 
     @abstractmethod
-    def _read(self, data: Any) -> Segments:
+    def _read(self, data: Any, nan: Missing) -> Segments:
         """Return the data as draws take them."""
 
     @abstractmethod
@@ -40,7 +40,7 @@ class Mechanism(ABC):
         """Return what a simulation returns for drawn indices."""
         return self._answer(drawn)
 
-    def release(self, data: Any) -> Any:
+    def release(self, data: Any, *, nan: Missing = "raise") -> Any:
         """Release one private answer, using the operating system's randomness.
 
         The draw is exact: integers and lazily drawn bits decide it, so the law of the answer is
@@ -51,6 +51,11 @@ class Mechanism(ABC):
         ----------
         data : array_like
             What the mechanism takes: utilities of shape (k,), or records of shape (n,).
+        nan : {"raise", "drop", "lower", "upper"}
+            For missing records (NaN, None, masked) of mechanisms of numbers: they are refused, left
+            out, or read as the lower or the upper bound. Whether "raise" raises depends on the
+            data, and no guarantee covers it; nor does one cover "drop" if `neighbors` is "replace",
+            as the number of records then changes.
 
         Returns
         -------
@@ -73,13 +78,19 @@ class Mechanism(ABC):
         **Timing**: there is no promise of constant time.
         """
         checks.arithmetic()
-        segments = self._read(data)
+        segments = self._read(data, nan)
         if segments.rows is not None:
             raise ParameterTypeError("data must have one dimension: a release answers once")
         return self._answer(self._draw(segments, SYSTEM, None))
 
     def sample(
-        self, data: Any, size: int | None = None, *, rng: Any = None, streams: Any = None
+        self,
+        data: Any,
+        size: int | None = None,
+        *,
+        nan: Missing = "raise",
+        rng: Any = None,
+        streams: Any = None,
     ) -> Any:
         """Draw from the law of `release`, reproducibly: a simulation.
 
@@ -91,6 +102,8 @@ class Mechanism(ABC):
             As for `release`, or a matrix of one data set a row.
         size : int, optional
             The number of draws of each row; default: one, without an axis of its own.
+        nan : {"raise", "drop", "lower", "upper"}
+            As for `release`.
         rng : None, int, sequence of int, SeedSequence, Generator or BitGenerator
             The seed, or a generator of `numpy.random`, which moves on.
         streams : array_like of int, shape (rows,), optional
@@ -110,6 +123,6 @@ class Mechanism(ABC):
         """
         checks.arithmetic()
         draws = None if size is None else checks.whole("size", size, 1, checks.MOST_SIZE)
-        segments = self._read(data)
+        segments = self._read(data, nan)
         rows = 1 if segments.rows is None else segments.rows
         return self._simulated(self._draw(segments, seeds_of(rng, streams, rows), draws))

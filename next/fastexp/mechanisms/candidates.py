@@ -9,11 +9,11 @@ from typing import Any
 from ..data.segments import Segments
 from ..data.utilities import read_utilities
 from ..draws import choose
-from ..errors import ParameterTypeError, ScoreError
+from ..errors import ParameterError, ParameterTypeError, ScoreError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, selection_guarantee
 from ..privacy.rates import selection_rate
-from ..types import Number, Words
+from ..types import Missing, Number, Words
 from .base import Mechanism
 
 ASSUMES = (
@@ -168,7 +168,9 @@ class Exponential(CandidateMechanism):
         assumes = ASSUMES + (MONOTONIC if self.monotonic else "")
         return selection_guarantee(self.epsilon, None, assumes)
 
-    def _read(self, data: Any) -> Segments:
+    def _read(self, data: Any, nan: Missing) -> Segments:
+        if nan != "raise":
+            raise ParameterError(f"nan must be 'raise' for utilities, got {nan!r}")
         labels, base = self.candidates, self._weighting.base
         k = len(labels) if labels else base.size or None
         if self.score is None:

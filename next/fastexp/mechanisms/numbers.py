@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from ..data.grid import Grid, make_grid
+from ..data.grid import make_grid
 from ..data.records import read_records
 from ..data.segments import Segments
 from ..draws import ranks
@@ -15,7 +15,7 @@ from ..errors import ParameterError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, selection_guarantee
 from ..privacy.rates import rank_rate
-from ..types import Neighbors, Number, Words
+from ..types import Missing, Neighbors, Number, Words
 from .base import Mechanism
 
 
@@ -24,17 +24,15 @@ class NumberMechanism(Mechanism):
 
     epsilon: Number
     neighbors: Neighbors
+    grid: Any
     _statistic: ranks.RankStatistic
-
-    @property
-    def grid(self) -> Grid:
-        """The public grid of answers."""
-        return self._statistic.grid
 
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
-        return selection_guarantee(self.epsilon, self.neighbors, "bounds and step are public")
+        return selection_guarantee(
+            self.epsilon, self.neighbors, "bounds and step, or grid, are public"
+        )
 
     def _set_statistic(self, q: Fraction, bounds: Any, step: Number | None) -> None:
         """Check the parameters, and keep what draws need."""
@@ -42,12 +40,13 @@ class NumberMechanism(Mechanism):
         checks.choice("neighbors", self.neighbors, ("add-remove", "replace"))
         distance = QuantileDistance(q, self.neighbors)
         statistic = ranks.RankStatistic(
-            rank_rate(self.epsilon, distance.steps), distance, make_grid(bounds, step)
+            rank_rate(self.epsilon, distance.steps), distance, make_grid(bounds, step, self.grid)
         )
-        vars(self).update(_statistic=statistic)
+        points = None if self.grid is None else tuple(statistic.grid.values(slice(None)).tolist())
+        vars(self).update(_statistic=statistic, grid=points)
 
-    def _read(self, data: Any) -> Segments:
-        segments = read_records(data)
+    def _read(self, data: Any, nan: Missing) -> Segments:
+        segments = read_records(data, nan)
         if segments.values.size >= MAX_RECORDS:
             raise ParameterError("records must be fewer than 2**32")
         return segments
@@ -76,6 +75,9 @@ class Median(NumberMechanism):
     step : number, optional
         The distance between answers; it divides the bounds. Bounds and step are read as the
         decimals that they print. Default: a power of two, for about 2**40 points.
+    grid : array_like of numbers, optional
+        Instead of bounds and step: the answers themselves, public numbers in increasing order. If
+        you know no bounds, give `fx.digits(3)`.
     neighbors : {"add-remove", "replace"}
         The neighbour relation: one record more or fewer, or one record changed.
 
@@ -114,9 +116,10 @@ class Median(NumberMechanism):
     """
 
     epsilon: Number
-    bounds: Any
+    bounds: Any = None
     _: KW_ONLY
     step: Number | None = None
+    grid: Any = field(default=None, repr=False)
     neighbors: Neighbors = "add-remove"
 
     def __post_init__(self) -> None:
