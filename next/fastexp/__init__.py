@@ -7,7 +7,7 @@ True
 >>> fx.Exponential(epsilon=1.0, sensitivity=1).sample([3.0, 250.0], rng=1)  # a simulation
 1
 
-A private choice     Exponential
+A private choice     Exponential MostCommon PermuteAndFlip TopK
 A private number     Median digits
 Weights              log_normalizer probabilities median_utilities
 Promises             Guarantee
@@ -25,6 +25,9 @@ _MODULES = {
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
     "Median": "mechanisms.numbers",
+    "MostCommon": "mechanisms.candidates",
+    "PermuteAndFlip": "mechanisms.candidates",
+    "TopK": "mechanisms.top_k",
     "digits": "data.digits",
     "log_normalizer": "laws.weights",
     "median_utilities": "laws.intervals",

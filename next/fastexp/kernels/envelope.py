@@ -40,6 +40,7 @@ HEADER = 3  # of `seeds`: the key's two words and the tag; then a name for each 
 STOP, INDEX, RHO, BEST, LIFT, PROBE = 0, 1, 2, 3, 4, 5  # why a call stopped, and where
 DONE, NOT_FINITE, NOT_EXACT, UNSURE, AGAIN = 0, -1, -2, -3, -4
 SLACK = 36
+COARSE = 12  # bits: five units of bounds a candidate are then 2**-9 of all
 PRECISION = 50  # fractional bits of bounds, of a block or a short row
 
 
@@ -208,10 +209,16 @@ def bound_blocks(row, kind, base, rate, precision, best, lift, tight, tops, boun
 
 
 @kernel(
-    "i64(in_u64, i64, in_f64, f64, i64, i64, in_u64, in_u64, i64, i64, out_i64, out_i64, out_i64)"
+    "i64(in_u64, i64, out_f64, f64, i64, i64, in_u64, in_u64, i64, i64, i64, out_i64, out_i64, "
+    "out_i64)"
 )
-def draw_few(values, kind, base, rate, precision, k, seeds, words, at, attempt, out, probe, work):
+def draw_few(
+    values, kind, base, rate, precision, k, seeds, words, at, attempt, peels, out, probe, work
+):
     """out = draws of each row of k, row after row, from draw `at` on; returns how many are done.
+
+    If it peels, a drawn candidate has a base of 0 from then on. When those that are left weigh so
+    little that bounds are coarse, it stops, as another call has a scale for them.
 
     words: two for each draw. Further attempts of a simulation take blocks (t << 32) + 1, ...;
     without `seeds` it is a release. If the call stops early, `probe` says why: the caller decides
@@ -264,4 +271,12 @@ def draw_few(values, kind, base, rate, precision, k, seeds, words, at, attempt, 
                 attempt += 1
             out[at] = index
             at, attempt = at + 1, np.int64(0)
+            if peels:
+                removed, uppers[index - start] = uppers[index - start], 0
+                total -= removed
+                bounds[b] -= removed
+                base[index] = 0.0
+                if total < k << COARSE:
+                    probe[STOP] = AGAIN
+                    return at
     return at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import expm1, inf, log, nextafter
+from math import expm1, inf, log, nextafter, tanh
 
 from ..parameters import checks
 from ..types import Neighbors, Number
@@ -63,6 +63,30 @@ def range_rho(epsilon: float) -> float:
         s = epsilon / -expm1(-epsilon)
         rho = s - 1 - log(s)
     return min(rho * (1 + 1e-13), up(checks.decimal("epsilon", epsilon) ** 2 / 8))
+
+
+def pure_guarantee(epsilon: Number, neighbors: Neighbors | None, assumes: str) -> Guarantee:
+    """Return the promise of an epsilon-DP mechanism without a bounded range.
+
+    Its rho is epsilon * tanh(epsilon / 2), that of binary randomised response, to which every such
+    mechanism can be reduced (Kairouz, Oh and Viswanath 2015).
+    """
+    amount = up(checks.decimal("epsilon", epsilon))
+    rho = Fraction(amount * tanh(amount / 2)) * (1 + Fraction(1, 1 << 50))  # they err by 2**-51
+    return Guarantee(amount, neighbors, None, up(rho), 0.0, assumes)
+
+
+def peeling_guarantee(
+    rounds: int, each: Fraction, epsilon: Number | None, delta: Number, assumes: str
+) -> Guarantee:
+    """Return the promise of all rounds together, each with the epsilon of `rates.peeling_round`.
+
+    Later rounds depend on earlier answers, so that only sums of epsilon and of rho hold. The range
+    of several rounds is not bounded by the sum of their ranges.
+    """
+    pure = each * rounds if epsilon is None else checks.decimal("epsilon", epsilon)
+    slack = up(checks.decimal("delta", delta))
+    return Guarantee(up(pure), None, None, up(each**2 / 8 * rounds), slack, assumes)
 
 
 def up(amount: Fraction) -> float:
