@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -199,10 +200,8 @@ class Exponential(CandidateMechanism):
     def _utilities(self, data: Any) -> Any:
         if self.score is None:
             return data
-        try:
+        with suppress(Exception):  # what is raised after it has no traceback that leads to the data
             return [self.score(data, label) for label in self.candidates]
-        except Exception:
-            pass  # what is raised outside of it has no traceback that leads to the data
         raise ScoreError(
             "the score failed; its message is withheld, because it may contain data: to see why, "
             "call the score yourself"
