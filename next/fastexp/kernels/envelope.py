@@ -192,6 +192,28 @@ def fill_words(seeds, size, out):
 
 
 @helper
+def words_of(words, at, seeds, r, t, attempt):
+    """The two words of an attempt at draw t of row r, which is draw `at` of all."""
+    if attempt == 0:
+        return words[2 * at], words[2 * at + 1]
+    key, prefix = philox(seeds[HEADER + r], seeds[2] ^ seeds[1], seeds[0])
+    return philox((np.uint64(t) << HALF) + np.uint64(attempt), prefix, key)
+
+
+@helper
+def stop(probe, verdict, index, rho, best, lift):
+    """Say in `probe` why a call stops, and what an exact test needs."""
+    probe[STOP], probe[INDEX], probe[RHO] = verdict, index, rho
+    probe[BEST], probe[LIFT] = np.int64(best), np.int64(word_of(lift))
+
+
+@helper
+def judge(rho, rounded):
+    """Whether a candidate of this rounded weight is accepted."""
+    return DONE if rho < lower(rounded) else AGAIN if rho >= upper(rounded) else UNSURE
+
+
+@helper
 def bound_blocks(row, kind, base, rate, precision, best, lift, tight, tops, bounds, uppers):
     """bounds = those of a row's blocks; returns (their sum, the block whose B are in `uppers`)."""
     total, held, scale = np.int64(0), np.int64(-1), power(precision)
@@ -243,10 +265,7 @@ def draw_few(
         for t in range(at - r * size, size):
             verdict = np.int64(AGAIN)
             while verdict == AGAIN:
-                low, high = words[2 * at], words[2 * at + 1]
-                if attempt > 0:
-                    key, prefix = philox(seeds[HEADER + r], seeds[2] ^ seeds[1], seeds[0])
-                    low, high = philox((np.uint64(t) << HALF) + np.uint64(attempt), prefix, key)
+                low, high = words_of(words, at, seeds, r, t, attempt)
                 x, counts = below(low, high, np.uint64(total))
                 rho = np.int64(x)
                 if blocks > 1:
@@ -262,20 +281,17 @@ def draw_few(
                 if counts and index < part.size:
                     index += start
                     rounded = weigh_one(row, kind, base, rate, best, lift, scale, index)
-                    accepted, refused = rho < lower(rounded), rho >= upper(rounded)
-                    verdict = DONE if accepted else AGAIN if refused else UNSURE
+                    verdict = judge(rho, rounded)
                 if verdict == UNSURE or (verdict == AGAIN and tight):
-                    probe[STOP], probe[INDEX], probe[RHO] = verdict, index, rho
-                    probe[BEST], probe[LIFT] = np.int64(best), np.int64(word_of(lift))
+                    stop(probe, verdict, index, rho, best, lift)
                     return at
                 attempt += 1
             out[at] = index
             at, attempt = at + 1, np.int64(0)
             if peels:
-                removed, uppers[index - start] = uppers[index - start], 0
-                total -= removed
-                bounds[b] -= removed
-                base[index] = 0.0
+                total -= uppers[index - start]
+                bounds[b] -= uppers[index - start]
+                base[index], uppers[index - start] = 0.0, 0
                 if total < k << COARSE:
                     probe[STOP] = AGAIN
                     return at
