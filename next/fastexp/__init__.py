@@ -8,8 +8,10 @@ True
 1
 
 A private choice     Exponential MostCommon PermuteAndFlip TopK
-A private number     Median digits
-Weights              log_normalizer probabilities median_utilities
+A private number     Median Price Laplace digits
+A private bit        RandomizedResponse
+Weights              log_normalizer probabilities median_utilities revenue
+Comparators          SmoothSensitivityMedian smooth_sensitivity
 Promises             Guarantee
 Errors               FastexpError and its subclasses, in the module errors
 """
@@ -24,14 +26,20 @@ __version__ = "0.1.0.dev0"
 _MODULES = {
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
+    "Laplace": "mechanisms.laplace",
     "Median": "mechanisms.numbers",
     "MostCommon": "mechanisms.candidates",
     "PermuteAndFlip": "mechanisms.candidates",
     "TopK": "mechanisms.top_k",
+    "Price": "mechanisms.price",
+    "RandomizedResponse": "mechanisms.response",
+    "SmoothSensitivityMedian": "mechanisms.smooth",
     "digits": "data.digits",
     "log_normalizer": "laws.weights",
     "median_utilities": "laws.intervals",
     "probabilities": "laws.weights",
+    "revenue": "laws.prices",
+    "smooth_sensitivity": "mechanisms.smooth",
 }
 __all__ = [*_MODULES, "errors"]  # noqa: PLE0604
 

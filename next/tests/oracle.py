@@ -140,6 +140,24 @@ def by_distance(distances: Sequence[int], rate: Fraction) -> Law:
     return normal([exp(-rate * (d - least)) for d in distances])
 
 
+def revenue(bids: Data, prices: Sequence[Fraction]) -> list[Fraction]:
+    """Return the revenue of each price; bids are the numbers of prices."""
+    return [sum(bid >= t for bid in bids) * price for t, price in enumerate(prices)]
+
+
+def noise(place: Fraction, rate: Fraction, ends: tuple[int, int]) -> Law:
+    """Weight exp(-rate * |t - place|) on all integers t; those beyond an end count at the end.
+
+    Integers that are 70 / rate from both ends and from the place have less than 1e-27 of all.
+    """
+    reach, (low, high) = math.ceil(70 / rate), ends
+    start, stop = min(low, math.floor(place)) - reach, max(high, math.ceil(place)) + reach
+    law = [Fraction(0)] * (high - low + 1)
+    for t in range(start, stop + 1):
+        law[min(max(t, low), high) - low] += exp(-rate * abs(t - place))
+    return normal(law)
+
+
 # The same for data that are too large for a search: formulas that a test compares with it.
 
 

@@ -5,7 +5,8 @@ its kind alone, which says what its data are:
 
 * "utilities": a vector of utilities; `sample` also takes rows of them;
 * "score": data of a user's score, which `Exponential.from_score` weighs;
-* "records": numbers of grid points; `sample` also takes rows of them.
+* "records": numbers of grid points; `sample` also takes rows of them;
+* "number" and "bit": a number, a bit; `sample` also takes several, a row each.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -46,10 +48,15 @@ class Row:
     moves: tuple[float, ...] = ()  # what one record may add to each utility
     relation: str = ADD_REMOVE
     is_tight: bool = True  # some neighbours use all of the promise
+    promised: str | None = None  # the relation of the guarantee, if it is another one
 
     def told(self, data: Any) -> Any:
         """Return data as a user has them."""
         return [self.records[i] for i in data] if self.kind == "records" else data
+
+    def rows(self, data: Any, count: int) -> Any:
+        """Return so many rows of data as a user has them."""
+        return np.full(count, data) if np.ndim(data) == 0 else np.tile(data, (count, 1))
 
 
 MECHANISMS: list[Row] = []
@@ -126,6 +133,74 @@ def median(epsilon: Fraction, relation: str, low: float, step: float) -> None:
     )
 
 
+def price(epsilon: Fraction, relation: str, low: float, step: float, scaling: str) -> None:
+    points, rate = tuple(oracle.points(low, step, SIZE)), epsilon / (1 + (scaling == "textbook"))
+    exact = [Fraction(str(low)) + i * Fraction(str(step)) for i in range(SIZE)]
+    MECHANISMS.append(
+        Row(
+            f"price {epsilon} {relation} {low} {step} {scaling}",
+            "records",
+            lambda: fx.Price(float(epsilon), (low, points[-1]), step=step, scaling=scaling),
+            RECORDS,
+            lambda bids: oracle.exponential(oracle.revenue(bids, exact), rate / exact[-1]),
+            lambda bids: fx.probabilities(
+                fx.revenue([points[i] for i in bids], points),
+                float(epsilon),
+                points[-1],
+                monotonic=scaling == "tight",
+            ),
+            released=points,
+            drawn=points,
+            records=points,
+            relation=relation,
+            is_tight=low == 0,
+            promised="both",
+        )
+    )
+
+
+def laplace(
+    epsilon: Fraction, sensitivity: float, step: float, ends: tuple[int, int], moves: int
+) -> None:
+    """Numbers of steps from one end to the other; the sensitivity counts as so many `moves`."""
+    unit, rate = Fraction(str(step)), epsilon / moves
+    answers = oracle.points(
+        float(ends[0] * unit) if step % 1 else ends[0], step, ends[1] - ends[0] + 1
+    )
+    law = lru_cache(None)(lambda x: oracle.noise(Fraction(x) / unit, rate, ends))
+    MECHANISMS.append(
+        Row(
+            f"laplace {epsilon} {sensitivity} {step} {ends}",
+            "number",
+            lambda: fx.Laplace(
+                float(epsilon), sensitivity, step=step, bounds=(answers[0], answers[-1])
+            ),
+            (0, 1, 0.3125, -0.75, 1.5, 2.25, -100),
+            law,
+            lambda x: [float(p) for p in law(x)],
+            released=tuple(answers),
+            drawn=tuple(answers),
+            moves=(sensitivity, -sensitivity, sensitivity / 2),
+            is_tight=Fraction(sensitivity) == moves * unit,
+        )
+    )
+
+
+def response(epsilon: Fraction) -> None:
+    MECHANISMS.append(
+        Row(
+            f"response {epsilon}",
+            "bit",
+            lambda: fx.RandomizedResponse(float(epsilon)),
+            (0, 1),
+            lambda bit: oracle.exponential([bit == 0, bit == 1], epsilon),
+            lambda bit: fx.probabilities([1 - bit, bit], float(epsilon), monotonic=True),
+            relation=REPLACE,
+            promised=REPLACE,
+        )
+    )
+
+
 for e in EPSILONS:
     for is_monotonic in (False, True):
         for delta in (1.0, 2.5):
@@ -135,6 +210,13 @@ for e in EPSILONS:
     score(e, True, (1, 3, 0.25))
     for relation in (ADD_REMOVE, REPLACE):
         median(e, relation, 0, 1)
+        price(e, relation, 0, 1, "tight")
+        price(e, relation, 0.1, 0.1, "tight")
+    price(e, ADD_REMOVE, 0, 0.5, "textbook")
+    laplace(e, 1, 1, (-3, 3), 1)
+    laplace(e, 2.5, 1, (-4, 4), 3)
+    laplace(e, 0.5, 0.25, (-2, 6), 2)
+    response(e)
 for relation in (ADD_REMOVE, REPLACE):
     median(Fraction(1), relation, -0.2, 0.2)
 median(Fraction(1), ADD_REMOVE, -10, 5)

@@ -12,7 +12,8 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -51,13 +52,13 @@ def layouts(array: Any) -> Iterator[tuple[str, Any]]:
     yield "read-only", still
 
 
-def doors(values: Any) -> Iterator[tuple[str, Any]]:
+def doors(values: Any, dtypes: Sequence[str] = DTYPES) -> Iterator[tuple[str, Any]]:
     """Yield the same numbers, or rows of them, in every form."""
     array = np.asarray(values)
     yield "list", array.tolist()
     yield "tuple", tuple(map(tuple, array.tolist()) if array.ndim > 1 else array.tolist())
     yield "list of NumPy's", list(array)
-    for dtype in DTYPES:
+    for dtype in dtypes:
         with np.errstate(all="ignore"):
             cast = array.astype(dtype)
         if (cast == array).all():
@@ -65,11 +66,28 @@ def doors(values: Any) -> Iterator[tuple[str, Any]]:
                 yield f"{dtype} {name}", form
 
 
+def scalars(value: Any, kind: str) -> Iterator[tuple[str, Any]]:
+    """Yield the same number, or bit, in every form."""
+    yield "array", np.asarray(value)
+    if kind == "bit":
+        yield "truth value", bool(value)
+    else:
+        yield from (("fraction", Fraction(value)), ("decimal", Decimal(value)))
+    for dtype in DTYPES if kind == "number" else DTYPES[:8]:
+        with np.errstate(all="ignore"):
+            cast = np.asarray(value).astype(dtype)[()]
+        if cast == value:
+            yield dtype, cast
+
+
 def orders(row: Row, data: Any) -> Iterator[tuple[str, Any]]:
     """Yield the same data in every form and, if they are records, in several orders."""
     told = row.told(data)
     if row.kind == "score":
         yield from (("text", data), ("list", list(data)), ("tuple", tuple(data)))
+        return
+    if row.kind in ("number", "bit"):
+        yield from scalars(told, row.kind)
         return
     yield from doors(told)
     if row.kind == "records":
@@ -100,10 +118,11 @@ def test_doors_of_rows(row: Row) -> None:
     mechanism = row.make()
     for data in row.data[:4]:
         told = row.told(data)
-        rows = np.array([told, told[::-1], told])
+        rows = row.rows(told, 3)
+        rows[1] = rows[1][::-1] if rows.ndim > 1 else row.data[0]
         for size in SIZES:
             draws = mechanism.sample(rows, size, rng=7)
-            for name, form in doors(rows):
+            for name, form in doors(rows, DTYPES[:8] if row.kind == "bit" else DTYPES):
                 assert same(mechanism.sample(form, size, rng=7), draws), (data, name, size)
             for i, one in enumerate(rows):
                 alone = mechanism.sample(one, size, rng=7, streams=[i])

@@ -56,7 +56,7 @@ def paths(row: Row, data: Any) -> Iterator[tuple[str, Any]]:
     yield "few", np.concatenate([mechanism.sample(told, 3, rng=i) for i in range(SINGLE)])
     yield "many", mechanism.sample(told, DRAWS, rng=0)
     if row.kind != "score":
-        rows = np.tile(np.asarray(told), (DRAWS // 10, 1))
+        rows = row.rows(told, DRAWS // 10)
         yield "rows", mechanism.sample(rows, rng=1)
         yield "few of rows", mechanism.sample(rows, 3, rng=2)
         yield "many of rows", mechanism.sample(rows[:70], 900, rng=3)

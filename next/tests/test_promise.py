@@ -33,6 +33,10 @@ def neighbours(row: Row) -> Iterator[tuple[Any, Any]]:
     elif row.kind == "score":
         for votes in row.data:
             yield from ((votes, votes + candidate) for candidate in row.released or ())
+    elif row.kind == "number":
+        yield from ((x, x + d) for x in row.data for d in row.moves)
+    elif row.kind == "bit":
+        yield from ((0, 1), (1, 0))
     else:
         for data in ALL_RECORDS:
             yield from ((data, e) for e in oracle.neighbours(data, SIZE, row.relation))
@@ -89,7 +93,8 @@ def test_promise(row: Row) -> None:
 @pytest.mark.parametrize("row", MECHANISMS, ids=NAMES)
 def test_guarantee(row: Row) -> None:
     guarantee = row.make().guarantee
-    assert guarantee.neighbors == (row.relation if row.kind == "records" else None)
+    own = row.relation if row.kind == "records" else None
+    assert guarantee.neighbors == (row.promised or own)
     assert guarantee.delta == 0
     assert guarantee.assumes
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import expm1, inf, log, nextafter, tanh
 
 from ..parameters import checks
-from ..types import Neighbors, Number
+from ..types import Number, Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Guarantee:
     epsilon : float
         In nats. Between neighbouring data sets, the probability of no output changes by more than
         a factor exp(epsilon), plus `delta`.
-    neighbors : {"add-remove", "replace"} or None
+    neighbors : {"add-remove", "replace", "both"} or None
         The neighbour relation of the promise. None: the one for which the caller stated the
         sensitivity.
     bounded_range : float or None
@@ -34,14 +34,14 @@ class Guarantee:
     """
 
     epsilon: float
-    neighbors: Neighbors | None
+    neighbors: Relation | None
     bounded_range: float | None
     rho: float
     delta: float
     assumes: str
 
 
-def selection_guarantee(epsilon: Number, neighbors: Neighbors | None, assumes: str) -> Guarantee:
+def selection_guarantee(epsilon: Number, neighbors: Relation | None, assumes: str) -> Guarantee:
     """Return the promise of the exponential mechanism: epsilon-DP and epsilon-bounded-range.
 
     Its rho is r - 1 - ln r with r = epsilon / (exp(epsilon) - 1), and at most epsilon**2 / 8.
@@ -65,7 +65,7 @@ def range_rho(epsilon: float) -> float:
     return min(rho * (1 + 1e-13), up(checks.decimal("epsilon", epsilon) ** 2 / 8))
 
 
-def pure_guarantee(epsilon: Number, neighbors: Neighbors | None, assumes: str) -> Guarantee:
+def pure_guarantee(epsilon: Number, neighbors: Relation | None, assumes: str) -> Guarantee:
     """Return the promise of an epsilon-DP mechanism without a bounded range.
 
     Its rho is epsilon * tanh(epsilon / 2), that of binary randomised response, to which every such

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
@@ -97,3 +99,46 @@ def _root(square: Fraction) -> Fraction:
     while Fraction(root) ** 2 > square:
         root = math.nextafter(root, 0.0)
     return Fraction(root)
+
+
+def price_rate(epsilon: Number, highest: int, scaling: str) -> Fraction:
+    """Return the c of the weight exp(c * revenue), if prices are at least 0.
+
+    One bid more, less or other moves the revenue of all prices in the same direction, by at most
+    the highest price. The scaling "textbook" does not use this.
+    """
+    return selection_rate(epsilon, highest, monotonic=scaling == "tight")
+
+
+def laplace_rate(epsilon: Number, sensitivity: Number, step: Number) -> Fraction:
+    """Return the c of the weight exp(-c * distance in steps), on all multiples of a step.
+
+    The sensitivity counts as the next multiple of the step, as a decimal: then the sum of weights
+    is the same before and after, and no factor 2 is needed. The sum's logarithm changes by at most
+    c a step. So if the stored sensitivity is more than that multiple, the rest counts twice, for
+    the distance and for the sum.
+    """
+    checks.positive("step", step)
+    exact, width = checks.positive("sensitivity", sensitivity), checks.decimal("step", step)
+    moves = ceil(checks.decimal("sensitivity", sensitivity) / width)
+    rest = max(exact / width - moves, Fraction(0))
+    return selection_rate(epsilon, moves + 2 * rest, monotonic=True)
+
+
+def response_rate(epsilon: Number) -> Fraction:
+    """Return the c of the weight exp(c) of the true bit, 1 of the other: their sum is constant."""
+    return selection_rate(epsilon, 1, monotonic=True)
+
+
+def smooth_rates(epsilon: Number, delta: Number) -> tuple[float, float]:
+    """Return alpha and beta of noise in units of the smooth sensitivity for beta, over alpha.
+
+    Without a delta it is Cauchy noise, else Laplace noise; both half-steps of delta are added up
+    (Nissim, Raskhodnikova and Smith 2007).
+    """
+    exact, chance = checks.positive("epsilon", epsilon), checks.exact("delta", delta)
+    if not chance:
+        return float(exact / 6), float(exact / 6)
+    with localcontext(prec=30):  # the same digits everywhere
+        half, part = (Decimal(x.numerator) / x.denominator for x in (exact / 2, chance))
+        return float(half), float(half / (half + (1 + (-half).exp()).ln() - part.ln()))
