@@ -153,7 +153,7 @@ def price(epsilon: Fraction, relation: str, low: float, step: float, scaling: st
             drawn=points,
             records=points,
             relation=relation,
-            is_tight=low == 0,
+            is_tight=low == 0 or relation == REPLACE,
             promised="both",
         )
     )
