@@ -276,16 +276,15 @@ def test_digests() -> None:
     assert drawn(small_cases()) | drawn(large_cases()) == pinned
 
 
-@pytest.mark.parametrize(
-    ("variables", "code"),
-    [({"FASTEXP_KERNELS": "python"}, ["python", None]), ({"FASTEXP_BASELINE": "1"}, [jit.MODE, 0])],
-    ids=["interpreted", "old processors"],
-)
-def test_digests_elsewhere(variables: dict[str, str], code: list[Any]) -> None:
-    *found, digests = json.loads(child.run(SMALL, **variables))
-    assert found == code
-    pinned = json.loads(DIGESTS.read_text())
-    assert digests.items() <= pinned.items()
+@pytest.mark.parametrize("variable", ["FASTEXP_KERNELS", "FASTEXP_BASELINE"])
+def test_digests_elsewhere(variable: str) -> None:
+    """The interpreter, and compiled code for old processors, draw the same."""
+    mode, level, digests = json.loads(child.run(SMALL, **{variable: "python"}))
+    if variable == "FASTEXP_KERNELS":
+        assert mode == "python"
+    else:
+        assert (mode, level) == (jit.MODE, 0 if jit.MODULE else None)
+    assert digests.items() <= json.loads(DIGESTS.read_text()).items()
     assert len(digests) > len(MECHANISMS)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import ParameterError, ParameterTypeError
 from ..kernels import places
 from ..parameters import checks
-from ..types import Array, Floats, Integers, Number
+from ..types import Array, Floats, Number
 
 FARTHEST = 1 << 40  # steps from 0 to the farthest point: see `kernels/places.py`
 RULES: dict[str, int] = {"nearest": places.NEAREST, "below": places.BELOW}
@@ -57,10 +57,6 @@ class Grid:
         """Return points t, int64 or float64."""
         numbers: Array = self.start + t * self.step
         return numbers if self.is_whole else numbers / self.parts  # exact doubles: rounded once
-
-    def place(self, records: Floats, out: Integers) -> None:
-        """Fill `out` with the point at which each record counts; 0 for NaN."""
-        places.place_records(records, self.form, out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +99,8 @@ def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = 
     """Return the grid of listed points, or from the lower to the upper bound by a step.
 
     Bounds and step are read as printed decimals. Without a step, points are the multiples of a
-    power of two between the bounds: the least that leaves at most 2**40 of them from 0 to the
-    farther bound.
+    power of two between the bounds: the least one of which the farther bound is at most 2**40 steps
+    from 0.
 
     Raises
     ------
@@ -120,11 +116,14 @@ def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = 
         )
     low, high = checks.bounds(bounds)
     first, last = checks.decimal("bounds", low), checks.decimal("bounds", high)
+    if max(abs(first), abs(last)) > 10**300:  # beyond it, products of exact pairs overflow
+        raise ParameterError(f"bounds must be at most 1e300 in magnitude, got {bounds!r}")
+    parts: float
     if step is None:
-        _, exponent = frexp(max(abs(float(low)), abs(float(high))))
-        power = 2.0 ** min(40 - exponent, 900)  # products with it are exact
-        start, stop = ceil(first * Fraction(power)), floor(last * Fraction(power))
-        grid, fits = Grid(stop - start + 1, False, start, 1, power, rule), True
+        _, exponent = frexp(float(max(abs(first), abs(last))))
+        parts, is_whole = 2.0 ** min(40 - exponent, 900), False
+        start, apart = ceil(first * Fraction(parts)), 1
+        size = floor(last * Fraction(parts)) - start + 1
     else:
         width = checks.decimal("step", step)
         if width <= 0 or (last - first) % width:
@@ -135,15 +134,19 @@ def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = 
             isinstance(number, (float, np.floating)) for number in (low, high, step)
         )
         parts = lcm(first.denominator, width.denominator)
-        start, apart, reach = (int(x * parts) for x in (first, width, max(-first, last)))
-        grid = Grid(int((last - first) / width) + 1, is_whole, start, apart, parts, rule)
-        fits = max(2 * reach + apart, parts) <= checks.MAX_EXACT and reach <= FARTHEST * apart
-    if grid.size < 2 or not fits or max(-first, last) > MOST:
+        start, apart, size = int(first * parts), int(width * parts), int((last - first) / width) + 1
+    farthest = max(abs(start), abs(start + (size - 1) * apart))
+    if (
+        max(2 * farthest + apart, (size - 1) * apart) > checks.MAX_EXACT
+        or (step is not None and parts > checks.MAX_EXACT)
+        or farthest > FARTHEST * apart
+        or size < 2
+    ):
         raise ParameterError(
             "step must be larger, or bounds and step must have fewer digits: points are at most "
             f"2**40 steps from 0 and are exact in float64, got step {step!r}, bounds {bounds!r}"
         )
-    return grid
+    return Grid(size, is_whole, start, apart, parts, rule)
 
 
 def _listing(values: Any) -> Listing:

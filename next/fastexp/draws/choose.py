@@ -14,14 +14,13 @@ from ..kernels import alias, short_rows
 from ..kernels import envelope as kernels
 from ..kernels.alias import HEAD
 from ..kernels.bits import LOG2E
-from ..kernels.envelope import BEST, INDEX, PROBE, RHO, STOP, UNSURE
+from ..kernels.envelope import BEST, INDEX, PRECISION, PROBE, RHO, STOP, UNSURE
 from ..kernels.jit import BLOCK
 from ..types import Floats, Integers, Words
 from . import exact
 from .words import SPARE, SYSTEM, further_words, some_seeds, system_pair, system_words
 
 NO_BASE: Floats = np.empty(0)
-PRECISION = 50  # fractional bits of bounds
 SCALE = 2.0**PRECISION
 MIN_MANY = 8  # draws of a row, and
 CANDIDATES_PER_DRAW = 200  # at most so many candidates for each, for which an alias table pays
@@ -37,17 +36,17 @@ class Weighting:
 
 def draw(rows: Segments, weighting: Weighting, seeds: Words, size: int | None) -> Any:
     """Return indices of candidates: an int, or int64 of shape (size,), (rows,) or (rows, size)."""
-    if rows.rows is not None:
+    values, kind, count, _ = rows
+    if count is not None:
         draws = _draws(rows, weighting, seeds, 1 if size is None else size)
-        return draws if size is None else draws.reshape(rows.rows, size)
+        return draws if size is None else draws.reshape(count, size)
     if size is not None:
         return _draws(rows, weighting, seeds, size)
     words = SYSTEM
-    if rows.values.size <= BLOCK and not weighting.base.size:
-        low, high, tag, name = seeds.tolist() if seeds.size else (*system_pair(), 0, 0)
-        index: int = kernels.draw_block(
-            rows.values, rows.kind, weighting.rate_log2, SCALE, low, high, tag, name
-        )
+    if values.size <= BLOCK and weighting.base is NO_BASE:
+        low, high, tag, name = (*system_pair(), 0, 0) if seeds is SYSTEM else seeds.tolist()
+        rate = weighting.rate_log2
+        index: int = kernels.draw_block(values, kind, rate, SCALE, low, high, tag, name)
         if index >= 0:
             return index
         check(index)

@@ -24,6 +24,7 @@ from ..kernels.alias import HEAD
 from ..kernels.bits import LN2, LOG2E, SIGNED
 from ..kernels.cells import ALL, LENGTH, PART, START, WORDS
 from ..kernels.envelope import fill_words
+from ..kernels.places import place_records
 from ..types import Floats, Integers, Words
 from . import exact
 from .choose import MIN_MANY, NO_BASE, check, settle, table_room
@@ -69,7 +70,8 @@ def draw(data: Segments, statistic: RankStatistic, seeds: Words, size: int | Non
     out = np.empty(sets * draws, np.int64)
     work = np.empty(4 * room + (room + HEAD if words.size else table_room(room)), np.int64)
     public = line, beyond, count, rate
-    if check(kernels.draw_ranks(points, parts, *public, seeds, words, most, out, work)):
+    few = kernels.draw_ranks(points, parts, *public, seeds, words, most, out, work)
+    if few and check(few):
         for j in np.flatnonzero(out < 0).tolist():
             d, t = divmod(j, draws)
             part, own = parts[PART * d : PART * (d + 1)], seeds[: 4 if seeds.size else 0]
@@ -101,7 +103,7 @@ def _window(data: Segments, statistic: RankStatistic) -> tuple[Integers, Integer
     if longest >= window.LONG:
         status = window.narrow(data.values, parts, line, beyond, grid.form, points, work)
     if status == window.UNPLACED:
-        grid.place(data.values, points)
+        place_records(data.values, grid.form, points)
         status = window.narrow(NO_BASE, parts, line, beyond, grid.form, points, work)
     if status == window.MISSING or (longest < window.LONG and np.isnan(data.values).any()):
         raise InvalidRecords("records must not be missing (NaN)")
@@ -134,7 +136,7 @@ def _settled(
     cells = exact.Candidates(values, SIGNED, base, statistic.rate, best, float(floats[1]))
     n = data.values.size
     points = np.empty(n, np.int64)
-    statistic.grid.place(data.values, points)
+    place_records(data.values, statistic.grid.form, points)
     form = statistic.distance.form(n)
     while True:
         if cell >= m:

@@ -17,11 +17,9 @@ from __future__ import annotations
 import numpy as np
 
 from .bits import (
-    ALL_ONES,
     FLOAT,
     HALF,
-    LEAST_KEY,
-    MOST_KEY,
+    INFINITE,
     ZERO,
     below,
     chord,
@@ -41,35 +39,42 @@ GROUP = 32
 HEADER = 3  # of `seeds`: the key's two words and the tag; then a name for each row
 STOP, INDEX, RHO, BEST, LIFT, PROBE = 0, 1, 2, 3, 4, 5  # why a call stopped, and where
 DONE, NOT_FINITE, NOT_EXACT, UNSURE, AGAIN = 0, -1, -2, -3, -4
-SLACK = np.int64(36)
+SLACK = 36
+PRECISION = 50  # fractional bits of bounds, of a block or a short row
+
+
+@helper
+def shifted(n, bits):
+    """n >> bits for n >= 0, which AVX2 has for unsigned words only."""
+    return np.int64(np.uint64(n) >> np.uint64(bits))
 
 
 @helper
 def upper(rounded):
     """U from the rounded weight, which errs by 2**-39 and 1/2: a relative 2**-36, three units."""
-    return rounded + (rounded >> SLACK) + 3
+    return rounded + shifted(rounded, SLACK) + 3
 
 
 @helper
 def lower(rounded):
     """L from the rounded weight."""
-    return rounded - (rounded >> SLACK) - 2
+    return rounded - shifted(rounded, SLACK) - 2
 
 
 @helper
 def top_key(values, kind, base):
     """(greatest key of a candidate with a base > 0, whether all utilities are finite)."""
     wide_vectors()
-    top, low, high = ZERO, ALL_ONES, ZERO
+    top, high, bad = ZERO, ZERO, ZERO
     for i in range(values.size):
-        key = order_key(values[i], kind)
-        high, low = max(high, key), min(low, key)
+        high = max(high, order_key(values[i], kind))
+        bad |= np.uint64(values[i] & INFINITE == INFINITE)
     if base.size > 0:
         for i in range(values.size):
             top = max(top, order_key(values[i], kind) if base[i] > 0.0 else ZERO)
     else:
         top = high
-    return top, kind != FLOAT or (low >= LEAST_KEY and high <= MOST_KEY)
+    return top, kind != FLOAT or bad == ZERO
 
 
 @helper
@@ -96,6 +101,16 @@ def weigh(values, kind, base, rate, best, lift, scale, tight, out):
             out[i] = bound
             total += bound
     return total
+
+
+@helper
+def weigh_one(values, kind, base, rate, best, lift, scale, i):
+    """The rounded weight of candidate i."""
+    h, mantissa = height(values[i], kind, best, rate), 1.0
+    if base.size > 0:
+        exponent, mantissa = parts(base[i])
+        h -= exponent + lift
+    return rounded_weight(h, mantissa * scale)
 
 
 @helper
@@ -239,11 +254,7 @@ def draw_few(values, kind, base, rate, precision, k, seeds, words, at, attempt, 
                 index, rho = find(uppers[: part.size], rho)
                 if counts and index < part.size:
                     index += start
-                    h, mantissa = height(row[index], kind, best, rate), 1.0
-                    if base.size > 0:
-                        exponent, mantissa = parts(base[index])
-                        h -= exponent + lift
-                    rounded = rounded_weight(h, mantissa * scale)
+                    rounded = weigh_one(row, kind, base, rate, best, lift, scale, index)
                     accepted, refused = rho < lower(rounded), rho >= upper(rounded)
                     verdict = DONE if accepted else AGAIN if refused else UNSURE
                 if verdict == UNSURE or (verdict == AGAIN and tight):

@@ -151,6 +151,8 @@ class Exponential(CandidateMechanism):
         >>> votes.release(["b"] * 200)
         'b'
         """
+        if not callable(score):
+            raise ParameterTypeError(f"score must be a function, got {type(score).__name__}")
         return Exponential(
             epsilon,
             sensitivity,
@@ -167,15 +169,16 @@ class Exponential(CandidateMechanism):
         return selection_guarantee(self.epsilon, None, assumes)
 
     def _read(self, data: Any, nan: Missing) -> Segments:
-        checks.choice("nan", nan, ("raise",))
+        if nan != "raise":
+            checks.choice("nan", nan, ("raise",))
         labels, base = self.candidates, self._weighting.base
         k = len(labels) if labels else base.size or None
-        scores = data
-        if self.score is not None:
-            try:
-                scores = [self.score(data, label) for label in labels]
-            except Exception:
-                scores = None
+        if self.score is None:
+            return read_utilities(data, k)
+        try:
+            scores = [self.score(data, label) for label in labels]
+        except Exception:
+            scores = None
         if scores is None:  # raised outside the handler, so that no traceback leads to the data
             raise ScoreError(
                 "the score failed; its message is withheld, because it may contain data: to see "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, nextafter
+from math import expm1, inf, log, nextafter
 
 from ..parameters import checks
 from ..types import Neighbors, Number
@@ -44,11 +44,25 @@ class Guarantee:
 def selection_guarantee(epsilon: Number, neighbors: Neighbors | None, assumes: str) -> Guarantee:
     """Return the promise of the exponential mechanism: epsilon-DP and epsilon-bounded-range.
 
-    Its rho is therefore at most epsilon**2 / 8.
+    Its rho is r - 1 - ln r with r = epsilon / (exp(epsilon) - 1), and at most epsilon**2 / 8.
     """
     amount = up(checks.decimal("epsilon", epsilon))
-    rho = up(checks.decimal("epsilon", amount) ** 2 / 8)
-    return Guarantee(amount, neighbors, amount, rho, 0.0, assumes)
+    return Guarantee(amount, neighbors, amount, range_rho(amount), 0.0, assumes)
+
+
+def range_rho(epsilon: float) -> float:
+    """Return the least rho of all mechanisms of this bounded range, rounded up.
+
+    Below 0.1 by a series that is at most a relative 7e-12 too large, as the formula cancels; above
+    by s - 1 - ln s with s = r + epsilon. Both err by less than 1e-13 in doubles.
+    """
+    if epsilon < 0.1:
+        square = epsilon * epsilon
+        rho = square / 8 - square * square / 576 + square * square * square / 25920
+    else:
+        s = epsilon / -expm1(-epsilon)
+        rho = s - 1 - log(s)
+    return min(rho * (1 + 1e-13), up(checks.decimal("epsilon", epsilon) ** 2 / 8))
 
 
 def up(amount: Fraction) -> float:
