@@ -153,7 +153,7 @@ def _listing(values: Any) -> Listing:
     points = checks.numbers(values)
     if points is None or points.ndim != 1:
         raise ParameterTypeError("grid must be a one-dimensional array of numbers")
-    size, is_whole = np.abs(points.astype(np.float64)), points.dtype.kind != "f"
+    size, is_whole = np.abs(points), points.dtype.kind != "f"
     is_near = (size == 0) | (size >= LEAST) & (size <= (checks.MAX_EXACT if is_whole else MOST))
     if points.size < 2 or not is_near.all() or not (points[1:] > points[:-1]).all():
         raise ParameterError(
