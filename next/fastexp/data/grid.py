@@ -99,8 +99,8 @@ def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = 
     """Return the grid of listed points, or from the lower to the upper bound by a step.
 
     Bounds and step are read as printed decimals. Without a step, points are the multiples of a
-    power of two between the bounds: the least that leaves at most 2**40 of them from 0 to the
-    farther bound.
+    power of two between the bounds: the least one of which the farther bound is at most 2**40 steps
+    from 0.
 
     Raises
     ------
@@ -116,11 +116,14 @@ def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = 
         )
     low, high = checks.bounds(bounds)
     first, last = checks.decimal("bounds", low), checks.decimal("bounds", high)
+    if max(abs(first), abs(last)) > 10**300:  # beyond it, products of exact pairs overflow
+        raise ParameterError(f"bounds must be at most 1e300 in magnitude, got {bounds!r}")
+    parts: float
     if step is None:
-        _, exponent = frexp(max(abs(float(low)), abs(float(high))))
-        power = 2.0 ** min(40 - exponent, 900)  # products with it are exact
-        start, stop = ceil(first * Fraction(power)), floor(last * Fraction(power))
-        grid, fits = Grid(stop - start + 1, False, start, 1, power, rule), True
+        _, exponent = frexp(float(max(abs(first), abs(last))))
+        parts, is_whole = 2.0 ** min(40 - exponent, 900), False
+        start, apart = ceil(first * Fraction(parts)), 1
+        size = floor(last * Fraction(parts)) - start + 1
     else:
         width = checks.decimal("step", step)
         if width <= 0 or (last - first) % width:
@@ -131,22 +134,26 @@ def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = 
             isinstance(number, (float, np.floating)) for number in (low, high, step)
         )
         parts = lcm(first.denominator, width.denominator)
-        start, apart, reach = (int(x * parts) for x in (first, width, max(-first, last)))
-        grid = Grid(int((last - first) / width) + 1, is_whole, start, apart, parts, rule)
-        fits = max(2 * reach + apart, parts) <= checks.MAX_EXACT and reach <= FARTHEST * apart
-    if grid.size < 2 or not fits or max(-first, last) > MOST:
+        start, apart, size = int(first * parts), int(width * parts), int((last - first) / width) + 1
+    farthest = max(abs(start), abs(start + (size - 1) * apart))
+    if (
+        max(2 * farthest + apart, (size - 1) * apart) > checks.MAX_EXACT
+        or (step is not None and parts > checks.MAX_EXACT)
+        or farthest > FARTHEST * apart
+        or size < 2
+    ):
         raise ParameterError(
             "step must be larger, or bounds and step must have fewer digits: points are at most "
             f"2**40 steps from 0 and are exact in float64, got step {step!r}, bounds {bounds!r}"
         )
-    return grid
+    return Grid(size, is_whole, start, apart, parts, rule)
 
 
 def _listing(values: Any) -> Listing:
     points = checks.numbers(values)
     if points is None or points.ndim != 1:
         raise ParameterTypeError("grid must be a one-dimensional array of numbers")
-    size, is_whole = np.abs(points.astype(np.float64)), points.dtype.kind != "f"
+    size, is_whole = np.abs(points), points.dtype.kind != "f"
     is_near = (size == 0) | (size >= LEAST) & (size <= (checks.MAX_EXACT if is_whole else MOST))
     if points.size < 2 or not is_near.all() or not (points[1:] > points[:-1]).all():
         raise ParameterError(

@@ -19,8 +19,6 @@ def read_records(values: Any, nan: Missing = "raise") -> Segments:
     A missing record is NaN, None or masked. By `nan` it is dropped, or read as an infinite one,
     which counts at that end of the grid.
     """
-    if nan != "raise":
-        checks.choice("nan", nan, ("raise", "drop", "lower", "upper"))
     array = checks.numbers(values, gaps=True)
     if array is None or array.ndim not in (1, 2):
         raise ParameterTypeError(
@@ -32,11 +30,14 @@ def read_records(values: Any, nan: Missing = "raise") -> Segments:
         raise ParameterError("records must have a row or more")
     # Integers beyond 2**53 are rounded, and stay beyond every point of a grid.
     records = array.reshape(-1).astype(np.float64, copy=False)
+    if nan == "raise":
+        return Segments(records, FLOAT, rows)
+    checks.choice("nan", nan, ("raise", "drop", "lower", "upper"))
     if nan == "drop":
         is_there = ~np.isnan(records)
         if rows is not None:
             offsets = np.append(0, np.cumsum(is_there.reshape(rows, -1).sum(1)))
         records = records[is_there]
-    elif nan != "raise":
+    else:
         records = np.where(np.isnan(records), -np.inf if nan == "lower" else np.inf, records)
     return Segments(records, FLOAT, rows, offsets)

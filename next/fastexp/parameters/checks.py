@@ -15,7 +15,7 @@ from . import kinds
 
 MOST_SIZE = 1 << 40
 MAX_EXACT = 1 << 53  # integers up to here are doubles
-FLOAT64 = np.dtype(np.float64)
+FLOAT64, PLAIN = np.dtype(np.float64), ({float}, {int})
 # Names, as Python would fold constants: normal numbers whose difference is subnormal.
 ONE, TINY, MORE, LEAST = 1.0, 2.0**-60, 1.5 * 2.0**-1022, 2.0**-1022
 
@@ -135,18 +135,23 @@ def numbers(values: Any, *, gaps: bool = False) -> Array | None:
         flags = values.flags
         if flags.c_contiguous and flags.aligned:
             return values  # the common case: the other checks would take 1 us
+    if type(values) is list and set(map(type, values)) in PLAIN:
+        array = np.array(values)
+        if array.dtype.kind in ("f" if type(values[0]) is float else "iu"):
+            return array
     try:
         array, is_masked = kinds.array_of(values), np.ma.is_masked(values)
         if array.dtype == object:
             array = _of_objects(array, gaps)
     except Exception:  # ragged rows, foreign objects
         return None
-    kind = array.dtype.kind
-    if kind not in "iuf" or array.dtype.itemsize > 8 or not array.ndim or (is_masked and not gaps):
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8 or array.ndim == 0:
         return None
     if is_masked:
-        array, kind = np.where(np.ma.getmaskarray(values), np.nan, array), "f"
-    return np.require(array, f"{kind}8", ["C", "A"])
+        if not gaps:
+            return None
+        array = np.where(np.ma.getmaskarray(values), np.nan, array)
+    return np.require(array, f"{array.dtype.kind}8", ["C", "A"])
 
 
 def _of_objects(array: Array, gaps: bool) -> Array:
