@@ -26,12 +26,12 @@ from fastexp.kernels import jit
 
 from . import child, oracle
 from .oracle import ADD_REMOVE, REPLACE
-from .table import MECHANISMS, NAMES, Row
+from .table import MECHANISMS, NAMES, WITHOUT_ROWS, Row
 
 DTYPES = [f"{kind}{width}" for kind in "iu" for width in (1, 2, 4, 8)] + ["f2", "f4", "f8"]
 DIGESTS = Path(__file__).with_name("digests.json")
 SIZES = None, 3, 300
-ROWS = [row for row in MECHANISMS if row.kind != "score"]
+ROWS = [row for row in MECHANISMS if row.kind not in WITHOUT_ROWS]
 
 
 def layouts(array: Any) -> Iterator[tuple[str, Any]]:
@@ -68,6 +68,9 @@ def doors(values: Any) -> Iterator[tuple[str, Any]]:
 def orders(row: Row, data: Any) -> Iterator[tuple[str, Any]]:
     """Yield the same data in every form and, if they are records, in several orders."""
     told = row.told(data)
+    if row.kind == "labels":
+        yield from (("list", told), ("tuple", tuple(told)), ("array", np.array(told)))
+        return
     if row.kind == "score":
         yield from (("text", data), ("list", list(data)), ("tuple", tuple(data)))
         return
