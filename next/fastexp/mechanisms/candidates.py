@@ -330,8 +330,9 @@ class MostCommon(CandidateMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
-        assumes = "one person is one record; candidates are public"
-        return selection_guarantee(self.epsilon, self.neighbors, assumes)
+        return selection_guarantee(
+            self.epsilon, self.neighbors, "one person is one record; candidates are public"
+        )
 
     def _read(self, data: Any) -> Segments:
         return Segments(count_labels(data, self.candidates).view(np.uint64), SIGNED)
