@@ -5,6 +5,7 @@ its kind alone, which says what its data are:
 
 * "utilities": a vector of utilities; `sample` also takes rows of them;
 * "score": data of a user's score, which `Exponential.from_score` weighs;
+* "labels": a list of labels;
 * "records": numbers of grid points; `sample` also takes rows of them;
 * "number" and "bit": a number, a bit; `sample` also takes several, a row each.
 """
@@ -31,6 +32,7 @@ UTILITIES = (3, 1, 2), (0, 0, 5), (2, 2, 2, 0), (-1, 0.5, 0.25), (7, 2.0**-1074)
 BASED = (3, 9, 2), (0.5, 9, 5), (-2, 9, 2)
 RECORDS = (), (2,), (3, 0), (1, 1), (3, 0, 1), (2, 3, 2), (0, 3, 0, 1), (2, 1, 2, 3)
 VOTES = "", "a", "ba", "abca"
+WITHOUT_ROWS = "score", "labels"  # kinds whose `sample` takes one data set
 ALL_RECORDS = tuple(d for n in range(5) for d in combinations_with_replacement(range(SIZE), n))
 
 
@@ -49,9 +51,13 @@ class Row:
     relation: str = ADD_REMOVE
     is_tight: bool = True  # some neighbours use all of the promise
     promised: str | None = None  # the relation of the guarantee, if it is another one
+    draws: int = 150_000  # of a law by some paths
+    number: Callable[[Any, Any], Any] = lambda _, answers: answers  # the answers' numbers, of data
 
     def told(self, data: Any) -> Any:
         """Return data as a user has them."""
+        if self.kind == "labels":
+            return list(data)
         return [self.records[i] for i in data] if self.kind == "records" else data
 
     def rows(self, data: Any, count: int) -> Any:
@@ -102,6 +108,81 @@ def score(epsilon: Fraction, monotonic: bool, base: Any = None) -> None:
             lambda votes: fx.probabilities(counts(votes), float(epsilon), **options),
             released=candidates,
             is_tight=monotonic,
+        )
+    )
+
+
+def permute_and_flip(epsilon: Fraction, monotonic: bool) -> None:
+    rate = epsilon / (1 if monotonic else 2)
+
+    def figures(u: Any) -> Any:
+        """w(r) times the integral over t of the product of 1 - t * w(j), a polynomial."""
+        t, share = np.polynomial.legendre.leggauss(len(u))
+        w = np.exp(float(rate) * (np.asarray(u) - max(u)))
+        factors = 1 - np.multiply.outer((t + 1) / 2, w)
+        others = [np.delete(factors, r, axis=1).prod(axis=1) for r in range(len(u))]
+        return w * (others @ share / 2)
+
+    MECHANISMS.append(
+        Row(
+            f"permute-and-flip {epsilon} {monotonic}",
+            "utilities",
+            lambda: fx.PermuteAndFlip(float(epsilon), 1, monotonic=monotonic),
+            UTILITIES,
+            lambda u: oracle.permute_and_flip(u, rate),
+            figures,
+            moves=(0, 1) if monotonic else (-1, 0, 1),
+        )
+    )
+
+
+def top_k(epsilon: Fraction, monotonic: bool) -> None:
+    rate = epsilon / 2 / (1 if monotonic else 2)
+
+    def figures(u: Any) -> Any:
+        law = np.zeros((len(u), len(u)))
+        for i, p in enumerate(fx.probabilities(u, float(epsilon) / 2, monotonic=monotonic)):
+            left = [j for j in range(len(u)) if j != i]
+            rest = [u[j] for j in left]
+            law[i, left] = p * (
+                fx.probabilities(rest, float(epsilon) / 2, monotonic=monotonic)
+                if len(rest) > 1
+                else 1
+            )
+        return law.ravel()
+
+    MECHANISMS.append(
+        Row(
+            f"top-k {epsilon} {monotonic}",
+            "utilities",
+            lambda: fx.TopK(2, float(epsilon), monotonic=monotonic),
+            (*UTILITIES, (0, 0, 200)),
+            lambda u: oracle.peeling(u, rate, 2),
+            figures,
+            moves=(0, 1) if monotonic else (-1, 0, 1),
+            number=lambda u, answers: np.asarray(answers) @ [len(u), 1],
+            draws=15_000,
+        )
+    )
+
+
+def most_common(epsilon: Fraction, relation: str) -> None:
+    candidates = ("a", "b", "c")
+    rate = epsilon / (1 if relation == ADD_REMOVE else 2)
+
+    def counts(votes: str) -> list[int]:
+        return [votes.count(candidate) for candidate in candidates]
+
+    MECHANISMS.append(
+        Row(
+            f"most common {epsilon} {relation}",
+            "labels",
+            lambda: fx.MostCommon(float(epsilon), candidates, neighbors=relation),
+            VOTES,
+            lambda votes: oracle.exponential(counts(votes), rate),
+            lambda votes: fx.probabilities(counts(votes), float(rate), monotonic=True),
+            released=candidates,
+            relation=relation,
         )
     )
 
@@ -207,8 +288,11 @@ for e in EPSILONS:
             exponential(e, delta, is_monotonic)
         exponential(e, 1, is_monotonic, (1, 0, 2.5))
         score(e, is_monotonic)
+        permute_and_flip(e, is_monotonic)
+        top_k(e, is_monotonic)
     score(e, True, (1, 3, 0.25))
     for relation in (ADD_REMOVE, REPLACE):
+        most_common(e, relation)
         median(e, relation, 0, 1)
         price(e, relation, 0, 1, "tight")
         price(e, relation, 0.1, 0.1, "tight")

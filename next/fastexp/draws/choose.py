@@ -88,8 +88,8 @@ def peel(row: Segments, rate: Fraction, seeds: Words, rounds: int) -> Integers:
     if seeds.size:
         words = np.empty_like(words)
         kernels.fill_words(seeds, rounds, words)
-    base = np.ones(row.values.size)
-    return _few(row, Weighting(rate, base), seeds, words, rounds, peels=True)
+    weighting = Weighting(rate, np.ones(row.values.size))
+    return _few(row, weighting, seeds, words, rounds, peels=True)
 
 
 def _few(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..data.segments import Segments
-from ..kernels.envelope import AGAIN, BEST, INDEX, RHO, STOP
+from ..kernels.envelope import AGAIN, BEST
 from ..kernels.flips import ROOM, TRIES, draw_flips
 from ..types import Words
 from .choose import Weighting, candidates_of, check
@@ -25,12 +25,15 @@ def draw(rows: Segments, weighting: Weighting, seeds: Words, size: int | None) -
     if count > 1 and not seeds.size:
         each = values.reshape(count, k)
         return np.array([draw(Segments(one, kind), weighting, seeds, size) for one in each])
-    out, work = np.empty(count * (size or 1), np.int64), np.empty(ROOM, np.int64)
-    words, rate, at, refused = _words(seeds, TRIES), weighting.rate_log2, 0, 0
-    while (
-        at := draw_flips(values, kind, rate, k, seeds, at, refused, words, out, work)
-    ) < out.size:
-        stop, index, rho = work[[STOP, INDEX, RHO]].tolist()
+    words, out = _words(seeds, TRIES), np.empty(count * (size or 1), np.int64)
+    work, rate, at, refused = np.empty(ROOM, np.int64), weighting.rate_log2, 0, 0
+    while True:
+        done = draw_flips(values, kind, rate, k, seeds, at, refused, words, out, work)
+        if done == out.size:
+            axes = shape(rows, size)
+            return out.reshape(axes) if axes else int(out[0])
+        refused, at = refused if done == at else 0, done
+        stop, index, rho = work[:BEST].tolist()
         if check(stop) == AGAIN:
             further = _words(seeds, k + k % 2 + CHOICES)
             words, work = np.concatenate([words, further]), np.empty(ROOM + k, np.int64)
@@ -41,8 +44,6 @@ def draw(rows: Segments, weighting: Weighting, seeds: Words, size: int | None) -
         refused += 1
         if one.accepts(index, Fraction(1), rho, spare):
             out[at], at, refused = index, at + 1, 0
-    axes = shape(rows, size)
-    return out.reshape(axes) if axes else int(out[0])
 
 
 def _words(seeds: Words, count: int) -> Words:

@@ -337,8 +337,9 @@ class MostCommon(CandidateMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
-        assumes = "one person is one record; candidates are public"
-        return selection_guarantee(self.epsilon, self.neighbors, assumes)
+        return selection_guarantee(
+            self.epsilon, self.neighbors, "one person is one record; candidates are public"
+        )
 
     def _utilities(self, data: Any) -> Any:
         return count_labels(data, self._names)
