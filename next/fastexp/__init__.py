@@ -8,7 +8,7 @@ True
 1
 
 A private choice     Exponential
-A private number     Median
+A private number     Median Quantile
 Weights              log_normalizer probabilities median_utilities
 Promises             Guarantee
 Errors               FastexpError and its subclasses, in the module errors
@@ -25,6 +25,7 @@ _MODULES = {
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
     "Median": "mechanisms.numbers",
+    "Quantile": "mechanisms.numbers",
     "log_normalizer": "laws.weights",
     "median_utilities": "laws.intervals",
     "probabilities": "laws.weights",

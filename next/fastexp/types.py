@@ -15,3 +15,4 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Words: TypeAlias = npt.NDArray[np.uint64]
 Number: TypeAlias = int | float | Fraction | Decimal
 Neighbors: TypeAlias = Literal["add-remove", "replace"]
+Convention: TypeAlias = Literal["weak", "lower", "upper"]

@@ -1,4 +1,4 @@
-"""Mechanisms that answer with a point of a public grid: the median."""
+"""Mechanisms that answer with a point of a public grid: the median, a quantile."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from ..errors import ParameterError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, selection_guarantee
 from ..privacy.rates import rank_rate
-from ..types import Neighbors, Number, Words
+from ..types import Convention, Neighbors, Number, Words
 from .base import Mechanism
+
+PUBLIC = "bounds and step are public"
+CONVENTIONS = "weak", "lower", "upper"  # the last one is for the median only
 
 
 class NumberMechanism(Mechanism):
@@ -34,13 +37,16 @@ class NumberMechanism(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
-        return selection_guarantee(self.epsilon, self.neighbors, "bounds and step are public")
+        return selection_guarantee(self.epsilon, self.neighbors, PUBLIC)
 
-    def _set_statistic(self, q: Fraction, bounds: Any, step: Number | None) -> None:
+    def _set_statistic(
+        self, q: Fraction, bounds: Any, step: Number | None, convention: Convention
+    ) -> None:
         """Check the parameters, and keep what draws need."""
         checks.arithmetic()
         checks.choice("neighbors", self.neighbors, ("add-remove", "replace"))
-        distance = QuantileDistance(q, self.neighbors)
+        checks.choice("convention", convention, CONVENTIONS[: 3 if q.denominator == 2 else 2])
+        distance = QuantileDistance(q, self.neighbors, convention)
         statistic = ranks.RankStatistic(
             rank_rate(self.epsilon, distance.steps), distance, make_grid(bounds, step)
         )
@@ -65,7 +71,7 @@ class Median(NumberMechanism):
     """The median on a public grid: r with probability proportional to exp(-ε·d(r)/2).
 
     d(r) is the Duff distance: the least number of records to add or remove (or to replace) until r
-    is the median, a point with at most half of the records on either side.
+    is the median.
 
     Parameters
     ----------
@@ -78,6 +84,9 @@ class Median(NumberMechanism):
         decimals that they print. Default: a power of two, for about 2**40 points.
     neighbors : {"add-remove", "replace"}
         The neighbour relation: one record more or fewer, or one record changed.
+    convention : {"weak", "lower", "upper"}
+        What counts as the median if the number of records is even: any point with at most half of
+        the records on either side (weak), or only the lower or the upper of the two middle records.
 
     Raises
     ------
@@ -118,7 +127,70 @@ class Median(NumberMechanism):
     _: KW_ONLY
     step: Number | None = None
     neighbors: Neighbors = "add-remove"
+    convention: Convention = "weak"
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        self._set_statistic(Fraction(1, 2), self.bounds, self.step)
+        self._set_statistic(Fraction(1, 2), self.bounds, self.step, self.convention)
+
+
+@dataclass(frozen=True)
+class Quantile(NumberMechanism):
+    """The q-quantile on a public grid: r with probability proportional to exp(-ε·d(r)/(2Δ)).
+
+    Parameters
+    ----------
+    q : float, Decimal or Fraction
+        In (0, 1), with a denominator of at most 10**9. A float is read as the decimal that it
+        prints; a Fraction, such as Fraction(1, 3), as it is.
+    epsilon : float
+        In nats, > 0.
+    bounds, step, neighbors
+        As for `Median`.
+    convention : {"weak", "lower"}
+        Which distance. weak: d = max(0, L - q·n, U - (1-q)·n) with L records below r and U above
+        it, and Δ = max(q, 1-q) (under replace d is rounded up to whole records, and Δ = 1). lower:
+        the least number of changed records until r is the record of rank ⌈q·n⌉, and Δ = 1. For
+        q = 1/2 also "upper", as for `Median`.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If a parameter is outside its range or of the wrong type, or `step` does not fit.
+
+    Notes
+    -----
+    ``Quantile(0.5, ...)`` has exactly the law of ``Median(...)``. Match the step to the data, as
+    for `Median`.
+
+    **Privacy**: epsilon-differential privacy under `neighbors`; the log-ratios of all probabilities
+    span at most epsilon (bounded range).
+
+    **Numerics**: q·n is exact, distances are integers, and the draw is exact. There must be fewer
+    than 2**32 records.
+
+    References
+    ----------
+    Smith, "Privacy-preserving statistical estimation with optimal convergence rates", STOC 2011
+    (weak). Asi and Duchi, NeurIPS 2020 (lower). McSherry and Talwar, FOCS 2007, Theorem 6.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> wages = fx.Quantile(0.9, epsilon=1.0, bounds=(0, 1000), step=1)
+    >>> wages.release(range(500)) in range(410, 490)  # except with probability 1e-9 or so
+    True
+    """
+
+    q: Number
+    epsilon: Number
+    bounds: Any = None
+    _: KW_ONLY
+    step: Number | None = None
+    neighbors: Neighbors = "add-remove"
+    convention: Convention = "weak"
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        q = checks.quantile("q", self.q)
+        self._set_statistic(q, self.bounds, self.step, self.convention)
