@@ -8,7 +8,7 @@ True
 1
 
 A private choice     Exponential
-A private number     Median Quantile
+A private number     Median Quantile Quantiles
 Weights              log_normalizer probabilities median_utilities
 Promises             Guarantee
 Errors               FastexpError and its subclasses, in the module errors
@@ -26,6 +26,7 @@ _MODULES = {
     "Guarantee": "privacy.guarantee",
     "Median": "mechanisms.numbers",
     "Quantile": "mechanisms.numbers",
+    "Quantiles": "mechanisms.quantiles",
     "log_normalizer": "laws.weights",
     "median_utilities": "laws.intervals",
     "probabilities": "laws.weights",

@@ -51,6 +51,18 @@ def selection_guarantee(epsilon: Number, neighbors: Neighbors | None, assumes: s
     return Guarantee(amount, neighbors, amount, rho, 0.0, assumes)
 
 
+def recursion_guarantee(
+    epsilon: Number, neighbors: Neighbors, levels: int, assumes: str
+) -> Guarantee:
+    """Return the promise of `levels` draws, one after the other, each of range epsilon / levels.
+
+    The divergence of no order exceeds epsilon, and so neither does rho.
+    """
+    amount = up(checks.decimal("epsilon", epsilon))
+    exact = checks.decimal("epsilon", amount)
+    return Guarantee(amount, neighbors, None, up(min(exact**2 / (8 * levels), exact)), 0.0, assumes)
+
+
 def up(amount: Fraction) -> float:
     """Return the smallest float whose decimal is at least `amount`."""
     number = float(amount)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from ..errors import ParameterError
 from ..parameters import checks
-from ..types import Number
+from ..types import Neighbors, Number
 
 MOST = Fraction(2) ** 900  # beyond it, rates and their products leave float64
 
@@ -35,3 +35,13 @@ def rank_rate(epsilon: Number, steps: int) -> Fraction:
     2011; Asi and Duchi 2020).
     """
     return selection_rate(epsilon, steps, monotonic=False)
+
+
+def node_epsilon(epsilon: Number, count: int, neighbors: Neighbors) -> Fraction:
+    """Return the epsilon of each draw if quantiles are drawn by recursion, the middle one first.
+
+    There are bit_length(count) levels. The draws of a level share no records, so one record that is
+    added or removed changes one draw a level. Replacing it is both, perhaps of the same draw.
+    """
+    steps = 1 if neighbors == "add-remove" else 2
+    return checks.positive("epsilon", epsilon) / (count.bit_length() * steps)
