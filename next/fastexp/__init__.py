@@ -8,7 +8,7 @@ True
 1
 
 A private choice     Exponential MostCommon PermuteAndFlip TopK
-A private number     Median Price Laplace digits
+A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
 Weights              log_normalizer probabilities median_utilities revenue
 Comparators          SmoothSensitivityMedian smooth_sensitivity
@@ -32,6 +32,8 @@ _MODULES = {
     "PermuteAndFlip": "mechanisms.candidates",
     "TopK": "mechanisms.top_k",
     "Price": "mechanisms.price",
+    "Quantile": "mechanisms.numbers",
+    "Quantiles": "mechanisms.quantiles",
     "RandomizedResponse": "mechanisms.response",
     "SmoothSensitivityMedian": "mechanisms.smooth",
     "digits": "data.digits",

@@ -9,7 +9,9 @@ from .mechanisms.candidates import MostCommon as MostCommon
 from .mechanisms.candidates import PermuteAndFlip as PermuteAndFlip
 from .mechanisms.laplace import Laplace as Laplace
 from .mechanisms.numbers import Median as Median
+from .mechanisms.numbers import Quantile as Quantile
 from .mechanisms.price import Price as Price
+from .mechanisms.quantiles import Quantiles as Quantiles
 from .mechanisms.response import RandomizedResponse as RandomizedResponse
 from .mechanisms.smooth import SmoothSensitivityMedian as SmoothSensitivityMedian
 from .mechanisms.smooth import smooth_sensitivity as smooth_sensitivity

@@ -17,3 +17,4 @@ Number: TypeAlias = int | float | Fraction | Decimal
 Neighbors: TypeAlias = Literal["add-remove", "replace"]
 Missing: TypeAlias = Literal["raise", "drop", "lower", "upper"]
 Relation: TypeAlias = Literal["add-remove", "replace", "both"]
+Convention: TypeAlias = Literal["weak", "lower", "upper"]

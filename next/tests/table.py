@@ -32,6 +32,15 @@ UTILITIES = (3, 1, 2), (0, 0, 5), (2, 2, 2, 0), (-1, 0.5, 0.25), (7, 2.0**-1074)
 BASED = (3, 9, 2), (0.5, 9, 5), (-2, 9, 2)
 RECORDS = (), (2,), (3, 0), (1, 1), (3, 0, 1), (2, 3, 2), (0, 3, 0, 1), (2, 1, 2, 3)
 VOTES = "", "a", "ba", "abca"
+QUANTILES = (
+    ((1, 2), "lower"),
+    ((1, 2), "upper"),
+    ((1, 3), "weak"),
+    ((1, 3), "lower"),
+    ((9, 10), "weak"),
+    ((9, 10), "lower"),
+    ((1, 10**9), "lower"),
+)
 WITHOUT_ROWS = "score", "labels"  # kinds whose `sample` takes one data set
 ALL_RECORDS = tuple(d for n in range(5) for d in combinations_with_replacement(range(SIZE), n))
 
@@ -214,6 +223,48 @@ def median(epsilon: Fraction, relation: str, low: float, step: float) -> None:
     )
 
 
+def quantile(epsilon: Fraction, relation: str, q: Fraction, convention: str) -> None:
+    parts = q.numerator, q.denominator
+    is_in_ranks = relation == ADD_REMOVE and convention == "weak" and q != Fraction(1, 2)
+    # In ranks one record moves the distance by max(q, 1 - q), else it counts steps.
+    most = max(q, 1 - q) if is_in_ranks else Fraction(1)
+    told: Any = q if parts[1] == 3 else parts[0] / parts[1]
+    points = tuple(range(SIZE))
+
+    def distances(data: Any) -> list[Any]:
+        sides = [oracle.sides(data, t) for t in points]
+        return [oracle.quantile_distance(*s, q, convention, relation) for s in sides]
+
+    def law(data: Any) -> oracle.Law:
+        duff = oracle.duff(oracle.quantile(q, convention), data, SIZE, relation)
+        return oracle.by_distance(distances(data) if is_in_ranks else duff, epsilon / (2 * most))
+
+    MECHANISMS.append(
+        Row(
+            f"quantile {q} {epsilon} {relation} {convention}",
+            "records",
+            lambda: fx.Quantile(
+                told,
+                float(epsilon),
+                (0, SIZE - 1),
+                step=1,
+                neighbors=relation,
+                convention=convention,
+            ),
+            RECORDS,
+            law,
+            lambda data: fx.probabilities(
+                [-float(d / most) for d in distances(data)], float(epsilon)
+            ),
+            released=points,
+            drawn=points,
+            records=points,
+            relation=relation,
+            is_tight=not is_in_ranks or q < Fraction(1, 2),  # else it takes ten records
+        )
+    )
+
+
 def price(epsilon: Fraction, relation: str, low: float, step: float, scaling: str) -> None:
     points, rate = tuple(oracle.points(low, step, SIZE)), epsilon / (1 + (scaling == "textbook"))
     exact = [Fraction(str(low)) + i * Fraction(str(step)) for i in range(SIZE)]
@@ -304,6 +355,9 @@ for e in EPSILONS:
 for relation in (ADD_REMOVE, REPLACE):
     median(Fraction(1), relation, -0.2, 0.2)
 median(Fraction(1), ADD_REMOVE, -10, 5)
+for parts, kind in QUANTILES:
+    for e, relation in zip(EPSILONS, (ADD_REMOVE, REPLACE), strict=True):
+        quantile(e, relation, Fraction(*parts), kind)
 NAMES = [row.name for row in MECHANISMS]
 
 

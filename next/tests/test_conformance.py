@@ -260,6 +260,8 @@ def small_cases() -> Iterator[tuple[str, Any]]:
         for relation in (ADD_REMOVE, REPLACE):
             median = fx.Median(0.3, (0, 120), step=0.5, neighbors=relation)
             yield f"median {n} {relation}", [median.sample(records, s, rng=3) for s in (None, 20)]
+        several = fx.Quantiles(count=5, epsilon=2.0, bounds=(0, 120), step=0.5)
+        yield f"quantiles {n}", [several.sample(records, s, rng=3) for s in (None, 2)]
 
 
 def large_cases() -> Iterator[tuple[str, Any]]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import expm1, inf, log, nextafter, tanh
 
 from ..parameters import checks
-from ..types import Number, Relation
+from ..types import Neighbors, Number, Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,18 @@ def peeling_guarantee(
     pure = each * rounds if epsilon is None else checks.decimal("epsilon", epsilon)
     slack = up(checks.decimal("delta", delta))
     return Guarantee(up(pure), None, None, up(each**2 / 8 * rounds), slack, assumes)
+
+
+def recursion_guarantee(
+    epsilon: Number, neighbors: Neighbors, levels: int, assumes: str
+) -> Guarantee:
+    """Return the promise of `levels` draws, one after the other, each of range epsilon / levels.
+
+    The divergence of no order exceeds epsilon, and so neither does rho.
+    """
+    amount = up(checks.decimal("epsilon", epsilon))
+    exact = checks.decimal("epsilon", amount)
+    return Guarantee(amount, neighbors, None, up(min(exact**2 / (8 * levels), exact)), 0.0, assumes)
 
 
 def up(amount: Fraction) -> float:

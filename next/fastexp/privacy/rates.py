@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..parameters import checks
-from ..types import Number
+from ..types import Neighbors, Number
 
 MOST = Fraction(2) ** 900  # beyond it, rates and their products leave float64
 
@@ -142,3 +142,13 @@ def smooth_rates(epsilon: Number, delta: Number) -> tuple[float, float]:
     with localcontext(prec=30):  # the same digits everywhere
         half, part = (Decimal(x.numerator) / x.denominator for x in (exact / 2, chance))
         return float(half), float(half / (half + (1 + (-half).exp()).ln() - part.ln()))
+
+
+def node_epsilon(epsilon: Number, count: int, neighbors: Neighbors) -> Fraction:
+    """Return the epsilon of each draw if quantiles are drawn by recursion, the middle one first.
+
+    There are bit_length(count) levels. The draws of a level share no records, so one record that is
+    added or removed changes one draw a level. Replacing it is both, perhaps of the same draw.
+    """
+    steps = 1 if neighbors == "add-remove" else 2
+    return checks.positive("epsilon", epsilon) / (count.bit_length() * steps)
