@@ -79,6 +79,8 @@ def build() -> Path:
         objects = sorted(map(str, Path(folder).glob("*.o")))
         headers = "-I" + np.get_include(), "-I" + folder
         compile_c(*headers, str(GLUE), *objects, "-lm", "-o", f"{folder}/{NAME}")
+        if place() != kept:
+            raise RuntimeError("the kernels were edited while they were compiled")
         Path(folder, NAME).replace(kept)
     return kept
 
