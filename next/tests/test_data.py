@@ -71,7 +71,7 @@ GAPS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("records", GAPS, ids=repr)
+@pytest.mark.parametrize("records", GAPS)
 def test_missing_records(records: Any) -> None:
     """A missing record is refused, left out, or read as a bound, however it is missing."""
     with pytest.raises(errors.InvalidRecords, match="records must not be missing"):
@@ -141,7 +141,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "values"), KINDS, ids=repr)
+@pytest.mark.parametrize(("kind", "values"), KINDS)
 def test_other_kinds_are_named(kind: str, values: Any) -> None:
     for name, call in (
         ("records", MEDIAN.release),
@@ -332,7 +332,6 @@ def test_timestamps_with_a_time_zone() -> None:
         np.array(["a", *["c"] * 60]),
         np.array(["a", *["c"] * 60], np.dtypes.StringDType()),
     ],
-    ids=repr,
 )
 def test_a_missing_key_is_no_candidate(records: Any) -> None:
     assert counts(records, ["a", "b"]) == [1, 0]
@@ -396,7 +395,7 @@ REFUSED: list[tuple[str, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "records", "candidates"), REFUSED, ids=repr)
+@pytest.mark.parametrize(("kind", "records", "candidates"), REFUSED)
 def test_what_cannot_be_compared_is_refused(kind: str, records: Any, candidates: Any) -> None:
     """It is named; it never counts as unequal."""
     assert kind in refusal(lambda: counts(records, candidates))

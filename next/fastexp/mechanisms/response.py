@@ -64,7 +64,7 @@ class RandomizedResponse(Mechanism):
 
     >>> lie = fx.probabilities([1, 0], epsilon=1.0, monotonic=True)[1]
     >>> noisy = response.sample([1] * 3000 + [0] * 7000, rng=1).mean()
-    >>> abs((noisy - lie) / (1 - 2 * lie) - 0.3) < 0.05
+    >>> bool(abs((noisy - lie) / (1 - 2 * lie) - 0.3) < 0.05)
     True
     """
 
