@@ -68,10 +68,12 @@ def _points(
 ) -> tuple[int, Integers]:
     """Return the multiple below a value, and the distances from it of those that are drawn."""
     under = value.denominator * noise.grid.step
-    below, rest = divmod(value.numerator * noise.grid.parts, under)
+    below, rest = divmod(value.numerator * int(noise.grid.parts), under)
     lean = abs(under - 2 * rest), under
     points = positions(noise.rate, lean, words, seeds, row, words.size)
-    return below, 1 - points if 2 * rest > under else points
+    if 2 * rest > under:
+        np.subtract(1, points, out=points)
+    return below, points
 
 
 def positions(
@@ -110,9 +112,14 @@ def _numbers(grid: Grid, below: int, points: Integers) -> Array:
     """Return multiples of the step as they are answered."""
     most = max(abs(below + int(t)) for t in (points.min(), points.max())) * grid.step
     if max(most, grid.parts) <= MAX_EXACT:
-        points += below  # in place, as pages of fresh arrays cost more than the arithmetic
+        points += below  # in place: pages of fresh arrays cost more than the arithmetic
         points *= grid.step
-        return points if grid.is_whole else points / grid.parts
+        if grid.is_whole:
+            return points
+        numbers = points.view(np.float64)
+        numbers[:] = points
+        numbers /= grid.parts
+        return numbers
     if grid.is_whole and most >= 1 << 63:
         raise InvalidRecords("values must be so small that all draws fit into int64")
     return np.array([grid.value(below + t) for t in points.tolist()])

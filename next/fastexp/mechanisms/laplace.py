@@ -120,14 +120,16 @@ class Laplace(Mechanism):
         checks.choice("nan", nan, ("raise",))
         if isinstance(data, Decimal) and not (data.is_finite() and abs(data.adjusted()) < 1000):
             data = inf  # else a comparison raises, or an exponent fills the memory
+        if getattr(data, "ndim", 1) == 0 and getattr(data, "dtype", "O") != "O":
+            data = data.item()  # of NumPy
         numbers, rows = [data], None
         if not isinstance(data, (int, float, Fraction, Decimal)):
             array = checks.numbers(data)
-            if array is None or array.ndim > 1 or not array.size:
+            if array is None or array.ndim != 1 or not array.size:
                 raise ParameterTypeError(
                     "data must be a number, or numbers of at most 64 bits, of shape (rows,)"
                 )
-            numbers, rows = array.tolist(), array.size if np.ndim(data) else None
+            numbers, rows = array.reshape(-1).tolist(), array.size
         exact = [checks.exact("data", x) for x in numbers if -MOST <= x <= MOST]
         if len(exact) < len(numbers):
             raise InvalidRecords("numbers must be finite, and at most 2**1000 in magnitude")

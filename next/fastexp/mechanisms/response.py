@@ -11,13 +11,12 @@ import numpy as np
 from ..data.segments import Segments
 from ..draws.laplace import positions
 from ..draws.noise import pairs, shaped
-from ..draws.words import SYSTEM
 from ..errors import InvalidRecords, ParameterTypeError
 from ..kernels.bits import SIGNED
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, pure_guarantee
 from ..privacy.rates import response_rate
-from ..types import Number, Words
+from ..types import Missing, Number, Words
 from .base import Mechanism
 
 UNIT = Fraction(1)
@@ -65,7 +64,7 @@ class RandomizedResponse(Mechanism):
 
     >>> lie = fx.probabilities([1, 0], epsilon=1.0, monotonic=True)[1]
     >>> noisy = response.sample([1] * 3000 + [0] * 7000, rng=1).mean()
-    >>> abs((noisy - lie) / (1 - 2 * lie) - 0.3) < 0.05
+    >>> bool(abs((noisy - lie) / (1 - 2 * lie) - 0.3) < 0.05)
     True
     """
 
@@ -82,7 +81,7 @@ class RandomizedResponse(Mechanism):
         """The promise of one release."""
         return pure_guarantee(self.epsilon, "replace", "each person has one bit of the data")
 
-    def release(self, data: Any) -> Any:
+    def release(self, data: Any, *, nan: Missing = "raise", disjoint: bool | None = True) -> Any:
         """Release a noisy answer for each bit, using the operating system's randomness.
 
         Parameters
@@ -106,8 +105,7 @@ class RandomizedResponse(Mechanism):
         -----
         **Privacy**: each call costs `guarantee`: two releases of the same data cost it twice.
         """
-        checks.arithmetic()
-        return self._draw(self._read(data), SYSTEM, None)
+        return super().release(data, nan=nan, disjoint=disjoint)
 
     def _read(self, data: Any, nan: str = "raise") -> Segments:
         checks.choice("nan", nan, ("raise",))

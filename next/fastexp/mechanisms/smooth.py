@@ -14,7 +14,7 @@ from ..errors import NotReleasable, ParameterError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, pure_guarantee
 from ..privacy.rates import smooth_rates
-from ..types import Floats, Neighbors, Number, Words
+from ..types import Floats, Missing, Neighbors, Number, Words
 from .base import Mechanism
 
 
@@ -103,11 +103,17 @@ class SmoothSensitivityMedian(Mechanism):
         pure = pure_guarantee(self.epsilon, self.neighbors, assumes)
         return replace(pure, rho=inf, delta=float(self.delta)) if self.delta else pure
 
-    def release(self, data: Any) -> NoReturn:  # noqa: ARG002  # none is read
+    def release(
+        self,
+        data: Any,  # noqa: ARG002  # none is read
+        *,
+        nan: Missing = "raise",  # noqa: ARG002
+        disjoint: bool | None = None,  # noqa: ARG002
+    ) -> NoReturn:
         """Refuse."""
         raise NotReleasable("SmoothSensitivityMedian is for simulations: use Median")
 
-    def _read(self, data: Any, nan: str = "raise") -> Segments:
+    def _read(self, data: Any, nan: Missing) -> Segments:
         checks.choice("nan", nan, ("raise",))
         return read_records(data)
 
