@@ -99,9 +99,12 @@ def score(epsilon: Fraction, monotonic: bool, base: Any = None) -> None:
     )
 
 
-def median(epsilon: Fraction, relation: str, low: float, step: float) -> None:
-    points = tuple(oracle.points(low, step, SIZE))
+def median(
+    epsilon: Fraction, relation: str, low: float, step: float, grid: tuple[float, ...] = ()
+) -> None:
+    points = grid or tuple(oracle.points(low, step, SIZE))
     bounds = points[0], points[-1]
+    form: dict[str, Any] = {"grid": grid} if grid else {"bounds": bounds, "step": step}
 
     def figures(data: Any) -> Any:
         records = [points[i] for i in data]
@@ -110,9 +113,9 @@ def median(epsilon: Fraction, relation: str, low: float, step: float) -> None:
 
     MECHANISMS.append(
         Row(
-            f"median {epsilon} {relation} {bounds} {step}",
+            f"median {epsilon} {relation} {grid or f'{bounds} {step}'}",
             "records",
-            lambda: fx.Median(float(epsilon), bounds, step=step, neighbors=relation),
+            lambda: fx.Median(float(epsilon), neighbors=relation, **form),
             RECORDS,
             lambda data: oracle.by_distance(
                 oracle.duff(oracle.median, data, SIZE, relation), epsilon / 2
@@ -137,6 +140,7 @@ for e in EPSILONS:
         median(e, relation, 0, 1)
 for relation in (ADD_REMOVE, REPLACE):
     median(Fraction(1), relation, -0.2, 0.2)
+    median(Fraction(1), relation, 0, 0, (-0.3, 0.1, 0.25, 1e6))
 median(Fraction(1), ADD_REMOVE, -10, 5)
 NAMES = [row.name for row in MECHANISMS]
 
