@@ -7,6 +7,7 @@ state themselves, with one rank beyond the median's. An error may be planted in 
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -34,12 +35,17 @@ AGES, TOP = [1, 3, 5, 7, 11, 12, 12, 13, 17, 19, 21, 25], 30
 IN_PYTHON = "release", "release of base", "one", "one of base", "few", "few of base", "rows of base"
 IN_PYTHON += "blocks", "blocks of base"
 IN_KERNELS = "rows", "many", "many of base", "median", "median, one", "median, many"
-CHANGES = {"PRECISION": 3, "SCALE": 2.0**3, "CELL_BITS": 5}
+IN_KERNELS += "lower", "lower, many", "quantiles", "quantiles, many"
+FEW, FEW_TOP, QUARTERS = (1, 3, 3, 5), 5, tuple(Fraction(i, 4) for i in (1, 2, 3))
+CHANGES = {"PRECISION": 3, "SCALE": 2.0**3, "CELL_BITS": 5, "PLACE_BITS": 1}
 accepts: Counter[bool] = Counter()
 
 
 def make(planted: str) -> None:
-    """Leave 3 bits of bounds, 5 of a table's cell, one rank beyond the median's; plant an error."""
+    """Leave 3 bits of bounds, 5 of a table's cell, one rank beyond the median's; plant an error.
+
+    A point has two places, so that the law of several quantiles can be computed.
+    """
     accept, ranks_that_matter = exact.accept, cells.ranks_that_matter
 
     def counted(exponent: Fraction, scale: Fraction, rho: int, words: Any) -> bool:
@@ -55,7 +61,7 @@ def make(planted: str) -> None:
     def all_bounds(rounded: Any) -> Any:
         return envelope.upper(rounded)
 
-    _ = fx.Exponential, fx.Median  # imports what draws
+    _ = fx.Exponential, fx.Median, fx.Quantiles  # imports what draws
     changes: dict[str, Any] = {**CHANGES, "accept": counted, "ranks_that_matter": few_ranks}
     if planted == "coarse bounds are believed":
         changes["lower"] = all_bounds
@@ -73,6 +79,8 @@ def draw(path: str, share: int = 1) -> Any:
     plain, weighed = fx.Exponential(1.5, 1), fx.Exponential(1.5, 1, base=BASE)
     long = fx.Exponential(1.5, 1, base=BASE * 300)
     median = fx.Median(0.6, (0, TOP), step=1)
+    lower = fx.Quantile(0.3, 0.6, (0, TOP), step=1, convention="lower")
+    quantiles = fx.Quantiles(QUARTERS, 4.0, (0, FEW_TOP), step=1)
     few, some, many = 250 // share, 600 // share, 3000 // share
     draws: dict[str, Callable[[], Any]] = {
         "release": lambda: [plain.release(PLAIN) for _ in range(many)],
@@ -90,6 +98,10 @@ def draw(path: str, share: int = 1) -> Any:
         "median": lambda: [median.release(AGES) for _ in range(few)],
         "median, one": lambda: median.sample(np.tile(AGES, (few, 1)), rng=1),
         "median, many": lambda: median.sample(AGES, 4 * few, rng=1),
+        "lower": lambda: [lower.release(AGES) for _ in range(few)],
+        "lower, many": lambda: lower.sample(AGES, 4 * few, rng=1),
+        "quantiles": lambda: [code(quantiles.release(FEW)) for _ in range(few)],
+        "quantiles, many": lambda: code(quantiles.sample(FEW, 2 * few, rng=1)),
     }
     return draws[path]()
 
@@ -134,8 +146,21 @@ def repeats(paths: list[str]) -> Any:
     return found
 
 
+def code(answers: Any) -> Any:
+    """Return a number for the answers of one draw, or of each."""
+    return np.asarray(answers) @ (FEW_TOP + 1) ** np.arange(len(QUARTERS))
+
+
 def law(path: str) -> dict[int, float]:
-    if path.startswith("median"):
+    if path.startswith("quantiles"):
+        found = oracle.recursion(FEW, QUARTERS, FEW_TOP + 1, 2, lambda x: math.exp(-x))
+        return {int(code(answers)): p for answers, p in found.items()}
+    if path.startswith("lower"):
+        sides = [oracle.sides(tuple(AGES), t) for t in range(TOP + 1)]
+        q = Fraction(3, 10)
+        steps = [oracle.quantile_distance(*s, q, "lower", oracle.ADD_REMOVE) for s in sides]
+        law = oracle.by_distance(steps, q)  # half of epsilon
+    elif path.startswith("median"):
         sides = [oracle.sides(tuple(AGES), t) for t in range(TOP + 1)]
         distances = [oracle.median_distance(*s, oracle.ADD_REMOVE) for s in sides]
         law = oracle.by_distance(distances, Fraction(3, 10))

@@ -7,17 +7,20 @@ Nothing here is fast, and nothing shares a formula with the library where a sear
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations_with_replacement
+from itertools import combinations, combinations_with_replacement, product
+from typing import Any
 
 Law = list[Fraction]
 Data = tuple[int, ...]  # records as the numbers of their grid points
 Statistic = Callable[[Data, int], set[int]]  # the points that are the statistic of these data
 ADD_REMOVE, REPLACE = "add-remove", "replace"
 DIGITS = 60
+ZERO = Fraction(0)
 
 
 @lru_cache(None)
@@ -58,6 +61,41 @@ def exponential(
     return normal(weights(utilities, rate, base)[1])
 
 
+def permute_and_flip(utilities: Sequence[float], rate: Fraction) -> Law:
+    """Return the law of the first success, over which others fail before it in a random order."""
+    _, w = weights(utilities, rate)
+    law = []
+    for r in range(len(w)):
+        others = [w[j] for j in range(len(w)) if j != r]
+        total = Fraction(0)
+        for n in range(len(w)):
+            orders = Fraction(math.factorial(n) * math.factorial(len(others) - n))
+            fail = sum(
+                (math.prod(1 - x for x in before) for before in combinations(others, n)), ZERO
+            )
+            total += orders / math.factorial(len(w)) * fail
+        law.append(w[r] * total)
+    return law
+
+
+def peeling(utilities: Sequence[float], rate: Fraction, rounds: int) -> Law:
+    """Return the law of rounds of the exponential mechanism over the candidates that are left.
+
+    The number of an answer has the indices as its digits, to the base of how many there are.
+    """
+    law = []
+    for answer in product(range(len(utilities)), repeat=rounds):
+        p, left = Fraction(1), list(range(len(utilities)))
+        for i in answer:
+            if i not in left:
+                p = Fraction(0)
+                break
+            p *= exponential([utilities[j] for j in left], rate)[left.index(i)]
+            left.remove(i)
+        law.append(p)
+    return law
+
+
 def log_normalizer(
     utilities: Sequence[float], rate: Fraction, base: Sequence[float] | None = None
 ) -> float:
@@ -91,6 +129,21 @@ def median(data: Data, size: int) -> set[int]:
     """The weak median: at most half of the records are on either side; of none, no point is."""
     n = len(data)
     return {t for t in range(size) if n and 2 * max(sides(data, t)[::2]) <= n}
+
+
+@lru_cache(None)
+def quantile(q: Fraction, convention: str) -> Statistic:
+    """The weak quantile: at most q*n records below, (1-q)*n above; lower and upper: a record."""
+
+    def statistic(data: Data, size: int) -> set[int]:
+        n = len(data)
+        if convention == "weak":
+            rests = [(t, *sides(data, t)) for t in range(size if n else 0)]
+            return {t for t, below, _, above in rests if below <= q * n and above <= (1 - q) * n}
+        rank = n // 2 + 1 if convention == "upper" else max(1, math.ceil(q * n))
+        return {sorted(data)[rank - 1]} if n else set()
+
+    return statistic
 
 
 def neighbours(data: Data, size: int, relation: str) -> Iterator[Data]:
@@ -135,9 +188,27 @@ def duff(statistic: Statistic, data: Data, size: int, relation: str) -> list[int
     return [steps.get(tuple(sorted(data)), 0) for steps in found]
 
 
-def by_distance(distances: Sequence[int], rate: Fraction) -> Law:
+def by_distance(distances: Sequence[Any], rate: Fraction) -> Law:
     least = min(distances)
     return normal([exp(-rate * (d - least)) for d in distances])
+
+
+def revenue(bids: Data, prices: Sequence[Fraction]) -> list[Fraction]:
+    """Return the revenue of each price; bids are the numbers of prices."""
+    return [sum(bid >= t for bid in bids) * price for t, price in enumerate(prices)]
+
+
+def noise(place: Fraction, rate: Fraction, ends: tuple[int, int]) -> Law:
+    """Weight exp(-rate * |t - place|) on all integers t; those beyond an end count at the end.
+
+    Integers that are 70 / rate from both ends and from the place have less than 1e-27 of all.
+    """
+    reach, (low, high) = math.ceil(70 / rate), ends
+    start, stop = min(low, math.floor(place)) - reach, max(high, math.ceil(place)) + reach
+    law = [Fraction(0)] * (high - low + 1)
+    for t in range(start, stop + 1):
+        law[min(max(t, low), high) - low] += exp(-rate * abs(t - place))
+    return normal(law)
 
 
 # The same for data that are too large for a search: formulas that a test compares with it.
@@ -148,6 +219,85 @@ def median_distance(below: int, equal: int, above: int, relation: str) -> int:
     if relation == REPLACE:
         return max(0, max(below, above) - n // 2)
     return max(0, abs(below - above) - equal) if n else 1
+
+
+def quantile_distance(
+    below: int, equal: int, above: int, q: Fraction, convention: str, relation: str
+) -> Fraction:
+    """The distance of a quantile: in ranks for the weak one under add-remove with q != 1/2."""
+    n = below + equal + above
+    if relation == REPLACE:
+        rank = n // 2 + 1 if convention == "upper" else max(1, math.ceil(q * n))
+        most = (rank - 1, n - rank) if convention != "weak" else (q * n // 1, (1 - q) * n // 1)
+        return Fraction(max(0, below - most[0], above - most[1]) if n else 0)
+    if convention == "weak" and q != Fraction(1, 2):
+        return max(Fraction(0), below - q * n, above - (1 - q) * n)
+    if convention == "weak":
+        return Fraction(median_distance(below, equal, above, relation))
+    if convention == "upper":  # the lower one of the records in reverse
+        below, above = above, below
+
+    def steps(low: int, high: int, copies: int) -> bool:
+        """Whether so few records and more copies make the point the quantile."""
+        total = low + high + equal + copies
+        return equal + copies > 0 and low < math.ceil(q * total) <= total - high
+
+    found = [
+        (below - low) + (above - high) + copies
+        for low in range(below + 1)
+        for high in range(above + 1)
+        for copies in range(2 * n + 2)
+        if steps(low, high, copies)
+    ]
+    return Fraction(min(found))
+
+
+def recursion(
+    data: Data,
+    q: Sequence[Fraction],
+    size: int,
+    places: int,
+    weight: Callable[[Fraction], Any],
+    by_rank: bool = False,
+) -> dict[tuple[int, ...], Any]:
+    """Return the law of several quantiles: the middle one, then those on each side of it.
+
+    Each is a weak quantile of the records between two answers: weight(its distance in ranks /
+    max(q, 1 - q)). The records take places of their points, all equally likely. Below an answer are
+    the records at places below it or, `by_rank`, those that the quantile wants there.
+    """
+    memory: dict[Any, Any] = {}
+
+    def law(records: Data, low: int, high: int, first: int, last: int) -> dict[Any, Any]:
+        """The law of quantiles first, ..., last - 1 of these records, between two places."""
+        key = records, low, high, first, last
+        if first == last:
+            return {(): 1}
+        if key not in memory:
+            j, found = (first + last) // 2, Counter()
+            start, end = q[first - 1] if first else 0, q[last] if last < len(q) else 1
+            share, n = (q[j] - start) / (end - start), len(records)
+            each = []
+            for t in range(low, high + 1):
+                below, _, above = sides(records, t)
+                d = max(Fraction(0), below - share * n, above - (1 - share) * n)
+                each.append(weight(d / max(share, 1 - share)))
+            for t, w in zip(range(low, high + 1), each, strict=True):
+                below, equal, _ = sides(records, t)
+                cut = min(max(round(share * n), below), below + equal) if by_rank else below
+                lefts = law(records[:cut], low, t, first, j)
+                rights = law(records[cut:], t, high, j + 1, last)
+                for (a, p), (b, r) in product(lefts.items(), rights.items()):
+                    found[*a, t // places, *b] += p * r * w / sum(each)
+            memory[key] = found
+        return memory[key]
+
+    total: Counter[Any] = Counter()
+    for own in product(range(places), repeat=len(data)):
+        records = sorted(x * places + p for x, p in zip(data, own, strict=True))
+        for answers, p in law(tuple(records), 0, size * places - 1, 0, len(q)).items():
+            total[answers] += p
+    return {answers: p / places ** len(data) for answers, p in total.items()}
 
 
 def cells(

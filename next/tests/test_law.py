@@ -23,7 +23,7 @@ import fastexp as fx
 
 from . import oracle
 from .oracle import ADD_REMOVE, REPLACE
-from .table import ALL_RECORDS, MECHANISMS, NAMES, SIZE, Row, counted
+from .table import ALL_RECORDS, MECHANISMS, NAMES, SIZE, WITHOUT_ROWS, Row, counted
 
 LIMIT = -math.log(1e-9)
 DRAWS, SINGLE, RELEASES = 150_000, 300, 600
@@ -54,12 +54,12 @@ def paths(row: Row, data: Any) -> Iterator[tuple[str, Any]]:
     mechanism, told = row.make(), row.told(data)
     yield "one", [mechanism.sample(told, rng=i) for i in range(SINGLE)]
     yield "few", np.concatenate([mechanism.sample(told, 3, rng=i) for i in range(SINGLE)])
-    yield "many", mechanism.sample(told, DRAWS, rng=0)
-    if row.kind != "score":
-        rows = np.tile(np.asarray(told), (DRAWS // 10, 1))
+    yield "many", mechanism.sample(told, row.draws, rng=0)
+    if row.kind not in WITHOUT_ROWS:
+        rows = row.rows(told, row.draws // 10)
         yield "rows", mechanism.sample(rows, rng=1)
         yield "few of rows", mechanism.sample(rows, 3, rng=2)
-        yield "many of rows", mechanism.sample(rows[:70], 900, rng=3)
+        yield "many of rows", mechanism.sample(rows[: row.draws // 2000], 900, rng=3)
         streams = np.arange(10**19, 10**19 + 900, dtype=np.uint64)
         yield "streams", mechanism.sample(rows[:900], rng=4, streams=streams)
 
@@ -79,7 +79,7 @@ def test_draws(row: Row) -> None:
     for data in row.data:
         law = named(row.law(data), row.drawn)
         for path, answers in paths(row, data):
-            assert fits(answers, law), (data, path)
+            assert fits(row.number(data, answers), law), (data, path)
 
 
 @pytest.mark.parametrize("row", MECHANISMS, ids=NAMES)
@@ -87,10 +87,12 @@ def test_releases(row: Row) -> None:
     mechanism = row.make()
     for data in row.data:
         law, told = named(row.law(data), row.released), row.told(data)
-        assert fits([mechanism.release(told) for _ in range(RELEASES)], law), data
-    if row.kind != "score":
+        answers = [mechanism.release(told) for _ in range(RELEASES)]
+        assert fits(row.number(data, answers), law), data
+    if row.kind not in WITHOUT_ROWS:
         array = np.asarray(told)
-        assert fits([mechanism.release(array) for _ in range(RELEASES)], law)
+        answers = [mechanism.release(array) for _ in range(RELEASES)]
+        assert fits(row.number(data, answers), law)
 
 
 def test_distance_formula() -> None:

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from ..draws.exact import MASK_64
 from ..kernels.rows import choose_rows
 from ..types import Array, Integers, Words
 from .keys import Persons
@@ -80,4 +79,4 @@ def _word(key: Any) -> int:
     if isinstance(key, str) and not (len(key) <= LONGEST and key.isdecimal()):
         digest = blake2b(key.encode(errors="surrogatepass"), digest_size=8).digest()
         return int.from_bytes(digest, "little")
-    return int(key) & MASK_64
+    return int(key) % (1 << 64)

@@ -22,33 +22,38 @@ from fractions import Fraction
 import numpy as np
 
 from ..kernels.cells import LEFT, RIGHT
-from ..types import Integers, Neighbors
-
-MAX_RECORDS = 1 << 32  # with a denominator of at most 10**9, s*X stays below 2**62
+from ..types import Convention, Integers, Neighbors
 
 
 @dataclass(frozen=True)
 class QuantileDistance:
-    """The distance of the weak quantile q: at most q*n records are below it, (1-q)*n above it.
+    """The distance of the quantile q.
 
-    Under add-remove it is max(0, L - q*n, U - (1-q)*n) in units of 1 / the denominator of q, the
-    Duff distance if q = 1/2; under replace the surplus records of a side move to the point.
+    weak: at most q*n records are below it, (1-q)*n above it. Under add-remove the distance is
+    max(0, L - q*n, U - (1-q)*n) in units of 1 / the denominator of q, which is the Duff distance if
+    q = 1/2; under replace it is that: the surplus records of a side move to the point.
+
+    lower: it is the record of rank max(1, ceil(q*n)); upper, for q = 1/2: of rank floor(n/2) + 1.
+    Both are Duff distances. A point without records may be farther than a record by 1, so that the
+    distance need not rise from the quantile on.
     """
 
     q: Fraction
     neighbors: Neighbors
+    convention: Convention = "weak"
 
     @property
     def steps(self) -> int:
         """The most by which one record moves the distance."""
         part, whole = self.q.numerator, self.q.denominator
-        return max(part, whole - part) if self.neighbors == "add-remove" else 1
+        in_ranks = self.neighbors == "add-remove" and self.convention == "weak"
+        return max(part, whole - part) if in_ranks else 1
 
     @property
-    def growth(self) -> Fraction:
-        """The growth of the distance per rank, on the side where it grows more slowly."""
+    def growth(self) -> float:
+        """The growth of the distance per rank, the same on both sides."""
         form = self.form(1)
-        return min(Fraction(form[at], form[at + 2]) for at in (LEFT, RIGHT))
+        return form[LEFT] / form[LEFT + 2]
 
     @property
     def line(self) -> Integers:
@@ -70,8 +75,18 @@ class QuantileDistance:
     def _numbers(self, n: int) -> list[int]:
         """Return c times each coefficient, before it is rounded down."""
         part, whole, c = self.q.numerator, self.q.denominator, self._unit
-        out = [0, 0]
-        for most in (part * n, (whole - part) * n):  # c * that of a side without surplus
+        below, above, out = part * n, (whole - part) * n, [0, 0]
+        is_lower, is_upper = self.convention == "lower", self.convention == "upper"
+        if is_lower and self.neighbors == "add-remove":
+            # `whole` times L must end below `below`, `whole` times U at `above` or below. A step
+            # lowers a surplus by `step`: it removes a record of the side, or adds a copy of the
+            # point. If removing is faster but no record is at the point, one step must add a copy,
+            # which lowers the surplus by `less`.
+            step = max(part, whole - part)
+            for gate, less in (below, whole - 2 * part), (above + 1, 2 * part - whole):
+                out += [whole, gate, step, gate, 1, gate - max(less, 0), 1]
+            return out
+        for most in (below - is_lower, above - is_upper):  # c * that of a side without surplus
             out += [c * (whole // c), most + c, c, most, 0, most, 0]
         return out
 

@@ -11,7 +11,7 @@ import numpy as np
 from .jit import helper, wide_product
 
 FLOAT, SIGNED, UNSIGNED = 0, 1, 2
-ZERO, ONE = np.uint64(0), np.uint64(1)
+ZERO, ONE, ALL_ONES = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 SIGN, LOW, HALF = np.uint64(1 << 63), np.uint64(0xFFFFFFFF), np.uint64(32)
 INFINITE = np.uint64(0x7FF0000000000000)  # the exponent of doubles that are not finite
 ROUND = 6755399441055744.0  # 1.5 * 2**52: added, it rounds to an integer in the low bits

@@ -24,8 +24,8 @@ from .jit import BLOCK, helper, kernel, stack, wide_vectors
 S, GATE, DIVISOR, OFFSET, EXTRA = 0, 1, 2, 3, 4
 LEFT, RIGHT, COEFFICIENTS = 2, 9, 16
 # A data set: where its sorted grid indices begin, how many are known, how many records lie below
-# them, and how many there are in all.
-PART, START, LENGTH, UNDER, ALL = 4, 0, 1, 2, 3
+# them, how many there are in all, its first grid point and the first one beyond its last.
+PART, START, LENGTH, UNDER, ALL, BOTTOM, TOP = 6, 0, 1, 2, 3, 4, 5
 LOOSE = np.int64(1 << 62)  # added to the count of a loose cell
 PLACES = np.uint64(1 << 63)  # flips the prefix of a stream: words for places
 WORDS = 4  # of a draw of few: two for the cell, then one for the place
@@ -95,28 +95,29 @@ def fill_ties(records, first, most, begin, end, under, n, form, count, minus):
 
 
 @helper
-def fill_cells(records, under, n, form, size, low, most, start, count, minus, base):
+def fill_cells(records, part, form, low, most, start, count, minus, base):
     """Fill the cells around `most` ranks from `low` on; returns whether records are equal.
 
     They are the gap before each record and the last one, then the records' points. base: counts.
     """
     wide_vectors()
+    under, n = part[UNDER], part[ALL]
     first, ties = low - under, np.int64(0)
     begin, end, last = first, first + most, first + most - 1
-    start[0], count[0], start[most] = 0, size, 0
+    start[0], count[0], start[most] = part[BOTTOM], part[TOP] - part[BOTTOM], part[BOTTOM]
     if most > 0:
         while begin > 0 and records[begin - 1] == records[first]:
             begin -= 1
         while end < records.size and records[end] == records[last]:
             end += 1
-        count[0], start[most] = records[first], records[last] + 1
+        count[0], start[most] = records[first] - part[BOTTOM], records[last] + 1
     for i in range(1, most):
         before, point = records[first + i - 1], records[first + i]
         start[i], count[i] = before + 1, point - before - 1
         ties += 1 if point == before else 0
     for i in range(most):
         start[most + 1 + i], count[most + 1 + i] = records[first + i], 1
-    count[most] = size - start[most]
+    count[most] = part[TOP] - start[most]
     equal = ties > 0 or end - begin > most
     if equal:
         fill_ties(records, first, most, begin, end, under, n, form, count, minus)
@@ -164,8 +165,8 @@ def draw_cells(values, base, rate, best, lift, words, out, work):
         out[t] = cell if counts and cell < m else -1 - m - (0 if counts else 1)
 
 
-@kernel("i64(in_i64, in_i64, in_i64, i64, i64, f64, in_u64, in_u64, i64, out_i64, out_i64)")
-def draw_ranks(points, parts, line, beyond, size, rate, seeds, words, ranks, out, work):
+@kernel("i64(in_i64, in_i64, in_i64, i64, f64, in_u64, in_u64, i64, out_i64, out_i64)")
+def draw_ranks(points, parts, line, beyond, rate, seeds, words, ranks, out, work):
     """out = draws of each data set, grid indices; returns how many are open.
 
     ranks: the most that matter in any data set. Without `words`, they are those of the streams, and
@@ -180,12 +181,12 @@ def draw_ranks(points, parts, line, beyond, size, rate, seeds, words, ranks, out
     form, low, most, known = stack()[:COEFFICIENTS], np.int64(0), np.int64(0), np.int64(-1)
     for d in range(sets):
         part = parts[PART * d : PART * (d + 1)]
-        under, n, records = part[UNDER], part[ALL], points[part[START] :][: part[LENGTH]]
+        n, records = part[ALL], points[part[START] :][: part[LENGTH]]
         if n != known:
             fill_form(line, n, form)
             low, most = ranks_that_matter(form, n, beyond)
             fill_distances(form, n, low, most, minus)
-        ties = fill_cells(records, under, n, form, size, low, most, start, count, minus, measure)
+        ties = fill_cells(records, part, form, low, most, start, count, minus, measure)
         known, m = np.int64(-1) if ties else n, 2 * most + 1
         values, base = minus[:m].view(np.uint64), measure[:m]
         best, lift, _ = survey(values, SIGNED, base, rate, rest[: m // BLOCK + 1])

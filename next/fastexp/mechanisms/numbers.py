@@ -1,4 +1,4 @@
-"""Mechanisms that answer with a point of a public grid: the median."""
+"""Mechanisms that answer with a point of a public grid: the median, a quantile."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from ..data.grid import make_grid
 from ..data.records import read_records
 from ..data.segments import Segments
 from ..draws import ranks
-from ..draws.distance import MAX_RECORDS, QuantileDistance
-from ..errors import ParameterError
+from ..draws.distance import QuantileDistance
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, selection_guarantee
 from ..privacy.rates import rank_rate
-from ..types import Missing, Neighbors, Number, Words
+from ..types import Convention, Neighbors, Number, Words
 from .base import Mechanism
+
+PUBLIC = "bounds and step, or grid, are public"
+CONVENTIONS = "weak", "lower", "upper"  # the last one is for the median only
 
 
 class NumberMechanism(Mechanism):
@@ -30,26 +32,23 @@ class NumberMechanism(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
-        return selection_guarantee(
-            self.epsilon, self.neighbors, "bounds and step, or grid, are public"
-        )
+        return selection_guarantee(self.epsilon, self.neighbors, PUBLIC)
 
-    def _set_statistic(self, q: Fraction, bounds: Any, step: Number | None) -> None:
+    def _set_statistic(
+        self, q: Fraction, bounds: Any, step: Number | None, convention: Convention
+    ) -> None:
         """Check the parameters, and keep what draws need."""
         checks.arithmetic()
         checks.choice("neighbors", self.neighbors, ("add-remove", "replace"))
-        distance = QuantileDistance(q, self.neighbors)
+        checks.choice("convention", convention, CONVENTIONS[: 3 if q.denominator == 2 else 2])
+        distance = QuantileDistance(q, self.neighbors, convention)
         statistic = ranks.RankStatistic(
             rank_rate(self.epsilon, distance.steps), distance, make_grid(bounds, step, self.grid)
         )
         points = None if self.grid is None else tuple(statistic.grid.values(slice(None)).tolist())
         vars(self).update(_statistic=statistic, grid=points)
 
-    def _read(self, data: Any, nan: Missing) -> Segments:
-        segments = read_records(data, nan)
-        if segments.values.size >= MAX_RECORDS:
-            raise ParameterError("records must be fewer than 2**32")
-        return segments
+    _read = staticmethod(read_records)
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return ranks.draw(data, self._statistic, seeds, size)
@@ -64,7 +63,7 @@ class Median(NumberMechanism):
     """The median on a public grid: r with probability proportional to exp(-ε·d(r)/2).
 
     d(r) is the Duff distance: the least number of records to add or remove (or to replace) until r
-    is the median, a point with at most half of the records on either side.
+    is the median.
 
     Parameters
     ----------
@@ -80,6 +79,9 @@ class Median(NumberMechanism):
         you know no bounds, give `fx.digits(3)`.
     neighbors : {"add-remove", "replace"}
         The neighbour relation: one record more or fewer, or one record changed.
+    convention : {"weak", "lower", "upper"}
+        What counts as the median if the number of records is even: any point with at most half of
+        the records on either side (weak), or only the lower or the upper of the two middle records.
 
     Raises
     ------
@@ -121,7 +123,71 @@ class Median(NumberMechanism):
     step: Number | None = None
     grid: Any = field(default=None, repr=False)
     neighbors: Neighbors = "add-remove"
+    convention: Convention = "weak"
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        self._set_statistic(Fraction(1, 2), self.bounds, self.step)
+        self._set_statistic(Fraction(1, 2), self.bounds, self.step, self.convention)
+
+
+@dataclass(frozen=True)
+class Quantile(NumberMechanism):
+    """The q-quantile on a public grid: r with probability proportional to exp(-ε·d(r)/(2Δ)).
+
+    Parameters
+    ----------
+    q : float, Decimal or Fraction
+        In (0, 1), with a denominator of at most 10**9. A float is read as the decimal that it
+        prints; a Fraction, such as Fraction(1, 3), as it is.
+    epsilon : float
+        In nats, > 0.
+    bounds, step, neighbors
+        As for `Median`.
+    convention : {"weak", "lower"}
+        Which distance. weak: d = max(0, L - q·n, U - (1-q)·n) with L records below r and U above
+        it, and Δ = max(q, 1-q) (under replace d is rounded up to whole records, and Δ = 1). lower:
+        the least number of changed records until r is the record of rank ⌈q·n⌉, and Δ = 1. For
+        q = 1/2 also "upper", as for `Median`.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If a parameter is outside its range or of the wrong type, or `step` does not fit.
+
+    Notes
+    -----
+    ``Quantile(0.5, ...)`` has exactly the law of ``Median(...)``. Match the step to the data, as
+    for `Median`.
+
+    **Privacy**: epsilon-differential privacy under `neighbors`; the log-ratios of all probabilities
+    span at most epsilon (bounded range).
+
+    **Numerics**: q·n is exact, distances are integers, and the draw is exact. There must be fewer
+    than 2**32 records.
+
+    References
+    ----------
+    Smith, "Privacy-preserving statistical estimation with optimal convergence rates", STOC 2011
+    (weak). Asi and Duchi, NeurIPS 2020 (lower). McSherry and Talwar, FOCS 2007, Theorem 6.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> wages = fx.Quantile(0.9, epsilon=1.0, bounds=(0, 1000), step=1)
+    >>> wages.release(range(500)) in range(410, 490)  # except with probability 1e-9 or so
+    True
+    """
+
+    q: Number
+    epsilon: Number
+    bounds: Any = None
+    _: KW_ONLY
+    step: Number | None = None
+    neighbors: Neighbors = "add-remove"
+    convention: Convention = "weak"
+    grid: Any = None
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        q = checks.quantile("q", self.q)
+        self._set_statistic(q, self.bounds, self.step, self.convention)

@@ -16,6 +16,7 @@ from . import kinds
 MOST_SIZE = 1 << 40
 MAX_EXACT = 1 << 53  # integers up to here are doubles
 FLOAT64, PLAIN = np.dtype(np.float64), ({float}, {int})
+MAX_DENOMINATOR = 10**9  # of a quantile: times 2**32 records it is below 2**62
 # Names, as Python would fold constants: normal numbers whose difference is subnormal.
 ONE, TINY, MORE, LEAST = 1.0, 2.0**-60, 1.5 * 2.0**-1022, 2.0**-1022
 
@@ -58,6 +59,22 @@ def positive(name: str, value: Any) -> Fraction:
     if number <= 0:
         raise ParameterError(f"{name} must be > 0, got {value!r}")
     return number
+
+
+def quantile(name: str, value: Any) -> Fraction:
+    """Return a quantile in (0, 1) as an exact fraction; a float is the decimal that it prints."""
+    q = decimal(name, value)
+    if not 0 < q < 1:
+        hint = f"; did you mean {float(q) / 100:g}?" if 1 < q < 100 else ""
+        raise ParameterError(f"{name} must be in (0, 1), got {value}{hint}")
+    if q.denominator > MAX_DENOMINATOR:
+        least = Fraction(1, MAX_DENOMINATOR)
+        near = min(max(q.limit_denominator(MAX_DENOMINATOR), least), 1 - least)
+        raise ParameterError(
+            f"{name} must have a denominator of at most 10**9, got {value}; the nearest such "
+            f"fraction is {near!r}"
+        )
+    return q
 
 
 def choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
