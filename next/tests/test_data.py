@@ -212,16 +212,23 @@ def test_listed_points(points: list[float]) -> None:
 
 
 def test_a_listed_grid_is_the_even_one() -> None:
-    """The law and the seeded draws of listed points are those of the same points by a step."""
+    """The seeded draws from listed points are those from the same points by a step."""
     rng = np.random.default_rng(2)
+    even: dict[str, Any] = {"bounds": (0, 63), "step": 0.25}
+    listed: dict[str, Any] = {"grid": np.arange(253) / 4}
     for n in (0, 1, 5, 300, 5000):
         records = rng.normal(30, 20, n).round(2)
         for neighbors in ("add-remove", "replace"):
-            even = fx.Median(0.3, (0, 63), step=0.25, neighbors=neighbors)
-            listed = fx.Median(0.3, grid=np.arange(253) / 4, neighbors=neighbors)
-            for size in (None, 3, 200):
-                draws = even.sample(records, size, rng=7), listed.sample(records, size, rng=7)
-                assert np.array_equal(*draws)
+            for make in (
+                lambda **x: fx.Median(0.3, **x),
+                lambda **x: fx.Quantile(0.8, 0.3, **x),
+                lambda **x: fx.Quantiles(count=3, epsilon=0.3, **x),
+            ):
+                one, two = (make(neighbors=neighbors, **x) for x in (even, listed))
+                for size in (None, 3, 200):
+                    draws = [x.sample(records, size, rng=7) for x in (one, two)]
+                    assert np.array_equal(*draws)
+                assert len(repr(two)) < 200
 
 
 def test_grids_that_are_refused() -> None:
@@ -250,20 +257,6 @@ def test_digits(d: int) -> None:
 def test_digits_that_are_refused() -> None:
     for d in (0, 6, 2.0, "3", True):
         assert refusal(lambda d=d: fx.digits(d)).startswith("digits must be")
-
-
-@pytest.mark.parametrize(
-    ("bounds", "step"),
-    [((0, 1), 0.01), ((-3, 6), 1), ((0.1, 0.7), 0.1), ((-1e6, 1e6), 1e5), ((1e-5, 1e-3), 1e-5)],
-)
-def test_the_rule_below(bounds: Any, step: float) -> None:
-    """A record counts at the largest point that, as a double, is at most the record."""
-    grid = make_grid(bounds, step, rule="below")
-    points = [float(grid.value(t)) for t in range(grid.size)]
-    records = [-INF, INF, *np.random.default_rng(3).uniform(*bounds, 300), *beside(points)]
-    out = np.empty(len(records), np.int64)
-    place_records(np.array(records), grid.form, out)
-    assert out.tolist() == [max(sum(p <= x for p in points) - 1, 0) for x in records]
 
 
 # Keys
