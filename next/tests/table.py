@@ -196,9 +196,12 @@ def most_common(epsilon: Fraction, relation: str) -> None:
     )
 
 
-def median(epsilon: Fraction, relation: str, low: float, step: float) -> None:
-    points = tuple(oracle.points(low, step, SIZE))
+def median(
+    epsilon: Fraction, relation: str, low: float, step: float, grid: tuple[float, ...] = ()
+) -> None:
+    points = grid or tuple(oracle.points(low, step, SIZE))
     bounds = points[0], points[-1]
+    form: dict[str, Any] = {"grid": grid} if grid else {"bounds": bounds, "step": step}
 
     def figures(data: Any) -> Any:
         records = [points[i] for i in data]
@@ -207,9 +210,9 @@ def median(epsilon: Fraction, relation: str, low: float, step: float) -> None:
 
     MECHANISMS.append(
         Row(
-            f"median {epsilon} {relation} {bounds} {step}",
+            f"median {epsilon} {relation} {grid or f'{bounds} {step}'}",
             "records",
-            lambda: fx.Median(float(epsilon), bounds, step=step, neighbors=relation),
+            lambda: fx.Median(float(epsilon), neighbors=relation, **form),
             RECORDS,
             lambda data: oracle.by_distance(
                 oracle.duff(oracle.median, data, SIZE, relation), epsilon / 2
@@ -355,6 +358,7 @@ laplace(Fraction(3), 2.5, 1, (-4, 4), 3)
 laplace(Fraction(3), 0.5, 0.25, (-2, 6), 2)
 for relation in (ADD_REMOVE, REPLACE):
     median(Fraction(1), relation, -0.2, 0.2)
+    median(Fraction(1), relation, 0, 0, (-0.3, 0.1, 0.25, 1e6))
 median(Fraction(1), ADD_REMOVE, -10, 5)
 for parts, kind in QUANTILES:
     for e, relation in zip(EPSILONS, (ADD_REMOVE, REPLACE), strict=True):

@@ -2,8 +2,7 @@
 
 Both maps are fixed: they do not depend on other records, and so reveal nothing about them. A
 released number is computed from its index alone. A record counts at the nearest point; half-way
-between two points, at the one of even index. By the rule *below*, it counts at the largest point,
-as it is released, that is not above it.
+between two points, at the one of even index.
 """
 
 from __future__ import annotations
@@ -17,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, ParameterTypeError
-from ..kernels import places
+from ..kernels.places import EDGES, LAST
 from ..parameters import checks
 from ..types import Array, Floats, Number
 
 FARTHEST = 1 << 40  # steps from 0 to the farthest point: see `kernels/places.py`
-RULES: dict[str, int] = {"nearest": places.NEAREST, "below": places.BELOW}
 LEAST, MOST = 1e-290, 1e290  # sizes of listed points: their sums and halves are normal doubles
 
 
@@ -38,15 +36,13 @@ class Grid:
     start: int
     step: int
     parts: float
-    rule: str = "nearest"
 
     @cached_property
     def form(self) -> Floats:
         """The grid as `kernels/places.py` takes it."""
         low, high, last = self.value(0), self.value(self.size - 1), self.size - 1
         first, step, parts = 2 * self.start - self.step, 2 * self.step, 2 * self.parts
-        share, rule = last / (high - low), RULES[self.rule]
-        return np.array((first, step, parts, low, high, share, last, rule), np.float64)
+        return np.array((first, step, parts, low, high, last / (high - low), last), np.float64)
 
     def value(self, t: int) -> int | float:
         """Return point t, as it is released."""
@@ -63,7 +59,7 @@ class Grid:
 class Listing(Grid):
     """Points as they were listed, int64 or float64."""
 
-    points: Any = None
+    points: Array
 
     @cached_property
     def form(self) -> Floats:
@@ -80,8 +76,8 @@ class Listing(Grid):
         is_odd = np.arange(left.size) % 2 == 0  # the first of them is point 1
         beyond = (lost > 0) | ((lost == 0) & is_odd)
         edges = np.where(beyond, np.nextafter(total / 2, np.inf), total / 2)
-        head = np.zeros(places.EDGES)
-        head[places.LAST], head[places.RULE] = left.size, places.LISTED
+        head = np.zeros(EDGES)
+        head[LAST] = left.size
         return np.concatenate([head, [-np.inf], edges])
 
     def value(self, t: int) -> int | float:
@@ -95,7 +91,7 @@ class Listing(Grid):
         return numbers
 
 
-def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = "nearest") -> Grid:
+def make_grid(bounds: Any, step: Number | None, points: Any = None) -> Grid:
     """Return the grid of listed points, or from the lower to the upper bound by a step.
 
     Bounds and step are read as printed decimals. Without a step, points are the multiples of a
@@ -146,7 +142,7 @@ def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = 
             "step must be larger, or bounds and step must have fewer digits: points are at most "
             f"2**40 steps from 0 and are exact in float64, got step {step!r}, bounds {bounds!r}"
         )
-    return Grid(size, is_whole, start, apart, parts, rule)
+    return Grid(size, is_whole, start, apart, parts)
 
 
 def _listing(values: Any) -> Listing:
@@ -160,4 +156,4 @@ def _listing(values: Any) -> Listing:
             "grid must hold two numbers or more in increasing order, each 0 or of a size between "
             "1e-290 and 1e290, integers at most 2**53"
         )
-    return Listing(points.size, is_whole, 0, 0, 0, points=points.astype("i8" if is_whole else "f8"))
+    return Listing(points.size, is_whole, 0, 0, 0, points.astype("i8" if is_whole else "f8"))

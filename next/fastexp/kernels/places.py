@@ -6,10 +6,8 @@ next one, and one exact comparison decides: of x * 2 * D with the middle of that
 before, 2 * A - S + t * 2 * S. Products and sums are exact pairs of doubles (Dekker 1971; Knuth), so
 that the index is the same on every CPU, without a branch.
 
-By the rule *below*, a record counts at the largest point whose double is at most the record. Then
-the integer nearest to place + MARGIN - 1/2 is the right index or the next one, and the record is
-compared with the double. Points that were listed come with their edges: edge t is the least double
-that counts at point t or beyond, and the index is found by bisection.
+Points that were listed come with their edges: edge t is the least double that counts at point t or
+beyond, and the index is found by bisection.
 
 The error, in steps: no point is farther than 2**40 steps from 0, so the roundings of lowest,
 highest, their distance and x - lowest come to less than 2**-10, those of the products to 2**-20,
@@ -24,9 +22,8 @@ import numpy as np
 from .bits import ROUND, ROUND_WORD, word_of
 from .jit import helper, kernel, wide_vectors
 
-# Of a grid, see `data/grid.py`: numbers, then the edges of listed points, -inf first.
-FIRST, STEP, PARTS, LOW, HIGH, SHARE, LAST, RULE, EDGES = 0, 1, 2, 3, 4, 5, 6, 7, 8
-NEAREST, BELOW, LISTED = 0, 1, 2  # rules
+# Of a grid, see `data/grid.py`: numbers; then, of listed points, the edges, -inf first.
+FIRST, STEP, PARTS, LOW, HIGH, SHARE, LAST, EDGES = 0, 1, 2, 3, 4, 5, 6, 7
 MARGIN = 2.0**-8
 SPLIT = np.float64((1 << 27) + 1)  # splits a double into two of 26 bits
 
@@ -59,39 +56,17 @@ def fill_nearest(records, grid, out):
 
 
 @helper
-def lowest(grid):
-    """2 * A: it, t * 2 * S and their sum are exact, so their share of 2 * D is rounded once."""
-    return grid[FIRST] + 0.5 * grid[STEP]
-
-
-@helper
 def double_at(point, grid):
-    """The least double that counts at a point, or one below it; infinite outside the grid.
+    """The least double that counts at a listed point; the number of another, within 2**-13 steps.
 
-    On an even grid it is the double nearest to the point.
+    It is infinite outside the grid.
     """
+    number = (grid[FIRST] + (np.float64(point) + 0.5) * grid[STEP]) / grid[PARTS]
     if point < 0:
         return -np.inf
     if point > np.int64(grid[LAST]):
         return np.inf
-    if grid[RULE] == LISTED:
-        return grid[EDGES + point]
-    return (lowest(grid) + np.float64(point) * grid[STEP]) / grid[PARTS]
-
-
-@helper
-def fill_below(records, grid, out):
-    """out[i] = the index of the largest point that is at most records[i]; 0 if none is."""
-    wide_vectors()
-    low, high, share, last = grid[LOW], grid[HIGH], grid[SHARE], np.int64(grid[LAST])
-    start, step, parts = lowest(grid), grid[STEP], grid[PARTS]
-    for i in range(out.size):
-        x = records[i] if records[i] > low else low
-        x = x if x < high else high
-        rounded = ((x - low) * share + (MARGIN - 0.5)) + ROUND
-        number = (start + (rounded - ROUND) * step) / parts
-        t = np.int64(word_of(rounded) - ROUND_WORD) - (1 if number > x else 0)
-        out[i] = min(t, last)
+    return grid[EDGES + point] if grid.size > EDGES else number
 
 
 @helper
@@ -109,10 +84,8 @@ def fill_listed(records, grid, out):
 @helper
 def fill_places(records, grid, out):
     """out[i] = the grid index of record i; 0 for NaN."""
-    if grid[RULE] == LISTED:
+    if grid.size > EDGES:
         fill_listed(records, grid, out)
-    elif grid[RULE] == BELOW:
-        fill_below(records, grid, out)
     else:
         fill_nearest(records, grid, out)
 

@@ -185,7 +185,7 @@ class Quantile(NumberMechanism):
     step: Number | None = None
     neighbors: Neighbors = "add-remove"
     convention: Convention = "weak"
-    grid: Any = None
+    grid: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Check the parameters."""

@@ -90,7 +90,7 @@ class Quantiles(NumberMechanism):
     step: Number | None = None
     neighbors: Neighbors = "add-remove"
     count: int | None = None
-    grid: Any = None
+    grid: Any = field(default=None, repr=False)
     _nodes: list[quantiles.Node] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
