@@ -7,9 +7,11 @@ True
 >>> fx.Exponential(epsilon=1.0, sensitivity=1).sample([3.0, 250.0], rng=1)  # a simulation
 1
 
-A private choice     Exponential
-A private number     Median Quantile Quantiles
-Weights              log_normalizer probabilities median_utilities
+A private choice     Exponential MostCommon PermuteAndFlip TopK
+A private number     Median Quantile Quantiles Price Laplace digits
+A private bit        RandomizedResponse
+Weights              log_normalizer probabilities median_utilities revenue
+Comparators          SmoothSensitivityMedian smooth_sensitivity
 Promises             Guarantee
 Errors               FastexpError and its subclasses, in the module errors
 """
@@ -24,12 +26,22 @@ __version__ = "0.1.0.dev0"
 _MODULES = {
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
+    "Laplace": "mechanisms.laplace",
     "Median": "mechanisms.numbers",
+    "MostCommon": "mechanisms.candidates",
+    "PermuteAndFlip": "mechanisms.candidates",
+    "TopK": "mechanisms.top_k",
+    "Price": "mechanisms.price",
     "Quantile": "mechanisms.numbers",
     "Quantiles": "mechanisms.quantiles",
+    "RandomizedResponse": "mechanisms.response",
+    "SmoothSensitivityMedian": "mechanisms.smooth",
+    "digits": "data.digits",
     "log_normalizer": "laws.weights",
     "median_utilities": "laws.intervals",
     "probabilities": "laws.weights",
+    "revenue": "laws.prices",
+    "smooth_sensitivity": "mechanisms.smooth",
 }
 __all__ = [*_MODULES, "errors"]  # noqa: PLE0604
 

@@ -27,6 +27,10 @@ class ScoreError(FastexpError, RuntimeError):
     """The user's score function failed. Its message is withheld, as it may contain data."""
 
 
+class NotReleasable(FastexpError, TypeError):
+    """A comparator cannot release: it is for simulations only."""
+
+
 class RandomnessError(FastexpError, RuntimeError):
     """The operating system gave no randomness, or too little: nothing is released."""
 

@@ -15,4 +15,6 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 Words: TypeAlias = npt.NDArray[np.uint64]
 Number: TypeAlias = int | float | Fraction | Decimal
 Neighbors: TypeAlias = Literal["add-remove", "replace"]
+Missing: TypeAlias = Literal["raise", "drop", "lower", "upper"]
+Relation: TypeAlias = Literal["add-remove", "replace", "both"]
 Convention: TypeAlias = Literal["weak", "lower", "upper"]

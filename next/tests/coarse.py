@@ -27,7 +27,7 @@ COARSE = """
 import json
 from tests import coarse
 coarse.make({planted!r})
-print(json.dumps(coarse.draw({paths!r})))
+print(json.dumps(coarse.{what}({paths!r})))
 """
 PLAIN, WHOLE, WEIGHED = [0.5, 0, -1, 2, 0.25], [2, 0, 1, 1, 3], [3, 1, 60, 0, 2]
 BASE = [1, 2.5, 0, 3, 0.75]
@@ -74,38 +74,75 @@ def make(planted: str) -> None:
     cells.power = lambda _: np.float64(2.0**3)  # of the median's few draws
 
 
-def draw(paths: list[str]) -> Any:
-    """Return the draws by each path, and how many coins fell either way."""
+def draw(path: str, share: int = 1) -> Any:
+    """Return draws by a path, or some share of them."""
     plain, weighed = fx.Exponential(1.5, 1), fx.Exponential(1.5, 1, base=BASE)
-    many = fx.Exponential(1.5, 1, base=BASE * 300)
+    long = fx.Exponential(1.5, 1, base=BASE * 300)
     median = fx.Median(0.6, (0, TOP), step=1)
     lower = fx.Quantile(0.3, 0.6, (0, TOP), step=1, convention="lower")
     quantiles = fx.Quantiles(QUARTERS, 4.0, (0, FEW_TOP), step=1)
+    few, some, many = 250 // share, 600 // share, 3000 // share
     draws: dict[str, Callable[[], Any]] = {
-        "release": lambda: [plain.release(PLAIN) for _ in range(4000)],
-        "release of base": lambda: [weighed.release(WEIGHED) for _ in range(4000)],
-        "one": lambda: [plain.sample(PLAIN * 7, rng=i) % 5 for i in range(4000)],
-        "one of base": lambda: [weighed.sample(WEIGHED, rng=i) for i in range(4000)],
-        "few": lambda: plain.sample(np.tile(WHOLE, (800, 1)), 5, rng=1),
-        "few of base": lambda: weighed.sample([WEIGHED] * 800, 5, rng=1),
-        "rows of base": lambda: weighed.sample([WEIGHED] * 4000, rng=1),
-        "blocks": lambda: plain.sample(np.tile(WHOLE, (400, 300)), 5, rng=1) % 5,
-        "blocks of base": lambda: many.sample(np.tile(WEIGHED, (400, 300)), 5, rng=1) % 5,
-        "rows": lambda: plain.sample(np.tile(PLAIN, (1600, 1)), rng=1),
-        "many": lambda: plain.sample(WHOLE, 3000, rng=1),
-        "many of base": lambda: weighed.sample(WEIGHED, 2000, rng=1),
-        "median": lambda: [median.release(AGES) for _ in range(250)],
-        "median, one": lambda: median.sample(np.tile(AGES, (250, 1)), rng=1),
-        "median, many": lambda: median.sample(AGES, 900, rng=1),
-        "lower": lambda: [lower.release(AGES) for _ in range(250)],
-        "lower, many": lambda: lower.sample(AGES, 900, rng=1),
-        "quantiles": lambda: [code(quantiles.release(FEW)) for _ in range(300)],
-        "quantiles, many": lambda: code(quantiles.sample(FEW, 500, rng=1)),
+        "release": lambda: [plain.release(PLAIN) for _ in range(many)],
+        "release of base": lambda: [weighed.release(WEIGHED) for _ in range(many)],
+        "one": lambda: [plain.sample(PLAIN * 7, rng=i) % 5 for i in range(many)],
+        "one of base": lambda: [weighed.sample(WEIGHED, rng=i) for i in range(many)],
+        "few": lambda: plain.sample(np.tile(WHOLE, (some, 1)), 5, rng=1),
+        "few of base": lambda: weighed.sample([WEIGHED] * some, 5, rng=1),
+        "rows of base": lambda: weighed.sample([WEIGHED] * many, rng=1),
+        "blocks": lambda: plain.sample(np.tile(WHOLE, (some // 2, 300)), 5, rng=1) % 5,
+        "blocks of base": lambda: long.sample(np.tile(WEIGHED, (some // 2, 300)), 5, rng=1) % 5,
+        "rows": lambda: plain.sample(np.tile(PLAIN, (3 * some, 1)), rng=1),
+        "many": lambda: plain.sample(WHOLE, many, rng=1),
+        "many of base": lambda: weighed.sample(WEIGHED, some * 3, rng=1),
+        "median": lambda: [median.release(AGES) for _ in range(few)],
+        "median, one": lambda: median.sample(np.tile(AGES, (few, 1)), rng=1),
+        "median, many": lambda: median.sample(AGES, 4 * few, rng=1),
+        "lower": lambda: [lower.release(AGES) for _ in range(few)],
+        "lower, many": lambda: lower.sample(AGES, 4 * few, rng=1),
+        "quantiles": lambda: [code(quantiles.release(FEW)) for _ in range(few)],
+        "quantiles, many": lambda: code(quantiles.sample(FEW, 2 * few, rng=1)),
     }
+    return draws[path]()
+
+
+def coins(paths: list[str]) -> Any:
+    """Return the draws by each path, and how many coins fell either way."""
     found = {}
     for path in paths:
         accepts.clear()
-        found[path] = [np.asarray(draws[path]()).ravel().tolist(), accepts[False], accepts[True]]
+        found[path] = [np.asarray(draw(path)).ravel().tolist(), accepts[False], accepts[True]]
+    return found
+
+
+def repeats(paths: list[str]) -> Any:
+    """Return, for each path, how many blocks of its streams were used, and how many of them twice.
+
+    (high, key) of a block are the words of an earlier call, which names the stream.
+    """
+    used, streams = Counter[tuple[int, ...]](), set()
+
+    def counted(philox: Any) -> Any:
+        def call(*counter: Any) -> Any:
+            words = philox(*counter)
+            block, prefix, key = map(int, counter)
+            if (prefix, key) in streams:
+                used[block, prefix, key] += 1
+            else:
+                own_key, own_prefix = map(int, words)
+                streams.update({(own_prefix, own_key), (own_prefix ^ int(cells.PLACES), own_key)})
+            return words
+
+        return call
+
+    for module in [m for name, m in sys.modules.items() if name.startswith("fastexp.")]:
+        if "philox" in vars(module):
+            vars(module)["philox"] = counted(vars(module)["philox"])
+    found = {}
+    for path in paths:
+        used.clear()
+        draw(path, share=10)
+        found[path] = [len(used), sum(count > 1 for count in used.values())]
     return found
 
 
@@ -139,5 +176,13 @@ def law(path: str) -> dict[int, float]:
 def outcomes(paths: tuple[str, ...], planted: str = "") -> dict[str, tuple[bool, int, int]]:
     """Return, for each path, whether its draws fit the law, and how many coins fell either way."""
     mode = {"FASTEXP_KERNELS": "python"} if paths[0] in IN_KERNELS else {}
-    found = json.loads(child.run(COARSE.format(planted=planted, paths=list(paths)), **mode))
+    found = json.loads(
+        child.run(COARSE.format(what="coins", planted=planted, paths=list(paths)), **mode)
+    )
     return {path: (fits(draws, law(path)), *coins) for path, (draws, *coins) in found.items()}
+
+
+def repeated(paths: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+    """Return what `repeats` says of the interpreter's draws."""
+    code = COARSE.format(what="repeats", planted="", paths=list(paths))
+    return json.loads(child.run(code, FASTEXP_KERNELS="python"))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 Law = list[Fraction]
@@ -20,6 +20,7 @@ Data = tuple[int, ...]  # records as the numbers of their grid points
 Statistic = Callable[[Data, int], set[int]]  # the points that are the statistic of these data
 ADD_REMOVE, REPLACE = "add-remove", "replace"
 DIGITS = 60
+ZERO = Fraction(0)
 
 
 @lru_cache(None)
@@ -58,6 +59,41 @@ def exponential(
     utilities: Sequence[float], rate: Fraction, base: Sequence[float] | None = None
 ) -> Law:
     return normal(weights(utilities, rate, base)[1])
+
+
+def permute_and_flip(utilities: Sequence[float], rate: Fraction) -> Law:
+    """Return the law of the first success, over which others fail before it in a random order."""
+    _, w = weights(utilities, rate)
+    law = []
+    for r in range(len(w)):
+        others = [w[j] for j in range(len(w)) if j != r]
+        total = Fraction(0)
+        for n in range(len(w)):
+            orders = Fraction(math.factorial(n) * math.factorial(len(others) - n))
+            fail = sum(
+                (math.prod(1 - x for x in before) for before in combinations(others, n)), ZERO
+            )
+            total += orders / math.factorial(len(w)) * fail
+        law.append(w[r] * total)
+    return law
+
+
+def peeling(utilities: Sequence[float], rate: Fraction, rounds: int) -> Law:
+    """Return the law of rounds of the exponential mechanism over the candidates that are left.
+
+    The number of an answer has the indices as its digits, to the base of how many there are.
+    """
+    law = []
+    for answer in product(range(len(utilities)), repeat=rounds):
+        p, left = Fraction(1), list(range(len(utilities)))
+        for i in answer:
+            if i not in left:
+                p = Fraction(0)
+                break
+            p *= exponential([utilities[j] for j in left], rate)[left.index(i)]
+            left.remove(i)
+        law.append(p)
+    return law
 
 
 def log_normalizer(
@@ -155,6 +191,24 @@ def duff(statistic: Statistic, data: Data, size: int, relation: str) -> list[int
 def by_distance(distances: Sequence[Any], rate: Fraction) -> Law:
     least = min(distances)
     return normal([exp(-rate * (d - least)) for d in distances])
+
+
+def revenue(bids: Data, prices: Sequence[Fraction]) -> list[Fraction]:
+    """Return the revenue of each price; bids are the numbers of prices."""
+    return [sum(bid >= t for bid in bids) * price for t, price in enumerate(prices)]
+
+
+def noise(place: Fraction, rate: Fraction, ends: tuple[int, int]) -> Law:
+    """Weight exp(-rate * |t - place|) on all integers t; those beyond an end count at the end.
+
+    Integers that are 70 / rate from both ends and from the place have less than 1e-27 of all.
+    """
+    reach, (low, high) = math.ceil(70 / rate), ends
+    start, stop = min(low, math.floor(place)) - reach, max(high, math.ceil(place)) + reach
+    law = [Fraction(0)] * (high - low + 1)
+    for t in range(start, stop + 1):
+        law[min(max(t, low), high) - low] += exp(-rate * abs(t - place))
+    return normal(law)
 
 
 # The same for data that are too large for a search: formulas that a test compares with it.

@@ -5,7 +5,9 @@ its kind alone, which says what its data are:
 
 * "utilities": a vector of utilities; `sample` also takes rows of them;
 * "score": data of a user's score, which `Exponential.from_score` weighs;
-* "records": numbers of grid points; `sample` also takes rows of them.
+* "labels": a list of labels;
+* "records": numbers of grid points; `sample` also takes rows of them;
+* "number" and "bit": a number, a bit; `sample` also takes several, a row each.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -38,6 +41,7 @@ QUANTILES = (
     ((9, 10), "lower"),
     ((1, 10**9), "lower"),
 )
+WITHOUT_ROWS = "score", "labels"  # kinds whose `sample` takes one data set
 ALL_RECORDS = tuple(d for n in range(5) for d in combinations_with_replacement(range(SIZE), n))
 
 
@@ -55,10 +59,19 @@ class Row:
     moves: tuple[float, ...] = ()  # what one record may add to each utility
     relation: str = ADD_REMOVE
     is_tight: bool = True  # some neighbours use all of the promise
+    promised: str | None = None  # the relation of the guarantee, if it is another one
+    draws: int = 150_000  # of a law by some paths
+    number: Callable[[Any, Any], Any] = lambda _, answers: answers  # the answers' numbers, of data
 
     def told(self, data: Any) -> Any:
         """Return data as a user has them."""
+        if self.kind == "labels":
+            return list(data)
         return [self.records[i] for i in data] if self.kind == "records" else data
+
+    def rows(self, data: Any, count: int) -> Any:
+        """Return so many rows of data as a user has them."""
+        return np.full(count, data) if np.ndim(data) == 0 else np.tile(data, (count, 1))
 
 
 MECHANISMS: list[Row] = []
@@ -104,6 +117,81 @@ def score(epsilon: Fraction, monotonic: bool, base: Any = None) -> None:
             lambda votes: fx.probabilities(counts(votes), float(epsilon), **options),
             released=candidates,
             is_tight=monotonic,
+        )
+    )
+
+
+def permute_and_flip(epsilon: Fraction, monotonic: bool) -> None:
+    rate = epsilon / (1 if monotonic else 2)
+
+    def figures(u: Any) -> Any:
+        """w(r) times the integral over t of the product of 1 - t * w(j), a polynomial."""
+        t, share = np.polynomial.legendre.leggauss(len(u))
+        w = np.exp(float(rate) * (np.asarray(u) - max(u)))
+        factors = 1 - np.multiply.outer((t + 1) / 2, w)
+        others = [np.delete(factors, r, axis=1).prod(axis=1) for r in range(len(u))]
+        return w * (others @ share / 2)
+
+    MECHANISMS.append(
+        Row(
+            f"permute-and-flip {epsilon} {monotonic}",
+            "utilities",
+            lambda: fx.PermuteAndFlip(float(epsilon), 1, monotonic=monotonic),
+            UTILITIES,
+            lambda u: oracle.permute_and_flip(u, rate),
+            figures,
+            moves=(0, 1) if monotonic else (-1, 0, 1),
+        )
+    )
+
+
+def top_k(epsilon: Fraction, monotonic: bool) -> None:
+    rate = epsilon / 2 / (1 if monotonic else 2)
+
+    def figures(u: Any) -> Any:
+        law = np.zeros((len(u), len(u)))
+        for i, p in enumerate(fx.probabilities(u, float(epsilon) / 2, monotonic=monotonic)):
+            left = [j for j in range(len(u)) if j != i]
+            rest = [u[j] for j in left]
+            law[i, left] = p * (
+                fx.probabilities(rest, float(epsilon) / 2, monotonic=monotonic)
+                if len(rest) > 1
+                else 1
+            )
+        return law.ravel()
+
+    MECHANISMS.append(
+        Row(
+            f"top-k {epsilon} {monotonic}",
+            "utilities",
+            lambda: fx.TopK(2, float(epsilon), monotonic=monotonic),
+            (*UTILITIES, (0, 0, 200)),
+            lambda u: oracle.peeling(u, rate, 2),
+            figures,
+            moves=(0, 1) if monotonic else (-1, 0, 1),
+            number=lambda u, answers: np.asarray(answers) @ [len(u), 1],
+            draws=15_000,
+        )
+    )
+
+
+def most_common(epsilon: Fraction, relation: str) -> None:
+    candidates = ("a", "b", "c")
+    rate = epsilon / (1 if relation == ADD_REMOVE else 2)
+
+    def counts(votes: str) -> list[int]:
+        return [votes.count(candidate) for candidate in candidates]
+
+    MECHANISMS.append(
+        Row(
+            f"most common {epsilon} {relation}",
+            "labels",
+            lambda: fx.MostCommon(float(epsilon), candidates, neighbors=relation),
+            VOTES,
+            lambda votes: oracle.exponential(counts(votes), rate),
+            lambda votes: fx.probabilities(counts(votes), float(rate), monotonic=True),
+            released=candidates,
+            relation=relation,
         )
     )
 
@@ -177,16 +265,96 @@ def quantile(epsilon: Fraction, relation: str, q: Fraction, convention: str) -> 
     )
 
 
+def price(epsilon: Fraction, relation: str, low: float, step: float, scaling: str) -> None:
+    points, rate = tuple(oracle.points(low, step, SIZE)), epsilon / (1 + (scaling == "textbook"))
+    exact = [Fraction(str(low)) + i * Fraction(str(step)) for i in range(SIZE)]
+    MECHANISMS.append(
+        Row(
+            f"price {epsilon} {relation} {low} {step} {scaling}",
+            "records",
+            lambda: fx.Price(float(epsilon), (low, points[-1]), step=step, scaling=scaling),
+            RECORDS,
+            lambda bids: oracle.exponential(oracle.revenue(bids, exact), rate / exact[-1]),
+            lambda bids: fx.probabilities(
+                fx.revenue([points[i] for i in bids], points),
+                float(epsilon),
+                points[-1],
+                monotonic=scaling == "tight",
+            ),
+            released=points,
+            drawn=points,
+            records=points,
+            relation=relation,
+            is_tight=low == 0 or relation == REPLACE,
+            promised="both",
+        )
+    )
+
+
+def laplace(
+    epsilon: Fraction, sensitivity: float, step: float, ends: tuple[int, int], moves: int
+) -> None:
+    """Numbers of steps from one end to the other; the sensitivity counts as so many `moves`."""
+    unit, rate = Fraction(str(step)), epsilon / moves
+    answers = oracle.points(
+        float(ends[0] * unit) if step % 1 else ends[0], step, ends[1] - ends[0] + 1
+    )
+    law = lru_cache(None)(lambda x: oracle.noise(Fraction(x) / unit, rate, ends))
+    MECHANISMS.append(
+        Row(
+            f"laplace {epsilon} {sensitivity} {step} {ends}",
+            "number",
+            lambda: fx.Laplace(
+                float(epsilon), sensitivity, step=step, bounds=(answers[0], answers[-1])
+            ),
+            (0, 1, 0.3125, -0.75, 1.5, 2.25, -100),
+            law,
+            lambda x: [float(p) for p in law(x)],
+            released=tuple(answers),
+            drawn=tuple(answers),
+            moves=(sensitivity, -sensitivity, sensitivity / 2),
+            is_tight=Fraction(sensitivity) == moves * unit,
+        )
+    )
+
+
+def response(epsilon: Fraction) -> None:
+    MECHANISMS.append(
+        Row(
+            f"response {epsilon}",
+            "bit",
+            lambda: fx.RandomizedResponse(float(epsilon)),
+            (0, 1),
+            lambda bit: oracle.exponential([bit == 0, bit == 1], epsilon),
+            lambda bit: fx.probabilities([1 - bit, bit], float(epsilon), monotonic=True),
+            relation=REPLACE,
+            promised=REPLACE,
+        )
+    )
+
+
 for e in EPSILONS:
     for is_monotonic in (False, True):
         for delta in (1.0, 2.5):
             exponential(e, delta, is_monotonic)
         exponential(e, 1, is_monotonic, (1, 0, 2.5))
         score(e, is_monotonic)
+        permute_and_flip(e, is_monotonic)
+        top_k(e, is_monotonic)
     score(e, True, (1, 3, 0.25))
     for relation in (ADD_REMOVE, REPLACE):
-        for low, step in ((0, 1), (-0.2, 0.2), (-10, 5)):
-            median(e, relation, low, step)
+        most_common(e, relation)
+        median(e, relation, 0, 1)
+        price(e, relation, 0, 1, "tight")
+        price(e, relation, 0.1, 0.1, "tight")
+    price(e, ADD_REMOVE, 0, 0.5, "textbook")
+    laplace(e, 1, 1, (-3, 3), 1)
+    laplace(e, 2.5, 1, (-4, 4), 3)
+    laplace(e, 0.5, 0.25, (-2, 6), 2)
+    response(e)
+for relation in (ADD_REMOVE, REPLACE):
+    median(Fraction(1), relation, -0.2, 0.2)
+median(Fraction(1), ADD_REMOVE, -10, 5)
 for parts, kind in QUANTILES:
     for e, relation in zip(EPSILONS, (ADD_REMOVE, REPLACE), strict=True):
         quantile(e, relation, Fraction(*parts), kind)

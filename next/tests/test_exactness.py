@@ -317,13 +317,21 @@ def test_open_draws_follow_the_law(paths: tuple[str, ...]) -> None:
         ("half the weight", ("one", "rows of base")),
         ("all is accepted", ("many",)),
         ("coarse bounds are believed", ("rows",)),
-        ("loose cells are believed", ("median", "median, many", "lower, many")),
+        ("loose cells are believed", ("median, one", "median, many", "lower, many")),
         ("all is accepted", ("quantiles, many",)),
     ],
 )
 def test_wrong_exact_branches_are_seen(planted: str, paths: tuple[str, ...]) -> None:
     for path, (is_right, _, _) in coarse.outcomes(paths, planted).items():
         assert not is_right, path
+
+
+def test_words_are_used_once() -> None:
+    """Rounds, places, coins and further attempts of a draw have blocks of their own."""
+    paths = "few", "few of base", "rows", "many", "many of base", "median, one", "median, many"
+    for path, (used, twice) in coarse.repeated(paths).items():
+        assert used > 100, path
+        assert not twice, path
 
 
 BLOCKS = """

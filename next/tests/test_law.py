@@ -23,7 +23,7 @@ import fastexp as fx
 
 from . import oracle
 from .oracle import ADD_REMOVE, REPLACE
-from .table import ALL_RECORDS, MECHANISMS, NAMES, SIZE, Row, counted
+from .table import ALL_RECORDS, MECHANISMS, NAMES, SIZE, WITHOUT_ROWS, Row, counted
 
 LIMIT = -math.log(1e-9)
 DRAWS, SINGLE, RELEASES = 150_000, 300, 600
@@ -54,12 +54,12 @@ def paths(row: Row, data: Any) -> Iterator[tuple[str, Any]]:
     mechanism, told = row.make(), row.told(data)
     yield "one", [mechanism.sample(told, rng=i) for i in range(SINGLE)]
     yield "few", np.concatenate([mechanism.sample(told, 3, rng=i) for i in range(SINGLE)])
-    yield "many", mechanism.sample(told, DRAWS, rng=0)
-    if row.kind != "score":
-        rows = np.tile(np.asarray(told), (DRAWS // 10, 1))
+    yield "many", mechanism.sample(told, row.draws, rng=0)
+    if row.kind not in WITHOUT_ROWS:
+        rows = row.rows(told, row.draws // 10)
         yield "rows", mechanism.sample(rows, rng=1)
         yield "few of rows", mechanism.sample(rows, 3, rng=2)
-        yield "many of rows", mechanism.sample(rows[:70], 900, rng=3)
+        yield "many of rows", mechanism.sample(rows[: row.draws // 2000], 900, rng=3)
         streams = np.arange(10**19, 10**19 + 900, dtype=np.uint64)
         yield "streams", mechanism.sample(rows[:900], rng=4, streams=streams)
 
@@ -79,7 +79,7 @@ def test_draws(row: Row) -> None:
     for data in row.data:
         law = named(row.law(data), row.drawn)
         for path, answers in paths(row, data):
-            assert fits(answers, law), (data, path)
+            assert fits(row.number(data, answers), law), (data, path)
 
 
 @pytest.mark.parametrize("row", MECHANISMS, ids=NAMES)
@@ -87,10 +87,12 @@ def test_releases(row: Row) -> None:
     mechanism = row.make()
     for data in row.data:
         law, told = named(row.law(data), row.released), row.told(data)
-        assert fits([mechanism.release(told) for _ in range(RELEASES)], law), data
-    if row.kind != "score":
+        answers = [mechanism.release(told) for _ in range(RELEASES)]
+        assert fits(row.number(data, answers), law), data
+    if row.kind not in WITHOUT_ROWS:
         array = np.asarray(told)
-        assert fits([mechanism.release(array) for _ in range(RELEASES)], law)
+        answers = [mechanism.release(array) for _ in range(RELEASES)]
+        assert fits(row.number(data, answers), law)
 
 
 def test_distance_formula() -> None:
@@ -199,7 +201,7 @@ def test_many_candidates(utilities: Any, base: Any) -> None:
 
 def record_cases() -> Iterator[Any]:
     rng = np.random.default_rng(2)
-    for n in (1, 2, 3, 64, 65, 129, 200, 1025, 4097, 20_000):
+    for n in (1, 2, 3, 64, 65, 129, 200, 1025, 4097, 9000):
         for top in (11, 120, 2**20, 10**12) if n < 4000 else (120, 10**12):
             yield pytest.param(rng.integers(0, top + 1, n), top, 60 / n, id=f"{n} in {top}")
     for n in (2000, 2001):
@@ -249,14 +251,14 @@ def test_many_records(records: Any, top: int, epsilon: float, relation: str) -> 
         assert fits(ranges[found], shares), path
 
 
-@pytest.mark.parametrize("k", [2**21 - 1, 2**21])
+@pytest.mark.parametrize("k", [2**21])
 def test_millions_of_candidates(k: int) -> None:
     """Sums of bounds do not overflow: of equal candidates each eighth is as likely."""
     mechanism, utilities = fx.Exponential(1.0, 1.0), np.zeros(k)
     eighths = dict.fromkeys(range(8), 1 / 8)
     for draws in (
-        [mechanism.release(utilities) for _ in range(70)],
-        [mechanism.sample(utilities, rng=i) for i in range(70)],
+        [mechanism.release(utilities) for _ in range(40)],
+        [mechanism.sample(utilities, rng=i) for i in range(40)],
         mechanism.sample(utilities, 50_000, rng=1),
     ):
         assert fits(np.asarray(draws) * 8 // k, eighths)

@@ -30,9 +30,18 @@ def neighbours(row: Row) -> Iterator[tuple[Any, Any]]:
         for u in row.data:
             for move in itertools.product(row.moves, repeat=len(u)):
                 yield u, tuple(x + d for x, d in zip(u, move, strict=True))
-    elif row.kind == "score":
+    elif row.kind in ("score", "labels"):
         for votes in row.data:
-            yield from ((votes, votes + candidate) for candidate in row.released or ())
+            for rest in (
+                [votes[:i] + votes[i + 1 :] for i in range(len(votes))]
+                if row.relation == REPLACE
+                else [votes]
+            ):
+                yield from ((votes, rest + candidate) for candidate in row.released or ())
+    elif row.kind == "number":
+        yield from ((x, x + d) for x in row.data for d in row.moves)
+    elif row.kind == "bit":
+        yield from ((0, 1), (1, 0))
     else:
         for data in ALL_RECORDS:
             yield from ((data, e) for e in oracle.neighbours(data, SIZE, row.relation))
@@ -48,7 +57,7 @@ def log_ratios(row: Row) -> tuple[Any, Any]:
                 with np.errstate(divide="ignore"):
                     law = np.log(row.figures(data))
                 laws[data] = np.append(
-                    law[law > -np.inf], np.full(9 - (law > -np.inf).sum(), np.nan)
+                    law[law > -np.inf], np.full(12 - (law > -np.inf).sum(), np.nan)
                 )
         lines.append([laws[data] for data in pair])
     p, q = np.array(lines).transpose(1, 0, 2)
@@ -89,7 +98,8 @@ def test_promise(row: Row) -> None:
 @pytest.mark.parametrize("row", MECHANISMS, ids=NAMES)
 def test_guarantee(row: Row) -> None:
     guarantee = row.make().guarantee
-    assert guarantee.neighbors == (row.relation if row.kind == "records" else None)
+    own = row.relation if row.kind in ("records", "labels") else None
+    assert guarantee.neighbors == (row.promised or own)
     assert guarantee.delta == 0
     assert guarantee.assumes
 

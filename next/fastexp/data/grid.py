@@ -2,24 +2,28 @@
 
 Both maps are fixed: they do not depend on other records, and so reveal nothing about them. A
 released number is computed from its index alone. A record counts at the nearest point; half-way
-between two points, at the one of even index.
+between two points, at the one of even index. By the rule *below*, it counts at the largest point,
+as it is released, that is not above it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from math import frexp, lcm
+from math import ceil, floor, frexp, lcm
 from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError
-from ..kernels.places import place_records
+from ..errors import ParameterError, ParameterTypeError
+from ..kernels import places
 from ..parameters import checks
-from ..types import Array, Floats, Integers, Number
+from ..types import Array, Floats, Number
 
 FARTHEST = 1 << 40  # steps from 0 to the farthest point: see `kernels/places.py`
+RULES: dict[str, int] = {"nearest": places.NEAREST, "below": places.BELOW}
+LEAST, MOST = 1e-290, 1e290  # sizes of listed points: their sums and halves are normal doubles
 
 
 @dataclass(frozen=True)
@@ -33,48 +37,93 @@ class Grid:
     is_whole: bool
     start: int
     step: int
-    parts: int
+    parts: float
+    rule: str = "nearest"
 
     @cached_property
     def form(self) -> Floats:
         """The grid as `kernels/places.py` takes it."""
         low, high, last = self.value(0), self.value(self.size - 1), self.size - 1
         first, step, parts = 2 * self.start - self.step, 2 * self.step, 2 * self.parts
-        return np.array((first, step, parts, low, high, last / (high - low), last), np.float64)
+        share, rule = last / (high - low), RULES[self.rule]
+        return np.array((first, step, parts, low, high, share, last, rule), np.float64)
 
     def value(self, t: int) -> int | float:
         """Return point t, as it is released."""
         number = self.start + t * self.step
         return number if self.is_whole else number / self.parts  # rounded once
 
-    def values(self, t: Integers) -> Array:
+    def values(self, t: Any) -> Array:
         """Return points t, int64 or float64."""
-        numbers = self.start + t * self.step
+        numbers: Array = self.start + t * self.step
         return numbers if self.is_whole else numbers / self.parts  # exact doubles: rounded once
 
-    def place(self, records: Floats, out: Integers) -> None:
-        """Fill `out` with the point at which each record counts; 0 for NaN."""
-        place_records(records, self.form, out)
+
+@dataclass(frozen=True, eq=False)
+class Listing(Grid):
+    """Points as they were listed, int64 or float64."""
+
+    points: Any = None
+
+    @cached_property
+    def form(self) -> Floats:
+        """The grid as `kernels/places.py` takes it, with the least double of each point.
+
+        That is half the sum of the point and the one before, or the next double: an odd point does
+        not take what lies half-way. TwoSum (Knuth) gives what the sum's rounding lost.
+        """
+        points = self.points.astype(np.float64)
+        left, right = points[:-1], points[1:]
+        total = left + right
+        back = total - left
+        lost = (left - (total - back)) + (right - back)
+        is_odd = np.arange(left.size) % 2 == 0  # the first of them is point 1
+        beyond = (lost > 0) | ((lost == 0) & is_odd)
+        edges = np.where(beyond, np.nextafter(total / 2, np.inf), total / 2)
+        head = np.zeros(places.EDGES)
+        head[places.LAST], head[places.RULE] = left.size, places.LISTED
+        return np.concatenate([head, [-np.inf], edges])
+
+    def value(self, t: int) -> int | float:
+        """Return point t, as it is released."""
+        number: int | float = self.points[t].item()
+        return number
+
+    def values(self, t: Any) -> Array:
+        """Return points t, int64 or float64."""
+        numbers: Array = self.points[t]
+        return numbers
 
 
-def make_grid(bounds: Any, step: Number | None) -> Grid:
-    """Return the grid from the lower to the upper bound by a step, read as printed decimals.
+def make_grid(bounds: Any, step: Number | None, points: Any = None, rule: str = "nearest") -> Grid:
+    """Return the grid of listed points, or from the lower to the upper bound by a step.
 
-    Without a step, its points are the multiples of a power of two between the bounds: the least
-    that leaves at most 2**40 of them from 0 to the farther bound.
+    Bounds and step are read as printed decimals. Without a step, points are the multiples of a
+    power of two between the bounds: the least one of which the farther bound is at most 2**40 steps
+    from 0.
 
     Raises
     ------
     ParameterError, ParameterTypeError
-        If bounds and step do not fit together, or have too many digits or points.
+        If they do not fit together, or have too many digits or points.
     """
+    if points is not None and bounds is None and step is None:
+        return _listing(points)
+    if points is not None or bounds is None:
+        raise ParameterTypeError(
+            "bounds, two public numbers (lower, upper) chosen without the data, or grid must be "
+            "given, and not both; if you know no bounds, give grid=fx.digits(3)"
+        )
     low, high = checks.bounds(bounds)
     first, last = checks.decimal("bounds", low), checks.decimal("bounds", high)
+    if max(abs(first), abs(last)) > 10**300:  # beyond it, products of exact pairs overflow
+        raise ParameterError(f"bounds must be at most 1e300 in magnitude, got {bounds!r}")
+    parts: float
     if step is None:
-        _, exponent = frexp(max(abs(float(low)), abs(float(high))))
-        width = checks.exact("step", 2.0 ** max(exponent - 40, -900))
-        first, last = -(-first // width) * width, last // width * width
-        is_whole = False
+        _, exponent = frexp(float(max(abs(first), abs(last))))
+        parts, is_whole = 2.0 ** min(40 - exponent, 900), False
+        start, apart = ceil(first * Fraction(parts)), 1
+        size = floor(last * Fraction(parts)) - start + 1
     else:
         width = checks.decimal("step", step)
         if width <= 0 or (last - first) % width:
@@ -84,11 +133,12 @@ def make_grid(bounds: Any, step: Number | None) -> Grid:
         is_whole = all(number.denominator == 1 for number in (first, last, width)) and not any(
             isinstance(number, (float, np.floating)) for number in (low, high, step)
         )
-    parts = lcm(first.denominator, width.denominator)
-    start, apart, size = int(first * parts), int(width * parts), int((last - first) / width) + 1
+        parts = lcm(first.denominator, width.denominator)
+        start, apart, size = int(first * parts), int(width * parts), int((last - first) / width) + 1
     farthest = max(abs(start), abs(start + (size - 1) * apart))
     if (
-        max(2 * farthest + apart, parts, (size - 1) * apart) > checks.MAX_EXACT
+        max(2 * farthest + apart, (size - 1) * apart) > checks.MAX_EXACT
+        or (step is not None and parts > checks.MAX_EXACT)
         or farthest > FARTHEST * apart
         or size < 2
     ):
@@ -96,4 +146,18 @@ def make_grid(bounds: Any, step: Number | None) -> Grid:
             "step must be larger, or bounds and step must have fewer digits: points are at most "
             f"2**40 steps from 0 and are exact in float64, got step {step!r}, bounds {bounds!r}"
         )
-    return Grid(size, is_whole, start, apart, parts)
+    return Grid(size, is_whole, start, apart, parts, rule)
+
+
+def _listing(values: Any) -> Listing:
+    points = checks.numbers(values)
+    if points is None or points.ndim != 1:
+        raise ParameterTypeError("grid must be a one-dimensional array of numbers")
+    size, is_whole = np.abs(points), points.dtype.kind != "f"
+    is_near = (size == 0) | (size >= LEAST) & (size <= (checks.MAX_EXACT if is_whole else MOST))
+    if points.size < 2 or not is_near.all() or not (points[1:] > points[:-1]).all():
+        raise ParameterError(
+            "grid must hold two numbers or more in increasing order, each 0 or of a size between "
+            "1e-290 and 1e290, integers at most 2**53"
+        )
+    return Listing(points.size, is_whole, 0, 0, 0, points=points.astype("i8" if is_whole else "f8"))

@@ -8,20 +8,40 @@ import numpy as np
 
 from ..errors import ParameterError, ParameterTypeError
 from ..kernels.bits import FLOAT
-from ..parameters import checks
+from ..parameters import checks, kinds
+from ..types import Missing
 from .segments import Segments
 
+MAX_RECORDS = 1 << 32  # with a denominator of at most 10**9, distances stay below 2**62
 
-def read_records(values: Any) -> Segments:
-    """Return records of shape (n,), or (rows, n) for rows."""
-    array = checks.numbers(values)
+
+def read_records(data: Any, nan: Missing = "raise") -> Segments:
+    """Return records of shape (n,), or (rows, n) for rows; NaN is left to the draw to refuse.
+
+    A missing record is NaN, None or masked. By `nan` it is dropped, or read as an infinite one,
+    which counts at that end of the grid.
+    """
+    array = checks.numbers(data, gaps=True)
     if array is None or array.ndim not in (1, 2):
         raise ParameterTypeError(
-            "records must be numbers of at most 64 bits that NumPy does not round, of shape (n,), "
-            "or (rows, n) for rows"
+            "records must be numbers of at most 64 bits, without integers beyond 2**53 beside "
+            f"floats, of shape (n,), or (rows, n) for rows{kinds.named(data)}"
         )
-    rows = None if array.ndim == 1 else array.shape[0]
+    rows, offsets = None if array.ndim == 1 else array.shape[0], None
+    if array.size >= MAX_RECORDS:
+        raise ParameterError("records must be fewer than 2**32")
     if rows == 0:
         raise ParameterError("records must have a row or more")
     # Integers beyond 2**53 are rounded, and stay beyond every point of a grid.
-    return Segments(array.reshape(-1).astype(np.float64, copy=False), FLOAT, rows)
+    records = array.reshape(-1).astype(np.float64, copy=False)
+    if nan == "raise":
+        return Segments(records, FLOAT, rows)
+    checks.choice("nan", nan, ("raise", "drop", "lower", "upper"))
+    if nan == "drop":
+        is_there = ~np.isnan(records)
+        if rows is not None:
+            offsets = np.append(0, np.cumsum(is_there.reshape(rows, -1).sum(1)))
+        records = records[is_there]
+    else:
+        records = np.where(np.isnan(records), -np.inf if nan == "lower" else np.inf, records)
+    return Segments(records, FLOAT, rows, offsets)

@@ -1,10 +1,14 @@
-"""The one form of data between input and draw."""
+"""The one form of data between input and draw, and rows in the order of their groups."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..types import Array, Integers
+import numpy as np
+
+from ..kernels.bits import FLOAT
+from ..kernels.rows import sort_by_code
+from ..types import Array, Floats, Integers
 
 
 class Segments(NamedTuple):
@@ -18,3 +22,19 @@ class Segments(NamedTuple):
     kind: int
     rows: int | None = None
     offsets: Integers | None = None
+
+
+def in_order(codes: Integers, values: Array, count: int) -> tuple[Array, Integers]:
+    """Return 64-bit values in the order of their codes below `count`, and where each code begins.
+
+    Values of equal codes stay in order; those of code -1 are left out.
+    """
+    offsets, out = np.zeros(count + 3, np.int64), np.empty(codes.size, np.int64)
+    sort_by_code(codes, values.view(np.int64), offsets, out)
+    return out[: offsets[count]].view(values.dtype), offsets[: count + 1]
+
+
+def segments_of(records: Floats, codes: Integers, count: int) -> Segments:
+    """Return the records of each group: of code 0, ..., count - 1, also of groups without any."""
+    values, offsets = in_order(codes, records, count)
+    return Segments(values, FLOAT, count, offsets)

@@ -14,14 +14,13 @@ from ..kernels import alias, short_rows
 from ..kernels import envelope as kernels
 from ..kernels.alias import HEAD
 from ..kernels.bits import LOG2E
-from ..kernels.envelope import BEST, INDEX, PROBE, RHO, STOP, UNSURE
+from ..kernels.envelope import BEST, INDEX, PRECISION, PROBE, RHO, STOP, UNSURE
 from ..kernels.jit import BLOCK
 from ..types import Floats, Integers, Words
 from . import exact
 from .words import SPARE, SYSTEM, further_words, some_seeds, system_pair, system_words
 
 NO_BASE: Floats = np.empty(0)
-PRECISION = 50  # fractional bits of bounds
 SCALE = 2.0**PRECISION
 MIN_MANY = 8  # draws of a row, and
 CANDIDATES_PER_DRAW = 200  # at most so many candidates for each, for which an alias table pays
@@ -37,17 +36,17 @@ class Weighting:
 
 def draw(rows: Segments, weighting: Weighting, seeds: Words, size: int | None) -> Any:
     """Return indices of candidates: an int, or int64 of shape (size,), (rows,) or (rows, size)."""
-    if rows.rows is not None:
+    values, kind, count, _ = rows
+    if count is not None:
         draws = _draws(rows, weighting, seeds, 1 if size is None else size)
-        return draws if size is None else draws.reshape(rows.rows, size)
+        return draws if size is None else draws.reshape(count, size)
     if size is not None:
         return _draws(rows, weighting, seeds, size)
     words = SYSTEM
-    if rows.values.size <= BLOCK and not weighting.base.size:
-        low, high, tag, name = seeds.tolist() if seeds.size else (*system_pair(), 0, 0)
-        index: int = kernels.draw_block(
-            rows.values, rows.kind, weighting.rate_log2, SCALE, low, high, tag, name
-        )
+    if values.size <= BLOCK and weighting.base is NO_BASE:
+        low, high, tag, name = (*system_pair(), 0, 0) if seeds is SYSTEM else seeds.tolist()
+        rate = weighting.rate_log2
+        index: int = kernels.draw_block(values, kind, rate, SCALE, low, high, tag, name)
         if index >= 0:
             return index
         check(index)
@@ -83,7 +82,25 @@ def _draws(rows: Segments, weighting: Weighting, seeds: Words, size: int) -> Int
     return _few(rows, weighting, seeds, words, size)
 
 
-def _few(rows: Segments, weighting: Weighting, seeds: Words, words: Words, size: int) -> Integers:
+def peel(row: Segments, rate: Fraction, seeds: Words, rounds: int) -> Integers:
+    """Return candidates in order, each of them drawn among those that are left."""
+    words = system_words(2 * rounds)
+    if seeds.size:
+        words = np.empty_like(words)
+        kernels.fill_words(seeds, rounds, words)
+    weighting = Weighting(rate, np.ones(row.values.size))
+    return _few(row, weighting, seeds, words, rounds, peels=True)
+
+
+def _few(
+    rows: Segments,
+    weighting: Weighting,
+    seeds: Words,
+    words: Words,
+    size: int,
+    *,
+    peels: bool = False,
+) -> Integers:
     count = rows.rows or 1
     k = rows.values.size // count
     # A block's bounds add to less than 2**62, and all bounds to less than 2**63.
@@ -102,6 +119,7 @@ def _few(rows: Segments, weighting: Weighting, seeds: Words, words: Words, size:
             words,
             at,
             attempt,
+            peels,
             out,
             probe,
             work,
@@ -112,11 +130,14 @@ def _few(rows: Segments, weighting: Weighting, seeds: Words, words: Words, size:
         row, t = divmod(at, size)
         spare = further_words(seeds, row, (t << 32) + SPARE + (attempt << 8))
         index, rho = probe[INDEX : RHO + 1].tolist()
-        one = _candidates(rows.values[row * k : (row + 1) * k], rows.kind, weighting, probe[BEST:])
+        one = candidates_of(
+            rows.values[row * k : (row + 1) * k], rows.kind, weighting, probe[BEST:]
+        )
         attempt += 1
         scale = Fraction(2) ** precision
         if probe[STOP] == UNSURE and one.accepts(index, scale, rho, spare):
             out[at], at, attempt = index, at + 1, 0
+            weighting.base[index : index + peels] = 0.0
         elif not seeds.size:
             words = np.concatenate([words[: 2 * at], system_words(2), words[2 * at + 2 :]])
             attempt = 0
@@ -147,11 +168,11 @@ def _many(rows: Segments, weighting: Weighting, seeds: Words, size: int) -> Inte
             one, own = rows.values[row * k : (row + 1) * k], some_seeds(seeds, [row])
             alias.draw_many(one, rows.kind, *public, own, 0, out[:0], work)
             spare = further_words(own, 0, t + 1 << 32)
-            out[j] = settle(_candidates(one, rows.kind, weighting, work), work, True, spare)
+            out[j] = settle(candidates_of(one, rows.kind, weighting, work), work, True, spare)
     return out
 
 
-def _candidates(values: Words, kind: int, weighting: Weighting, probe: Any) -> exact.Candidates:
+def candidates_of(values: Words, kind: int, weighting: Weighting, probe: Any) -> exact.Candidates:
     """Return the candidates of a row; probe: its best key, and the lift."""
     best, lift = int(probe[0]) & exact.MASK_64, float(probe[1:].view(np.float64)[0])
     return exact.Candidates(values, kind, weighting.base, weighting.rate, best, lift)

@@ -24,8 +24,6 @@ import numpy as np
 from ..kernels.cells import LEFT, RIGHT
 from ..types import Convention, Integers, Neighbors
 
-MAX_RECORDS = 1 << 32  # with a denominator of at most 10**9, s*X stays below 2**62
-
 
 @dataclass(frozen=True)
 class QuantileDistance:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..data.grid import Grid
 from ..data.segments import Segments
-from ..kernels.cells import PART, WORDS
+from ..kernels.cells import PART, WORDS, draw_ranks
 from ..kernels.envelope import fill_words
 from ..kernels.recursion import fill_parts
 from ..parameters.checks import MAX_DENOMINATOR
@@ -108,11 +108,13 @@ def _draw_all(sets: list[Integers], nodes: list[Node], sources: list[Words], out
     answers = np.zeros((m + 2, len(sets)), np.int64)
     answers[-1], parts = statistic.size, np.empty(PART * len(sets), np.int64)
     longest = max(points.size for points in sets)
-    space = ranks.room(longest, max(node.statistic.public[1] for node in nodes), False)
+    most, work = ranks.room(longest, max(node.statistic.public[1] for node in nodes), False)
     for j, (number, left, right, one) in enumerate(nodes):
         fill_parts(places, offsets, answers[left], answers[right], one.size, parts)
-        into = answers[number]
-        for i in ranks.draw_parts(places, parts, one, SYSTEM, words[j].reshape(-1), space, into):
+        into, (line, beyond, rate, _) = answers[number], one.public
+        own = words[j].reshape(-1)
+        few = draw_ranks(places, parts, line, beyond, rate, SYSTEM, own, most, into, work)
+        for i in ranks.open_draws(few, into) if few else ():
             part = parts[PART * i : PART * (i + 1)]
             every = places[part[0] : part[0] + part[1]]
             spare = further_words(sources[i], 0, (j << 32) + SPARE)

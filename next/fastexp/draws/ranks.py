@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..data.grid import Grid
+from ..data.records import MAX_RECORDS
 from ..data.segments import Segments
 from ..errors import InvalidRecords
 from ..kernels import cells as kernels
@@ -24,15 +25,17 @@ from ..kernels.alias import HEAD
 from ..kernels.bits import LN2, LOG2E, SIGNED
 from ..kernels.cells import ALL, LENGTH, PART, START, TOP, WORDS
 from ..kernels.envelope import fill_words
+from ..kernels.places import place_records
 from ..types import Floats, Integers, Words
 from . import exact
 from .choose import MIN_MANY, NO_BASE, check, settle, table_room
-from .distance import MAX_RECORDS, QuantileDistance, rank_distance
+from .distance import QuantileDistance, rank_distance
 from .words import SPARE, further_words, system_words
 
 LOOSE = int(kernels.LOOSE)
 WINDOW_BITS = 24  # cells beyond the window have less than 2**-24 of all weight
 NO_WORDS: Words = np.empty(0, np.uint64)
+MISSING = "records must not be missing (NaN)"
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,12 @@ class RankStatistic:
         return self.grid.size * self.places
 
     @cached_property
-    def public(self) -> tuple[Integers, int, float]:
-        """What kernels need: coefficients, ranks that matter beyond the statistic, the rate."""
+    def public(self) -> tuple[Integers, int, float, int]:
+        """What kernels need: coefficients, ranks beyond the statistic that matter, rate, size."""
         bits = WINDOW_BITS + self.size.bit_length()
         ranks = bits * LN2 / (float(self.rate) * self.distance.growth)
         beyond = ceil(min(ranks, float(MAX_RECORDS))) + 2
-        return self.distance.line, beyond, float(self.rate) * LOG2E
+        return self.distance.line, beyond, float(self.rate) * LOG2E, self.size
 
 
 def draw(data: Segments, statistic: RankStatistic, seeds: Words, size: int | None) -> Any:
@@ -71,13 +74,15 @@ def draw(data: Segments, statistic: RankStatistic, seeds: Words, size: int | Non
     elif draws < MIN_MANY:
         words = np.empty(WORDS * sets * draws, np.uint64)
         fill_words(seeds, WORDS // 2 * draws, words)
-    out, beyond = np.empty(sets * draws, np.int64), statistic.public[1]
-    space = room(int(parts[LENGTH::PART].max()), beyond, not words.size)
-    for j in draw_parts(points, parts, statistic, seeds, words, space, out):
+    line, beyond, rate, _ = statistic.public
+    out = np.empty(sets * draws, np.int64)
+    most, work = room(int(parts[LENGTH::PART].max()), beyond, not words.size)
+    few = kernels.draw_ranks(points, parts, line, beyond, rate, seeds, words, most, out, work)
+    for j in open_draws(few, out) if few else ():
         d, t = divmod(j, draws)
         a, z = _offsets(data)[d : d + 2].tolist()
         every, part = np.empty(z - a, np.int64), parts[PART * d : PART * (d + 1)]
-        statistic.grid.place(data.values[a:z], every)
+        place_records(data.values[a:z], statistic.grid.form, every)
         spare, is_many = further_words(seeds, d, (t << 32) + SPARE), not words.size
         out[j] = settled(int(out[j]), points, part, every, statistic, is_many, spare)
     if size is None:
@@ -85,23 +90,11 @@ def draw(data: Segments, statistic: RankStatistic, seeds: Words, size: int | Non
     return out if data.rows is None else out.reshape(sets, size)
 
 
-def draw_parts(
-    points: Integers,
-    parts: Integers,
-    statistic: RankStatistic,
-    seeds: Words,
-    words: Words,
-    space: tuple[int, Integers],
-    out: Integers,
-) -> list[int]:
-    """Fill `out` with draws of each part, by `words` or, if there are none, many by the streams.
-
-    Returns which of them are open, for `settled`. space: see `room`.
-    """
-    most, work = space
-    is_open = kernels.draw_ranks(points, parts, *statistic.public, seeds, words, most, out, work)
-    open_draws: list[int] = np.flatnonzero(out < 0).tolist() if check(is_open) else []
-    return open_draws
+def open_draws(status: int, out: Integers) -> list[int]:
+    """Return which draws a kernel left open, for `settled`; raise the error of its status."""
+    check(status)
+    found: list[int] = np.flatnonzero(out < 0).tolist()
+    return found
 
 
 def settled(
@@ -120,7 +113,8 @@ def settled(
     most, work = room(int(part[LENGTH]), statistic.public[1], is_many)
     seeds, words = np.zeros(4, np.uint64), NO_WORDS if is_many else np.zeros(WORDS, np.uint64)
     nothing = np.empty(0, np.int64)
-    kernels.draw_ranks(points, part, *statistic.public, seeds, words, most, nothing, work)
+    line, beyond, rate, _ = statistic.public
+    kernels.draw_ranks(points, part, line, beyond, rate, seeds, words, most, nothing, work)
     most_cells = 2 * most + 1
     start, count, minus, measure = work[: 4 * most_cells].reshape(4, most_cells)
     table = work[4 * most_cells :]
@@ -161,40 +155,36 @@ def room(longest: int, beyond: int, is_many: bool) -> tuple[int, Integers]:
 def _window(data: Segments, statistic: RankStatistic) -> tuple[Integers, Integers]:
     """Return the parts of data sets and their sorted grid indices around the ranks that matter."""
     n, sets = data.values.size, data.rows or 1
+    line, beyond, _, size = statistic.public
     if sets == 1:
-        parts, longest = np.array((0, n, 0, n, 0, statistic.size)), n
+        parts, longest = np.array((0, n, 0, n, 0, size)), n
     else:
         offsets = _offsets(data)
         lengths = np.diff(offsets)
         parts, longest = np.zeros((sets, PART), np.int64), int(lengths.max())
         parts[:, START], parts[:, LENGTH], parts[:, ALL] = offsets[:-1], lengths, lengths
-        parts[:, TOP] = statistic.size
+        parts[:, TOP] = size
         parts = parts.reshape(-1)
-    line, beyond, _ = statistic.public
     grid, points = statistic.grid, np.empty(n, np.int64)
     work = np.empty(window.SCRATCH + longest + window.SPARE, np.int64)
     status = window.UNPLACED
     if longest >= window.LONG:
         status = window.narrow(data.values, parts, line, beyond, grid.form, points, work)
     if status == window.UNPLACED:
-        grid.place(data.values, points)
+        place_records(data.values, grid.form, points)
         status = window.narrow(NO_BASE, parts, line, beyond, grid.form, points, work)
-    if status == window.MISSING or longest < window.LONG:
-        _refuse_missing(data.values)
+    if status == window.MISSING or (longest < window.LONG and np.isnan(data.values).any()):
+        raise InvalidRecords(MISSING)
     return parts, points
 
 
 def placed(data: Segments, grid: Grid) -> list[Integers]:
     """Return the grid indices of each data set's records."""
     points = np.empty(data.values.size, np.int64)
-    grid.place(data.values, points)
-    _refuse_missing(data.values)
+    place_records(data.values, grid.form, points)
+    if np.isnan(data.values).any():
+        raise InvalidRecords(MISSING)
     return np.split(points, _offsets(data)[1:-1])
-
-
-def _refuse_missing(records: Floats) -> None:
-    if np.isnan(records).any():
-        raise InvalidRecords("records must not be missing (NaN)")
 
 
 def _offsets(data: Segments) -> Integers:

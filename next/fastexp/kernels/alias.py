@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .bits import ONE, bit_length, is_exact, philox, power, word_of
-from .envelope import HEADER, NOT_EXACT, NOT_FINITE, SLACK, survey, weigh
+from .envelope import HEADER, NOT_EXACT, NOT_FINITE, SLACK, shifted, survey, weigh
 from .jit import BLOCK, helper, kernel, wide_vectors
 
 DRAWS = 2048  # draws whose random words are made at once
@@ -30,7 +30,7 @@ def fill_lowers(values, kind, base, rate, best, lift, scale, work):
     total, out = np.int64(0), work[HEAD : HEAD + values.size]
     weigh(values, kind, base, rate, best, lift, scale, True, out)
     for i in range(values.size):
-        out[i] = max(out[i] - (out[i] >> (SLACK - 1)) - 6, 0)
+        out[i] = max(out[i] - shifted(out[i], SLACK - 1) - 6, 0)
         total += out[i]
     return total
 
@@ -72,13 +72,18 @@ def fill_blocks(first, prefix, key, out):
 
 @helper
 def look_up(table, column_bits, cell_bits, k, words, out):
-    """out = the outcome of each word, -1 - k if it is k; returns how many these are."""
+    """out = the outcome of each word, -1 - k if it is k; returns how many these are.
+
+    Entries are loaded in a loop of their own: of a large table, many at the same time.
+    """
     wide_vectors()
+    entries = out.view(np.uint64)
     to_column, shift, few = np.uint64(64 - column_bits), np.uint64(column_bits), np.int64(0)
     to_cell, columns = np.uint64(64 - cell_bits), np.uint64(table.size - 1)
     for i in range(out.size):
-        column = words[i] >> to_column
-        entry = table[column]
+        entries[i] = table[words[i] >> to_column]
+    for i in range(out.size):
+        column, entry = words[i] >> to_column, entries[i]
         is_inside = (words[i] << shift) >> to_cell < entry >> shift
         chosen = np.int64(column if is_inside else entry & columns)
         out[i] = chosen if chosen < k else -1 - k

@@ -13,7 +13,7 @@ from .jit import helper, wide_product
 FLOAT, SIGNED, UNSIGNED = 0, 1, 2
 ZERO, ONE, ALL_ONES = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 SIGN, LOW, HALF = np.uint64(1 << 63), np.uint64(0xFFFFFFFF), np.uint64(32)
-LEAST_KEY, MOST_KEY = np.uint64(1 << 52), np.uint64(0xFFEFFFFFFFFFFFFF)  # keys of finite doubles
+INFINITE = np.uint64(0x7FF0000000000000)  # the exponent of doubles that are not finite
 ROUND = 6755399441055744.0  # 1.5 * 2**52: added, it rounds to an integer in the low bits
 ROUND_WORD, EXPONENT = np.uint64(0x4338000000000000), np.uint64(52)
 INTEGER, INTEGER_WORD = 4503599627370496.0, np.uint64(0x4330000000000000)  # 2**52

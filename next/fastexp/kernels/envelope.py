@@ -17,11 +17,9 @@ from __future__ import annotations
 import numpy as np
 
 from .bits import (
-    ALL_ONES,
     FLOAT,
     HALF,
-    LEAST_KEY,
-    MOST_KEY,
+    INFINITE,
     ZERO,
     below,
     chord,
@@ -41,35 +39,43 @@ GROUP = 32
 HEADER = 3  # of `seeds`: the key's two words and the tag; then a name for each row
 STOP, INDEX, RHO, BEST, LIFT, PROBE = 0, 1, 2, 3, 4, 5  # why a call stopped, and where
 DONE, NOT_FINITE, NOT_EXACT, UNSURE, AGAIN = 0, -1, -2, -3, -4
-SLACK = np.int64(36)
+SLACK = 36
+COARSE = 12  # bits: five units of bounds a candidate are then 2**-9 of all
+PRECISION = 50  # fractional bits of bounds, of a block or a short row
+
+
+@helper
+def shifted(n, bits):
+    """n >> bits for n >= 0, which AVX2 has for unsigned words only."""
+    return np.int64(np.uint64(n) >> np.uint64(bits))
 
 
 @helper
 def upper(rounded):
     """U from the rounded weight, which errs by 2**-39 and 1/2: a relative 2**-36, three units."""
-    return rounded + (rounded >> SLACK) + 3
+    return rounded + shifted(rounded, SLACK) + 3
 
 
 @helper
 def lower(rounded):
     """L from the rounded weight."""
-    return rounded - (rounded >> SLACK) - 2
+    return rounded - shifted(rounded, SLACK) - 2
 
 
 @helper
 def top_key(values, kind, base):
     """(greatest key of a candidate with a base > 0, whether all utilities are finite)."""
     wide_vectors()
-    top, low, high = ZERO, ALL_ONES, ZERO
+    top, high, bad = ZERO, ZERO, ZERO
     for i in range(values.size):
-        key = order_key(values[i], kind)
-        high, low = max(high, key), min(low, key)
+        high = max(high, order_key(values[i], kind))
+        bad |= np.uint64(values[i] & INFINITE == INFINITE)
     if base.size > 0:
         for i in range(values.size):
             top = max(top, order_key(values[i], kind) if base[i] > 0.0 else ZERO)
     else:
         top = high
-    return top, kind != FLOAT or (low >= LEAST_KEY and high <= MOST_KEY)
+    return top, kind != FLOAT or bad == ZERO
 
 
 @helper
@@ -96,6 +102,16 @@ def weigh(values, kind, base, rate, best, lift, scale, tight, out):
             out[i] = bound
             total += bound
     return total
+
+
+@helper
+def weigh_one(values, kind, base, rate, best, lift, scale, i):
+    """The rounded weight of candidate i."""
+    h, mantissa = height(values[i], kind, best, rate), 1.0
+    if base.size > 0:
+        exponent, mantissa = parts(base[i])
+        h -= exponent + lift
+    return rounded_weight(h, mantissa * scale)
 
 
 @helper
@@ -176,6 +192,28 @@ def fill_words(seeds, size, out):
 
 
 @helper
+def words_of(words, at, seeds, r, t, attempt):
+    """The two words of an attempt at draw t of row r, which is draw `at` of all."""
+    if attempt == 0:
+        return words[2 * at], words[2 * at + 1]
+    key, prefix = philox(seeds[HEADER + r], seeds[2] ^ seeds[1], seeds[0])
+    return philox((np.uint64(t) << HALF) + np.uint64(attempt), prefix, key)
+
+
+@helper
+def stop(probe, verdict, index, rho, best, lift):
+    """Say in `probe` why a call stops, and what an exact test needs."""
+    probe[STOP], probe[INDEX], probe[RHO] = verdict, index, rho
+    probe[BEST], probe[LIFT] = np.int64(best), np.int64(word_of(lift))
+
+
+@helper
+def judge(rho, rounded):
+    """Whether a candidate of this rounded weight is accepted."""
+    return DONE if rho < lower(rounded) else AGAIN if rho >= upper(rounded) else UNSURE
+
+
+@helper
 def bound_blocks(row, kind, base, rate, precision, best, lift, tight, tops, bounds, uppers):
     """bounds = those of a row's blocks; returns (their sum, the block whose B are in `uppers`)."""
     total, held, scale = np.int64(0), np.int64(-1), power(precision)
@@ -193,10 +231,16 @@ def bound_blocks(row, kind, base, rate, precision, best, lift, tight, tops, boun
 
 
 @kernel(
-    "i64(in_u64, i64, in_f64, f64, i64, i64, in_u64, in_u64, i64, i64, out_i64, out_i64, out_i64)"
+    "i64(in_u64, i64, out_f64, f64, i64, i64, in_u64, in_u64, i64, i64, i64, out_i64, out_i64, "
+    "out_i64)"
 )
-def draw_few(values, kind, base, rate, precision, k, seeds, words, at, attempt, out, probe, work):
+def draw_few(
+    values, kind, base, rate, precision, k, seeds, words, at, attempt, peels, out, probe, work
+):
     """out = draws of each row of k, row after row, from draw `at` on; returns how many are done.
+
+    If it peels, a drawn candidate has a base of 0 from then on. When those that are left weigh so
+    little that bounds are coarse, it stops, as another call has a scale for them.
 
     words: two for each draw. Further attempts of a simulation take blocks (t << 32) + 1, ...;
     without `seeds` it is a release. If the call stops early, `probe` says why: the caller decides
@@ -221,10 +265,7 @@ def draw_few(values, kind, base, rate, precision, k, seeds, words, at, attempt, 
         for t in range(at - r * size, size):
             verdict = np.int64(AGAIN)
             while verdict == AGAIN:
-                low, high = words[2 * at], words[2 * at + 1]
-                if attempt > 0:
-                    key, prefix = philox(seeds[HEADER + r], seeds[2] ^ seeds[1], seeds[0])
-                    low, high = philox((np.uint64(t) << HALF) + np.uint64(attempt), prefix, key)
+                low, high = words_of(words, at, seeds, r, t, attempt)
                 x, counts = below(low, high, np.uint64(total))
                 rho = np.int64(x)
                 if blocks > 1:
@@ -239,18 +280,19 @@ def draw_few(values, kind, base, rate, precision, k, seeds, words, at, attempt, 
                 index, rho = find(uppers[: part.size], rho)
                 if counts and index < part.size:
                     index += start
-                    h, mantissa = height(row[index], kind, best, rate), 1.0
-                    if base.size > 0:
-                        exponent, mantissa = parts(base[index])
-                        h -= exponent + lift
-                    rounded = rounded_weight(h, mantissa * scale)
-                    accepted, refused = rho < lower(rounded), rho >= upper(rounded)
-                    verdict = DONE if accepted else AGAIN if refused else UNSURE
+                    rounded = weigh_one(row, kind, base, rate, best, lift, scale, index)
+                    verdict = judge(rho, rounded)
                 if verdict == UNSURE or (verdict == AGAIN and tight):
-                    probe[STOP], probe[INDEX], probe[RHO] = verdict, index, rho
-                    probe[BEST], probe[LIFT] = np.int64(best), np.int64(word_of(lift))
+                    stop(probe, verdict, index, rho, best, lift)
                     return at
                 attempt += 1
             out[at] = index
             at, attempt = at + 1, np.int64(0)
+            if peels:
+                total -= uppers[index - start]
+                bounds[b] -= uppers[index - start]
+                base[index], uppers[index - start] = 0.0, 0
+                if total < k << COARSE:
+                    probe[STOP] = AGAIN
+                    return at
     return at

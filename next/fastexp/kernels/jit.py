@@ -10,12 +10,10 @@ import os
 import warnings
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-F = TypeVar("F")
 BLOCK = 1024  # words of a `stack`
 # `nogil` for Python threads; numpy's error model, as checks of divisions stop vectorisation; no
 # reference counts of arrays, so a kernel allocates nothing. No `fastmath` and no contraction, which
@@ -76,6 +74,7 @@ def kernel(signature: str) -> Callable[[Any], Any]:
 def digest() -> str:
     """A hash of the sources of all kernels."""
     from hashlib import sha256
+    from pathlib import Path
 
     files = sorted(Path(__file__).parent.glob("*.py"))
     return sha256(b"".join(map(Path.read_bytes, files))).hexdigest()[:32]
@@ -97,7 +96,7 @@ def _chosen() -> tuple[str, Any]:
         if mode:
             raise
         return "jit", None
-    is_beside = Path(module.__file__).parent == Path(__file__).parents[2]
+    is_beside = module.__file__.rsplit(os.sep, 1)[0] == __file__.rsplit(os.sep, 3)[0]
     if is_beside or digest() == module.DIGEST:  # only sources elsewhere are edited
         return "compiled", module
     if mode:
@@ -110,7 +109,7 @@ MODE, MODULE = _chosen()
 
 if TYPE_CHECKING or MODE != "jit":  # compiled code contains these; the interpreter runs them
 
-    def helper(function: F) -> F:
+    def helper(function: Any) -> Any:
         return function
 
     def wide_product(x: Any, y: Any) -> Any:
@@ -136,8 +135,7 @@ else:
 
     WORD = ir.IntType(64)
     # Without optimisation, when a wheel is built, `hatch_build.py` decides what is inlined.
-    inline = bool(numba.config.OPT)
-    helper = numba.njit(forceinline=inline, no_cpython_wrapper=True, **FLAGS)
+    helper = numba.njit(forceinline=bool(numba.config.OPT), no_cpython_wrapper=True, **FLAGS)
 
     @numba.extending.intrinsic
     def wide_product(_typing, _x, _y):

@@ -6,6 +6,11 @@ next one, and one exact comparison decides: of x * 2 * D with the middle of that
 before, 2 * A - S + t * 2 * S. Products and sums are exact pairs of doubles (Dekker 1971; Knuth), so
 that the index is the same on every CPU, without a branch.
 
+By the rule *below*, a record counts at the largest point whose double is at most the record. Then
+the integer nearest to place + MARGIN - 1/2 is the right index or the next one, and the record is
+compared with the double. Points that were listed come with their edges: edge t is the least double
+that counts at point t or beyond, and the index is found by bisection.
+
 The error, in steps: no point is farther than 2**40 steps from 0, so the roundings of lowest,
 highest, their distance and x - lowest come to less than 2**-10, those of the products to 2**-20,
 and the points' own doubles are within 2**-13 of the numbers that they stand for. `data/grid.py`
@@ -19,7 +24,9 @@ import numpy as np
 from .bits import ROUND, ROUND_WORD, word_of
 from .jit import helper, kernel, wide_vectors
 
-FIRST, STEP, PARTS, LOW, HIGH, SHARE, LAST = 0, 1, 2, 3, 4, 5, 6  # of a grid, see `data/grid.py`
+# Of a grid, see `data/grid.py`: numbers, then the edges of listed points, -inf first.
+FIRST, STEP, PARTS, LOW, HIGH, SHARE, LAST, RULE, EDGES = 0, 1, 2, 3, 4, 5, 6, 7, 8
+NEAREST, BELOW, LISTED = 0, 1, 2  # rules
 MARGIN = 2.0**-8
 SPLIT = np.float64((1 << 27) + 1)  # splits a double into two of 26 bits
 
@@ -51,7 +58,66 @@ def fill_nearest(records, grid, out):
         out[i] = np.int64(min(t, last))
 
 
+@helper
+def lowest(grid):
+    """2 * A: it, t * 2 * S and their sum are exact, so their share of 2 * D is rounded once."""
+    return grid[FIRST] + 0.5 * grid[STEP]
+
+
+@helper
+def double_at(point, grid):
+    """The least double that counts at a point, or one below it; infinite outside the grid.
+
+    On an even grid it is the double nearest to the point.
+    """
+    if point < 0:
+        return -np.inf
+    if point > np.int64(grid[LAST]):
+        return np.inf
+    if grid[RULE] == LISTED:
+        return grid[EDGES + point]
+    return (lowest(grid) + np.float64(point) * grid[STEP]) / grid[PARTS]
+
+
+@helper
+def fill_below(records, grid, out):
+    """out[i] = the index of the largest point that is at most records[i]; 0 if none is."""
+    wide_vectors()
+    low, high, share, last = grid[LOW], grid[HIGH], grid[SHARE], np.int64(grid[LAST])
+    start, step, parts = lowest(grid), grid[STEP], grid[PARTS]
+    for i in range(out.size):
+        x = records[i] if records[i] > low else low
+        x = x if x < high else high
+        rounded = ((x - low) * share + (MARGIN - 0.5)) + ROUND
+        number = (start + (rounded - ROUND) * step) / parts
+        t = np.int64(word_of(rounded) - ROUND_WORD) - (1 if number > x else 0)
+        out[i] = min(t, last)
+
+
+@helper
+def fill_listed(records, grid, out):
+    """out[i] = how many edges of a listed grid are at most records[i]."""
+    for i in range(out.size):
+        at, size = np.int64(EDGES), grid.size - EDGES
+        while size > 1:  # without a branch on data: a misprediction costs more
+            half = size >> 1
+            at += half if grid[at + half] <= records[i] else 0
+            size -= half
+        out[i] = at - EDGES
+
+
+@helper
+def fill_places(records, grid, out):
+    """out[i] = the grid index of record i; 0 for NaN."""
+    if grid[RULE] == LISTED:
+        fill_listed(records, grid, out)
+    elif grid[RULE] == BELOW:
+        fill_below(records, grid, out)
+    else:
+        fill_nearest(records, grid, out)
+
+
 @kernel("none(in_f64, in_f64, out_i64)")
 def place_records(records, grid, out):
     """out[i] = the grid index of record i; 0 for NaN."""
-    fill_nearest(records, grid, out)
+    fill_places(records, grid, out)

@@ -8,10 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from .bits import (
-    ALL_ONES,
     FLOAT,
-    LEAST_KEY,
-    MOST_KEY,
+    INFINITE,
     ZERO,
     below,
     chord,
@@ -21,11 +19,10 @@ from .bits import (
     power,
     rounded_weight,
 )
-from .envelope import DONE, NOT_EXACT, NOT_FINITE, lower
+from .envelope import DONE, NOT_EXACT, NOT_FINITE, PRECISION, lower
 from .jit import kernel, wide_vectors
 
 SHORT, TILE = 32, 64  # candidates of a short row; rows of a tile
-PRECISION = 50  # fractional bits of bounds
 
 
 @kernel("i64(in_u64, i64, f64, i64, in_u64, out_i64, out_i64)")
@@ -35,7 +32,7 @@ def draw_short(values, kind, rate, k, words, out, work):
     work: 2 * k + 3 tiles.
     """
     wide_vectors()
-    low, high, size, scale = ALL_ONES, ZERO, k * TILE, power(PRECISION)
+    bad, size, scale = ZERO, k * TILE, power(PRECISION)
     keys, sums = work[:size].view(np.uint64), work[size:]
     tops, rest = work[-TILE:].view(np.uint64), work[-2 * TILE :]
     for at in range(0, out.size, TILE):
@@ -43,12 +40,15 @@ def draw_short(values, kind, rate, k, words, out, work):
         rows = chosen.size
         for r in range(rows):
             tops[r], sums[r], chosen[r] = ZERO, 0, 0
+        for r in range(rows):  # transposed in a loop of its own: the next one has vectors
+            for j in range(k):
+                keys[j * TILE + r] = tile[r * k + j]
         for j in range(k):
             lane = keys[j * TILE : j * TILE + rows]
             for r in range(rows):
-                key = order_key(tile[np.uint64(r * k + j)], kind)
+                bad |= np.uint64(lane[r] & INFINITE == INFINITE)
+                key = order_key(lane[r], kind)
                 lane[r], tops[r] = key, max(tops[r], key)
-                low, high = min(low, key), max(high, key)
         for j in range(k):
             lane, last, into = keys[j * TILE :], sums[j * TILE :], sums[(j + 1) * TILE :]
             for r in range(rows):
@@ -66,5 +66,5 @@ def draw_short(values, kind, rate, k, words, out, work):
             h = key_height(keys[i], kind, tops[r], rate)
             is_sure = rest[r] - sums[i] < lower(rounded_weight(h, scale))
             chosen[r] = chosen[r] if is_sure else np.int64(-1)
-    finite = kind != FLOAT or (low >= LEAST_KEY and high <= MOST_KEY)
+    finite = kind != FLOAT or bad == ZERO
     return NOT_FINITE if not finite else DONE if is_exact(rate) else NOT_EXACT

@@ -12,7 +12,7 @@ import numpy as np
 
 from .cells import ALL, COEFFICIENTS, LENGTH, PART, START, UNDER, fill_form, ranks_that_matter
 from .jit import BLOCK, helper, kernel, stack, wide_vectors
-from .places import FIRST, LAST, PARTS, STEP, fill_nearest
+from .places import double_at, fill_places
 
 DONE, MISSING, UNPLACED = 0, 1, 2  # what `narrow` returns
 MOST_SAMPLE = 4096
@@ -133,14 +133,6 @@ def pivots(sample, n, first, last, work):
 
 
 @helper
-def double_at(point, grid):
-    """The number of a grid point, within 2**-13 of a step; infinite outside the grid."""
-    number = (grid[FIRST] + (np.float64(point) + 0.5) * grid[STEP]) / grid[PARTS]
-    number = number if point >= 0 else -np.inf
-    return number if point <= np.int64(grid[LAST]) else np.inf
-
-
-@helper
 def gather_near(records, grid, first, last, other, work):
     """other = the records around ranks first..last; returns (how many, how many below, any NaN).
 
@@ -153,7 +145,7 @@ def gather_near(records, grid, first, last, other, work):
         doubles = work[MOST_SAMPLE:].view(np.float64)[: sample.size]
         for i in range(sample.size):
             doubles[i] = records[i * n // sample.size]
-        fill_nearest(doubles, grid, sample)
+        fill_places(doubles, grid, sample)
         low, high = pivots(sample, n, first, last, work[MOST_SAMPLE:])
     low, high = low - 1, high + 1 if high < LARGEST else LARGEST
     least, most, doubles = double_at(low, grid), double_at(high, grid), other.view(np.float64)
@@ -209,7 +201,7 @@ def narrow(records, parts, line, beyond, grid, points, work):
                 return MISSING
             if below > first or below + size <= last:
                 return UNPLACED
-            fill_nearest(other[:size].view(np.float64), grid, own[:size])
+            fill_places(other[:size].view(np.float64), grid, own[:size])
         size, below = select(own, size, below, first, last, other, work)
         if most > 0 and (own[first - below] <= least or own[last - below] >= greatest):
             return UNPLACED  # records without an index may have the same one

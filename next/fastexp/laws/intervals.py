@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.records import read_records
 from ..draws.distance import QuantileDistance
 from ..errors import InvalidRecords, ParameterTypeError
 from ..kernels.intervals import fill_intervals, fill_utilities
@@ -64,10 +65,10 @@ def median_utilities(
     checks.arithmetic()
     low, high = map(float, checks.bounds(bounds))
     checks.choice("neighbors", neighbors, ("add-remove", "replace"))
-    data = checks.numbers(records)
-    if data is None or data.ndim != 1:
-        raise ParameterTypeError("records must be numbers of at most 64 bits, of shape (n,)")
-    doubles, n = data.astype(np.float64, copy=False), data.size
+    data = read_records(records)
+    if data.rows is not None:
+        raise ParameterTypeError("records must be of shape (n,)")
+    doubles, n = data.values, data.values.size
     form = np.array(QuantileDistance(Fraction(1, 2), neighbors).form(n), np.int64)
     edges, utilities = np.empty(n + 2), np.empty(n + 1, np.int64)
     if not fill_intervals(doubles, low, high, form, edges, utilities):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
+
 from ..data.segments import Segments
-from ..draws.words import SYSTEM, seeds_of
-from ..errors import ParameterTypeError
+from ..draws.words import SYSTEM, seeds_of, some_seeds
+from ..errors import ParameterError, ParameterTypeError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee
-from ..types import Words
+from ..types import Missing, Words
 
 
 class Mechanism(ABC):
@@ -25,12 +28,16 @@ class Mechanism(ABC):
         """The promise of one release."""
 
     @abstractmethod
-    def _read(self, data: Any) -> Segments:
+    def _read(self, data: Any, nan: Missing) -> Segments:
         """Return the data as draws take them."""
 
     @abstractmethod
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         """Return indices: an int, or int64 of shape (size,), (rows,) or (rows, size)."""
+
+    def _draw_keys(self, data: Segments, seeds: Words, size: int | None) -> Any:  # noqa: ARG002
+        """Return such indices by the method "gumbel"."""
+        raise ParameterError("method must be 'envelope', got 'gumbel'")
 
     @abstractmethod
     def _answer(self, drawn: Any) -> Any:
@@ -40,8 +47,8 @@ class Mechanism(ABC):
         """Return what a simulation returns for drawn indices."""
         return self._answer(drawn)
 
-    def release(self, data: Any) -> Any:
-        """Release one private answer, using the operating system's randomness.
+    def release(self, data: Any, *, nan: Missing = "raise", disjoint: bool | None = None) -> Any:
+        """Release one private answer, or one for each row, using the system's randomness.
 
         The draw is exact: integers and lazily drawn bits decide it, so the law of the answer is
         that of the mechanism. There is no seed and no state: forks, threads, copies and pickles
@@ -50,12 +57,22 @@ class Mechanism(ABC):
         Parameters
         ----------
         data : array_like
-            What the mechanism takes: utilities of shape (k,), or records of shape (n,).
+            What the mechanism takes: utilities of shape (k,), or records of shape (n,); or a matrix
+            of one data set a row.
+        nan : {"raise", "drop", "lower", "upper"}
+            For missing records (NaN, None, masked) of mechanisms of numbers: they are refused, left
+            out, or read as the lower or the upper bound. Whether "raise" raises depends on the
+            data, and no guarantee covers it; nor does one cover "drop" if `neighbors` is "replace",
+            as the number of records then changes.
+        disjoint : bool
+            Must be stated for a matrix: whether one record can change one row only, as it can if
+            rows are of disjoint parts of the records. See **Privacy**.
 
         Returns
         -------
         object
-            One candidate (its index if there are no candidates), or one grid point.
+            One candidate (its index if there are no candidates), or one grid point; for a matrix a
+            list or an array of the rows' answers, in order.
 
         Raises
         ------
@@ -68,18 +85,33 @@ class Mechanism(ABC):
 
         Notes
         -----
-        **Privacy**: each call costs `guarantee`: two releases of the same data cost it twice.
+        **Privacy**: each call costs `guarantee`: two releases of the same data cost it twice. All
+        answers of a matrix together cost it once if they are `disjoint`, else once for each row.
 
         **Timing**: there is no promise of constant time.
         """
         checks.arithmetic()
-        segments = self._read(data)
-        if segments.rows is not None:
-            raise ParameterTypeError("data must have one dimension: a release answers once")
+        if disjoint is not None:
+            checks.flag("disjoint", disjoint)
+        segments = self._read(data, nan)
+        if segments.rows is not None and disjoint is None:
+            raise ParameterTypeError(
+                "data must have one dimension, or disjoint must be True or False: one answer for "
+                "each row costs epsilon once if rows are of disjoint parts of the records, else "
+                "epsilon for each row"
+            )
         return self._answer(self._draw(segments, SYSTEM, None))
 
     def sample(
-        self, data: Any, size: int | None = None, *, rng: Any = None, streams: Any = None
+        self,
+        data: Any,
+        size: int | None = None,
+        *,
+        nan: Missing = "raise",
+        rng: Any = None,
+        streams: Any = None,
+        threads: int = 1,
+        method: str | None = None,
     ) -> Any:
         """Draw from the law of `release`, reproducibly: a simulation.
 
@@ -91,25 +123,52 @@ class Mechanism(ABC):
             As for `release`, or a matrix of one data set a row.
         size : int, optional
             The number of draws of each row; default: one, without an axis of its own.
+        nan : {"raise", "drop", "lower", "upper"}
+            As for `release`.
         rng : None, int, sequence of int, SeedSequence, Generator or BitGenerator
             The seed, or a generator of `numpy.random`, which moves on.
         streams : array_like of int, shape (rows,), optional
             The name of each row's stream, in [0, 2**64); default: 0, 1, ... Rows with their names
             can be drawn in parts.
+        threads : int
+            At most so many threads draw the rows of a matrix; 0: as many as the process may use.
+        method : {"envelope", "gumbel"}, optional
+            "envelope", the default, is exact. "gumbel" draws the candidates of the greatest utility
+            plus noise, in one pass without a normaliser: other draws, of probabilities that are
+            right within a relative 1e-15 or so. `PermuteAndFlip` and numbers do not have it.
 
         Returns
         -------
         int, float or ndarray, shape (size,), (rows,) or (rows, size)
-            Indices of candidates, or grid points. The bytes depend on data, seed, streams and size
-            alone, not on the CPU or the data type of equal numbers.
+            Indices of candidates, or grid points. The bytes depend on data, seed, streams, size and
+            method alone, not on threads, the CPU or the data type of equal numbers.
 
         Raises
         ------
         ParameterError, ParameterTypeError, InvalidUtilities, InvalidRecords, ScoreError
-            As for `release`, and for `size`, `rng` and `streams`.
+            As for `release`, and for the other parameters.
         """
         checks.arithmetic()
         draws = None if size is None else checks.whole("size", size, 1, checks.MOST_SIZE)
-        segments = self._read(data)
+        draw = self._draw
+        if method and checks.choice("method", method, ("envelope", "gumbel")) == "gumbel":
+            draw = self._draw_keys
+        most = 1 if threads == 1 else checks.whole("threads", threads, 0, 1 << 10)
+        segments = self._read(data, nan)
         rows = 1 if segments.rows is None else segments.rows
-        return self._simulated(self._draw(segments, seeds_of(rng, streams, rows), draws))
+        seeds = seeds_of(rng, streams, rows)
+        most = most or len(os.sched_getaffinity(0))
+        if most == 1 or rows < 2 * most or segments.offsets is not None:
+            return self._simulated(draw(segments, seeds, draws))
+        from concurrent.futures import ThreadPoolExecutor
+
+        k, each = segments.values.size // rows, -(-rows // most)  # a row has its own stream
+
+        def part(a: int) -> Any:
+            some = Segments(
+                segments.values[a * k :][: each * k], segments.kind, min(each, rows - a)
+            )
+            return draw(some, some_seeds(seeds, slice(a, a + each)), draws)
+
+        with ThreadPoolExecutor(most) as pool:
+            return self._simulated(np.concatenate(list(pool.map(part, range(0, rows, each)))))

@@ -1,19 +1,23 @@
-"""Mechanisms over finitely many candidates."""
+"""Mechanisms that select one of finitely many candidates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
+
+from ..data.keys import Names, count_labels, read_names
 from ..data.segments import Segments
 from ..data.utilities import read_utilities
-from ..draws import choose
-from ..errors import ParameterTypeError, ScoreError
+from ..draws import choose, flips, peel
+from ..errors import ParameterError, ParameterTypeError, ScoreError
 from ..parameters import checks
-from ..privacy.guarantee import Guarantee, selection_guarantee
+from ..privacy.guarantee import Guarantee, pure_guarantee, selection_guarantee
 from ..privacy.rates import selection_rate
-from ..types import Number, Words
+from ..types import Missing, Neighbors, Number, Words
 from .base import Mechanism
 
 ASSUMES = (
@@ -26,14 +30,44 @@ MONOTONIC = "; one record moves no two utilities in opposite directions (monoton
 class CandidateMechanism(Mechanism):
     """A mechanism that selects one of its candidates, or an index if it has none."""
 
+    monotonic: bool
     candidates: Any
     _weighting: choose.Weighting
+
+    def _set_weighting(self, epsilon: Number, sensitivity: Number, monotonic: bool) -> None:
+        """Check the parameters, and keep what draws need."""
+        checks.arithmetic()
+        rate = selection_rate(epsilon, sensitivity, checks.flag("monotonic", monotonic))
+        labels = None if self.candidates is None else checks.candidates(self.candidates)
+        vars(self).update(candidates=labels, _weighting=choose.Weighting(rate))
+
+    @property
+    def _assumes(self) -> str:
+        return ASSUMES + (MONOTONIC if self.monotonic else "")
+
+    def _read(self, data: Any, nan: Missing) -> Segments:
+        if nan != "raise":
+            raise ParameterError(f"nan must be 'raise' for utilities, got {nan!r}")
+        k = len(self.candidates or self._weighting.base) or None
+        return read_utilities(self._utilities(data), k)
+
+    def _utilities(self, data: Any) -> Any:
+        """Return the utilities that the data have."""
+        return data
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return choose.draw(data, self._weighting, seeds, size)
 
+    def _draw_keys(self, data: Segments, seeds: Words, size: int | None) -> Any:
+        drawn = peel.draw(data, self._weighting, seeds, size, 1, "gumbel")[..., 0]
+        return drawn if drawn.ndim else int(drawn)
+
     def _answer(self, drawn: Any) -> Any:
-        return drawn if self.candidates is None else self.candidates[drawn]
+        if self.candidates is None:
+            return drawn
+        if isinstance(drawn, (int, np.integer)):
+            return self.candidates[drawn]
+        return [self._answer(some) for some in drawn]
 
     def _simulated(self, drawn: Any) -> Any:
         return drawn
@@ -101,18 +135,14 @@ class Exponential(CandidateMechanism):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        checks.arithmetic()
-        monotonic = checks.flag("monotonic", self.monotonic)
-        rate = selection_rate(self.epsilon, self.sensitivity, monotonic)
-        labels = None if self.candidates is None else checks.candidates(self.candidates)
-        base, measure = None, choose.NO_BASE
+        self._set_weighting(self.epsilon, self.sensitivity, self.monotonic)
+        labels = self.candidates
         if self.base is not None:
-            measure = checks.base(self.base, None if labels is None else len(labels))
-            base = tuple(measure.tolist())
+            measure = checks.base(self.base, labels and len(labels))
+            weighting = choose.Weighting(self._weighting.rate, measure)
+            vars(self).update(base=tuple(measure.tolist()), _weighting=weighting)
         if self.score is not None and labels is None:
             raise ParameterTypeError("score needs candidates: it takes the data and one of them")
-        weighting = choose.Weighting(rate, measure)
-        vars(self).update(candidates=labels, base=base, _weighting=weighting)
 
     @staticmethod
     def from_score(
@@ -151,6 +181,8 @@ class Exponential(CandidateMechanism):
         >>> votes.release(["b"] * 200)
         'b'
         """
+        if not callable(score):
+            raise ParameterTypeError(f"score must be a function, got {type(score).__name__}")
         return Exponential(
             epsilon,
             sensitivity,
@@ -163,21 +195,151 @@ class Exponential(CandidateMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
-        assumes = ASSUMES + (MONOTONIC if self.monotonic else "")
-        return selection_guarantee(self.epsilon, None, assumes)
+        return selection_guarantee(self.epsilon, None, self._assumes)
 
-    def _read(self, data: Any) -> Segments:
-        labels, base = self.candidates, self._weighting.base
-        k = len(labels) if labels else base.size or None
-        scores = data
-        if self.score is not None:
-            try:
-                scores = [self.score(data, label) for label in labels]
-            except Exception:
-                scores = None
-        if scores is None:  # raised outside the handler, so that no traceback leads to the data
-            raise ScoreError(
-                "the score failed; its message is withheld, because it may contain data: to see "
-                "why, call the score yourself"
-            )
-        return read_utilities(scores, k)
+    def _utilities(self, data: Any) -> Any:
+        if self.score is None:
+            return data
+        with suppress(Exception):  # what is raised after it has no traceback that leads to the data
+            return [self.score(data, label) for label in self.candidates]
+        raise ScoreError(
+            "the score failed; its message is withheld, because it may contain data: to see why, "
+            "call the score yourself"
+        )
+
+
+@dataclass(frozen=True)
+class PermuteAndFlip(CandidateMechanism):
+    """Permute-and-flip: the first candidate, in random order, that a coin accepts.
+
+    Candidate r is accepted with probability exp(c·(u(r) - the greatest utility)). The promise is
+    that of the exponential mechanism, epsilon, and the expected loss is never larger and down to
+    half as large. But the range is not bounded by epsilon: if several releases are composed by rho,
+    `Exponential` costs less.
+
+    Parameters
+    ----------
+    epsilon : float
+        In nats, > 0.
+    sensitivity : float
+        The most by which one record changes the utility of any one candidate, > 0.
+    monotonic : bool
+        Whether one record moves all utilities in the same direction. c is epsilon / sensitivity if
+        so, else epsilon / (2 * sensitivity).
+    candidates : sequence, optional
+        Two or more distinct public labels; default: indices 0, 1, ...
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If a parameter is outside its range or of the wrong type.
+
+    Notes
+    -----
+    **Privacy**: epsilon-differential privacy for the neighbours for which the sensitivity was
+    stated, and no bounded range: rho is epsilon * tanh(epsilon / 2). **You must ensure** what
+    `Exponential` says.
+
+    **Numerics**: parameters and utilities are read as the exact numbers that they are, and the draw
+    is exact. With more than 64 candidates, a release takes longer if few are close to the best.
+
+    References
+    ----------
+    McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially private selection",
+    NeurIPS 2020, Theorem 1 (privacy) and Theorem 2 (loss). Ding, Kifer, Sayed Saghaian, Steinke,
+    Wang, Xiao and Zhang, "The permute-and-flip mechanism is identical to report-noisy-max with
+    exponential noise", 2021.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> mechanism = fx.PermuteAndFlip(epsilon=1.0, sensitivity=1.0, candidates=["tea", "coffee"])
+    >>> mechanism.release([3.0, 250.0])
+    'coffee'
+    """
+
+    epsilon: Number
+    sensitivity: Number
+    _: KW_ONLY
+    monotonic: bool = False
+    candidates: Any = None
+    _draw_keys = Mechanism._draw_keys
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        self._set_weighting(self.epsilon, self.sensitivity, self.monotonic)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release."""
+        return pure_guarantee(self.epsilon, None, self._assumes)
+
+    def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
+        return flips.draw(data, self._weighting, seeds, size)
+
+
+@dataclass(frozen=True)
+class MostCommon(CandidateMechanism):
+    """The most common of public candidates: r with probability proportional to exp(c·count(r)).
+
+    Parameters
+    ----------
+    epsilon : float
+        In nats, > 0.
+    candidates : sequence
+        Two or more distinct public labels. Records that equal none of them are not counted. **Do
+        not take them from the data**: that a rare value occurs at all is private.
+    neighbors : {"add-remove", "replace"}
+        The neighbour relation: one record more or fewer (c is epsilon, as counts are monotonic), or
+        one record changed (c is epsilon / 2, as then they are not).
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If a parameter is outside its range or of the wrong type.
+
+    Notes
+    -----
+    The data are a list or an array of labels. A label is equal to a candidate of its own type only;
+    a missing value is no candidate.
+
+    **Privacy**: epsilon-differential privacy under `neighbors`; the log-ratios of all probabilities
+    span at most epsilon (bounded range).
+
+    **Numerics**: counts are exact integers and the draw is exact.
+
+    References
+    ----------
+    McSherry and Talwar, "Mechanism design via differential privacy", FOCS 2007, Theorem 6. Durfee
+    and Rogers, NeurIPS 2019 (monotonic utilities).
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> mechanism = fx.MostCommon(epsilon=0.5, candidates=["red", "green", "blue"])
+    >>> mechanism.release(["red"] * 80 + ["blue"] * 3)
+    'red'
+    """
+
+    epsilon: Number
+    candidates: Any
+    _: KW_ONLY
+    neighbors: Neighbors = "add-remove"
+    _names: ClassVar[Names]
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        checks.choice("neighbors", self.neighbors, ("add-remove", "replace"))
+        labels = checks.candidates(self.candidates)
+        vars(self).update(candidates=labels, _names=read_names("candidates", labels))
+        self._set_weighting(self.epsilon, 1, self.neighbors == "add-remove")
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The promise of one release."""
+        return selection_guarantee(
+            self.epsilon, self.neighbors, "one person is one record; candidates are public"
+        )
+
+    def _utilities(self, data: Any) -> Any:
+        return count_labels(data, self._names)

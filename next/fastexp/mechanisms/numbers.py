@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from ..data.grid import Grid, make_grid
+from ..data.grid import make_grid
 from ..data.records import read_records
 from ..data.segments import Segments
 from ..draws import ranks
-from ..draws.distance import MAX_RECORDS, QuantileDistance
-from ..errors import ParameterError
+from ..draws.distance import QuantileDistance
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, selection_guarantee
 from ..privacy.rates import rank_rate
 from ..types import Convention, Neighbors, Number, Words
 from .base import Mechanism
 
-PUBLIC = "bounds and step are public"
+PUBLIC = "bounds and step, or grid, are public"
 CONVENTIONS = "weak", "lower", "upper"  # the last one is for the median only
 
 
@@ -27,12 +26,8 @@ class NumberMechanism(Mechanism):
 
     epsilon: Number
     neighbors: Neighbors
+    grid: Any
     _statistic: ranks.RankStatistic
-
-    @property
-    def grid(self) -> Grid:
-        """The public grid of answers."""
-        return self._statistic.grid
 
     @property
     def guarantee(self) -> Guarantee:
@@ -48,15 +43,12 @@ class NumberMechanism(Mechanism):
         checks.choice("convention", convention, CONVENTIONS[: 3 if q.denominator == 2 else 2])
         distance = QuantileDistance(q, self.neighbors, convention)
         statistic = ranks.RankStatistic(
-            rank_rate(self.epsilon, distance.steps), distance, make_grid(bounds, step)
+            rank_rate(self.epsilon, distance.steps), distance, make_grid(bounds, step, self.grid)
         )
-        vars(self).update(_statistic=statistic)
+        points = None if self.grid is None else tuple(statistic.grid.values(slice(None)).tolist())
+        vars(self).update(_statistic=statistic, grid=points)
 
-    def _read(self, data: Any) -> Segments:
-        segments = read_records(data)
-        if segments.values.size >= MAX_RECORDS:
-            raise ParameterError("records must be fewer than 2**32")
-        return segments
+    _read = staticmethod(read_records)
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return ranks.draw(data, self._statistic, seeds, size)
@@ -82,6 +74,9 @@ class Median(NumberMechanism):
     step : number, optional
         The distance between answers; it divides the bounds. Bounds and step are read as the
         decimals that they print. Default: a power of two, for about 2**40 points.
+    grid : array_like of numbers, optional
+        Instead of bounds and step: the answers themselves, public numbers in increasing order. If
+        you know no bounds, give `fx.digits(3)`.
     neighbors : {"add-remove", "replace"}
         The neighbour relation: one record more or fewer, or one record changed.
     convention : {"weak", "lower", "upper"}
@@ -123,9 +118,10 @@ class Median(NumberMechanism):
     """
 
     epsilon: Number
-    bounds: Any
+    bounds: Any = None
     _: KW_ONLY
     step: Number | None = None
+    grid: Any = field(default=None, repr=False)
     neighbors: Neighbors = "add-remove"
     convention: Convention = "weak"
 
@@ -189,6 +185,7 @@ class Quantile(NumberMechanism):
     step: Number | None = None
     neighbors: Neighbors = "add-remove"
     convention: Convention = "weak"
+    grid: Any = None
 
     def __post_init__(self) -> None:
         """Check the parameters."""

@@ -90,6 +90,7 @@ class Quantiles(NumberMechanism):
     step: Number | None = None
     neighbors: Neighbors = "add-remove"
     count: int | None = None
+    grid: Any = None
     _nodes: list[quantiles.Node] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -97,7 +98,7 @@ class Quantiles(NumberMechanism):
         q = _quantiles(self.q, self.count)
         self._set_statistic(q[0], self.bounds, self.step, "weak")
         part = node_epsilon(self.epsilon, len(q), self.neighbors)
-        nodes = quantiles.make_nodes(q, part, self.grid)
+        nodes = quantiles.make_nodes(q, part, self._statistic.grid)
         vars(self).update(q=q, count=None, _nodes=nodes)
 
     @property

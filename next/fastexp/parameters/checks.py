@@ -11,9 +11,11 @@ import numpy as np
 
 from ..errors import ParameterError, ParameterTypeError, RoundingModeError
 from ..types import Array, Floats, Number
+from . import kinds
 
 MOST_SIZE = 1 << 40
 MAX_EXACT = 1 << 53  # integers up to here are doubles
+FLOAT64, PLAIN = np.dtype(np.float64), ({float}, {int})
 MAX_DENOMINATOR = 10**9  # of a quantile: times 2**32 records it is below 2**62
 # Names, as Python would fold constants: normal numbers whose difference is subnormal.
 ONE, TINY, MORE, LEAST = 1.0, 2.0**-60, 1.5 * 2.0**-1022, 2.0**-1022
@@ -115,7 +117,8 @@ def candidates(values: Any) -> tuple[Any, ...]:
     if isinstance(values, (str, bytes, set, frozenset)) or not isinstance(values, Iterable):
         kind = type(values).__name__
         raise ParameterTypeError(f"candidates must be a sequence of labels, got {kind}")
-    labels = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
+    is_plain = isinstance(values, np.ndarray) and values.dtype.kind not in "mM"
+    labels = tuple(np.asarray(values).tolist() if is_plain else values)  # not integers of times
     try:
         are_distinct = len(set(labels)) == len(labels) and all(label == label for label in labels)
     except TypeError:
@@ -139,24 +142,52 @@ def base(values: Any, k: int | None) -> Floats:
     return measure
 
 
-def numbers(values: Any) -> Array | None:
+def numbers(values: Any, *, gaps: bool = False) -> Array | None:
     """Return values as an array of 64-bit numbers; None if NumPy would round or cannot read some.
 
     NumPy makes float64 of a list that mixes integers and floats. Two integers above 2**53 may then
-    become equal, or move apart: a sensitivity of 1 becomes 2.
+    become equal, or move apart: a sensitivity of 1 becomes 2. With `gaps`, missing values are NaN.
     """
-    if isinstance(values, (str, bytes)) or np.ma.is_masked(values):
-        return None
+    if type(values) is np.ndarray and values.dtype is FLOAT64 and values.ndim:
+        flags = values.flags
+        if flags.c_contiguous and flags.aligned:
+            return values  # the common case: the other checks would take 1 us
+    if type(values) is list and set(map(type, values)) in PLAIN:
+        array = np.array(values)
+        if array.dtype.kind in ("f" if type(values[0]) is float else "iu"):
+            return array
     try:
-        array = np.asarray(values)
-    except (ValueError, TypeError, OverflowError):  # ragged rows, foreign objects
+        array, is_masked = kinds.array_of(values), np.ma.is_masked(values)
+        if array.dtype == object:
+            array = _of_objects(array, gaps)
+    except Exception:  # ragged rows, foreign objects
         return None
-    kind = array.dtype.kind
-    if kind not in "iuf" or array.dtype.itemsize > 8:
+    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8 or array.ndim == 0:
         return None
-    is_list = kind == "f" and isinstance(values, (list, tuple))
-    if is_list and not (np.abs(array) < MAX_EXACT).all():
-        flat = [x for row in values for x in (row if np.ndim(row) else (row,))]
-        if any(isinstance(x, (int, np.integer)) for x in flat):
+    if is_masked:
+        if not gaps:
             return None
-    return np.ascontiguousarray(array, f"{kind}8")
+        array = np.where(np.ma.getmaskarray(values), np.nan, array)
+    return np.require(array, f"{array.dtype.kind}8", ["C", "A"])
+
+
+def _of_objects(array: Array, gaps: bool) -> Array:
+    """Return objects as numbers, or as they are if NumPy would round some or they are none."""
+    objects = array.reshape(-1).tolist()
+    of_type = kinds.kinds_of(objects)
+    found = set(of_type.values())
+    if gaps and kinds.MISSING in found:
+        is_there = np.array([of_type[type(x)] != kinds.MISSING for x in objects])
+        read = _of_objects(array.reshape(-1)[is_there], False)
+        if read.dtype != object:
+            out = np.full(array.shape, np.nan)
+            out.reshape(-1)[is_there] = read
+            return out
+    if not found <= kinds.NUMBERS:
+        return array
+    read = np.array(objects)
+    if read.dtype.kind == "f" and "integers" in found:
+        whole = [x for x in objects if of_type[type(x)] == "integers"]
+        if not -MAX_EXACT <= min(whole) <= max(whole) <= MAX_EXACT:
+            return array
+    return read.reshape(array.shape)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import ceil
+
+import numpy as np
 
 from ..errors import ParameterError
 from ..parameters import checks
@@ -35,6 +40,108 @@ def rank_rate(epsilon: Number, steps: int) -> Fraction:
     2011; Asi and Duchi 2020).
     """
     return selection_rate(epsilon, steps, monotonic=False)
+
+
+def peeling_round(
+    rounds: int, *, epsilon: Number | None = None, delta: Number = 0.0, rho: Number | None = None
+) -> Fraction:
+    """Return the largest epsilon of each selection with which all rounds keep a total.
+
+    Parameters
+    ----------
+    rounds : int
+        The number of selections by the exponential mechanism, >= 1.
+    epsilon : float, optional
+        The total, in nats; either this or `rho`.
+    delta : float
+        In [0, 1), with epsilon; 0: pure.
+    rho : float, optional
+        The total of zero-concentrated differential privacy.
+
+    Returns
+    -------
+    fractions.Fraction
+        epsilon / rounds, exactly, if delta is 0; else a float, rounded down.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If not exactly one total is given, or one is outside its range.
+
+    References
+    ----------
+    Durfee and Rogers, "Practical differentially private top-k selection with pay-what-you-get
+    composition", NeurIPS 2019. Cesar and Rogers, "Bounding, concentrating, and truncating", ALT
+    2021 (rho of a round: epsilon**2 / 8). Canonne, Kamath and Steinke, "The discrete Gaussian for
+    differential privacy", NeurIPS 2020, Proposition 12 (delta).
+    """
+    slack = checks.decimal("delta", delta)
+    if (epsilon is None) == (rho is None) or (rho is not None and slack != 0):
+        raise ParameterError("epsilon (with or without delta) or rho must be given, and not both")
+    if not 0 <= slack < 1:
+        raise ParameterError(f"delta must be in [0, 1), got {delta!r}")
+    if rho is not None:
+        checks.positive("rho", rho)
+        return _root(8 * checks.decimal("rho", rho) / rounds)
+    pure = checks.positive("epsilon", epsilon) / rounds
+    if slack == 0:
+        return pure
+    # log(delta) = b * ((1 + b) * rho - epsilon - log(1 + 1/b)) - log(1 + b) for any order 1 + b
+    b = np.geomspace(1e-15, 1e30, 1 << 12)
+    most = float(pure * rounds) + (math.log(slack) + np.log1p(b)) / b + np.log1p(1 / b)
+    total = Fraction(max(0.0, float((most / (1 + b)).max()) * (1 - 1e-9)))
+    return max(pure, _root(8 * total / rounds))
+
+
+def _root(square: Fraction) -> Fraction:
+    """Return the largest float whose square is at most a number >= 0."""
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 > square:
+        root = math.nextafter(root, 0.0)
+    return Fraction(root)
+
+
+def price_rate(epsilon: Number, highest: int, scaling: str) -> Fraction:
+    """Return the c of the weight exp(c * revenue), if prices are at least 0.
+
+    One bid more, less or other moves the revenue of all prices in the same direction, by at most
+    the highest price. The scaling "textbook" does not use this.
+    """
+    return selection_rate(epsilon, highest, monotonic=scaling == "tight")
+
+
+def laplace_rate(epsilon: Number, sensitivity: Number, step: Number) -> Fraction:
+    """Return the c of the weight exp(-c * distance in steps), on all multiples of a step.
+
+    The sensitivity counts as the next multiple of the step, as a decimal: then the sum of weights
+    is the same before and after, and no factor 2 is needed. The sum's logarithm changes by at most
+    c a step. So if the stored sensitivity is more than that multiple, the rest counts twice, for
+    the distance and for the sum.
+    """
+    checks.positive("step", step)
+    exact, width = checks.positive("sensitivity", sensitivity), checks.decimal("step", step)
+    moves = ceil(checks.decimal("sensitivity", sensitivity) / width)
+    rest = max(exact / width - moves, Fraction(0))
+    return selection_rate(epsilon, moves + 2 * rest, monotonic=True)
+
+
+def response_rate(epsilon: Number) -> Fraction:
+    """Return the c of the weight exp(c) of the true bit, 1 of the other: their sum is constant."""
+    return selection_rate(epsilon, 1, monotonic=True)
+
+
+def smooth_rates(epsilon: Number, delta: Number) -> tuple[float, float]:
+    """Return alpha and beta of noise in units of the smooth sensitivity for beta, over alpha.
+
+    Without a delta it is Cauchy noise, else Laplace noise; both half-steps of delta are added up
+    (Nissim, Raskhodnikova and Smith 2007).
+    """
+    exact, chance = checks.positive("epsilon", epsilon), checks.exact("delta", delta)
+    if not chance:
+        return float(exact / 6), float(exact / 6)
+    with localcontext(prec=30):  # the same digits everywhere
+        half, part = (Decimal(x.numerator) / x.denominator for x in (exact / 2, chance))
+        return float(half), float(half / (half + (1 + (-half).exp()).ln() - part.ln()))
 
 
 def node_epsilon(epsilon: Number, count: int, neighbors: Neighbors) -> Fraction:

@@ -1,0 +1,1 @@
+"""Tests of the installed package, and the limits of the house."""
