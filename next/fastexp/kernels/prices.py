@@ -1,11 +1,33 @@
-"""The revenue of each price of a grid: its ticks times the number of bids that buy at it."""
+"""The revenue of each price of a grid: its ticks times the number of bids that buy at it.
+
+A bid buys at each price whose double is at most the bid. With the bound of `places.py`, the integer
+nearest to place + MARGIN - 1/2 is the index of the largest such price or the next one, and the bid
+is compared with that price's double.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .jit import BLOCK, kernel, stack
-from .places import LOW, fill_below
+from .bits import ROUND, ROUND_WORD, word_of
+from .jit import BLOCK, helper, kernel, stack, wide_vectors
+from .places import FIRST, HIGH, LAST, LOW, MARGIN, PARTS, SHARE, STEP
+
+
+@helper
+def fill_below(bids, grid, out):
+    """out[i] = the index of the largest price that is at most bids[i]; 0 if none is."""
+    wide_vectors()
+    low, high, share, last = grid[LOW], grid[HIGH], grid[SHARE], np.int64(grid[LAST])
+    step, parts = grid[STEP], grid[PARTS]
+    start = grid[FIRST] + 0.5 * step  # 2 * A: sums are exact, so the double is rounded once
+    for i in range(out.size):
+        x = bids[i] if bids[i] > low else low
+        x = x if x < high else high
+        rounded = ((x - low) * share + (MARGIN - 0.5)) + ROUND
+        number = (start + (rounded - ROUND) * step) / parts
+        t = np.int64(word_of(rounded) - ROUND_WORD) - (1 if number > x else 0)
+        out[i] = min(t, last)
 
 
 @kernel("i64(in_f64, in_i64, in_f64, i64, i64, out_i64)")
