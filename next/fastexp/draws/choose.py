@@ -14,7 +14,7 @@ from ..kernels import alias, short_rows
 from ..kernels import envelope as kernels
 from ..kernels.alias import HEAD
 from ..kernels.bits import LOG2E
-from ..kernels.envelope import BEST, INDEX, PRECISION, PROBE, RHO, STOP, UNSURE
+from ..kernels.envelope import ATTEMPT, BEST, INDEX, PRECISION, PROBE, RHO, STOP, UNSURE
 from ..kernels.jit import BLOCK
 from ..types import Floats, Integers, Words
 from . import exact
@@ -128,8 +128,8 @@ def _few(
             return out
         check(int(probe[STOP]))
         row, t = divmod(at, size)
+        index, rho, attempt = probe[[INDEX, RHO, ATTEMPT]].tolist()
         spare = further_words(seeds, row, (t << 32) + SPARE + (attempt << 8))
-        index, rho = probe[INDEX : RHO + 1].tolist()
         one = candidates_of(
             rows.values[row * k : (row + 1) * k], rows.kind, weighting, probe[BEST:]
         )
