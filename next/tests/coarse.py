@@ -180,7 +180,9 @@ def outcomes(paths: tuple[str, ...], planted: str = "") -> dict[str, tuple[bool,
     """Return, for each path, whether its draws fit the law, and how many coins fell either way."""
     mode = {"FASTEXP_KERNELS": "python"} if paths[0] in IN_KERNELS else {}
     found = json.loads(
-        child.run(COARSE.format(what="coins", planted=planted, precision=3, paths=list(paths)), **mode)
+        child.run(
+            COARSE.format(what="coins", planted=planted, precision=3, paths=list(paths)), **mode
+        )
     )
     return {path: (fits(draws, law(path)), *coins) for path, (draws, *coins) in found.items()}
 

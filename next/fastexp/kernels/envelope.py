@@ -293,6 +293,6 @@ def draw_few(
                 bounds[b] -= uppers[index - start]
                 base[index], uppers[index - start] = 0.0, 0
                 if total < k << COARSE:
-                    probe[STOP] = AGAIN
+                    stop(probe, AGAIN, index, rho, best, lift, attempt - 1)  # of the next draw
                     return at
     return at
