@@ -22,7 +22,7 @@ SHORT, EIGHT = 64, 8  # indices that are sorted by comparing all; flags that are
 DIGITS = 256
 PLACE = np.int64(6)  # bits of a place among SHORT indices
 LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
-FLAGS = 2 * MOST_SAMPLE + DIGITS  # of scratch: two samples, what `sort` needs, a block's flags and groups
+FLAGS = 2 * MOST_SAMPLE + DIGITS  # of scratch: two samples, what `sort` needs, and for `gather`
 SCRATCH = FLAGS + 2 * BLOCK // EIGHT
 SPARE = EIGHT  # words beside those of the longest data set, which `gather` may write to
 
@@ -44,8 +44,8 @@ def compare(part, low, high, flags):
 def gather(records, low, high, work, out):
     """out = the records in [low, high], in order; returns (how many, how many below, any NaN).
 
-    A block's flags are read eight at a time, and records are stored without a branch: a misprediction
-    costs more. work: two words for each eight of a block.
+    A block's flags are read eight at a time, and records are stored without a branch: one that is
+    mispredicted costs more. work: two words for each eight of a block.
     """
     flags, groups = work[: BLOCK // EIGHT].view(np.uint8), work[BLOCK // EIGHT :]
     size, below, bad = np.int64(0), np.int64(0), np.int64(0)
