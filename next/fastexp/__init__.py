@@ -12,7 +12,7 @@ A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
 Weights              log_normalizer probabilities median_utilities revenue
 Comparators          SmoothSensitivityMedian smooth_sensitivity
-Promises             Guarantee
+Promises             Guarantee, and the module privacy
 Errors               FastexpError and its subclasses, in the module errors
 """
 
@@ -43,12 +43,12 @@ _MODULES = {
     "revenue": "laws.prices",
     "smooth_sensitivity": "mechanisms.smooth",
 }
-__all__ = [*_MODULES, "errors"]  # noqa: PLE0604
+__all__ = [*_MODULES, "errors", "privacy"]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
-    if name == "errors":
-        return import_module(".errors", __name__)
+    if name in ("errors", "privacy"):
+        return import_module(f".{name}", __name__)
     if name not in _MODULES:
         raise AttributeError(f"module 'fastexp' has no attribute {name!r}")
     value = getattr(import_module(f".{_MODULES[name]}", __name__), name)

@@ -1,4 +1,5 @@
 from . import errors as errors
+from . import privacy as privacy
 from .data.digits import digits as digits
 from .laws.intervals import median_utilities as median_utilities
 from .laws.prices import revenue as revenue

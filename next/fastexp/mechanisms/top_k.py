@@ -35,7 +35,8 @@ class TopK(CandidateMechanism):
         In [0, 1), with epsilon. If 0, each round has epsilon / k; else the largest epsilon for
         which the total is (epsilon, delta), by rho or purely.
     rho : float, optional
-        The total of zero-concentrated differential privacy; each round has sqrt(8 * rho / k).
+        The total of zero-concentrated differential privacy; each round has the
+        epsilon whose `privacy.selection_rho` is rho / k.
 
     Raises
     ------
@@ -56,9 +57,9 @@ class TopK(CandidateMechanism):
     References
     ----------
     Durfee and Rogers, "Practical differentially private top-k selection with pay-what-you-get
-    composition", NeurIPS 2019, Lemma 4.2 (Gumbel noise). Cesar and Rogers, "Bounding,
-    concentrating, and truncating", ALT 2021 (rho). Canonne, Kamath and Steinke, "The discrete
-    Gaussian for differential privacy", NeurIPS 2020, Proposition 12 (delta).
+    composition", NeurIPS 2019, Lemma 4.2 (Gumbel noise). Canonne, Kamath
+    and Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Proposition 12
+    (delta).
 
     Examples
     --------
