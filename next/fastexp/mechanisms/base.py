@@ -39,9 +39,9 @@ class Mechanism(ABC):
         """Return such indices by the method "gumbel"."""
         raise ParameterError("method must be 'envelope', got 'gumbel'")
 
-    @abstractmethod
     def _answer(self, drawn: Any) -> Any:
-        """Return what a release answers for drawn indices."""
+        """Return what a release answers for what was drawn."""
+        return drawn
 
     def _simulated(self, drawn: Any) -> Any:
         """Return what a simulation returns for drawn indices."""

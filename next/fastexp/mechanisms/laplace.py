@@ -139,6 +139,3 @@ class Laplace(Mechanism):
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return laplace.draw(data, self._noise, seeds, size)
-
-    def _answer(self, drawn: Any) -> Any:
-        return drawn
