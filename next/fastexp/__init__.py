@@ -11,6 +11,7 @@ A private choice     Exponential MostCommon PermuteAndFlip TopK
 A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
 Weights              log_normalizer probabilities median_utilities revenue
+Answers by group     Query PrivateGroups
 Comparators          SmoothSensitivityMedian smooth_sensitivity
 Promises             Guarantee, and the module privacy
 Errors               FastexpError and its subclasses, in the module errors
@@ -30,6 +31,9 @@ _MODULES = {
     "Median": "mechanisms.numbers",
     "MostCommon": "mechanisms.candidates",
     "PermuteAndFlip": "mechanisms.candidates",
+    "PrivacyWarning": "errors",
+    "PrivateGroups": "query.private_groups",
+    "Query": "query.query",
     "TopK": "mechanisms.top_k",
     "Price": "mechanisms.price",
     "Quantile": "mechanisms.numbers",

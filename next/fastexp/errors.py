@@ -40,3 +40,13 @@ class RoundingModeError(FastexpError, RuntimeError):
 
     The error bounds of all draws assume that it does neither. Nothing is read, drawn or charged.
     """
+
+
+class OutputError(FastexpError, OSError):
+    """The file of a result cannot be written. What was drawn is in its attribute `answers`."""
+
+    answers: object = None
+
+
+class PrivacyWarning(UserWarning):
+    """What a call does is not covered by its promise."""
