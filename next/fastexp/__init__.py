@@ -11,7 +11,7 @@ A private choice     Exponential MostCommon PermuteAndFlip TopK
 A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
 Weights              log_normalizer probabilities median_utilities revenue
-Answers by group     Query PrivateGroups
+Answers by group     Query PrivateGroups CSV
 Comparators          SmoothSensitivityMedian smooth_sensitivity
 Promises             Guarantee, and the module privacy
 Errors               FastexpError and its subclasses, in the module errors
@@ -25,6 +25,7 @@ __version__ = "0.1.0.dev0"
 
 # Names are imported at first use; __init__.pyi lists them for type checkers.
 _MODULES = {
+    "CSV": "query.files",
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
     "Laplace": "mechanisms.laplace",

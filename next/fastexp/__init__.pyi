@@ -19,6 +19,7 @@ from .mechanisms.smooth import SmoothSensitivityMedian as SmoothSensitivityMedia
 from .mechanisms.smooth import smooth_sensitivity as smooth_sensitivity
 from .mechanisms.top_k import TopK as TopK
 from .privacy.guarantee import Guarantee as Guarantee
+from .query.files import CSV as CSV
 from .query.private_groups import PrivateGroups as PrivateGroups
 from .query.query import Query as Query
 

@@ -153,9 +153,15 @@ def person_codes(argument: str, ids: Any) -> Persons:
     """Return a code for each row's person, by any distinct ids."""
     column = read_column(argument, ids)
     if column.keys is not None:
-        keys = list(dict.fromkeys(key for key in column.keys if key is not None))
-        codes = _codes(column, {key: i for i, key in enumerate(keys)})
-        return Persons(codes, np.array([*keys, None], object)[:-1])
+        keys = column.keys
+        missing = [i for i, key in enumerate(keys) if key is None]
+        if len(set(keys)) < len(keys) - max(len(missing) - 1, 0):  # else codes are places
+            keys = list(dict.fromkeys(keys))
+            places = {key: i for i, key in enumerate(keys) if key is not None}
+            return Persons(_codes(column, places), np.array([*keys, 0], object)[:-1])
+        codes = column.values.copy()
+        codes[np.isin(codes, missing)] = -1
+        return Persons(codes, np.array([*keys, 0], object)[:-1])
     codes = np.full(column.values.size, -1)
     is_there = np.broadcast_to(~column.missing, codes.shape)
     values = column.values[is_there]

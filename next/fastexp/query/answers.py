@@ -12,7 +12,7 @@ from ..mechanisms.numbers import NumberMechanism
 from ..parameters import checks
 from ..privacy.composition import group, sequential
 from ..privacy.guarantee import Guarantee, times
-from ..types import Neighbors
+from ..types import Neighbors, Relation
 from .private_groups import PrivateGroups
 
 FORM = (
@@ -37,6 +37,12 @@ class Asked(NamedTuple):
     def reading(self) -> tuple[str, Any]:
         """What is read: answers with equal ones share it."""
         return self.column, getattr(self.mechanism, "candidates", None)
+
+    @property
+    def relation(self) -> Relation:
+        """The relation of the promise."""
+        stated: Relation = getattr(self.mechanism, "neighbors", "both")
+        return stated
 
 
 class Limits(NamedTuple):
@@ -81,7 +87,7 @@ def read_answers(answers: object, nan: object, taken: tuple[str, ...]) -> list[A
             raise ParameterError(f"answers must not have the name of a column of by, got {name!r}")
         policy = checks.choice("nan", policies.get(name, "raise"), NAN)
         asked.append(Asked(name, mechanism, column_name("column", column), policy))
-    if len({each.mechanism.guarantee.neighbors for each in asked} - {"both"}) > 1:
+    if len({each.relation for each in asked} - {"both"}) > 1:
         raise ParameterError(
             "answers must have promises for the same neighbors: ask for them in two calls"
         )
@@ -90,7 +96,7 @@ def read_answers(answers: object, nan: object, taken: tuple[str, ...]) -> list[A
 
 def promise(limits: Limits, asked: list[Asked], neighbors: Neighbors | None) -> Guarantee:
     """Return the promise of a whole call under a relation; default: that of the answers."""
-    stated = {each.mechanism.guarantee.neighbors for each in asked} - {"both"}
+    stated = {each.relation for each in asked} - {"both"}
     relation: Any = neighbors or (stated.pop() if stated else "add-remove")
     promises = [_total(each.mechanism.guarantee, limits, relation) for each in asked]
     if limits.private is not None:

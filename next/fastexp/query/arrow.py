@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ..data.keys import DAY, UNITS, ZONED, Column
-from ..errors import ParameterTypeError
+from ..errors import InvalidRecords, ParameterTypeError
 from ..types import Array, Floats, Integers
 
 KEYS = (
@@ -47,17 +47,17 @@ def read_keys(argument: str, column: Any) -> Column:
     raise ParameterTypeError(f"{argument} must hold {KEYS}, got {_named(kind)}")
 
 
-def read_numbers(argument: str, column: Any, missing: tuple[str, ...] | None = None) -> Floats:
+def read_numbers(
+    argument: str, column: Any, missing: tuple[str, ...] | None, decimal: str
+) -> Floats:
     """Return a column of Arrow as numbers, NaN where one is missing.
 
-    `missing`: of a column of text as of a file, the texts that mean a missing number.
+    missing: of cells of text, those that mean a missing number; None if there are types.
     """
     array = _plain(column)
     kind = array.type
     if types.is_large_string(kind) and missing is not None:
-        array = pc.utf8_trim_whitespace(array)
-        is_missing = pc.is_in(array, pa.array(missing, pa.large_string()))
-        array = pc.if_else(is_missing, pa.scalar(None, array.type), array).cast(pa.float64())
+        array = _written(argument, array, missing, decimal)
     elif types.is_decimal(kind):  # the nearest doubles: Arrow's own are not
         coded = array.dictionary_encode()
         doubles: Floats = np.array([*map(float, coded.dictionary.to_pylist()), np.nan])
@@ -74,6 +74,21 @@ def read_numbers(argument: str, column: Any, missing: tuple[str, ...] | None = N
             values[array.is_null().to_numpy(zero_copy_only=False)] = np.nan
         return values
     return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
+
+
+def _written(argument: str, texts: Any, missing: tuple[str, ...], decimal: str) -> Any:
+    """Return the numbers that texts are."""
+    texts = pc.utf8_trim_whitespace(texts)
+    is_missing = pc.is_in(texts, pa.array(missing, texts.type))
+    if decimal == ",":  # a point is none: "1.234" may mean a thousand
+        texts = pc.replace_substring(pc.replace_substring(texts, ".", "?"), ",", ".")
+    try:
+        return pc.if_else(is_missing, pa.scalar(None, texts.type), texts).cast(pa.float64())
+    except pa.ArrowInvalid:  # it quotes cells: another one is raised below
+        pass
+    raise InvalidRecords(
+        f"{argument} must have numbers in all cells: see missing and decimal of CSV"
+    )
 
 
 def taken(column: Any, rows: Integers) -> list[Any]:

@@ -267,7 +267,9 @@ class Query:
                     f"frame must have each column once, got {what} {name!r}: {some}"
                 )
         names = self._names and names_for(source, "groups", self.groups, self._names)
-        rows_of(source, source.head(wanted), self.by, names, self.person, asked)
+        head = source.head(wanted)
+        if head:
+            rows_of(source, head, self.by, names, self.person, asked)
         if self.groups == FROM_DATA:
             warnings.warn(
                 "groups from the data show which groups exist: the promise does not cover it",

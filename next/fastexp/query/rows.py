@@ -73,16 +73,16 @@ def read_rows(
     source: Source, by: tuple[str, ...], names: Names | None, person: str | None, asked: list[Asked]
 ) -> Rows:
     """Return all rows, in one pass; an error of the engine may hold data, and is withheld."""
-    columns = None
+    rows = None
     try:
         columns = source.read(columns_of(by, person, asked))
+        rows = rows_of(source, columns, by, names, person, asked)
     except (FastexpError, MemoryError):
         raise
     except Exception:  # noqa: S110  # it may hold data: another one is raised below
         pass
-    if columns is None:
+    if rows is None:
         raise InvalidRecords(UNREAD)
-    rows = rows_of(source, columns, by, names, person, asked)
     arrays = rows.codes, *rows.values, rows.persons.codes if rows.persons else rows.codes
     if len({array.size for array in arrays}) > 1:
         raise ParameterError("columns must be of one length")
@@ -161,7 +161,7 @@ def _values(source: Source, name: str, column: Any, asked: Asked) -> Array:
     if is_arrow(column):
         from .arrow import read_numbers
 
-        return read_numbers(called, column, source.missing)
+        return read_numbers(called, column, source.missing, source.decimal)
     segments = read_records(column, "raise", called)
     if segments.rows is not None:
         raise ParameterError(f"{called} must have one dimension")
@@ -177,7 +177,7 @@ def _keys(source: Source, name: str, column: Any, kind: str = "") -> Column:
     keys = read_keys(f"column {name!r}", column)
     if source.missing is None or keys.keys is None:
         return keys
-    texts = [None if key in (None, "") else key for key in keys.keys]
+    texts = [None if key in source.absent else key for key in keys.keys]
     if kind == "booleans":
         texts = [text and text.lower() for text in texts]
     return keys._replace(keys=texts)

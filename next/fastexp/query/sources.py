@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,9 @@ NEEDED = "{} must be installed for this frame: pip install {}"
 class Source:
     """A frame that nobody has read yet: names and types of its columns, then their rows, once."""
 
-    missing: tuple[str, ...] | None = None  # of cells of text: those that mean a missing number
+    missing: tuple[str, ...] | None = None  # of cells of text: those that are no number,
+    absent: tuple[str, ...] = ()  # those that are no key,
+    decimal = "."  # and their decimal point
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
@@ -172,6 +175,11 @@ def tidy(values: Any) -> Any:
 def source_of(frame: Any) -> Source:
     """Return the source of a frame, or of files."""
     module = type(frame).__module__.partition(".")[0]
+    is_list = isinstance(frame, list) and len(frame) > 0
+    if isinstance(frame[0] if is_list else frame, (str, os.PathLike)) or module == "fastexp":
+        from .files import file_source
+
+        return file_source(frame)
     if isinstance(frame, Mapping):
         return Source(frame)
     if module == "pandas" and hasattr(frame, "columns"):
