@@ -12,7 +12,7 @@ A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
 Weights              log_normalizer probabilities median_utilities revenue
 Comparators          SmoothSensitivityMedian smooth_sensitivity
-Promises             Guarantee, and the module privacy
+Promises, limits     Guarantee Budget, and the module privacy
 Errors               FastexpError and its subclasses, in the module errors
 """
 
@@ -24,6 +24,7 @@ __version__ = "0.1.0.dev0"
 
 # Names are imported at first use; __init__.pyi lists them for type checkers.
 _MODULES = {
+    "Budget": "privacy.budget",
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
     "Laplace": "mechanisms.laplace",

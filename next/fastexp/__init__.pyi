@@ -17,6 +17,7 @@ from .mechanisms.response import RandomizedResponse as RandomizedResponse
 from .mechanisms.smooth import SmoothSensitivityMedian as SmoothSensitivityMedian
 from .mechanisms.smooth import smooth_sensitivity as smooth_sensitivity
 from .mechanisms.top_k import TopK as TopK
+from .privacy.budget import Budget as Budget
 from .privacy.guarantee import Guarantee as Guarantee
 
 __version__: str
