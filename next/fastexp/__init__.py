@@ -11,9 +11,9 @@ A private choice     Exponential MostCommon PermuteAndFlip TopK
 A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
 Weights              log_normalizer probabilities median_utilities revenue
-Answers by group     Query PrivateGroups CSV
+Answers by group     Query PrivateGroups CSV Session
 Comparators          SmoothSensitivityMedian smooth_sensitivity
-Promises             Guarantee, and the module privacy
+Promises, limits     Guarantee Budget, and the module privacy
 Errors               FastexpError and its subclasses, in the module errors
 """
 
@@ -25,6 +25,7 @@ __version__ = "0.1.0.dev0"
 
 # Names are imported at first use; __init__.pyi lists them for type checkers.
 _MODULES = {
+    "Budget": "privacy.budget",
     "CSV": "query.files",
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
@@ -40,6 +41,7 @@ _MODULES = {
     "Quantile": "mechanisms.numbers",
     "Quantiles": "mechanisms.quantiles",
     "RandomizedResponse": "mechanisms.response",
+    "Session": "query.session",
     "SmoothSensitivityMedian": "mechanisms.smooth",
     "digits": "data.digits",
     "log_normalizer": "laws.weights",

@@ -18,9 +18,11 @@ from .mechanisms.response import RandomizedResponse as RandomizedResponse
 from .mechanisms.smooth import SmoothSensitivityMedian as SmoothSensitivityMedian
 from .mechanisms.smooth import smooth_sensitivity as smooth_sensitivity
 from .mechanisms.top_k import TopK as TopK
+from .privacy.budget import Budget as Budget
 from .privacy.guarantee import Guarantee as Guarantee
 from .query.files import CSV as CSV
 from .query.private_groups import PrivateGroups as PrivateGroups
 from .query.query import Query as Query
+from .query.session import Session as Session
 
 __version__: str

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..data.grid import Grid
-from ..data.segments import Segments
+from ..data.segments import Segments, shape
 from ..draws import laplace
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
 from ..kernels.bits import FLOAT
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, laplace_guarantee
 from ..privacy.rates import laplace_rate
-from ..types import Number, Words
+from ..types import Missing, Number, Words
 from .base import Mechanism
 
 ASSUMES = (
@@ -136,6 +136,9 @@ class Laplace(Mechanism):
         if len(exact) < len(numbers):
             raise InvalidRecords("numbers must be finite, and at most 2**1000 in magnitude")
         return Segments(np.array(exact, object), FLOAT, rows)
+
+    def _form(self, data: Any, nan: Missing) -> Segments:
+        return self._read(np.zeros(shape(data)), nan)
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return laplace.draw(data, self._noise, seeds, size)

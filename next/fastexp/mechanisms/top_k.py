@@ -102,9 +102,17 @@ class TopK(CandidateMechanism):
             raise ParameterError(f"utilities must have k numbers or more: {self.k}")
         return segments
 
-    def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
+    def _form(self, data: Any, nan: Missing) -> Segments:
+        form = super()._form(data, nan)
+        self._check(form)
+        return form
+
+    def _check(self, data: Segments) -> None:
         if data.values.size // (data.rows or 1) * self.k > MOST_WORK:
             raise ParameterError(f"k must be at most 2**27 / (number of utilities), got {self.k}")
+
+    def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
+        self._check(data)
         return peel.draw(data, self._weighting, seeds, size, self.k, "envelope")
 
     def _draw_keys(self, data: Segments, seeds: Words, size: int | None) -> Any:

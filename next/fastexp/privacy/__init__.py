@@ -14,10 +14,14 @@ peeling_round        the epsilon of each of several selections, for a total
 dominating_pair      two laws for numerical composition
 """
 
-from .composition import group, parallel, sequential, total
-from .conversion import dominating_pair, zcdp_delta, zcdp_epsilon
-from .guarantee import Guarantee, pure_guarantee, selection_guarantee, selection_rho
-from .rates import peeling_round
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .composition import group, parallel, sequential, total
+    from .conversion import dominating_pair, zcdp_delta, zcdp_epsilon
+    from .guarantee import Guarantee, pure_guarantee, selection_guarantee, selection_rho
+    from .rates import peeling_round
 
 __all__ = [
     "Guarantee",
@@ -33,3 +37,12 @@ __all__ = [
     "zcdp_delta",
     "zcdp_epsilon",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:  # imported at first use: not in the time of a first answer
+        for place in ("guarantee", "rates", "conversion", "composition"):
+            module = import_module(f".{place}", __name__)
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module 'fastexp.privacy' has no attribute {name!r}")

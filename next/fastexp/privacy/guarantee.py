@@ -69,7 +69,7 @@ class Guarantee:
         """Check the words, and round amounts up."""
         for name in ("epsilon", "rho", "delta", "bounded_range"):
             amount = getattr(self, name)
-            if amount == inf or (amount is None and name == "bounded_range"):
+            if (type(amount) is float and amount >= 0) or (amount is None and name[0] == "b"):
                 continue
             exact = checks.decimal(name, amount)
             if exact < 0:
@@ -321,6 +321,11 @@ def up(amount: Fraction) -> float:
     while number < inf and checks.decimal("amount", number) < amount:
         number = nextafter(number, inf)
     return number
+
+
+def down(amount: Fraction) -> float:
+    """Return the largest float whose decimal is at most an amount >= 0."""
+    return abs(up(-amount))
 
 
 def times(amount: float, factor: int) -> float:

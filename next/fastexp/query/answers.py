@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from ..errors import ParameterError, ParameterTypeError
@@ -37,6 +37,13 @@ class Asked(NamedTuple):
     def reading(self) -> tuple[str, Any]:
         """What is read: answers with equal ones share it."""
         return self.column, getattr(self.mechanism, "candidates", None)
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """All that the answer depends on, in plain values."""
+        public: Any = self.mechanism
+        values = tuple(getattr(public, field.name) for field in fields(public) if field.init)
+        return self.name, type(public).__name__, values, self.column, self.nan
 
     @property
     def relation(self) -> Relation:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ class CSV:
     Raises
     ------
     ParameterError, ParameterTypeError
-        If a parameter is outside its range, or files are not there or not of one format.
+        If a parameter is outside its range; when it is read, if files are not there or not of one
+        format.
 
     Notes
     -----
@@ -88,7 +90,7 @@ class CSV:
     def __post_init__(self) -> None:
         """Check the parameters."""
         missing = (self.missing,) if isinstance(self.missing, str) else tuple(self.missing)
-        mark = FORMATS.get(_suffix(files_of(self.path)[0]), ",")
+        mark = FORMATS.get(_suffix(_texts(self.path)[0]), ",")
         mark = mark if self.delimiter is None else self.delimiter
         if len(mark) != 1 or not mark.isascii() or mark in '\n\r"':
             raise ParameterError(f"delimiter must be one ASCII character, got {self.delimiter!r}")
@@ -109,10 +111,20 @@ class Text(Arrow):
     """Files of text: all cells are text until a type is asked for."""
 
     def __init__(self, files: CSV) -> None:
-        self.files, self.paths = files, files_of(files.path)
+        self.files, self.decimal, self.absent = files, files.decimal, ("", *files.missing)
         self.missing = tuple(dict.fromkeys([*NUMBERS, *(text.strip() for text in files.missing)]))
-        self.absent, self.decimal = ("", *files.missing), files.decimal
-        self.headers = [self._header(path) for path in self.paths]
+        form = files.delimiter, files.encoding, files.decimal, files.missing
+        self.name = (*_texts(files.path), *form)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The files."""
+        return files_of(self.files.path)
+
+    @cached_property
+    def headers(self) -> list[list[str]]:
+        """The names of columns of each file."""
+        return [self._header(path) for path in self.paths]
 
     def names(self) -> list[str]:
         """Return the names of the columns that all files have, each as often as in the first."""
@@ -188,8 +200,14 @@ class Text(Arrow):
 class Typed(Arrow):
     """Files with types."""
 
-    def __init__(self, paths: list[str]) -> None:
-        super().__init__(dataset.dataset(paths, format=FORMATS[_suffix(paths[0])]))
+    def __init__(self, path: Any) -> None:
+        self.path, self.name = path, tuple(_texts(path))
+
+    @cached_property
+    def frame(self) -> Any:
+        """The files as a dataset."""
+        paths = files_of(self.path)
+        return dataset.dataset(paths, format=FORMATS[_suffix(paths[0])])
 
     def head(self, names: list[str]) -> dict[str, Any]:
         """Return columns of the types that all files have, without rows."""
@@ -224,8 +242,10 @@ class Lines(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes."""
         data: bytes = self._raw.read(size)
-        if not data and not self._at_end[0]:
-            data = b"\n"  # else a header alone is not read
+        while len(data) < size and (more := self._raw.read(size - len(data))):
+            data += more
+        if len(data) < size and data[-1:] not in (b"", b"\n", b"\r"):
+            data += b"\n"  # else a header alone is not read
         block = np.frombuffer(data, np.uint8)
         if not block.size:
             return data
@@ -257,17 +277,14 @@ def file_source(frame: Any) -> Arrow:
     """Return the source of files: of a path, a list of paths, or `CSV`."""
     if isinstance(frame, CSV):
         return Text(frame)
-    paths = files_of(frame)
-    return Typed(paths) if FORMATS[_suffix(paths[0])] in TYPED else Text(CSV(paths))
+    is_typed = FORMATS.get(_suffix(_texts(frame)[0])) in TYPED
+    return Typed(frame) if is_typed else Text(CSV(frame))
 
 
 def files_of(path: Any) -> list[str]:
     """Return the files of a path or pattern, or of a list of them."""
     found: list[str] = []
-    for one in path if isinstance(path, Iterable) and not isinstance(path, str) else [path]:
-        text = os.fspath(one)
-        if not isinstance(text, str):
-            raise ParameterTypeError("path must be text, got bytes")
+    for text in _texts(path):
         found += [text] if Path(text).exists() else _matching(text)
     for text in found:
         if text != text.encode(errors="replace").decode() or not Path(text).is_file():
@@ -279,6 +296,15 @@ def files_of(path: Any) -> list[str]:
             f"got {path!r}"
         )
     return found
+
+
+def _texts(path: Any) -> list[str]:
+    """Return paths and patterns as text."""
+    several = isinstance(path, Iterable) and not isinstance(path, str)
+    texts = [os.fspath(one) for one in (path if several else [path])]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise ParameterTypeError("path must be text or path-like, or a list of these")
+    return texts
 
 
 def _matching(pattern: str) -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from itertools import compress
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -12,13 +14,18 @@ from ..data.keys import Names, read_names
 from ..draws.words import SYSTEM, seeds_of, system_words
 from ..errors import ParameterError, ParameterTypeError, PrivacyWarning
 from ..kernels.envelope import HEADER
+from ..mechanisms.quantiles import Quantiles
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee
 from ..types import Neighbors, Words
 from .answers import Asked, Limits, column_name, promise, read_answers
+from .output import Draft, Drawn, packed, unpacked
 from .private_groups import PrivateGroups
 from .rows import columns_of, draw, names_for, persons_of, read_rows, rows_of
 from .sources import Source, listed, source_of
+
+if TYPE_CHECKING:
+    from ..privacy.budget import Budget  # with sqlite3: at first use
 
 MOST_LIMIT = 1 << 30
 FROM_DATA = "from-data"
@@ -166,7 +173,16 @@ class Query:
             checks.choice("neighbors", neighbors, ("add-remove", "replace"))
         return promise(self._limits, read_answers(answers, "raise", self.by), neighbors)
 
-    def release(self, frame: Any, answers: Any, *, nan: Any = "raise") -> Any:
+    def release(
+        self,
+        frame: Any,
+        answers: Any,
+        *,
+        nan: Any = "raise",
+        budget: Budget | None = None,
+        label: str | None = None,
+        output: Any = None,
+    ) -> Any:
         """Release private answers for each group, in one pass and for one charge.
 
         Parameters
@@ -179,6 +195,16 @@ class Query:
         nan : {"raise", "drop", "lower", "upper"} or dict
             For missing records, of all answers or of each by name, as of mechanisms; answers that a
             dict leaves out have "raise". A missing candidate is none, whatever `nan` is.
+        budget : Budget, optional
+            Is charged `total` before a row is read.
+        label : str, optional
+            Public text, with `budget`: the answers are kept under it, and the same question gives
+            them again at no cost, without opening the frame. With `PrivateGroups` and
+            ``"from-data"`` an interrupt uses it up.
+        output : str or PathLike, optional
+            A file to which the answers are also written, whole or not at all: .csv, .tsv, .parquet
+            or .arrow. It must not exist. With `budget` it needs a label, under which the answers
+            are kept if it cannot be written.
 
         Returns
         -------
@@ -190,15 +216,21 @@ class Query:
         Raises
         ------
         ParameterError, ParameterTypeError
-            If arguments, names or types of columns do not fit: nothing is read. What only the rows
-            show is raised later, such as objects of another type in a list.
+            If arguments, names or types of columns do not fit: nothing is read or charged. What
+            only the rows show is raised after the charge, such as objects of another type in a
+            list.
+        BudgetExceeded, LabelError, BudgetError
+            As of mechanisms.
         InvalidRecords
-            If a record is missing and nan="raise", or the frame cannot be read.
+            If a record is missing and nan="raise", or the frame cannot be read; after the charge.
+        OutputError
+            If `output` cannot be made: nothing is read or charged. Or if it cannot be written: its
+            attribute `answers` then has the result.
 
         Notes
         -----
-        **Privacy**: each call costs `total`. Whether a call fails after it began to read may depend
-        on the rows, and is not covered.
+        **Privacy**: each call costs `total`. A charge is never refunded. Whether a call fails
+        after it may depend on the rows, and is not covered.
 
         Examples
         --------
@@ -208,8 +240,17 @@ class Query:
         {'median': array([31])}
         """
         asked, source = read_answers(answers, nan, self.by), source_of(frame)
-        names = self._check(source, asked)
-        return source.frame_of(self._drawn(source, asked, names, SYSTEM))
+        draft = nullcontext() if output is None else Draft(output, budget, label)
+        with draft as place:
+            if budget is None and label is None:
+                drawn = self._drawn(source, asked, self._check(source, asked), SYSTEM)
+            else:
+                drawn = self._charged(source, asked, budget, label)
+            columns = self._columns(drawn, asked, is_release=True)
+            answered = source.frame_of(columns)
+            if place is not None:
+                place.publish(columns, answered)
+        return answered
 
     def sample(self, frame: Any, answers: Any, *, nan: Any = "raise", rng: Any = None) -> Any:
         """Draw from the laws of `release`, reproducibly: a simulation, not private.
@@ -243,8 +284,8 @@ class Query:
         ['Oslo', 'Rome']
         """
         asked, source = read_answers(answers, nan, self.by), source_of(frame)
-        names = self._check(source, asked)
-        return source.frame_of(self._drawn(source, asked, names, seeds_of(rng, None, 1)))
+        drawn = self._drawn(source, asked, self._check(source, asked), seeds_of(rng, None, 1))
+        return source.frame_of(self._columns(drawn, asked, is_release=False))
 
     @property
     def _limits(self) -> Limits:
@@ -278,33 +319,60 @@ class Query:
             )
         return names
 
+    def _charged(self, source: Source, asked: list[Asked], budget: Any, label: str | None) -> Drawn:
+        """Charge and draw; or return what was kept, without a look at the frame."""
+        from ..privacy.budget import charge, is_kept
+        from ..privacy.question import Question
+
+        promised = promise(self._limits, asked, getattr(budget, "neighbors", None))
+        names = None if is_kept(budget, label) else self._check(source, asked)
+        private = self.groups if isinstance(self.groups, PrivateGroups) else None
+        groups = self.groups if private is None else (private.delta, private.epsilon)
+        limits = self.person, self.max_groups, self.max_rows, self.membership
+        parts = self.by, groups, *limits, source.name, [each.parts for each in asked]
+        is_open = bool(self.by) and self._names is None  # its length tells of the draw
+        question = Question("Query", promised, 1, ("Query", *parts))
+        with charge(budget, label, question, once=is_open) as receipt:
+            if receipt.kept:
+                return unpacked(receipt.answer, is_open)
+            drawn = self._drawn(source, asked, names, SYSTEM)
+            return unpacked(receipt.keep(packed(drawn, is_open)), is_open)
+
     def _drawn(
         self, source: Source, asked: list[Asked], names: Names | None, seeds: Words
-    ) -> dict[str, Any]:
-        """Return the columns of the result: of the system's words, or of a simulation's key."""
-        limits = self._limits
-        numbers = [*range(len(asked)), COIN]
-        secrets = [_own(seeds, i, 1)[[0, 1]] if seeds.size else system_words(2) for i in numbers]
+    ) -> Drawn:
+        """Return the draws of each group, and groups of the data that appear.
+
+        They are of the system's words, or of a simulation's key.
+        """
+        limits, numbers = self._limits, [*range(len(asked)), COIN]
+        secrets = [_own(seeds, i, 1)[:2] if seeds.size else system_words(2) for i in numbers]
         rows = read_rows(source, self.by, names, self.person, asked)
+        checks.arithmetic()  # after foreign code
         labels = rows.labels
-        if names is not None:
-            labels = (
-                [list(x) for x in zip(*self.groups, strict=True)]
-                if names.is_wide
-                else [list(self.groups)]
-            )
         if limits.private is not None:
             persons = persons_of(rows, limits, secrets[-1])
             shown = limits.private._appear(persons, _own(seeds, COIN, rows.size))
-            labels = [
-                [x for x, is_shown in zip(some, shown, strict=True) if is_shown] for some in labels
-            ]
+            labels = [list(compress(column, shown)) for column in labels]
             rows = rows.of_groups(shown)
-        columns = dict(zip(self.by, labels, strict=True))
-        for i, each in enumerate(asked):
-            drawn = draw(rows, i, each, limits, _own(seeds, i, rows.size), secrets[i])
-            answer = each.mechanism._simulated if seeds.size else each.mechanism._answer
-            columns[each.name] = answer(drawn)
+        draws = [
+            draw(rows, i, each, limits, _own(seeds, i, rows.size), secrets[i])
+            for i, each in enumerate(asked)
+        ]
+        return Drawn(labels, np.column_stack(draws))
+
+    def _columns(self, drawn: Drawn, asked: list[Asked], *, is_release: bool) -> dict[str, Any]:
+        """Return the columns of the result."""
+        labels = drawn.labels
+        if self._names is not None:
+            rows = self.groups if self._names.is_wide else [(label,) for label in self.groups]
+            labels = [list(column) for column in zip(*rows, strict=True)]
+        columns, at = dict(zip(self.by, labels, strict=True)), 0
+        for name, mechanism, *_ in asked:
+            width = len(mechanism.q) if isinstance(mechanism, Quantiles) else 1
+            found = drawn.matrix[:, at : at + width]
+            found, at = found if width > 1 else found[:, 0], at + width
+            columns[name] = mechanism._answer(found) if is_release else mechanism._simulated(found)
         return columns
 
 

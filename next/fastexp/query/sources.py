@@ -20,6 +20,9 @@ class Source:
     missing: tuple[str, ...] | None = None  # of cells of text: those that are no number,
     absent: tuple[str, ...] = ()  # those that are no key,
     decimal = "."  # and their decimal point
+    name: tuple[Any, ...] = ()  # what identifies files
+
+    frame: Any
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
