@@ -11,8 +11,9 @@ A private choice     Exponential MostCommon PermuteAndFlip TopK
 A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
 Weights              log_normalizer probabilities median_utilities revenue
+Answers by group     Query PrivateGroups CSV Session
 Comparators          SmoothSensitivityMedian smooth_sensitivity
-Promises             Guarantee
+Promises, limits     Guarantee Budget, and the module privacy
 Errors               FastexpError and its subclasses, in the module errors
 """
 
@@ -24,17 +25,23 @@ __version__ = "0.1.0.dev0"
 
 # Names are imported at first use; __init__.pyi lists them for type checkers.
 _MODULES = {
+    "Budget": "privacy.budget",
+    "CSV": "query.files",
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
     "Laplace": "mechanisms.laplace",
     "Median": "mechanisms.numbers",
     "MostCommon": "mechanisms.candidates",
     "PermuteAndFlip": "mechanisms.candidates",
+    "PrivacyWarning": "errors",
+    "PrivateGroups": "query.private_groups",
+    "Query": "query.query",
     "TopK": "mechanisms.top_k",
     "Price": "mechanisms.price",
     "Quantile": "mechanisms.numbers",
     "Quantiles": "mechanisms.quantiles",
     "RandomizedResponse": "mechanisms.response",
+    "Session": "query.session",
     "SmoothSensitivityMedian": "mechanisms.smooth",
     "digits": "data.digits",
     "log_normalizer": "laws.weights",
@@ -43,12 +50,12 @@ _MODULES = {
     "revenue": "laws.prices",
     "smooth_sensitivity": "mechanisms.smooth",
 }
-__all__ = [*_MODULES, "errors"]  # noqa: PLE0604
+__all__ = [*_MODULES, "errors", "privacy"]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
-    if name == "errors":
-        return import_module(".errors", __name__)
+    if name in ("errors", "privacy"):
+        return import_module(f".{name}", __name__)
     if name not in _MODULES:
         raise AttributeError(f"module 'fastexp' has no attribute {name!r}")
     value = getattr(import_module(f".{_MODULES[name]}", __name__), name)

@@ -1,5 +1,7 @@
 from . import errors as errors
+from . import privacy as privacy
 from .data.digits import digits as digits
+from .errors import PrivacyWarning as PrivacyWarning
 from .laws.intervals import median_utilities as median_utilities
 from .laws.prices import revenue as revenue
 from .laws.weights import log_normalizer as log_normalizer
@@ -16,6 +18,11 @@ from .mechanisms.response import RandomizedResponse as RandomizedResponse
 from .mechanisms.smooth import SmoothSensitivityMedian as SmoothSensitivityMedian
 from .mechanisms.smooth import smooth_sensitivity as smooth_sensitivity
 from .mechanisms.top_k import TopK as TopK
+from .privacy.budget import Budget as Budget
 from .privacy.guarantee import Guarantee as Guarantee
+from .query.files import CSV as CSV
+from .query.private_groups import PrivateGroups as PrivateGroups
+from .query.query import Query as Query
+from .query.session import Session as Session
 
 __version__: str

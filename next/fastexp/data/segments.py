@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,3 +38,12 @@ def segments_of(records: Floats, codes: Integers, count: int) -> Segments:
     """Return the records of each group: of code 0, ..., count - 1, also of groups without any."""
     values, offsets = in_order(codes, records, count)
     return Segments(values, FLOAT, count, offsets)
+
+
+def shape(data: Any) -> tuple[int, ...]:
+    """Return the lengths of data along their axes, without a look at a value."""
+    if hasattr(data, "shape"):
+        return tuple(data.shape)
+    if isinstance(data, (list, tuple)) and data:
+        return (len(data), *shape(data[0]))
+    return (len(data),) if hasattr(data, "__len__") and not isinstance(data, str) else ()

@@ -1,0 +1,219 @@
+"""What is read of rows, and the draws of each group."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.keys import (
+    Column,
+    Names,
+    Persons,
+    code_by_list,
+    code_by_rows,
+    person_codes,
+    read_column,
+    read_names,
+)
+from ..data.persons import rows_within_limits
+from ..data.records import read_records
+from ..data.segments import Segments, segments_of
+from ..draws.words import SYSTEM
+from ..errors import FastexpError, InvalidRecords, ParameterError, ParameterTypeError
+from ..kernels.bits import SIGNED
+from ..mechanisms.candidates import MostCommon
+from ..parameters.kinds import kind_of
+from ..types import Array, Integers, Words
+from .answers import Asked, Limits
+from .sources import Source, listed
+
+UNREAD = (
+    "the rows could not be read; what the engine says is withheld, since it may quote them: read "
+    "them without fastexp to see why"
+)
+MISSING = "records of column {!r} must not be missing: say by nan what missing ones mean"
+
+
+class Rows(NamedTuple):
+    """What is read of all rows: their groups, their persons, a record for each answer.
+
+    A record is a number, or the place of a candidate. Group and place -1 count nowhere.
+    """
+
+    codes: Integers
+    size: int
+    labels: list[list[Any]]  # of groups that are not listed: a column for each of by
+    persons: Persons | None
+    values: list[Array]
+
+    def of_groups(self, shown: Array) -> Rows:
+        """Return the rows of some groups."""
+        places = np.append(np.where(shown, np.cumsum(shown) - 1, -1), -1)
+        return self._replace(codes=places[self.codes], size=int(shown.sum()), labels=[])
+
+
+def persons_of(rows: Rows, limits: Limits, secret: Words) -> Integers:
+    """Return how many persons count in each group, whatever their records are."""
+    codes, each = rows.codes, limits.max_rows
+    if rows.persons is not None:
+        zeros, most, each = np.zeros_like(codes), limits.max_groups, 1
+        keep = rows_within_limits(rows.persons, codes, rows.size, zeros, secret, most, 1)
+        codes = np.where(keep, codes, -1)
+    return -(-np.bincount(codes + 1, minlength=rows.size + 1)[1:] // each)
+
+
+def columns_of(by: tuple[str, ...], person: str | None, asked: list[Asked]) -> list[str]:
+    """Return the names of the columns that are read."""
+    names = *by, *([person] if person else []), *(each.column for each in asked)
+    return list(dict.fromkeys(names))
+
+
+def read_rows(
+    source: Source, by: tuple[str, ...], names: Names | None, person: str | None, asked: list[Asked]
+) -> Rows:
+    """Return all rows, in one pass; an error of the engine may hold data, and is withheld."""
+    rows = None
+    try:
+        columns = source.read(columns_of(by, person, asked))
+        rows = rows_of(source, columns, by, names, person, asked)
+    except (FastexpError, MemoryError):
+        raise
+    except Exception:  # noqa: S110  # it may hold data: another one is raised below
+        pass
+    if rows is None:
+        raise InvalidRecords(UNREAD)
+    arrays = rows.codes, *rows.values, rows.persons.codes if rows.persons else rows.codes
+    if len({array.size for array in arrays}) > 1:
+        raise ParameterError("columns must be of one length")
+    return rows
+
+
+def rows_of(
+    source: Source,
+    columns: dict[str, Any],
+    by: tuple[str, ...],
+    names: Names | None,
+    person: str | None,
+    asked: list[Asked],
+) -> Rows:
+    """Return what columns hold; those that are not there are not looked at."""
+    found: dict[Any, Array] = {}
+    for each in asked:
+        if each.column in columns and each.reading not in found:
+            found[each.reading] = _values(source, each.column, columns[each.column], each)
+    values = [found.get(each.reading, np.empty(0)) for each in asked]
+    kinds = [column[0] for column in names.columns] if names else [""] * len(by)
+    keys = [_keys(source, x, columns[x], k) for x, k in zip(by, kinds, strict=True) if x in columns]
+    persons = None
+    if person in columns:
+        persons = person_codes(f"column {person!r}", _keys(source, person, columns[person]))
+    codes, size, labels = np.zeros(values[0].size, np.int64), 1, []
+    called = f"columns {', '.join(map(repr, by))}"
+    if names is not None and len(keys) == len(by):
+        codes, size = code_by_list(called, keys if names.is_wide else keys[0], names), names.size
+    elif keys and names is None:
+        codes, rows = code_by_rows(called, keys)
+        size, labels = rows.size, [_taken(columns[name], rows) for name in by if name in columns]
+    return Rows(codes, size, labels, persons, values)
+
+
+def draw(rows: Rows, number: int, asked: Asked, limits: Limits, seeds: Words, secret: Words) -> Any:
+    """Return a draw of each group, by the records that count."""
+    mechanism, values, codes = asked.mechanism, rows.values[number], rows.codes
+    if isinstance(mechanism, MostCommon):
+        codes = np.where(values < 0, -1, codes)
+    else:
+        is_missing = np.isnan(values)
+        if is_missing.any():
+            if asked.nan == "raise" and (codes[is_missing] >= 0).any():
+                raise InvalidRecords(MISSING.format(asked.column))
+            if asked.nan in ("lower", "upper"):
+                values = np.where(is_missing, -np.inf if asked.nan == "lower" else np.inf, values)
+            else:
+                codes = np.where(is_missing, -1, codes)
+    if rows.persons is not None:
+        most, each = limits.max_groups, limits.max_rows
+        keep = rows_within_limits(rows.persons, codes, rows.size, values, secret, most, each)
+        codes = np.where(keep, codes, -1)
+    if rows.size == 0:
+        return mechanism._draw(_segments(mechanism, values[:0], codes[:0], 1), SYSTEM, None)[:0]
+    return mechanism._draw(_segments(mechanism, values, codes, rows.size), seeds, None)
+
+
+def _segments(mechanism: Any, values: Array, codes: Integers, count: int) -> Segments:
+    if not isinstance(mechanism, MostCommon):
+        return segments_of(values, codes, count)
+    k = len(mechanism.candidates)
+    pairs = (codes * k + values)[codes >= 0]
+    counts = np.bincount(pairs, minlength=count * k)
+    return Segments(counts.view(np.uint64), SIGNED, count)
+
+
+def _values(source: Source, name: str, column: Any, asked: Asked) -> Array:
+    """Return records: numbers, or places of candidates."""
+    mechanism, called = asked.mechanism, f"column {name!r}"
+    if isinstance(mechanism, MostCommon):
+        names = names_for(source, "candidates", mechanism.candidates, mechanism._names)
+        return code_by_list(
+            called, _keys(source, name, column, mechanism._names.columns[0][0]), names
+        )
+    if is_arrow(column):
+        from .arrow import read_numbers
+
+        return read_numbers(called, column, source.missing, source.decimal)
+    segments = read_records(column, "raise", called)
+    if segments.rows is not None:
+        raise ParameterError(f"{called} must have one dimension")
+    return segments.values
+
+
+def _keys(source: Source, name: str, column: Any, kind: str = "") -> Column:
+    """Return keys; of cells of text: as text, and as small letters for truth values."""
+    if not is_arrow(column):
+        return read_column(f"column {name!r}", column)
+    from .arrow import read_keys
+
+    keys = read_keys(f"column {name!r}", column)
+    if source.missing is None or keys.keys is None:
+        return keys
+    texts = [None if key in source.absent else key for key in keys.keys]
+    if kind == "booleans":
+        texts = [text and text.lower() for text in texts]
+    return keys._replace(keys=texts)
+
+
+def names_for(source: Source, argument: str, labels: tuple[Any, ...], names: Names) -> Names:
+    """Return a public list as it is compared with a source: with cells of a file, as text."""
+    if source.missing is None:
+        return names
+    return read_names(argument, [_text(argument, label) for label in labels])
+
+
+def _text(argument: str, label: Any) -> Any:
+    if isinstance(label, tuple):
+        return tuple(_text(argument, part) for part in label)
+    kind = kind_of(type(label))
+    if kind not in ("text", "integers", "booleans", "dates"):
+        raise ParameterTypeError(
+            f"{argument} must be text, integers, booleans or dates, as cells of a file are text: "
+            f"give them as they are written there, got {kind}"
+        )
+    return str(label).lower() if kind == "booleans" else str(label)
+
+
+def _taken(column: Any, rows: Integers) -> list[Any]:
+    """Return the labels of some rows, as a list without what others hold."""
+    if is_arrow(column):
+        from .arrow import taken
+
+        return taken(column, rows)
+    if hasattr(column, "dtype"):
+        column = np.asarray(column)[rows]
+        return list(column) if column.dtype.kind in "mM" else listed(column)
+    return [column[row] for row in rows.tolist()]
+
+
+def is_arrow(column: Any) -> bool:
+    """Whether a column is one of PyArrow."""
+    return type(column).__module__.startswith("pyarrow")
