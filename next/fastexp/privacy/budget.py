@@ -229,6 +229,21 @@ class Budget:
         return relation
 
     @property
+    def unit(self) -> str:
+        """What is limited: "epsilon" (and delta), or "rho"."""
+        return str(self._ledger.terms["unit"])
+
+    @property
+    def total(self) -> float:
+        """The limit of epsilon or rho."""
+        return float(self._ledger.terms["limit"])
+
+    @property
+    def total_delta(self) -> float:
+        """The limit of delta."""
+        return float(self._ledger.terms["delta"])
+
+    @property
     def spent(self) -> float:
         """The sum of all charges of epsilon or rho, rounded up."""
         return up(self._sum(0))

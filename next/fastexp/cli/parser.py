@@ -1,0 +1,143 @@
+"""Command lines as options, and the help."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+from ..errors import ParameterError
+from . import table
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+FRACTION = re.compile(r"\d{1,18}/0*[1-9]\d{0,17}", re.ASCII)
+NEGATIVE = re.compile(r"-[\d.].*|-(inf|nan).*")  # words that are values and no options
+MOST_DIGITS = 400
+FORM = partial(argparse.RawDescriptionHelpFormatter, max_help_position=24, width=80)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose mistakes are `ParameterError`."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse a command line."""
+        message = re.sub(r"^argument (\S+): ", r"\1 ", message)
+        unknown = re.search(r"invalid choice: '(.*?)'", message)
+        near = nearest(unknown[1], re.findall(r"'?([\w-]+)'?[,)]", message)) if unknown else ""
+        raise ParameterError(message + near)
+
+
+def read(words: Sequence[str]) -> argparse.Namespace | None:
+    """Return the options of a command line; None if it wants help, which is printed."""
+    try:
+        options, unknown = _parser("--help-all" in words).parse_known_args(words or ["--help"])
+    except SystemExit:
+        return None
+    if unknown:
+        name = unknown[0].partition("=")[0]
+        known = ["--" + option.replace("_", "-") for option in vars(options)]
+        raise ParameterError(f"there is no option {name!r} here" + nearest(name, known))
+    if label := getattr(options, "label", None):
+        from datetime import date
+
+        options.label = label.replace("{date}", f"{date.today()}")
+    return options
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown word: empty if no known one is similar."""
+    from difflib import get_close_matches
+    from unicodedata import normalize
+
+    for near in get_close_matches(word[:100], list(known), 1):
+        is_alike = normalize("NFC", near) == normalize("NFC", word)
+        how = "; it looks the same, but has other characters: copy it" if is_alike else ""
+        return f"; did you mean {ascii(near) if is_alike else repr(near)}?{how}"
+    return ""
+
+
+def _parser(is_full: bool) -> Parser:
+    about = "Exact private answers by the exponential mechanism of differential privacy."
+    top = Parser("fastexp", description=about, formatter_class=FORM, allow_abbrev=False)
+    top.epilog = "fastexp COMMAND --help shows the usual options of a command.\n" + table.EXITS
+    top.add_argument("--version", action="store_true", help="print versions")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    for name, row in table.MECHANISMS.items():
+        usage = f"FILE --column age --epsilon 0.5 {row.example}"
+        child = _command(commands, name, row.about, usage)
+        child.add_argument("file", nargs="?", metavar="FILE", help="CSV, TSV, Parquet or Arrow")
+        names = f"{row.parameters} {table.SHARED} {table.CSV}".split()
+        _add(child, sorted(names, key=[*table.OPTIONS].index), table.COMMON.split(), is_full)
+        child.epilog = table.LISTS if is_full else None
+    for name, (about, usage) in table.COMMANDS.items():
+        child = _command(commands, name, about, usage)
+        if name == "budget":
+            child.add_argument("file", nargs="?", metavar="FILE", help="the budget file")
+            names = table.BUDGET.split()
+            _add(child, names, names, is_full)
+    return top
+
+
+def _command(commands: Any, name: str, about: str, usage: str) -> Parser:
+    child: Parser = commands.add_parser(
+        name,
+        help=about,
+        description=f"{about[0].upper()}{about[1:]}.",
+        usage=f"fastexp {name} {usage}",
+        formatter_class=FORM,
+        allow_abbrev=False,
+    )
+    child._negative_number_matcher = NEGATIVE
+    return child
+
+
+def _add(child: Parser, names: Iterable[str], shown: Iterable[str], is_full: bool) -> None:
+    child.add_argument("--help-all", action="help", help="show all options and details")
+    for name in names:
+        form, text = table.OPTIONS[name]
+        short = text.partition(". ")[0] if name in shown else argparse.SUPPRESS
+        texts = {"help": text if is_full else short}
+        option = f"--{name.replace('_', '-')}"
+        if not form:
+            child.add_argument(option, action="store_true", **texts)
+        elif "|" in form:
+            child.add_argument(option, choices=form.split("|"), **texts)
+        elif form == "A B":
+            child.add_argument(option, nargs=2, type=number, metavar=("A", "B"), **texts)
+        else:
+            child.add_argument(option, type=READERS.get(form, str), metavar=form, **texts)
+
+
+def number(text: str) -> Any:
+    """Return a number as it is written: an int, a float that prints so, a Decimal or a Fraction."""
+    bare = text.strip()
+    if FRACTION.fullmatch(bare):
+        from fractions import Fraction
+
+        return Fraction(bare)
+    if len(bare) > MOST_DIGITS or not NUMBER.fullmatch(bare):
+        raise argparse.ArgumentTypeError(f"must be a number, as 12, -0.5 or 1e3, got {text!r}")
+    from decimal import Decimal
+
+    exact = Decimal(bare)
+    if "." not in bare and exact == exact.to_integral_value() and abs(exact) < 10**400:
+        return int(exact)
+    return float(bare) if Decimal(repr(float(bare))) == exact else exact
+
+
+def whole(text: str) -> int:
+    """Return an integer."""
+    value = number(text)
+    if not isinstance(value, int):
+        raise argparse.ArgumentTypeError(f"must be an integer, got {text!r}")
+    return value
+
+
+def numbers(text: str) -> list[Any]:
+    """Return numbers that commas separate."""
+    return [number(part) for part in text.split(",")]
+
+
+READERS = {"E": number, "S": number, "D": number, "R": number, "N": whole, "Q": numbers}

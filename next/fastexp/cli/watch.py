@@ -1,0 +1,92 @@
+"""Signals: a command ends within a second, and says whether something was charged."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from argparse import Namespace
+from types import FrameType
+
+QUIET, GRACE, LAST = 2.0, 0.7, 0.2  # seconds before a note; to end by itself; to say how it stands
+SIGNALS = signal.SIGINT, signal.SIGTERM
+
+
+def note(text: str) -> None:
+    """Print a line for the user, apart from answers."""
+    if sys.stderr is not None:  # print would take stdout
+        print(text, file=sys.stderr, flush=True)
+
+
+def state(options: Namespace) -> str | None:
+    """Return the state of a label in the budget at this moment: see `Budget.log`."""
+    import fastexp as fx
+
+    log = fx.Budget.file(options.budget).log()
+    return next((line["state"] for line in log if line["label"] == options.label), None)
+
+
+def charged(options: Namespace | None) -> str:
+    """Return whether something is charged, in words."""
+    if not getattr(options, "budget", None):
+        return "nothing was charged"
+    label = f"label {options.label!r}"
+    return {
+        "open": f"charged: the same command goes on under {label} at no further cost",
+        "answered": f"charged: the answers are kept under {label}, the same command prints them",
+        "failed": f"charged: {label} is used up",
+    }.get(state(options) or "", "nothing was charged")
+
+
+class Watch:
+    """A thread that ends the process if an interrupt does not: in C code, Python hears of it late.
+
+    It also prints a note after a while.
+    """
+
+    number = signal.SIGINT  # that was received
+    options: Namespace | None = None
+
+    def __enter__(self) -> Watch:
+        """Begin to watch."""
+        self._ends = os.pipe()
+        os.set_blocking(self._ends[1], False)
+        self._thread = threading.Thread(target=self._wait, daemon=True)
+        self._before = {
+            number: signal.signal(number, self._receive)
+            for number in SIGNALS
+            if signal.getsignal(number) != signal.SIG_IGN
+        }
+        self._descriptor = signal.set_wakeup_fd(self._ends[1], warn_on_full_buffer=False)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End; what is watched has ended."""
+        signal.set_wakeup_fd(self._descriptor)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        os.write(self._ends[1], b"\0")
+        self._thread.join()
+        for end in self._ends:
+            os.close(end)
+
+    def _receive(self, number: int, _: FrameType | None) -> None:
+        self.number = signal.Signals(number)
+        raise KeyboardInterrupt
+
+    def _wait(self) -> None:
+        if not self._hears(QUIET):
+            note("still reading and drawing; Ctrl-C stops it")
+        (number,) = os.read(self._ends[0], 1)
+        if number and not (self._hears(GRACE) and os.read(self._ends[0], 1) == b"\0"):
+            note("fastexp: interrupted")
+            threading.Thread(target=lambda: note(charged(self.options)), daemon=True).start()
+            time.sleep(LAST)
+            os._exit(128 + number)
+
+    def _hears(self, seconds: float) -> bool:
+        return bool(select.select([self._ends[0]], [], [], seconds)[0])
