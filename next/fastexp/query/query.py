@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import compress
@@ -12,17 +14,18 @@ import numpy as np
 
 from ..data.keys import Names, read_names
 from ..draws.words import SYSTEM, seeds_of, system_words
-from ..errors import ParameterError, ParameterTypeError, PrivacyWarning
+from ..errors import FastexpError, ParameterError, ParameterTypeError, PrivacyWarning
 from ..kernels.envelope import HEADER
 from ..mechanisms.quantiles import Quantiles
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee
 from ..types import Neighbors, Words
 from .answers import Asked, Limits, column_name, promise, read_answers
+from .open import source_of
 from .output import Draft, Drawn, packed, unpacked
 from .private_groups import PrivateGroups
-from .rows import columns_of, draw, names_for, persons_of, read_rows, rows_of
-from .sources import Source, listed, source_of
+from .rows import check_names, columns_of, draw, names_for, persons_of, read_rows, rows_of, taken
+from .sources import Source
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget  # with sqlite3: at first use
@@ -299,16 +302,17 @@ class Query:
         """Refuse a frame without the columns, or of other types; return the groups to look for."""
         checks.arithmetic()
         wanted = columns_of(self.by, self.person, asked)
-        known = source.names()
-        for name in wanted:
-            if known.count(name) != 1:
-                what = "two columns" if name in known else "no column"
-                some = ", ".join(map(repr, known[:20]))
-                raise ParameterError(
-                    f"frame must have each column once, got {what} {name!r}: {some}"
-                )
         names = self._names and names_for(source, "groups", self.groups, self._names)
-        head = source.head(wanted)
+        head, failure = {}, ""
+        try:
+            check_names(source.names(), wanted)
+            head = source.head(wanted)
+        except (FastexpError, MemoryError):
+            raise
+        except Exception as error:  # of an engine
+            failure = type(error).__name__
+        if failure:
+            raise ParameterError(f"frame must be open and readable, its engine raised {failure}")
         if head:
             rows_of(source, head, self.by, names, self.person, asked)
         if self.groups == FROM_DATA:
@@ -387,18 +391,19 @@ def _own(seeds: Words, number: int, count: int) -> Words:
 
 def _labels(groups: Any, by: tuple[str, ...]) -> tuple[Any, ...]:
     """Return the public list of groups: a sequence, or the columns of a frame."""
-    if isinstance(groups, np.ndarray) and groups.dtype.kind not in "mM":
-        groups = groups.tolist()
     if isinstance(groups, (bytes, set, frozenset)):
         raise ParameterTypeError(f"groups must be a sequence, got {type(groups).__name__}")
-    if isinstance(groups, (list, tuple, range, np.ndarray)) or not hasattr(groups, "columns"):
-        labels = tuple(groups)
-    else:
+    is_frame = isinstance(groups, (Mapping, os.PathLike)) or hasattr(groups, "columns")
+    if is_frame or type(groups).__module__.startswith(("fastexp", "pyarrow.lib", "duckdb")):
         source = source_of(groups)
         known = source.names()
         names = known if len(known) == len(by) == 1 else list(by)
-        columns = [listed(x) for x in source.read(names).values()]
+        columns = [taken(x, np.arange(len(x))) for x in source.read(names).values()]
         labels = tuple(columns[0] if len(by) == 1 else zip(*columns, strict=True))
+    elif isinstance(groups, np.ndarray):
+        labels = tuple(taken(groups, np.arange(len(groups))))
+    else:
+        labels = tuple(groups)
     if not labels:
         raise ParameterError("groups must name one group or more")
     return labels
