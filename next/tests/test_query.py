@@ -1,0 +1,272 @@
+"""Are answers by group those of their mechanisms, for every frame, person and list of groups?"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import fastexp as fx
+
+from . import oracle
+from .frames import files, frames, told
+from .oracle import ADD_REMOVE, REPLACE
+from .table import MECHANISMS, Row
+
+GRID: dict[str, Any] = {"bounds": (0, 100), "step": 1}
+SURE = {"m": (fx.Median(1000.0, **GRID), "v")}  # it answers with the median
+TOWNS = ["Bern", "Nice", "Rome"]
+ROWS = [row for row in MECHANISMS if row.kind in ("labels", "records")]
+
+
+def rents(n: int = 300) -> dict[str, list[Any]]:
+    """Return invented rows: groups by two columns, persons of several rows, missing values."""
+    rng = np.random.default_rng(3)
+    columns: dict[str, list[Any]] = {
+        "town": rng.choice(["Bern", "Köln", "Rome"], n).tolist(),
+        "rooms": rng.integers(1, 4, n).tolist(),
+        "owner": rng.integers(0, n // 3, n).tolist(),
+        "rent": (rng.integers(0, 200, n) / 2).tolist(),
+    }
+    for i in range(0, n, 29):
+        columns["rent"][i], columns["town"][n - 1 - i] = None, None
+    return columns
+
+
+ANSWERS = {
+    "median": (fx.Median(1.0, **GRID), "rent"),
+    "high": (fx.Quantile(0.9, 0.5, neighbors=ADD_REMOVE, **GRID), "rent"),
+    "parts": (fx.Quantiles([0.25, 0.5, 0.75], 2.0, **GRID), "rent"),
+    "common": (fx.MostCommon(1.0, [1, 2, 3]), "rooms"),
+    "price": (fx.Price(1.0, **GRID), "rent"),
+}
+QUERIES = {
+    "all": fx.Query(),
+    "towns": fx.Query("town", TOWNS),
+    "pairs": fx.Query(["town", "rooms"], list(itertools.product(TOWNS, [1, 2]))),
+    "owners": fx.Query("town", TOWNS, "owner", 2, 1),
+    "owners of pairs": fx.Query(["rooms", "town"], [(2, "Rome"), (1, "Bern")], "owner", 1, 2),
+    "private": fx.Query("town", fx.PrivateGroups(1e-3, 1.0), "owner", 2),
+    "private rows": fx.Query(["town", "rooms"], fx.PrivateGroups(1e-3, 0.5)),
+}
+HASH = "57bb24c4136efbfe"
+
+
+def test_frames_are_the_same() -> None:
+    """Every kind of frame and file has the same answers, by one pinned hash."""
+    columns, hashes = rents(), {}
+    for name, frame in itertools.chain(frames(columns), files(columns)):
+        found = []
+        for query in QUERIES.values():
+            if name == "reader" and found:  # it can be read once
+                break
+            answers = told(query.sample(frame, ANSWERS, nan="drop", rng=5))
+            found.append(answers | {key: list(map(str, answers[key])) for key in query.by})
+        hashes[name] = found
+    first = hashes["dict"]
+    for name, found in hashes.items():
+        assert found == first[: len(found)], name
+    assert hashlib.blake2b(json.dumps(first).encode(), digest_size=8).hexdigest() == HASH
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
+def test_groups_are_answered_as_their_records_alone(row: Row) -> None:
+    """A group has the draws of its mechanism for its records in the group's stream."""
+    mechanism, data = row.make(), [row.told(data) for data in row.data]
+    keys = [i for i, records in enumerate(data) for _ in records]
+    records = [x for some in data for x in some]
+    order = np.random.default_rng(2).permutation(len(keys)).tolist()
+    frame = {"g": [keys[i] for i in order], "v": [records[i] for i in order]}
+    query, asked = fx.Query("g", range(len(data))), {"x": (mechanism, "v")}
+    found = query.sample(frame, asked, rng=7)["x"]
+    for g, alone in enumerate(data):
+        assert np.array_equal(found[g], mechanism.sample(alone, rng=7, streams=[g])), g
+    if row.kind == "records" and not isinstance(mechanism, fx.Quantiles):
+        several = query.sample(frame, {"x": (mechanism, "v"), "y": (mechanism, "v")}, rng=7)
+        assert np.array_equal(several["x"], found)  # whatever else is asked
+    released = query.release(frame, asked)["x"]
+    assert len(released) == len(data)
+    if row.kind == "labels":
+        assert set(released) <= set(mechanism.candidates)
+
+
+def test_listed_groups_are_all_answered_in_their_order() -> None:
+    frame = {"k": ["b", "x", None, "a", "b"], "v": [1, 9, 9, 5, 1], "u": [2, 9, 9, 6, 2]}
+    for groups in (["c", "b", "a"], np.array(["c", "b", "a"]), pd.Series(["c", "b", "a"])):
+        found = fx.Query("k", groups).release(frame, SURE | {"u": (SURE["m"][0], "u")})
+        assert found["k"] == ["c", "b", "a"]
+        assert found["m"].tolist()[1:] == [1, 5]
+        assert found["u"].tolist()[1:] == [2, 6]
+    wide = fx.Query(["k", "u"], [("b", 2), ("b", 6), ("a", 6)]).release(frame, SURE)
+    assert wide["m"].tolist()[::2] == [1, 5]
+    for table in (
+        pa.table({"k": ["a", "b"]}),
+        pl.DataFrame({"other": ["a", "b"]}),
+        {"k": ["a", "b"]},
+    ):
+        assert fx.Query("k", table) == fx.Query("k", ["a", "b"])
+    assert fx.Query().release(frame, SURE)["m"].tolist() == [5]
+    assert fx.Query().release({"v": []}, SURE)["m"].size == 1
+    with pytest.warns(fx.PrivacyWarning, match="which groups exist"):
+        found = fx.Query("k", "from-data").release(frame, SURE)
+    assert (found["k"], found["m"].tolist()) == (["a", "b", "x"], [5, 1, 9])
+
+
+def test_missing_records_by_each_answer() -> None:
+    frame = {"v": [None, 3, float("nan"), 5, 5], "p": [1, 2, 3, 4, 5]}
+    for nan, answer in (("drop", 5), ("lower", 3), ("upper", 5)):
+        assert fx.Query().release(frame, SURE, nan=nan)["m"].tolist() == [answer]
+        assert fx.Query(person="p").release(frame, SURE, nan={"m": nan})["m"].tolist() == [answer]
+    with pytest.raises(fx.errors.InvalidRecords, match="column 'v' must not be missing"):
+        fx.Query().release(frame, SURE)
+    elsewhere = {"k": ["b", "a", None, "a", "a"], **frame}
+    assert fx.Query("k", ["a"]).release(elsewhere, SURE)["m"].tolist() == [5]  # of no listed group
+    votes = fx.MostCommon(1000.0, ["a", "b"])
+    for kind, some in frames({"v": ["a"] + [None] * 60 + ["b", "b"]}):
+        assert told(fx.Query().release(some, {"c": (votes, "v")}))["c"] == ["b"], kind
+
+
+# Types
+
+
+INSTANT = "2024-01-02T03:04:05"
+VALUES: dict[str, tuple[Any, Any, str]] = {  # a key that is listed, another one, its kind
+    "integers": (7, 8, "integers"),
+    "beyond 2**53": (2**53 + 1, 2**53, "integers"),
+    "text": ("ä", "a", "text"),
+    "booleans": (True, False, "booleans"),
+    "dates": (np.datetime64("2024-01-02").item(), np.datetime64("2024-01-03").item(), "dates"),
+    "timestamps": (
+        np.datetime64(INSTANT).item(),
+        np.datetime64("2024-01-02T00", "s").item(),
+        "timestamps",
+    ),
+    "durations": (
+        pd.Timedelta(hours=1).to_pytimedelta(),
+        pd.Timedelta(0).to_pytimedelta(),
+        "durations",
+    ),
+    "floats": (1.5, 2.5, ""),
+    "bytes": (b"a", b"b", ""),
+    "lists": ([1], [2], ""),
+}
+TYPES = {
+    "integers": [pa.int8(), pa.uint16(), pa.int64(), pa.uint64(), pa.decimal128(20, 0)],
+    "beyond 2**53": [pa.int64(), pa.uint64(), pa.decimal128(38, 0)],
+    "text": [
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.dictionary(pa.int8(), pa.string()),
+    ],
+    "booleans": [pa.bool_()],
+    "dates": [pa.date32(), pa.date64()],
+    "timestamps": [pa.timestamp(unit) for unit in ("s", "ms", "us", "ns")],
+    "durations": [pa.duration(unit) for unit in ("s", "ms", "us", "ns")],
+    "floats": [pa.float32(), pa.float64(), pa.decimal128(9, 2)],
+    "bytes": [pa.binary(), pa.binary(1)],
+    "lists": [pa.list_(pa.int64())],
+}
+
+
+def columns_of(name: str) -> Iterator[tuple[str, Any, bool]]:
+    """Yield twice the listed key, the other one, a missing one; whether its type is known."""
+    one, other, _ = VALUES[name]
+    values = [one, other, None, one]
+    yield "list", values, False
+    yield "pandas", pd.Series(values, dtype=object), False
+    for kind in TYPES[name]:
+        plain = pa.types.is_decimal(kind) and name == "floats"
+        array = pa.array([2, 3, None, 2] if plain else values, kind)
+        yield str(kind), array, True
+        if not pa.types.is_dictionary(kind) and kind not in (
+            pa.string_view(),
+            pa.list_(pa.int64()),
+        ):
+            yield f"{kind} coded", array.dictionary_encode(), True
+        yield f"{kind} in chunks", pa.chunked_array([array[:1], array[1:1], array[1:]]), True
+    if name in ("dates", "timestamps", "durations"):
+        yield "NumPy", np.array(values, "m8[us]" if name == "durations" else "M8[us]"), True
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_types_of_keys(name: str) -> None:
+    """As a group, a person and a candidate each type is what Python's objects are, or refused."""
+    one, other, kind = VALUES[name]
+    votes = {} if not kind else {"c": (fx.MostCommon(1000.0, [other, one]), "k")}
+    for form, column, is_typed in columns_of(name):
+        if name == "dates" and form == "NumPy":
+            continue  # NumPy has no dates beside timestamps
+        for frame in (
+            {"k": column, "v": [5, 1, 1, 5]},
+            pa.table({"k": column, "v": [5, 1, 1, 5]}) if is_typed and form != "NumPy" else None,
+        ):
+            if frame is None:
+                continue
+            if not kind:
+                budget = fx.Budget(9000.0)
+                for query in (fx.Query(person="k"), fx.Query("k", [1]), fx.Query("k", ["a"])):
+                    with pytest.raises(fx.errors.ParameterTypeError, match="must"):
+                        query.release(frame, SURE, budget=budget)
+                assert budget.spent == (
+                    0.0 if is_typed and isinstance(frame, pa.Table) else 3000.0
+                ), form
+                continue
+            assert told(fx.Query("k", [one]).release(frame, SURE))["m"] == [5], form
+            assert told(fx.Query().release(frame, votes))["c"] == [one], form
+            alone = fx.Query(person="k").sample(frame, {"c": votes["c"]}, rng=1)
+            assert told(alone)["c"] in ([0], [1])
+            for another, (wrong, _, other_kind) in VALUES.items():
+                if other_kind and other_kind != kind:
+                    with pytest.raises(fx.errors.ParameterTypeError, match=r"must be|convert"):
+                        fx.Query("k", [wrong]).release(frame, SURE)
+                    assert another != name
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.int8(),
+        pa.uint64(),
+        pa.float16(),
+        pa.float32(),
+        pa.float64(),
+        pa.decimal128(9, 2),
+        pa.null(),
+    ],
+    ids=str,
+)
+def test_types_of_records(kind: Any) -> None:
+    values = [None] * 4 if kind == pa.null() else [5, 7, None, 7]
+    column = pa.array(
+        [None if x is None else np.float16(x) for x in values] if kind == pa.float16() else values,
+        kind,
+    )
+    for frame in (
+        {"v": column},
+        pa.table({"v": column}),
+        pa.table({"v": pa.chunked_array([column[:2], column[2:]])}),
+    ):
+        found = told(fx.Query().release(frame, SURE, nan="drop"))["m"]
+        assert found == [7] or kind == pa.null()
+
+
+@pytest.mark.parametrize(
+    "name", ["text", "booleans", "dates", "timestamps", "durations", "bytes", "lists"]
+)
+def test_records_that_are_no_numbers(name: str) -> None:
+    for form, column, is_typed in columns_of(name):
+        budget = fx.Budget(1000.0)
+        frame = pa.table({"v": column}) if is_typed and form != "NumPy" else {"v": column}
+        with pytest.raises(fx.errors.ParameterTypeError, match="column 'v' must"):
+            fx.Query().release(frame, SURE, budget=budget)
+        assert budget.spent == (0.0 if is_typed else 1000.0), form
