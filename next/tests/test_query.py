@@ -270,3 +270,225 @@ def test_records_that_are_no_numbers(name: str) -> None:
         with pytest.raises(fx.errors.ParameterTypeError, match="column 'v' must"):
             fx.Query().release(frame, SURE, budget=budget)
         assert budget.spent == (0.0 if is_typed else 1000.0), form
+
+
+# Promises
+
+
+def test_totals() -> None:
+    """Of max_groups groups with max_rows records each; of twice as many for who is replaced."""
+    here, there = (fx.Median(0.5, neighbors=x, **GRID) for x in (ADD_REMOVE, REPLACE))
+    for groups, rows, person in itertools.product((1, 3), (1, 4), (None, "p")):
+        query = fx.Query("k", ["a"], person, groups, rows)
+        for mechanism, relation, steps in (
+            (here, ADD_REMOVE, 1),
+            (here, REPLACE, 2),
+            (there, REPLACE, 2),
+            (fx.Price(0.5, **GRID), REPLACE, 2),
+        ):
+            asked, rho = {"x": (mechanism, "v")}, mechanism.guarantee.rho
+            total = query.total(asked, neighbors=relation)
+            assert (total.epsilon, total.neighbors) == (0.5 * groups * rows * steps, relation)
+            chained = steps if mechanism is here else 1  # the same groups may change twice
+            assert total.rho == pytest.approx(rho * groups * rows**2 * steps * chained)
+            assert total.rho >= rho * groups * rows**2 * steps * chained
+            two = query.total(asked | {"y": (mechanism, "v")}, neighbors=relation)
+            assert two.epsilon == 2 * total.epsilon
+            coins = fx.PrivateGroups(1e-8, 0.25)
+            both = fx.Query("k", coins, person, groups, rows).total(asked, neighbors=relation)
+            changed = (
+                groups * (rows if person is None else 1) * (1 if relation == ADD_REMOVE else 2)
+            )
+            assert both.epsilon == total.epsilon + 0.25 * changed
+            assert both.delta == pytest.approx(1e-8 * changed)
+            assert both.rho == float("inf")
+    one = {"x": (there, "v")}
+    assert fx.Query().total(one).epsilon == 0.5
+    assert fx.Query("k", ["a"]).total(one).epsilon == 1.0
+    assert fx.Query("k", ["a"], membership="public").total(one).epsilon == 0.5
+    with pytest.raises(fx.errors.ParameterError, match="must be 'replace'"):
+        fx.Query().total(one, neighbors=ADD_REMOVE)
+    with pytest.raises(fx.errors.ParameterError, match="same neighbors"):
+        fx.Query().total(one | {"y": (here, "v")})
+
+
+Person = tuple[tuple[int, int], ...]  # rows: a group and a value, both 0 or 1
+PERSONS: list[Person] = [
+    person
+    for n in range(4)
+    for person in itertools.combinations_with_replacement(itertools.product((0, 1), repeat=2), n)
+]
+OTHERS = ((0, 4), (0, 4)), ((2, 1), (0, 3))  # records of others: of each value in each group
+
+
+def counted(person: Person, groups: int, rows: int) -> Iterator[tuple[float, Any]]:
+    """Yield the equally likely records of a person that count: of each value in each group."""
+    own = [[value for g, value in person if g == group] for group in (0, 1)]
+    present = [group for group in (0, 1) if own[group]]
+    chosen = list(itertools.combinations(present, min(groups, len(present))))
+    for some in chosen:
+        parts = [
+            list(itertools.combinations(own[g], min(rows, len(own[g])))) if g in some else [()]
+            for g in (0, 1)
+        ]
+        for pair in itertools.product(*parts):
+            share = 1 / (len(chosen) * len(parts[0]) * len(parts[1]))
+            yield share, [[part.count(0), part.count(1)] for part in pair]
+
+
+def law_of(person: Person, others: Any, limits: tuple[int, int], rate: Fraction) -> Any:
+    """Return the law of both groups' answers by definition: (0, 0), (0, 1), (1, 0), (1, 1)."""
+    law = np.zeros((2, 2))
+    for share, counts in counted(person, *limits):
+        groups = np.array(counts) + others
+        one, two = (np.array(oracle.exponential(g.tolist(), rate), float) for g in groups)
+        law += share * np.outer(one, two)
+    return law.ravel()
+
+
+@pytest.mark.parametrize("limits", [(1, 1), (2, 1), (1, 2), (2, 2)], ids=str)
+@pytest.mark.parametrize("mine", [ADD_REMOVE, REPLACE])
+def test_promise_of_persons(limits: tuple[int, int], mine: Any) -> None:
+    """No neighbours by person have answers of a greater ratio, and some use most of it."""
+    votes = {"x": (fx.MostCommon(0.5, [0, 1], neighbors=mine), "v")}
+    query = fx.Query("g", [0, 1], "p", *limits)
+    rate = Fraction(1, 2 if mine == ADD_REMOVE else 4)
+    for relation in (ADD_REMOVE, REPLACE) if mine == ADD_REMOVE else (REPLACE,):
+        total, worst = query.total(votes, neighbors=relation).epsilon, 0.0
+        for others in OTHERS:
+            laws = np.log([law_of(person, others, limits, rate) for person in PERSONS])
+            pairs = laws[:1] if relation == ADD_REMOVE else laws  # the first one has no rows
+            worst = max(worst, float(np.abs(laws[:, None] - pairs[None]).max()))
+        assert (0.4 if mine == ADD_REMOVE else 0.2) * total < worst <= total + 1e-12
+
+
+@pytest.mark.parametrize("limits", [(1, 1), (2, 1), (1, 2)], ids=str)
+def test_draws_of_persons(limits: tuple[int, int]) -> None:
+    """Draws have the law by definition: rows that count are chosen uniformly, by person."""
+    votes = {"x": (fx.MostCommon(2.0, [0, 1]), "v")}
+    query = fx.Query("g", [0, 1], "p", *limits)
+    person: Person = ((0, 0), (0, 0), (0, 1), (1, 1), (1, 0))
+    frame = {
+        "p": [7] * 5 + [8, None],
+        "g": [g for g, _ in person] + [1, 0],
+        "v": [value for _, value in person] + [0, 0],
+    }
+    law = law_of(person, [[0, 0], [1, 0]], limits, Fraction(2))
+    answers = [query.sample(frame, votes, rng=seed)["x"] @ [2, 1] for seed in range(1500)]
+    answers += [query.release(frame, votes)["x"] @ np.array([2, 1]) for _ in range(500)]
+    found = np.bincount(answers, minlength=4)
+    assert (((found - 2000 * law) ** 2) / (2000 * law)).sum() < 30  # 1e-6 for three degrees
+
+
+# Private groups
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-3])
+def test_law_of_appearing(epsilon: float, delta: float) -> None:
+    """It is private for one person more, exactly, and no group could appear more often."""
+    law = [Fraction(p) for p in fx.PrivateGroups(delta, epsilon).law(range(60))]
+    e, d, slack = (
+        1 / oracle.exp(-Fraction(str(epsilon))),
+        Fraction(str(delta)),
+        Fraction(1, 1 << 46),
+    )
+    for p, q in itertools.pairwise(law):
+        terms = (e * p + d - q, e * q + d - p, e * (1 - q) + d - (1 - p), e * (1 - p) + d - (1 - q))
+        assert p <= q
+        assert min(terms) >= -slack * q
+        assert q == 1 or min(terms) <= slack * max(q, 1 - p)
+    smallest = fx.PrivateGroups(delta, epsilon).smallest(0.5)
+    assert fx.PrivateGroups(delta, epsilon).law([smallest - 1, smallest]).tolist() == sorted(
+        fx.PrivateGroups(delta, epsilon).law([smallest - 1, smallest])
+    )
+
+
+def shown(n: tuple[int, int], extra: Any, coins: fx.PrivateGroups, rate: Fraction) -> Any:
+    """Return the law of what is published: of each group nothing, or one of two answers."""
+    parts = []
+    for count, more in zip(n, extra, strict=True):
+        persons, records = count + (sum(more) > 0), [count + more[0], more[1]]
+        p = coins.law(persons)
+        parts.append(np.append(1 - p, p * np.array(oracle.exponential(records, rate), float)))
+    return np.outer(*parts).ravel()
+
+
+@pytest.mark.parametrize("limits", [(1, 1), (2, 1), (2, 2)], ids=str)
+@pytest.mark.parametrize("relation", [ADD_REMOVE, REPLACE])
+def test_promise_of_private_groups(limits: tuple[int, int], relation: Any) -> None:
+    """The excess over exp(epsilon) is at most delta for all neighbours by person."""
+    coins, votes = fx.PrivateGroups(1e-3, 0.5), {"x": (fx.MostCommon(0.25, [0, 1]), "v")}
+    total = fx.Query("g", coins, "p", *limits).total(votes, neighbors=relation)
+    factor, worst = np.exp(total.epsilon), 0.0
+    for n in itertools.product((0, 1, 5, 9, 10, 11), repeat=2):
+        laws = []
+        for person in PERSONS:
+            law = np.zeros(9)
+            for share, extra in counted(person, *limits):
+                law += share * shown(n, extra, coins, Fraction(1, 4))
+            laws.append(law)
+        found = np.array(laws)
+        others = found[:1] if relation == ADD_REMOVE else found
+        excess = np.maximum(found[:, None] - factor * others[None], 0).sum(2)
+        back = np.maximum(others[None] - factor * found[:, None], 0).sum(2)
+        worst = max(worst, float(excess.max()), float(back.max()))
+    assert 0.2 * total.delta < worst <= total.delta + 1e-15
+
+
+def test_groups_appear_by_their_persons() -> None:
+    """Persons count once, within their limits, also if their records are missing; rows do not."""
+    coins = fx.PrivateGroups(1e-3, 1.0)
+    certain = int(np.argmax(coins.law(range(100)) == 1))
+    rows = {"k": ["one"] * 500 + ["many"] * certain, "p": [0] * 500 + list(range(certain))}
+    rows["v"] = [5] * 500 + [None] * certain
+    for groups in (2, 3):
+        query = fx.Query("k", coins, "p", groups, 2)
+        for _ in range(20):
+            found = query.release(rows, SURE, nan="drop")
+            assert found["k"] in (["many"], ["many", "one"])
+            assert found["m"].size == len(found["k"])
+    several = rows | {"k": ["ab"[i % 2] for i in range(500 + certain)]}
+    for _ in range(20):  # half of the persons count in each
+        assert (
+            len(
+                fx.Query("k", fx.PrivateGroups(1e-9, 1.0), "p").release(several, SURE, nan="drop")[
+                    "k"
+                ]
+            )
+            < 2
+        )
+    claimed = fx.Query("k", coins, None, 1, 500)
+    assert sum("one" in claimed.release(rows, SURE, nan="drop")["k"] for _ in range(200)) < 9
+    empty = fx.Query("k", fx.PrivateGroups(1e-60, 1.0)).release({"k": ["a"], "v": [1]}, SURE)
+    assert (empty["k"], empty["m"].size, empty["m"].dtype) == ([], 0, np.int64)
+
+
+def test_groups_of_one_person_appear_with_delta() -> None:
+    """Of 500,000 groups of one person, and of some of the steepest number, so many appear."""
+    n, coins = 500_000, fx.PrivateGroups(1e-3, 0.3)
+    for persons, size in ((1, n), (12, n // 20)):
+        p = coins.law(persons)
+        frame = {"k": np.tile(np.arange(size), persons), "v": np.zeros(size * persons)}
+        query = fx.Query("k", coins)
+        for found in (query.release(frame, SURE), query.sample(frame, SURE, rng=1)):
+            assert abs(len(found["k"]) - size * p) < 6 * np.sqrt(size * p * (1 - p))
+            assert found["k"] == sorted(found["k"])
+
+
+def test_nothing_of_hidden_groups_is_published() -> None:
+    """Neither names, nor types, categories or buffers of other rows."""
+    secret = [f"secret {i}" for i in range(50)]
+    columns = {"k": ["shown"] * 300 + secret, "v": [5] * 350}
+    query = fx.Query("k", fx.PrivateGroups(1e-9, 1.0))
+    for kind, frame in frames(columns):
+        found = query.release(frame, SURE)
+        assert told(found)["k"] == ["shown"], kind
+        if not isinstance(found, pl.LazyFrame) and kind != "narwhals":
+            import pickle
+
+            assert b"secret" not in pickle.dumps(found), kind
+    odd = {"k": ["shown"] * 300 + ["\ud800"] * 300, "v": [5] * 600}
+    assert query.release(odd, SURE)["k"] == ["shown"]
+    wide = {"k": [1] * 300 + [2**63] * 300 + [None] * 300, "v": [5] * 900}
+    assert query.release(wide, SURE)["k"] == [1]
