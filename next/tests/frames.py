@@ -135,4 +135,7 @@ def told(answers: Any) -> Columns:
         answers = answers.to_dict("list")
     elif isinstance(answers, list):
         answers = {name: [row[name] for row in answers] for name in answers[0]}
-    return {name: np.asarray(values).tolist() for name, values in answers.items()}
+    return {
+        name: values if isinstance(values, list) else np.asarray(values).tolist()
+        for name, values in answers.items()
+    }

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import itertools
 import json
+import pickle
 from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 
 import fastexp as fx
@@ -20,10 +26,12 @@ import fastexp as fx
 from . import oracle
 from .frames import files, frames, told
 from .oracle import ADD_REMOVE, REPLACE
-from .table import MECHANISMS, Row
+from .table import MECHANISMS
+from .table import Row as Case
 
 GRID: dict[str, Any] = {"bounds": (0, 100), "step": 1}
 SURE = {"m": (fx.Median(1000.0, **GRID), "v")}  # it answers with the median
+SMALL = {"m": (fx.Median(1.0, **GRID), "v")}
 TOWNS = ["Bern", "Nice", "Rome"]
 ROWS = [row for row in MECHANISMS if row.kind in ("labels", "records")]
 
@@ -79,7 +87,7 @@ def test_frames_are_the_same() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
-def test_groups_are_answered_as_their_records_alone(row: Row) -> None:
+def test_groups_are_answered_as_their_records_alone(row: Case) -> None:
     """A group has the draws of its mechanism for its records in the group's stream."""
     mechanism, data = row.make(), [row.told(data) for data in row.data]
     keys = [i for i, records in enumerate(data) for _ in records]
@@ -485,10 +493,222 @@ def test_nothing_of_hidden_groups_is_published() -> None:
         found = query.release(frame, SURE)
         assert told(found)["k"] == ["shown"], kind
         if not isinstance(found, pl.LazyFrame) and kind != "narwhals":
-            import pickle
-
             assert b"secret" not in pickle.dumps(found), kind
     odd = {"k": ["shown"] * 300 + ["\ud800"] * 300, "v": [5] * 600}
     assert query.release(odd, SURE)["k"] == ["shown"]
     wide = {"k": [1] * 300 + [2**63] * 300 + [None] * 300, "v": [5] * 900}
     assert query.release(wide, SURE)["k"] == [1]
+
+
+# Budgets, files of answers, sessions
+
+
+class Row(dict[str, Any]):
+    """A row that nobody may see: its key may hold an exception."""
+
+    def get(self, *_: Any) -> Any:
+        raise self["v"]
+
+
+def test_budgets(tmp_path: Path) -> None:
+    """A charge comes before the rows, and kept answers are the same without them."""
+    frame, query = rents(), fx.Query(["town", "rooms"], list(itertools.product(TOWNS, [1, 2])))
+    for budget in (fx.Budget(9.0), fx.Budget.file(tmp_path / "b", epsilon=9.0)):
+        account: dict[str, Any] = {"budget": budget, "nan": "drop"}
+        first = query.release(frame, ANSWERS, label="one", **account)
+        assert budget.spent == query.total(ANSWERS).epsilon == 5.5
+        for kind, same in frames(frame | {"rent": [None] * 300}):
+            if kind in ("dict", "pandas", "polars, lazy", "duckdb"):
+                assert told(query.release(same, ANSWERS, label="one", **account)) == told(first)
+        some = {"median": ANSWERS["median"]}
+        for other, asked in (
+            (fx.Query("town", TOWNS), ANSWERS),
+            (fx.Query(query.by, query.groups, "owner"), ANSWERS),
+            (query, some),
+            (query, ANSWERS | {"median": (fx.Median(1.0, **GRID), "rooms")}),
+            (query, ANSWERS | {"median": (fx.Median(1.0, (0, 100), step=2), "rent")}),
+        ):
+            with pytest.raises(fx.errors.LabelError, match="another question"):
+                other.release(frame, asked, label="one", **account)
+        with pytest.raises(fx.errors.LabelError, match="another question"):
+            query.release(frame, ANSWERS, label="one", budget=budget, nan="lower")
+        assert budget.spent == 5.5
+        with pytest.raises(fx.errors.InvalidRecords, match="withheld") as caught:
+            fx.Query().release([Row(v=RuntimeError("row 77"))], SMALL, budget=budget)
+        assert budget.spent == 6.5
+        assert "77" not in repr(caught.value) + repr(caught.value.__context__)
+        with pytest.raises(fx.errors.BudgetExceeded):
+            query.release(frame, ANSWERS, **account)
+        for wrong in ({"town": frame["town"]}, pd.DataFrame(frame).astype({"rooms": float})):
+            with pytest.raises((fx.errors.ParameterError, fx.errors.ParameterTypeError)):
+                query.release(wrong, some, **account)
+        assert budget.spent == 6.5
+
+
+def test_budgets_of_private_groups(tmp_path: Path) -> None:
+    """They need delta; a label keeps groups, also none, and a draw that ends uses it up."""
+    day, query = np.datetime64("2024-01-01"), fx.Query("k", fx.PrivateGroups(1e-8, 0.5), "p", 2)
+    budget = fx.Budget.file(tmp_path / "b", epsilon=9000.0, delta=1e-6)
+    both = SMALL | {"q": (fx.Quantiles([0.1, 0.5], 1.0, **GRID), "v")}
+    empty: dict[str, Any] = {"k": [], "v": [], "p": []}
+    time = pd.Timestamp("2024-01-01T05").to_pydatetime()
+    for i, key in enumerate(("a", 7, True, day, day.item(), time)):
+        frame = {"k": [key] * 300 + [None], "v": [5] * 301, "p": range(301)}
+        for rows in (frame, {name: list(x)[:1] for name, x in frame.items()}):
+            account: dict[str, Any] = {"budget": budget, "label": f"{i} {len(rows['v'])}"}
+            one, again = (query.release(some, both, **account) for some in (rows, empty))
+            assert len(one["k"]) == (len(rows["v"]) > 1)
+            assert (one["k"], one["m"].tolist()) == (again["k"], again["m"].tolist())
+            assert list(map(type, one["k"])) == list(map(type, again["k"]))
+    assert budget.spent_delta == 24e-8
+    assert budget.spent == 12 * 5.0
+    rows = [Row(k=1, p=1, v=KeyboardInterrupt())]
+    for other in (fx.Budget(9000.0), fx.Budget(rho=9.0)):
+        with pytest.raises(fx.errors.ParameterError, match=r"delta|rho"):
+            query.release(rows, SMALL, budget=other)
+    with pytest.raises(KeyboardInterrupt):
+        query.release(rows, SMALL, budget=budget, label="interrupted")
+    with pytest.raises(fx.errors.LabelError, match="used up"):
+        query.release(empty, SMALL, budget=budget, label="interrupted")
+    listed = fx.Query("k", [1])
+    with pytest.raises(KeyboardInterrupt):
+        listed.release(rows, SMALL, budget=budget, label="again")
+    assert listed.release(empty, SMALL, budget=budget, label="again")["m"].size == 1
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".arrow"])
+def test_output(tmp_path: Path, ending: str) -> None:
+    """A file is written whole or not at all, never over another one, or refused before a charge."""
+    query, asked, place = fx.Query("town", TOWNS), dict(ANSWERS), tmp_path / f"answers{ending}"
+    budget = fx.Budget(99.0)
+    found = told(query.release(rents(), asked, nan="drop", output=place))
+    if ending == ".parquet":
+        assert pa.parquet.read_table(place).to_pydict() == found
+    elif ending == ".arrow":
+        assert pa.feather.read_table(place).to_pydict() == found
+    else:
+        mark = "," if ending == ".csv" else "\t"
+        with place.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file, delimiter=mark))
+        assert rows[0] == list(found)
+        assert [[str(x) for x in row] for row in zip(*found.values(), strict=True)] == rows[1:]
+    for wrong in (place, tmp_path / "no" / place.name):
+        with pytest.raises(fx.errors.OutputError, match="cannot be made"):
+            query.release(rents(), asked, nan="drop", output=wrong, budget=budget, label="x")
+    for wrong, label in ((tmp_path / "answers.txt", "x"), (tmp_path / f"new{ending}", None)):
+        with pytest.raises(fx.errors.ParameterError, match="output"):
+            query.release(rents(), asked, nan="drop", output=wrong, budget=budget, label=label)
+    assert budget.spent == 0
+
+    def full(*_: Any) -> None:
+        raise OSError("full")
+
+    other = tmp_path / f"other{ending}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.link", full)
+        with pytest.raises(fx.errors.OutputError, match="full") as caught:
+            query.release(rents(), asked, nan="drop", output=other, budget=budget, label="x")
+    kept = query.release({"town": []}, asked, nan="drop", output=other, budget=budget, label="x")
+    assert told(kept) == told(caught.value.answers)
+    assert budget.spent == 5.5
+    assert sorted(path.name for path in tmp_path.iterdir()) == [place.name, other.name]
+
+
+def test_session() -> None:
+    session = fx.Session(rents(), fx.Budget(9.0), person="owner")
+    query = fx.Query("town", TOWNS, "owner")
+    assert session.release(query, ANSWERS, nan="drop")["town"] == TOWNS
+    assert session.budget.spent == 5.5
+    with pytest.raises(fx.errors.BudgetExceeded):
+        session.release(query, ANSWERS, nan="drop")
+    for wrong in (fx.Query(), fx.Query("town", TOWNS), fx.Query("town", "from-data", "owner")):
+        with pytest.raises(fx.errors.ParameterError, match="person='owner'"):
+            session.release(wrong, ANSWERS)
+    with pytest.raises(fx.errors.ParameterError, match="limits"):
+        fx.Session(rents(), fx.Budget(9.0)).release(fx.Query(max_rows=2), ANSWERS)
+    for wrong_type in (lambda: session.release(None, ANSWERS), lambda: fx.Session({}, 1.0)):
+        with pytest.raises(fx.errors.ParameterTypeError, match="must be a"):
+            wrong_type()
+    assert "Bern" not in repr(session)
+
+
+# Messages
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "by without groups": (lambda: fx.Query("k"), "groups must be given with by"),
+    "groups without by": (lambda: fx.Query(groups=["a"]), "groups must be given with by"),
+    "max_groups without by": (lambda: fx.Query(max_groups=2), "groups must be given with by"),
+    "columns twice": (lambda: fx.Query(["k", "k"], [(1, 2)]), "by must name each column once"),
+    "no column": (lambda: fx.Query(7, [1]), "by must"),
+    "person": (lambda: fx.Query(person=3), "person must be the name of a column, got 3"),
+    "a word": (lambda: fx.Query("k", "data"), "groups must be 'from-data', got 'data'"),
+    "a set": (lambda: fx.Query("k", {1, 2}), "groups must be a sequence, got set"),
+    "no groups": (lambda: fx.Query("k", []), "groups must name one group or more"),
+    "twice": (lambda: fx.Query("k", [1, 1]), "groups must be distinct"),
+    "missing": (lambda: fx.Query("k", ["a", None]), "groups must not hold None or NaN"),
+    "floats": (lambda: fx.Query("k", [0.5]), "groups must be one-dimensional, of one kind"),
+    "not pairs": (lambda: fx.Query(["k", "l"], [1, 2]), "groups must be tuples of 2 keys"),
+    "limits": (lambda: fx.Query("k", [1], max_groups=0), "max_groups must be between 1"),
+    "a limit": (lambda: fx.Query(max_rows=1.5), "max_rows must be an integer, got float"),
+    "membership": (lambda: fx.Query(membership="no"), "membership must be 'private' or 'public'"),
+    "public persons": (lambda: fx.Query(person="p", membership="public"), "membership must be 'p"),
+    "delta": (lambda: fx.PrivateGroups(0.1, 1.0), r"delta must be in \[1e-60, 1e-3\], got 0.1"),
+    "epsilon": (lambda: fx.PrivateGroups(1e-8, 1e-9), "epsilon must be at most 100, and so large"),
+    "epsilon 0": (lambda: fx.PrivateGroups(1e-8, 0), "epsilon must be > 0"),
+    "n": (lambda: fx.PrivateGroups(1e-8, 1).law(-1), "n must be >= 0"),
+    "n of floats": (lambda: fx.PrivateGroups(1e-8, 1).law(1.5), "n must be integers"),
+    "probability": (
+        lambda: fx.PrivateGroups(1e-8, 1).smallest(2),
+        r"probability must be in \[0, 1\]",
+    ),
+    "answers": (lambda: fx.Query().release({"v": [1]}, [1]), "answers must be a dict"),
+    "no answers": (lambda: fx.Query().release({"v": [1]}, {}), "number of answers must be between"),
+    "no pair": (lambda: fx.Query().release({"v": [1]}, {"m": fx.Median}), "answer 'm' is no such"),
+    "a mechanism": (
+        lambda: fx.Query().release({"v": [1]}, {"m": (fx.Laplace(1.0, 1, step=1), "v")}),
+        "answer 'm' must have a mechanism of numbers.*, got Laplace",
+    ),
+    "a name": (
+        lambda: fx.Query("v", [1]).release({"v": [1]}, {"v": SURE["m"]}),
+        "column of by, got 'v'",
+    ),
+    "nan": (lambda: fx.Query().release({"v": [1]}, SURE, nan="no"), "nan must be 'raise'"),
+    "nan of others": (
+        lambda: fx.Query().release({"v": [1]}, SURE, nan={"x": "drop"}),
+        "nan must be for",
+    ),
+    "a column": (lambda: fx.Query().release({"é": [1]}, SURE), "got no column 'v': it has 'é'"),
+    "two columns": (
+        lambda: fx.Query().release(pd.DataFrame([[1, 2]], columns=["v", "v"]), SURE),
+        "got two columns 'v'",
+    ),
+    "a frame": (lambda: fx.Query().release(7, SURE), "frame must be a frame.*, got int"),
+    "lengths": (lambda: fx.Query("k", [1]).release({"k": [1, 1], "v": [1]}, SURE), "one length"),
+    "dimensions": (
+        lambda: fx.Query().release({"v": np.ones((2, 2))}, SURE),
+        "'v' must have one dim",
+    ),
+    "a label": (lambda: fx.Query().release({"v": [1]}, SURE, label="x"), "label needs a budget"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_messages(name: str) -> None:
+    call, message = WRONG[name]
+    with pytest.raises((fx.errors.ParameterError, fx.errors.ParameterTypeError), match=message):
+        call()
+
+
+def test_spent_streams_and_closed_connections_are_refused() -> None:
+    reader = pa.table({"v": [5, 5]}).to_reader()
+    assert told(fx.Query().release(reader, SURE))["m"] == [5]
+    connection = duckdb.connect()
+    relation, budget = connection.sql("select 5 as v"), fx.Budget(1000.0)
+    connection.close()
+    for frame in (reader, relation):
+        with pytest.raises(fx.errors.ParameterError, match=r"read before|be open"):
+            fx.Query().release(frame, SURE, budget=budget)
+    assert budget.spent == 0
+    wide = duckdb.sql("select sum(i)::HUGEINT as k, 5 as v from range(4) t(i)")  # of 128 bits
+    assert told(fx.Query("k", [6]).release(wide, SURE))["m"] == [5]

@@ -63,10 +63,20 @@ def persons_of(rows: Rows, limits: Limits, secret: Words) -> Integers:
     return -(-np.bincount(codes + 1, minlength=rows.size + 1)[1:] // each)
 
 
-def columns_of(by: tuple[str, ...], person: str | None, asked: list[Asked]) -> list[str]:
-    """Return the names of the columns that are read."""
-    names = *by, *([person] if person else []), *(each.column for each in asked)
-    return list(dict.fromkeys(names))
+class Wanted(NamedTuple):
+    """What is read of a source."""
+
+    by: tuple[str, ...]
+    names: Names | None  # the public list of groups, as it is compared with the source
+    kinds: list[str]  # of its columns, as they were listed
+    person: str | None
+    asked: list[Asked]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        person = [self.person] if self.person else []
+        return list(dict.fromkeys([*self.by, *person, *(each.column for each in self.asked)]))
 
 
 def check_names(known: list[str], wanted: list[str]) -> None:
@@ -80,14 +90,11 @@ def check_names(known: list[str], wanted: list[str]) -> None:
             )
 
 
-def read_rows(
-    source: Source, by: tuple[str, ...], names: Names | None, person: str | None, asked: list[Asked]
-) -> Rows:
+def read_rows(source: Source, wanted: Wanted) -> Rows:
     """Return all rows, in one pass; an error of the engine may hold data, and is withheld."""
     rows = None
     try:
-        columns = source.read(columns_of(by, person, asked))
-        rows = rows_of(source, columns, by, names, person, asked)
+        rows = rows_of(source, source.read(wanted.columns), wanted)
     except (FastexpError, MemoryError):
         raise
     except Exception:  # noqa: S110  # it may hold data: another one is raised below
@@ -100,21 +107,14 @@ def read_rows(
     return rows
 
 
-def rows_of(
-    source: Source,
-    columns: dict[str, Any],
-    by: tuple[str, ...],
-    names: Names | None,
-    person: str | None,
-    asked: list[Asked],
-) -> Rows:
+def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
     """Return what columns hold; those that are not there are not looked at."""
+    by, names, kinds, person, asked = wanted
     found: dict[Any, Array] = {}
     for each in asked:
         if each.column in columns and each.reading not in found:
             found[each.reading] = _values(source, each.column, columns[each.column], each)
     values = [found.get(each.reading, np.empty(0)) for each in asked]
-    kinds = [column[0] for column in names.columns] if names else [""] * len(by)
     keys = [_keys(source, x, columns[x], k) for x, k in zip(by, kinds, strict=True) if x in columns]
     persons = None
     if person in columns:
