@@ -221,7 +221,7 @@ def _of_objects(argument: str, objects: Array) -> Column:
         for i, x in enumerate(numbers):
             if of_type[type(x)] != kinds.MISSING and x == x:
                 keys[i] = _exact(x)
-    if "timestamps" in found:
+    if found == {"timestamps"}:
         present = compress(numbers, (key is not None for key in keys))
         found = {ZONED if getattr(x, "tzinfo", None) else "timestamps" for x in present}
     if len(found) > 1 or not found <= KINDS | {ZONED}:

@@ -211,14 +211,18 @@ class Typed(Arrow):
 
     def head(self, names: list[str]) -> dict[str, Any]:
         """Return columns of the types that all files have, without rows."""
-        for part in self.frame.get_fragments():
-            for name in names:
-                field, known = self.frame.schema.field(name), part.physical_schema
-                if name not in known.names or known.field(name).type != field.type:
-                    raise ParameterError(
-                        f"files must have one column {name!r}, of one type, {field.type}; not so: "
-                        f"{part.path!r}"
-                    )
+        parts = [(part.path, part.physical_schema) for part in self.frame.get_fragments()]
+        chosen = []
+        for name in names:
+            types = [known.field(name).type for _, known in parts if name in known.names]
+            distinct = set(types) - {pa.null()}  # of files without values
+            if len(types) < len(parts) or len(distinct) > 1:
+                raise ParameterError(
+                    f"files must all have one column {name!r}, of one type, got "
+                    f"{' and '.join(sorted(map(str, distinct)))} in {len(types)} of {len(parts)}"
+                )
+            chosen.append((name, distinct.pop() if distinct else pa.null()))
+        self.frame = self.frame.replace_schema(pa.schema(chosen))
         return super().head(names)
 
 
@@ -244,7 +248,8 @@ class Lines(io.RawIOBase):
         data: bytes = self._raw.read(size)
         while len(data) < size and (more := self._raw.read(size - len(data))):
             data += more
-        if len(data) < size and data[-1:] not in (b"", b"\n", b"\r"):
+        is_quoted = self._is_quoted ^ data.count(b'"') % 2 == 1
+        if len(data) < size and data[-1:] not in (b"", b"\n", b"\r") and not is_quoted:
             data += b"\n"  # else a header alone is not read
         block = np.frombuffer(data, np.uint8)
         if not block.size:

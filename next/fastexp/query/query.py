@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import compress
@@ -12,17 +14,18 @@ import numpy as np
 
 from ..data.keys import Names, read_names
 from ..draws.words import SYSTEM, seeds_of, system_words
-from ..errors import ParameterError, ParameterTypeError, PrivacyWarning
+from ..errors import FastexpError, ParameterError, ParameterTypeError, PrivacyWarning
 from ..kernels.envelope import HEADER
 from ..mechanisms.quantiles import Quantiles
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee
 from ..types import Neighbors, Words
 from .answers import Asked, Limits, column_name, promise, read_answers
+from .open import source_of
 from .output import Draft, Drawn, packed, unpacked
 from .private_groups import PrivateGroups
-from .rows import columns_of, draw, names_for, persons_of, read_rows, rows_of
-from .sources import Source, listed, source_of
+from .rows import Wanted, check_names, draw, names_for, persons_of, read_rows, rows_of, taken
+from .sources import Source
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget  # with sqlite3: at first use
@@ -102,7 +105,7 @@ class Query:
     (['Rome', 'Oslo'], [600, 900], ['gas', 'oil'])
     """
 
-    by: Any = ()
+    by: Any = None
     groups: Any = field(default=None, repr=False)
     person: str | None = None
     max_groups: int = 1
@@ -113,7 +116,8 @@ class Query:
     def __post_init__(self) -> None:
         """Check the parameters, and read the list of groups."""
         checks.arithmetic()
-        by = (self.by,) if isinstance(self.by, str) else tuple(self.by or ())
+        by = tuple(self.by) if isinstance(self.by, (list, tuple)) else (self.by,)
+        by = () if self.by is None else by
         if len({column_name("by", name) for name in by}) < len(by):
             raise ParameterError("by must name each column once")
         if self.person is not None:
@@ -243,7 +247,7 @@ class Query:
         draft = nullcontext() if output is None else Draft(output, budget, label)
         with draft as place:
             if budget is None and label is None:
-                drawn = self._drawn(source, asked, self._check(source, asked), SYSTEM)
+                drawn = self._drawn(source, self._check(source, asked), SYSTEM)
             else:
                 drawn = self._charged(source, asked, budget, label)
             columns = self._columns(drawn, asked, is_release=True)
@@ -284,7 +288,7 @@ class Query:
         ['Oslo', 'Rome']
         """
         asked, source = read_answers(answers, nan, self.by), source_of(frame)
-        drawn = self._drawn(source, asked, self._check(source, asked), seeds_of(rng, None, 1))
+        drawn = self._drawn(source, self._check(source, asked), seeds_of(rng, None, 1))
         return source.frame_of(self._columns(drawn, asked, is_release=False))
 
     @property
@@ -295,29 +299,33 @@ class Query:
             bool(self.by), private, has_persons, self.max_groups, self.max_rows, is_public
         )
 
-    def _check(self, source: Source, asked: list[Asked]) -> Names | None:
-        """Refuse a frame without the columns, or of other types; return the groups to look for."""
+    def _check(self, source: Source, asked: list[Asked]) -> Wanted:
+        """Refuse a frame without the columns, or of other types; return what is read of it."""
         checks.arithmetic()
-        wanted = columns_of(self.by, self.person, asked)
-        known = source.names()
-        for name in wanted:
-            if known.count(name) != 1:
-                what = "two columns" if name in known else "no column"
-                some = ", ".join(map(repr, known[:20]))
-                raise ParameterError(
-                    f"frame must have each column once, got {what} {name!r}: {some}"
-                )
-        names = self._names and names_for(source, "groups", self.groups, self._names)
-        head = source.head(wanted)
+        names, kinds = None, [""] * len(self.by)
+        if self._names is not None:
+            names = names_for(source, "groups", self.groups, self._names)
+            kinds = [kind for kind, *_ in self._names.columns]
+        wanted = Wanted(self.by, names, kinds, self.person, asked)
+        head, failure = {}, ""
+        try:
+            check_names(source.names(), wanted.columns)
+            head = source.head(wanted.columns)
+        except (FastexpError, MemoryError):
+            raise
+        except Exception as error:  # of an engine
+            failure = type(error).__name__
+        if failure:
+            raise ParameterError(f"frame must be open and readable, its engine raised {failure}")
         if head:
-            rows_of(source, head, self.by, names, self.person, asked)
+            rows_of(source, head, wanted)
         if self.groups == FROM_DATA:
             warnings.warn(
                 "groups from the data show which groups exist: the promise does not cover it",
                 PrivacyWarning,
                 stacklevel=3,
             )
-        return names
+        return wanted
 
     def _charged(self, source: Source, asked: list[Asked], budget: Any, label: str | None) -> Drawn:
         """Charge and draw; or return what was kept, without a look at the frame."""
@@ -325,7 +333,7 @@ class Query:
         from ..privacy.question import Question
 
         promised = promise(self._limits, asked, getattr(budget, "neighbors", None))
-        names = None if is_kept(budget, label) else self._check(source, asked)
+        wanted = None if is_kept(budget, label) else self._check(source, asked)
         private = self.groups if isinstance(self.groups, PrivateGroups) else None
         groups = self.groups if private is None else (private.delta, private.epsilon)
         limits = self.person, self.max_groups, self.max_rows, self.membership
@@ -335,19 +343,17 @@ class Query:
         with charge(budget, label, question, once=is_open) as receipt:
             if receipt.kept:
                 return unpacked(receipt.answer, is_open)
-            drawn = self._drawn(source, asked, names, SYSTEM)
+            drawn = self._drawn(source, wanted or self._check(source, asked), SYSTEM)
             return unpacked(receipt.keep(packed(drawn, is_open)), is_open)
 
-    def _drawn(
-        self, source: Source, asked: list[Asked], names: Names | None, seeds: Words
-    ) -> Drawn:
+    def _drawn(self, source: Source, wanted: Wanted, seeds: Words) -> Drawn:
         """Return the draws of each group, and groups of the data that appear.
 
         They are of the system's words, or of a simulation's key.
         """
-        limits, numbers = self._limits, [*range(len(asked)), COIN]
+        limits, numbers = self._limits, [*range(len(wanted.asked)), COIN]
         secrets = [_own(seeds, i, 1)[:2] if seeds.size else system_words(2) for i in numbers]
-        rows = read_rows(source, self.by, names, self.person, asked)
+        rows = read_rows(source, wanted)
         checks.arithmetic()  # after foreign code
         labels = rows.labels
         if limits.private is not None:
@@ -357,7 +363,7 @@ class Query:
             rows = rows.of_groups(shown)
         draws = [
             draw(rows, i, each, limits, _own(seeds, i, rows.size), secrets[i])
-            for i, each in enumerate(asked)
+            for i, each in enumerate(wanted.asked)
         ]
         return Drawn(labels, np.column_stack(draws))
 
@@ -387,18 +393,19 @@ def _own(seeds: Words, number: int, count: int) -> Words:
 
 def _labels(groups: Any, by: tuple[str, ...]) -> tuple[Any, ...]:
     """Return the public list of groups: a sequence, or the columns of a frame."""
-    if isinstance(groups, np.ndarray) and groups.dtype.kind not in "mM":
-        groups = groups.tolist()
     if isinstance(groups, (bytes, set, frozenset)):
         raise ParameterTypeError(f"groups must be a sequence, got {type(groups).__name__}")
-    if isinstance(groups, (list, tuple, range, np.ndarray)) or not hasattr(groups, "columns"):
-        labels = tuple(groups)
-    else:
+    is_frame = isinstance(groups, (Mapping, os.PathLike)) or hasattr(groups, "columns")
+    if is_frame or type(groups).__module__.startswith(("fastexp", "pyarrow.lib", "duckdb")):
         source = source_of(groups)
         known = source.names()
         names = known if len(known) == len(by) == 1 else list(by)
-        columns = [listed(x) for x in source.read(names).values()]
+        columns = [taken(x, np.arange(len(x))) for x in source.read(names).values()]
         labels = tuple(columns[0] if len(by) == 1 else zip(*columns, strict=True))
+    elif isinstance(groups, np.ndarray):
+        labels = tuple(taken(groups, np.arange(len(groups))))
+    else:
+        labels = tuple(groups)
     if not labels:
         raise ParameterError("groups must name one group or more")
     return labels

@@ -63,20 +63,38 @@ def persons_of(rows: Rows, limits: Limits, secret: Words) -> Integers:
     return -(-np.bincount(codes + 1, minlength=rows.size + 1)[1:] // each)
 
 
-def columns_of(by: tuple[str, ...], person: str | None, asked: list[Asked]) -> list[str]:
-    """Return the names of the columns that are read."""
-    names = *by, *([person] if person else []), *(each.column for each in asked)
-    return list(dict.fromkeys(names))
+class Wanted(NamedTuple):
+    """What is read of a source."""
+
+    by: tuple[str, ...]
+    names: Names | None  # the public list of groups, as it is compared with the source
+    kinds: list[str]  # of its columns, as they were listed
+    person: str | None
+    asked: list[Asked]
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        person = [self.person] if self.person else []
+        return list(dict.fromkeys([*self.by, *person, *(each.column for each in self.asked)]))
 
 
-def read_rows(
-    source: Source, by: tuple[str, ...], names: Names | None, person: str | None, asked: list[Asked]
-) -> Rows:
+def check_names(known: list[str], wanted: list[str]) -> None:
+    """Refuse a frame that does not have each of these columns once."""
+    for name in wanted:
+        if known.count(name) != 1:
+            what = "two columns" if name in known else "no column"
+            some = ", ".join(map(repr, known[:20]))
+            raise ParameterError(
+                f"frame must have each column once, got {what} {name!r}: it has {some}"
+            )
+
+
+def read_rows(source: Source, wanted: Wanted) -> Rows:
     """Return all rows, in one pass; an error of the engine may hold data, and is withheld."""
     rows = None
     try:
-        columns = source.read(columns_of(by, person, asked))
-        rows = rows_of(source, columns, by, names, person, asked)
+        rows = rows_of(source, source.read(wanted.columns), wanted)
     except (FastexpError, MemoryError):
         raise
     except Exception:  # noqa: S110  # it may hold data: another one is raised below
@@ -89,21 +107,14 @@ def read_rows(
     return rows
 
 
-def rows_of(
-    source: Source,
-    columns: dict[str, Any],
-    by: tuple[str, ...],
-    names: Names | None,
-    person: str | None,
-    asked: list[Asked],
-) -> Rows:
+def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
     """Return what columns hold; those that are not there are not looked at."""
+    by, names, kinds, person, asked = wanted
     found: dict[Any, Array] = {}
     for each in asked:
         if each.column in columns and each.reading not in found:
             found[each.reading] = _values(source, each.column, columns[each.column], each)
     values = [found.get(each.reading, np.empty(0)) for each in asked]
-    kinds = [column[0] for column in names.columns] if names else [""] * len(by)
     keys = [_keys(source, x, columns[x], k) for x, k in zip(by, kinds, strict=True) if x in columns]
     persons = None
     if person in columns:
@@ -114,7 +125,7 @@ def rows_of(
         codes, size = code_by_list(called, keys if names.is_wide else keys[0], names), names.size
     elif keys and names is None:
         codes, rows = code_by_rows(called, keys)
-        size, labels = rows.size, [_taken(columns[name], rows) for name in by if name in columns]
+        size, labels = rows.size, [taken(columns[name], rows) for name in by if name in columns]
     return Rows(codes, size, labels, persons, values)
 
 
@@ -159,7 +170,7 @@ def _values(source: Source, name: str, column: Any, asked: Asked) -> Array:
             called, _keys(source, name, column, mechanism._names.columns[0][0]), names
         )
     if is_arrow(column):
-        from .arrow import read_numbers
+        from ..data.arrow import read_numbers
 
         return read_numbers(called, column, source.missing, source.decimal)
     segments = read_records(column, "raise", called)
@@ -172,7 +183,7 @@ def _keys(source: Source, name: str, column: Any, kind: str = "") -> Column:
     """Return keys; of cells of text: as text, and as small letters for truth values."""
     if not is_arrow(column):
         return read_column(f"column {name!r}", column)
-    from .arrow import read_keys
+    from ..data.arrow import read_keys
 
     keys = read_keys(f"column {name!r}", column)
     if source.missing is None or keys.keys is None:
@@ -202,12 +213,11 @@ def _text(argument: str, label: Any) -> Any:
     return str(label).lower() if kind == "booleans" else str(label)
 
 
-def _taken(column: Any, rows: Integers) -> list[Any]:
+def taken(column: Any, rows: Integers) -> list[Any]:
     """Return the labels of some rows, as a list without what others hold."""
     if is_arrow(column):
-        from .arrow import taken
-
-        return taken(column, rows)
+        labels: list[Any] = column.take(rows).to_pylist()
+        return labels
     if hasattr(column, "dtype"):
         column = np.asarray(column)[rows]
         return list(column) if column.dtype.kind in "mM" else listed(column)

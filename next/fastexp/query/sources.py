@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakSet
 
 import numpy as np
 
 from ..errors import ParameterError, ParameterTypeError
 
 CLUSTERS = "DASK", "PYSPARK", "PYSPARK_CONNECT", "SQLFRAME"
-NEEDED = "{} must be installed for this frame: pip install {}"
 
 
 class Source:
@@ -97,6 +95,8 @@ class Pandas(Source):
 class Arrow(Source):
     """A table, batch, reader or dataset of PyArrow."""
 
+    _spent: ClassVar[WeakSet[Any]] = WeakSet()  # readers, which look empty when they were read
+
     def names(self) -> list[str]:
         """Return the names of the columns."""
         return list(self.frame.schema.names)
@@ -105,6 +105,8 @@ class Arrow(Source):
         """Return columns of the same types, without rows."""
         import pyarrow as pa
 
+        if hasattr(self.frame, "read_all") and self.frame in self._spent:
+            raise ParameterError("frame must not be a reader that was read before: it is empty")
         return {name: pa.nulls(0, self.frame.schema.field(name).type) for name in names}
 
     def read(self, names: list[str]) -> dict[str, Any]:
@@ -113,6 +115,7 @@ class Arrow(Source):
         if hasattr(frame, "scanner"):  # a dataset, which reads these columns only
             frame = frame.to_table(columns=names)
         elif hasattr(frame, "read_all"):
+            self._spent.add(frame)
             frame = frame.read_all()
         return {name: frame.column(name) for name in names}
 
@@ -173,42 +176,6 @@ def listed(values: Any) -> list[Any]:
 def tidy(values: Any) -> Any:
     """Return answers as frames take them: several numbers of a group as a list."""
     return values.tolist() if getattr(values, "ndim", 1) > 1 else values
-
-
-def source_of(frame: Any) -> Source:
-    """Return the source of a frame, or of files."""
-    module = type(frame).__module__.partition(".")[0]
-    is_list = isinstance(frame, list) and len(frame) > 0
-    if isinstance(frame[0] if is_list else frame, (str, os.PathLike)) or module == "fastexp":
-        from .files import file_source
-
-        return file_source(frame)
-    if isinstance(frame, Mapping):
-        return Source(frame)
-    if module == "pandas" and hasattr(frame, "columns"):
-        return Pandas(frame)
-    if isinstance(frame, list) and all(isinstance(row, Mapping) for row in frame):
-        return Records(frame)
-    if module == "pyarrow" and hasattr(frame, "schema"):
-        return Arrow(frame)
-    try:
-        return Narwhals(frame)
-    except ImportError:
-        needed = "narwhals"
-    except TypeError as error:
-        if isinstance(error, ParameterTypeError):
-            raise
-        needed = ""
-    if hasattr(frame, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        return Arrow(pa.RecordBatchReader.from_stream(frame))
-    if needed:
-        raise ParameterError(NEEDED.format(needed, needed))
-    raise ParameterTypeError(
-        "frame must be a frame, a dict of columns, a list of dicts or the path of a file, got "
-        f"{type(frame).__name__}"
-    )
 
 
 def _column_of_pandas(series: Any) -> Any:

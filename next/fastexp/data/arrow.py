@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from ..data.keys import DAY, UNITS, ZONED, Column
 from ..errors import InvalidRecords, ParameterTypeError
-from ..types import Array, Floats, Integers
+from ..types import Array, Floats
+from .keys import DAY, UNITS, ZONED, Column
 
 KEYS = (
     "integers, text, booleans, dates, timestamps, durations or decimals without a fraction: "
@@ -89,12 +89,6 @@ def _written(argument: str, texts: Any, missing: tuple[str, ...], decimal: str) 
     raise InvalidRecords(
         f"{argument} must have numbers in all cells: see missing and decimal of CSV"
     )
-
-
-def taken(column: Any, rows: Integers) -> list[Any]:
-    """Return the values of some rows, without what others have."""
-    values: list[Any] = column.take(pa.array(rows)).to_pylist()
-    return values
 
 
 def _plain(column: Any) -> Any:
