@@ -28,6 +28,8 @@ COLUMN = re.compile(r"frame must have each column once, got (\w+ columns?) (.*?)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    if arguments is None:  # a process of its own, in which PyArrow would import pandas
+        sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
     if sys.stdout is None:
         note("fastexp: error: there is no stdout")
         return FAILURE
