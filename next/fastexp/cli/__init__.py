@@ -71,7 +71,7 @@ def _run(options: Namespace) -> None:
     else:
         from . import answer
 
-        (answer.budget if options.command == "budget" else answer.answer)(options)
+        (answer.show_budget if options.command == "budget" else answer.answer)(options)
 
 
 def _told(error: Exception) -> tuple[int, str]:

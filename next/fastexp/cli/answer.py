@@ -9,9 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BudgetExceeded, LabelError, ParameterError, PrivacyWarning
-from .request import FROM_DATA, make_request
-from .watch import note, state
+from ..errors import LabelError, ParameterError, PrivacyWarning
+from .request import FROM_DATA, request
+from .watch import STATES, note, state
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget
@@ -26,26 +26,24 @@ AMOUNTS = "epsilon", "delta", "rho", "neighbors"
 
 def answer(options: Namespace) -> None:
     """Release answers and print them; or print what a release promises and costs, or its errors."""
-    query, answers, source = make_request(options)
+    query, answers, source = request(options)
+    nan = options.nan or "raise"
     if options.accuracy:
         note(NOT_PRIVATE)
-        _print(
-            query.accuracy(source, answers, nan=options.nan or "raise"), {"private": False}, options
-        )
+        _print(query.accuracy(source, answers, nan=nan), {"private": False}, options)
         return
-    budget = None if options.budget is None else open_budget(options)
-    promise = query.total(answers, neighbors=budget and budget.neighbors)
+    budget = open_budget(options.budget) if options.budget else None
+    promise = query.total(answers, neighbors=budget.neighbors if budget else None)
     is_private = options.groups != FROM_DATA
     sentence = _sentence(promise, options) if is_private else NO_PROMISE
     facts: dict[str, Any] = {"private": is_private}
     if is_private:
         facts["promised"] = {name: getattr(promise, name) for name in AMOUNTS}
-    before = None if budget is None else state(options)
+    before = state(options) if budget else ""
     if options.check:
-        lines = [sentence]
-        if budget is not None:
-            lines.append(_check(budget, promise, before, options.label))
-        print(json.dumps(facts | {"check": lines[1:]}) if options.json else "\n".join(lines))
+        facts["budget"] = _check(budget, promise, before, options.label) if budget else None
+        lines = [sentence, facts["budget"] or "no budget would be charged"]
+        print(json.dumps(facts) if options.json else "\n".join(lines))
         return
     bounds = getattr(options, "bounds", None)
     if bounds and options.step is None and all(isinstance(bound, int) for bound in bounds):
@@ -56,74 +54,58 @@ def answer(options: Namespace) -> None:
         found = query.release(
             source,
             answers,
-            nan=options.nan or "raise",
+            nan=nan,
             budget=budget,
             label=options.label,
             output=options.output,
         )
-    paid = None if budget is None else _paid(budget, promise, before, options.label)
-    if options.json or options.output is None:
-        _print(found, facts | {"budget": paid}, options)
+    if budget:
+        cost = "nothing" if before else f"{getattr(promise, budget.unit)} of {budget.unit}"
+        kept = STATES["answered"].format(options.label)
+        facts["budget"] = f"charged {cost}; {kept}; {_left(budget)}"
+    if options.json or not options.output:
+        _print(found, facts, options)
     else:
         note(f"the answers are in {options.output!r}")
-    if paid:
-        note(paid)
+    if budget:
+        note(facts["budget"])
 
 
-def open_budget(options: Namespace) -> Budget:
+def open_budget(path: str) -> Budget:
     """Return the budget of a file that exists."""
     import fastexp as fx
 
-    if not Path(options.budget).exists():
+    if not Path(path).exists():
         raise ParameterError(
-            f"there is no budget {options.budget!r}: fastexp budget {options.budget} --epsilon E "
-            "makes one"
+            f"there is no budget {path!r}: fastexp budget {path} --epsilon E makes one"
         )
-    return fx.Budget.file(options.budget)
+    return fx.Budget.file(path)
 
 
 def _sentence(promise: Guarantee, options: Namespace) -> str:
     """Return what a release promises, in plain words."""
-    is_row = options.person is None and not (options.max_rows or options.max_groups)
-    who = "row" if is_row else "person"
-    factor = f"e^{promise.epsilon!r} = {Decimal(promise.epsilon).exp():.4g}"
-    slack = f", but for a probability of {promise.delta!r}" if promise.delta else ""
+    who = "person" if options.person or options.max_rows or options.max_groups else "row"
+    factor = f"e^{promise.epsilon} = {Decimal(promise.epsilon).exp():.4g}"
+    slack = f", but for a probability of {promise.delta}" if promise.delta else ""
     return (
         f"promise: {ONE[str(promise.neighbors)].format(who)}, each result is at most {factor} "
         f"times as likely{slack}; {promise.assumes}"
     )
 
 
-def _check(budget: Budget, promise: Guarantee, before: str | None, label: str) -> str:
-    """Return what a release would charge; refuse one that would be refused."""
+def _check(budget: Budget, promise: Guarantee, before: str, label: str) -> str:
+    """Return what a release would charge; refuse what it would refuse."""
+    import fastexp as fx
+
     if before == "failed":
         raise LabelError(f"--label {label!r} is used up: use another")
     if before:
-        return f"would charge nothing more: label {label!r} was charged"
-    costs = [
-        (budget.unit, getattr(promise, budget.unit), budget.remaining),
-        *([("delta", promise.delta, budget.remaining_delta)] if budget.unit == "epsilon" else []),
-    ]
-    for unit, cost, rest in costs:
-        if cost > rest:
-            raise BudgetExceeded(
-                f"the release costs {cost} of {unit}, but only {rest} remains; nothing was drawn or "
-                "charged"
-            )
-    return "would charge " + ", ".join(
-        f"{cost} of {rest} {unit}" for unit, cost, rest in costs if cost
-    )
-
-
-def _paid(budget: Budget, promise: Guarantee, before: str | None, label: str) -> str:
-    """Return what a release charged."""
-    how = {
-        "answered": "charged nothing: these answers were",
-        "open": "charged nothing more than a run that did not end; the answers are",
-    }.get(
-        before or "", f"charged {getattr(promise, budget.unit)} of {budget.unit}; the answers are"
-    )
-    return f"{how} kept under label {label!r}; {_left(budget)}"
+        return f"would charge nothing; {STATES[before].format(label)}"
+    limit: Any = {budget.unit: budget.total, "delta": budget.total_delta}
+    trial = fx.Budget(**limit, neighbors=budget.neighbors)
+    trial.charge(fx.Guarantee(budget.spent, None, None, budget.spent, budget.spent_delta, ""))
+    trial.charge(promise)
+    return f"would charge {getattr(promise, budget.unit)}, so that {_left(trial)}"
 
 
 def _left(budget: Budget) -> str:
@@ -133,47 +115,42 @@ def _left(budget: Budget) -> str:
     return f"{left} remains"
 
 
-def budget(options: Namespace) -> None:
+def show_budget(options: Namespace) -> None:
     """Create a budget file, or show it."""
     import fastexp as fx
 
+    if not options.file:
+        raise ParameterError("FILE is needed: the budget to create or show")
     limits = {name: getattr(options, name) for name in AMOUNTS if getattr(options, name)}
-    options.budget = options.file
-    if options.file is None:
-        raise ParameterError("FILE is needed: the budget file to create or show")
-    found = fx.Budget.file(options.file, **limits) if limits else open_budget(options)
-    names = ["unit", "neighbors", "total", "spent", "remaining"]
-    if found.total_delta:
-        names += ["total_delta", "spent_delta", "remaining_delta"]
-    facts, log = {name: getattr(found, name) for name in names}, found.log()
+    budget = fx.Budget.file(options.file, **limits) if limits else open_budget(options.file)
+    names = "unit", "total", "spent", "remaining", "total_delta", "spent_delta", "neighbors"
+    facts, log = {name: getattr(budget, name) for name in names}, budget.log()
     if options.json:
         print(json.dumps(facts | {"log": log}))
     elif options.log and log:
-        _table({name: [line[name] for line in log] for name in log[0]})
+        print_table({name: [line[name] for line in log] for name in log[0]})
     else:
-        _table({"limit": [*facts], "": [*facts.values()]})
+        print_table({"budget": [*facts], options.file: [*facts.values()]})
 
 
 def _print(found: Any, facts: dict[str, Any], options: Namespace) -> None:
     """Print answers: one alone, a table, or JSON."""
     columns = found.to_pydict()
-    names, rows = [*columns], [*zip(*columns.values(), strict=True)]
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     if options.json:
-        told = {"command": options.command, **facts}
-        told["rows"] = [dict(zip(names, row, strict=True)) for row in rows]
-        print(json.dumps(told, default=str))
-    elif len(names) > 1:
-        _table(columns)
+        print(json.dumps({"command": options.command, **facts, "rows": rows}, default=str))
+    elif len(columns) > 1:
+        print_table(columns)
     else:
-        ((value,),) = rows
+        (value,) = rows[0].values()
         print(*(value if isinstance(value, list) else [value]), sep="\n")
 
 
-def _table(columns: dict[str, list[Any]]) -> None:
-    """Print columns of a width; what a terminal would obey is escaped."""
-    texts = [[name, *map(_text, values)] for name, values in columns.items()]
-    widths = [max(map(len, column)) for column in texts]
-    for row in zip(*texts, strict=True):
+def print_table(columns: dict[str, Any]) -> None:
+    """Print columns; what a terminal would obey is escaped."""
+    cells = [[name, *map(_text, values)] for name, values in columns.items()]
+    widths = [max(map(len, column)) for column in cells]
+    for row in zip(*cells, strict=True):
         print("  ".join(map(str.ljust, row, widths)).rstrip())
 
 

@@ -24,6 +24,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse a command line."""
         message = re.sub(r"^argument (\S+): ", r"\1 ", message)
+        message = message.replace("invalid int value:", "must be an integer, got")
         unknown = re.search(r"invalid choice: '(.*?)'", message)
         near = nearest(unknown[1], re.findall(r"'?([\w-]+)'?[,)]", message)) if unknown else ""
         raise ParameterError(message + near)
@@ -37,13 +38,18 @@ def read(words: Sequence[str]) -> argparse.Namespace | None:
         return None
     if unknown:
         name = unknown[0].partition("=")[0]
-        known = ["--" + option.replace("_", "-") for option in vars(options)]
+        known = map(option, vars(options))
         raise ParameterError(f"there is no option {name!r} here" + nearest(name, known))
     if label := getattr(options, "label", None):
         from datetime import date
 
         options.label = label.replace("{date}", f"{date.today()}")
     return options
+
+
+def option(name: str) -> str:
+    """Return an option as it is written."""
+    return "FILE" if name == "file" else "--" + name.replace("_", "-")
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -65,49 +71,45 @@ def _parser(is_full: bool) -> Parser:
     top.add_argument("--version", action="store_true", help="print versions")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, row in table.MECHANISMS.items():
+        names = f"{row.parameters} {table.SHARED}".split()
         usage = f"FILE --column age --epsilon 0.5 {row.example}"
-        child = _command(commands, name, row.about, usage)
-        child.add_argument("file", nargs="?", metavar="FILE", help="CSV, TSV, Parquet or Arrow")
-        names = f"{row.parameters} {table.SHARED} {table.CSV}".split()
-        _add(child, sorted(names, key=[*table.OPTIONS].index), table.COMMON.split(), is_full)
-        child.epilog = table.LISTS if is_full else None
-    for name, (about, usage) in table.COMMANDS.items():
-        child = _command(commands, name, about, usage)
-        if name == "budget":
-            child.add_argument("file", nargs="?", metavar="FILE", help="the budget file")
-            names = table.BUDGET.split()
-            _add(child, names, names, is_full)
+        _add(commands, name, row.about, usage, sorted(names, key=[*table.OPTIONS].index), is_full)
+    for name, (about, usage, options) in table.COMMANDS.items():
+        _add(commands, name, about, usage, options.split(), is_full)
     return top
 
 
-def _command(commands: Any, name: str, about: str, usage: str) -> Parser:
-    child: Parser = commands.add_parser(
-        name,
+def _add(
+    commands: Any, command: str, about: str, usage: str, names: list[str], is_full: bool
+) -> None:
+    """Add a command; the first sentence of an option's help is its short help."""
+    child = commands.add_parser(
+        command,
         help=about,
         description=f"{about[0].upper()}{about[1:]}.",
-        usage=f"fastexp {name} {usage}",
+        usage=f"fastexp {command} {usage}",
+        epilog=table.LISTS if is_full else None,
         formatter_class=FORM,
         allow_abbrev=False,
     )
     child._negative_number_matcher = NEGATIVE
-    return child
-
-
-def _add(child: Parser, names: Iterable[str], shown: Iterable[str], is_full: bool) -> None:
     child.add_argument("--help-all", action="help", help="show all options and details")
     for name in names:
-        form, text = table.OPTIONS[name]
-        short = text.partition(". ")[0] if name in shown else argparse.SUPPRESS
-        texts = {"help": text if is_full else short}
-        option = f"--{name.replace('_', '-')}"
+        form, _, text = table.OPTIONS[name].partition("  ")
+        short = text.partition(". ")[0] if name in table.COMMON.split() else argparse.SUPPRESS
+        settings: dict[str, Any] = {"help": text if is_full else short}
         if not form:
-            child.add_argument(option, action="store_true", **texts)
+            settings["action"] = "store_true"
         elif "|" in form:
-            child.add_argument(option, choices=form.split("|"), **texts)
+            settings["choices"] = form.split("|")
         elif form == "A B":
-            child.add_argument(option, nargs=2, type=number, metavar=("A", "B"), **texts)
+            settings |= {"nargs": 2, "type": number, "metavar": ("A", "B")}
         else:
-            child.add_argument(option, type=READERS.get(form, str), metavar=form, **texts)
+            settings |= {"type": READERS.get(form, str), "metavar": form}
+        if name == "file":
+            child.add_argument(name, nargs="?", **settings)
+        else:
+            child.add_argument(option(name), **settings)
 
 
 def number(text: str) -> Any:
@@ -127,17 +129,9 @@ def number(text: str) -> Any:
     return float(bare) if Decimal(repr(float(bare))) == exact else exact
 
 
-def whole(text: str) -> int:
-    """Return an integer."""
-    value = number(text)
-    if not isinstance(value, int):
-        raise argparse.ArgumentTypeError(f"must be an integer, got {text!r}")
-    return value
-
-
 def numbers(text: str) -> list[Any]:
     """Return numbers that commas separate."""
     return [number(part) for part in text.split(",")]
 
 
-READERS = {"E": number, "S": number, "D": number, "R": number, "N": whole, "Q": numbers}
+READERS = {"E": number, "S": number, "D": number, "R": number, "N": int, "Q": numbers}

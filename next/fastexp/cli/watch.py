@@ -13,6 +13,11 @@ from types import FrameType
 
 QUIET, GRACE, LAST = 2.0, 0.7, 0.2  # seconds before a note; to end by itself; to say how it stands
 SIGNALS = signal.SIGINT, signal.SIGTERM
+STATES = {
+    "open": "the same command goes on under label {!r} at no further cost",
+    "answered": "the answers are kept under label {!r}: the same command prints them at no cost",
+    "failed": "label {!r} is used up",
+}
 
 
 def note(text: str) -> None:
@@ -21,24 +26,19 @@ def note(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def state(options: Namespace) -> str | None:
-    """Return the state of a label in the budget at this moment: see `Budget.log`."""
+def state(options: Namespace) -> str:
+    """Return the state of a label in the budget at this moment; empty if it was not charged."""
     import fastexp as fx
 
     log = fx.Budget.file(options.budget).log()
-    return next((line["state"] for line in log if line["label"] == options.label), None)
+    return next((line["state"] for line in log if line["label"] == options.label), "")
 
 
 def charged(options: Namespace | None) -> str:
     """Return whether something is charged, in words."""
-    if not getattr(options, "budget", None):
+    if options is None or not getattr(options, "budget", None) or not (found := state(options)):
         return "nothing was charged"
-    label = f"label {options.label!r}"
-    return {
-        "open": f"charged: the same command goes on under {label} at no further cost",
-        "answered": f"charged: the answers are kept under {label}, the same command prints them",
-        "failed": f"charged: {label} is used up",
-    }.get(state(options) or "", "nothing was charged")
+    return f"charged; {STATES[found].format(options.label)}"
 
 
 class Watch:
@@ -55,17 +55,17 @@ class Watch:
         self._ends = os.pipe()
         os.set_blocking(self._ends[1], False)
         self._thread = threading.Thread(target=self._wait, daemon=True)
+        self._thread.start()
         self._before = {
             number: signal.signal(number, self._receive)
             for number in SIGNALS
             if signal.getsignal(number) != signal.SIG_IGN
         }
         self._descriptor = signal.set_wakeup_fd(self._ends[1], warn_on_full_buffer=False)
-        self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End; what is watched has ended."""
+        """End: what is watched has ended."""
         signal.set_wakeup_fd(self._descriptor)
         for number, handler in self._before.items():
             signal.signal(number, handler)
