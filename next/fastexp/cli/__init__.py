@@ -9,10 +9,11 @@ from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 from ..errors import BudgetError, BudgetExceeded, FastexpError, OutputError
 from . import table
-from .parser import nearest, read
+from .parser import nearest, option, read
 from .watch import Watch, charged, note
 
 OK, FAILURE, MISTAKE, NO_ROOM, NO_ANSWERS = range(5)
@@ -22,14 +23,16 @@ TERMS = {  # of messages of the package
     "say by nan": "say by --nan",
     "see missing and decimal of CSV": "see --missing and --decimal",
     "see encoding": "see --encoding",
+    "convert it, got": "convert it, or give a list with types, as .parquet; got",
+    "use Budget(epsilon=..., delta=...)": "fastexp budget FILE --epsilon E --delta D makes one",
 }
 COLUMN = re.compile(r"frame must have each column once, got (\w+ columns?) (.*?): (.*)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    if arguments is None:  # a process of its own, in which PyArrow would import pandas
-        sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]
+    if arguments is None:  # a process of its own, which PyArrow would make half a second slower
+        sys.meta_path.insert(0, SimpleNamespace(find_spec=_without_pandas))  # type: ignore[arg-type]
     if sys.stdout is None:
         note("fastexp: error: there is no stdout")
         return FAILURE
@@ -53,6 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 text += f"; {charged(watch.options)}"
         note(f"fastexp: {text}")
     return code
+
+
+def _without_pandas(name: str, *_: object) -> None:
+    if name == "pandas":
+        raise ModuleNotFoundError
 
 
 def _run(options: Namespace) -> None:
@@ -106,8 +114,8 @@ def _in_terms(text: str) -> str:
         near = nearest(name[1:-1], known)
         if len(known) == 1 and set(known[0]) & set(",;|\t"):
             near = "; is another delimiter between its columns? see --delimiter"
-        return f"FILE has {what} {name}: it has {some}{near}"
+        return f"FILE has {what} {name}: {some}{near}"
     for term, ours in TERMS.items():
         text = text.replace(term, ours)
-    first = text.partition(" ")[0]
-    return f"--{first.replace('_', '-')}{text[len(first) :]}" if first in table.OPTIONS else text
+    first, _, rest = text.partition(" ")
+    return f"{option(first)} {rest}" if first in table.OPTIONS and first != "file" else text

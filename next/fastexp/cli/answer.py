@@ -22,6 +22,7 @@ NO_PROMISE = "promises nothing: which groups occur is taken from FILE. For publi
 ONE = {"add-remove": "with or without any one {}", "replace": "whatever any one {} contains"}
 FINE = "answers lie on 2^40 points between the bounds: for whole numbers add --step 1"
 AMOUNTS = "epsilon", "delta", "rho", "neighbors"
+FACTS = "unit", "total", "spent", "remaining", "total_delta", "spent_delta", "neighbors"
 
 
 def answer(options: Namespace) -> None:
@@ -45,10 +46,6 @@ def answer(options: Namespace) -> None:
         lines = [sentence, facts["budget"] or "no budget would be charged"]
         print(json.dumps(facts) if options.json else "\n".join(lines))
         return
-    bounds = getattr(options, "bounds", None)
-    if bounds and options.step is None and all(isinstance(bound, int) for bound in bounds):
-        note(FINE)
-    note(sentence)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # NO_PROMISE says it
         found = query.release(
@@ -59,16 +56,20 @@ def answer(options: Namespace) -> None:
             label=options.label,
             output=options.output,
         )
+    bounds = getattr(options, "bounds", None)
+    if bounds and options.step is None and all(isinstance(bound, int) for bound in bounds):
+        note(FINE)
+    note(sentence)
     if budget:
-        cost = "nothing" if before else f"{getattr(promise, budget.unit)} of {budget.unit}"
-        kept = STATES["answered"].format(options.label)
-        facts["budget"] = f"charged {cost}; {kept}; {_left(budget)}"
+        cost = 0.0 if before else getattr(promise, budget.unit)
+        facts["budget"] = {"charged": cost, "label": options.label, **_facts(budget)}
     if options.json or not options.output:
         _print(found, facts, options)
     else:
         note(f"the answers are in {options.output!r}")
     if budget:
-        note(facts["budget"])
+        kept = STATES["answered"].format(options.label)
+        note(f"charged {cost or 'nothing'}; {kept}; {_left(budget)}")
 
 
 def open_budget(path: str) -> Budget:
@@ -115,6 +116,10 @@ def _left(budget: Budget) -> str:
     return f"{left} remains"
 
 
+def _facts(budget: Budget) -> dict[str, Any]:
+    return {name: getattr(budget, name) for name in FACTS}
+
+
 def show_budget(options: Namespace) -> None:
     """Create a budget file, or show it."""
     import fastexp as fx
@@ -123,8 +128,7 @@ def show_budget(options: Namespace) -> None:
         raise ParameterError("FILE is needed: the budget to create or show")
     limits = {name: getattr(options, name) for name in AMOUNTS if getattr(options, name)}
     budget = fx.Budget.file(options.file, **limits) if limits else open_budget(options.file)
-    names = "unit", "total", "spent", "remaining", "total_delta", "spent_delta", "neighbors"
-    facts, log = {name: getattr(budget, name) for name in names}, budget.log()
+    facts, log = _facts(budget), budget.log()
     if options.json:
         print(json.dumps(facts | {"log": log}))
     elif options.log and log:

@@ -57,11 +57,11 @@ def nearest(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
     from unicodedata import normalize
 
-    for near in get_close_matches(word[:100], list(known), 1):
-        is_alike = normalize("NFC", near) == normalize("NFC", word)
-        how = "; it looks the same, but has other characters: copy it" if is_alike else ""
-        return f"; did you mean {ascii(near) if is_alike else repr(near)}?{how}"
-    return ""
+    names = list(known)
+    for near in names:
+        if normalize("NFC", near) == normalize("NFC", word):
+            return f"; {ascii(near)} looks the same, but has other characters: copy it"
+    return "".join(f"; did you mean {near!r}?" for near in get_close_matches(word[:99], names, 1))
 
 
 def _parser(is_full: bool) -> Parser:

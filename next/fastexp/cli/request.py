@@ -32,7 +32,7 @@ def request(options: Namespace) -> tuple[Query, dict[str, Any], Any]:
     import fastexp as fx
 
     row = table.MECHANISMS[options.command]
-    given = {name: value for name, value in vars(options).items() if value not in (None, False)}
+    given = {name: x for name, x in vars(options).items() if x is not None and x is not False}
     _check(given, row.needs)
     by = _split("--by", given["by"]) if "by" in given else []
     if options.column in by:
@@ -81,11 +81,12 @@ def _entries(name: str, text: str, columns: list[str], source: str) -> Any:
     """Return the entries of a public list; tuples of them for several columns."""
     import fastexp as fx
 
-    path, is_file = Path(text), False
-    with suppress(OSError, ValueError):  # of a list that can be no path
+    path, is_file, is_source = Path(text), False, False
+    with suppress(OSError, ValueError):  # of a list that can be no path, or of no source
         is_file = path.is_file()
-        if is_file and Path(source).exists() and path.samefile(source):
-            raise ParameterError(f"{name} must be public, but {text!r} is FILE, which is private")
+        is_source = is_file and path.samefile(source)
+    if is_source:
+        raise ParameterError(f"{name} must be public, but {text!r} is FILE, which is private")
     if is_file and path.suffix.lower() in TABLES:
         return fx.Query(by=columns, groups=path).groups
     if len(columns) > 1:

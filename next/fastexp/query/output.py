@@ -83,7 +83,7 @@ class Draft:
                 self._path.suffix, f".{self._path.name}.", self._path.parent
             )
         except OSError as error:
-            raise OutputError(f"output {str(self._path)!r} cannot be made: {error}") from None
+            raise OutputError(f"output {str(self._path)!r} cannot be made: {error.strerror or error}") from None
         os.close(number)
         self._draft = Path(draft)
         return self
