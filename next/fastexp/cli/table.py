@@ -17,7 +17,7 @@ class Row(NamedTuple):
 
 NUMBERS = "bounds step grid digits neighbors"
 GRID = "bounds|grid|digits"
-AGES = "--bounds 0 120 --step 1"
+AGES = "--bounds 0 99 --step 1"
 MECHANISMS = {
     "median": Row("Median", "the median of a column", f"{NUMBERS} convention", GRID, AGES),
     "quantile": Row(
@@ -46,7 +46,7 @@ MECHANISMS = {
         "the most common of public candidates in a column",
         "candidates neighbors",
         "candidates",
-        "--candidates tea,coffee,water",
+        "--candidates tea,coffee",
     ),
 }
 ALWAYS = "file column epsilon"

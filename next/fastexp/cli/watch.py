@@ -7,7 +7,6 @@ import select
 import signal
 import sys
 import threading
-import time
 from argparse import Namespace
 from types import FrameType
 
@@ -36,9 +35,11 @@ def state(options: Namespace) -> str:
 
 def charged(options: Namespace | None) -> str:
     """Return whether something is charged, in words."""
-    if options is None or not getattr(options, "budget", None) or not (found := state(options)):
+    has_begun = "fastexp.privacy.ledger" in sys.modules  # NumPy cannot be imported again
+    if options is None or not getattr(options, "budget", None) or not has_begun:
         return "nothing was charged"
-    return f"charged; {STATES[found].format(options.label)}"
+    found = state(options)
+    return f"charged; {STATES[found].format(options.label)}" if found else "nothing was charged"
 
 
 class Watch:
@@ -83,9 +84,9 @@ class Watch:
             note("still reading and drawing; Ctrl-C stops it")
         (number,) = os.read(self._ends[0], 1)
         if number and not (self._hears(GRACE) and os.read(self._ends[0], 1) == b"\0"):
+            threading.Timer(LAST, os._exit, [128 + number]).start()  # the budget may be locked
             note("fastexp: interrupted")
-            threading.Thread(target=lambda: note(charged(self.options)), daemon=True).start()
-            time.sleep(LAST)
+            note(charged(self.options))
             os._exit(128 + number)
 
     def _hears(self, seconds: float) -> bool:
