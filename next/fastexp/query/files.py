@@ -180,7 +180,7 @@ class Text(Arrow):
                         ignore_empty_lines=width > 1,
                     ),
                     arrow_csv.ConvertOptions(
-                        column_types=dict.fromkeys(names, pa.string()), include_columns=names
+                        column_types=dict.fromkeys(names, pa.large_string()), include_columns=names
                     ),
                 )
                 found = reader.read_all()
