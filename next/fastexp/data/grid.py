@@ -61,7 +61,7 @@ class Grid:
 
     def offsets(self, t: Any, x: Any) -> Floats:
         """Return points t less a number: small distances keep their digits."""
-        near = self._near(x)
+        near = self.near(x)
         offsets: Floats = (t - near) * self.width + (self.values(near) - x)
         return offsets
 
@@ -75,7 +75,7 @@ class Grid:
             t = t - is_high
         return t
 
-    def _near(self, x: Any) -> Integers:
+    def near(self, x: Any) -> Integers:
         """Return the number of a point near a number."""
         low, high = self.value(0), self.value(self.size - 1)
         share = (np.minimum(np.maximum(x, low), high) - low) / (high - low)
@@ -83,7 +83,7 @@ class Grid:
         return near
 
     def _guess(self, x: Any, offset: Any) -> Any:
-        near = self._near(x)
+        near = self.near(x)
         return near + np.floor((offset - (self.values(near) - x)) / self.width)
 
 
