@@ -26,10 +26,11 @@ from .test_law import fits
 COARSE = """
 import json
 from tests import coarse
-coarse.make({planted!r})
+coarse.make({planted!r}, {precision})
 print(json.dumps(coarse.{what}({paths!r})))
 """
 PLAIN, WHOLE, WEIGHED = [0.5, 0, -1, 2, 0.25], [2, 0, 1, 1, 3], [3, 1, 60, 0, 2]
+HALF_WAY = [0, *[-0.4] * 9]  # whose weights are far below their chords: by 6 %
 BASE = [1, 2.5, 0, 3, 0.75]
 AGES, TOP = [1, 3, 5, 7, 11, 12, 12, 13, 17, 19, 21, 25], 30
 IN_PYTHON = "release", "release of base", "one", "one of base", "few", "few of base", "rows of base"
@@ -37,12 +38,12 @@ IN_PYTHON += "blocks", "blocks of base"
 IN_KERNELS = "rows", "many", "many of base", "median", "median, one", "median, many"
 IN_KERNELS += "lower", "lower, many", "quantiles", "quantiles, many"
 FEW, FEW_TOP, QUARTERS = (1, 3, 3, 5), 5, tuple(Fraction(i, 4) for i in (1, 2, 3))
-CHANGES = {"PRECISION": 3, "SCALE": 2.0**3, "CELL_BITS": 5, "PLACE_BITS": 1}
+CHANGES = {"CELL_BITS": 5, "PLACE_BITS": 1}
 accepts: Counter[bool] = Counter()
 
 
-def make(planted: str) -> None:
-    """Leave 3 bits of bounds, 5 of a table's cell, one rank beyond the median's; plant an error.
+def make(planted: str, precision: int) -> None:
+    """Leave few bits of bounds, 5 of a table's cell, one rank beyond the median's; plant an error.
 
     A point has two places, so that the law of several quantiles can be computed.
     """
@@ -63,6 +64,7 @@ def make(planted: str) -> None:
 
     _ = fx.Exponential, fx.Median, fx.Quantiles  # imports what draws
     changes: dict[str, Any] = {**CHANGES, "accept": counted, "ranks_that_matter": few_ranks}
+    changes |= {"PRECISION": precision, "SCALE": 2.0**precision}
     if planted == "coarse bounds are believed":
         changes["lower"] = all_bounds
     found = set()
@@ -88,6 +90,7 @@ def draw(path: str, share: int = 1) -> Any:
         "one": lambda: [plain.sample(PLAIN * 7, rng=i) % 5 for i in range(many)],
         "one of base": lambda: [weighed.sample(WEIGHED, rng=i) for i in range(many)],
         "few": lambda: plain.sample(np.tile(WHOLE, (some, 1)), 5, rng=1),
+        "chords": lambda: plain.sample(np.tile(HALF_WAY, (4 * some, 1)), 5, rng=1),
         "few of base": lambda: weighed.sample([WEIGHED] * some, 5, rng=1),
         "rows of base": lambda: weighed.sample([WEIGHED] * many, rng=1),
         "blocks": lambda: plain.sample(np.tile(WHOLE, (some // 2, 300)), 5, rng=1) % 5,
@@ -177,12 +180,14 @@ def outcomes(paths: tuple[str, ...], planted: str = "") -> dict[str, tuple[bool,
     """Return, for each path, whether its draws fit the law, and how many coins fell either way."""
     mode = {"FASTEXP_KERNELS": "python"} if paths[0] in IN_KERNELS else {}
     found = json.loads(
-        child.run(COARSE.format(what="coins", planted=planted, paths=list(paths)), **mode)
+        child.run(
+            COARSE.format(what="coins", planted=planted, precision=3, paths=list(paths)), **mode
+        )
     )
     return {path: (fits(draws, law(path)), *coins) for path, (draws, *coins) in found.items()}
 
 
-def repeated(paths: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+def repeated(paths: tuple[str, ...], precision: int) -> dict[str, tuple[int, int]]:
     """Return what `repeats` says of the interpreter's draws."""
-    code = COARSE.format(what="repeats", planted="", paths=list(paths))
+    code = COARSE.format(what="repeats", planted="", precision=precision, paths=list(paths))
     return json.loads(child.run(code, FASTEXP_KERNELS="python"))

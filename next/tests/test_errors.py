@@ -299,9 +299,8 @@ def test_missing_records() -> None:
                 error = fails(call)
                 assert type(error) is errors.InvalidRecords, (n, at)
                 assert error.__cause__ is error.__context__ is None
-                messages.add(str(error))
-    (message,) = messages
-    assert message.startswith("records must not be missing")
+                messages.add(str(error).partition(":")[0])
+    assert messages == {"records must not be missing (NaN)"}
 
 
 class Leak(Exception):

@@ -56,14 +56,8 @@ def rows_within_limits(
         rows, _ = in_order(groups[rows], rows, count)
         rows, offsets = in_order(codes[rows], rows, ids.size)
         out = np.empty(rows.size, np.int64)
-        limits = (
-            np.append(offsets[who], rows.size),
-            names_of(ids[who]),
-            secret,
-            max_groups,
-            max_rows,
-        )
-        choose_rows(groups[rows], *limits, out)
+        ends, names = np.append(offsets[who], rows.size), names_of(ids[who])
+        choose_rows(groups[rows], ends, names, secret, max_groups, max_rows, out)
         counts[rows] = out == 1
     return counts
 

@@ -14,11 +14,11 @@ from ..kernels import alias, short_rows
 from ..kernels import envelope as kernels
 from ..kernels.alias import HEAD
 from ..kernels.bits import LOG2E
-from ..kernels.envelope import BEST, INDEX, PRECISION, PROBE, RHO, STOP, UNSURE
+from ..kernels.envelope import ATTEMPT, BEST, INDEX, PRECISION, PROBE, RHO, STOP, UNSURE
 from ..kernels.jit import BLOCK
-from ..types import Floats, Integers, Words
+from ..types import Array, Floats, Integers, Words
 from . import exact
-from .words import SPARE, SYSTEM, further_words, some_seeds, system_pair, system_words
+from .words import SPARE, SYSTEM, further_words, pairs, some_seeds, system_pair, system_words
 
 NO_BASE: Floats = np.empty(0)
 SCALE = 2.0**PRECISION
@@ -38,8 +38,7 @@ def draw(rows: Segments, weighting: Weighting, seeds: Words, size: int | None) -
     """Return indices of candidates: an int, or int64 of shape (size,), (rows,) or (rows, size)."""
     values, kind, count, _ = rows
     if count is not None:
-        draws = _draws(rows, weighting, seeds, 1 if size is None else size)
-        return draws if size is None else draws.reshape(count, size)
+        return shaped(_draws(rows, weighting, seeds, size or 1), count, size)
     if size is not None:
         return _draws(rows, weighting, seeds, size)
     words = SYSTEM
@@ -54,6 +53,13 @@ def draw(rows: Segments, weighting: Weighting, seeds: Words, size: int | None) -
     if seeds.size:
         return int(_draws(rows, weighting, seeds, 1)[0])
     return int(_few(rows, weighting, SYSTEM, words if words.size else system_words(2), 1)[0])
+
+
+def shaped(draws: Array, rows: int | None, size: int | None) -> Any:
+    """Return draws as a number, or of shape (size,), (rows,) or (rows, size)."""
+    if rows is None:
+        return draws.item() if size is None else draws.reshape(-1)
+    return draws.reshape(rows) if size is None else draws.reshape(rows, size)
 
 
 def check(status: int) -> int:
@@ -71,23 +77,17 @@ def _draws(rows: Segments, weighting: Weighting, seeds: Words, size: int) -> Int
     """Return `size` draws of each row, row after row."""
     count = rows.rows or 1
     k = rows.values.size // count
-    if not seeds.size:
-        return _few(rows, weighting, SYSTEM, system_words(2 * count * size), size)
-    if size >= MIN_MANY and size * CANDIDATES_PER_DRAW > k:
+    if seeds.size and size >= MIN_MANY and size * CANDIDATES_PER_DRAW > k:
         return _many(rows, weighting, seeds, size)
-    words = np.empty(2 * count * size, np.uint64)
-    kernels.fill_words(seeds, size, words)
-    if size == 1 and k <= short_rows.SHORT and not weighting.base.size:
+    words = pairs(seeds, count, size)
+    if size == 1 and k <= short_rows.SHORT and seeds.size and not weighting.base.size:
         return _short(rows, weighting, seeds, words)
     return _few(rows, weighting, seeds, words, size)
 
 
 def peel(row: Segments, rate: Fraction, seeds: Words, rounds: int) -> Integers:
     """Return candidates in order, each of them drawn among those that are left."""
-    words = system_words(2 * rounds)
-    if seeds.size:
-        words = np.empty_like(words)
-        kernels.fill_words(seeds, rounds, words)
+    words = pairs(seeds, 1, rounds)
     weighting = Weighting(rate, np.ones(row.values.size))
     return _few(row, weighting, seeds, words, rounds, peels=True)
 
@@ -128,8 +128,8 @@ def _few(
             return out
         check(int(probe[STOP]))
         row, t = divmod(at, size)
+        index, rho, attempt = probe[[INDEX, RHO, ATTEMPT]].tolist()
         spare = further_words(seeds, row, (t << 32) + SPARE + (attempt << 8))
-        index, rho = probe[INDEX : RHO + 1].tolist()
         one = candidates_of(
             rows.values[row * k : (row + 1) * k], rows.kind, weighting, probe[BEST:]
         )
@@ -161,14 +161,14 @@ def _many(rows: Segments, weighting: Weighting, seeds: Words, size: int) -> Inte
     count = rows.rows or 1
     k = rows.values.size // count
     out, work = np.empty(count * size, np.int64), np.empty(table_room(k), np.int64)
-    public = weighting.base, weighting.rate_log2, k
-    if check(alias.draw_many(rows.values, rows.kind, *public, seeds, 0, out, work)):
+    values, kind, base, rate = rows.values, rows.kind, weighting.base, weighting.rate_log2
+    if check(alias.draw_many(values, kind, base, rate, k, seeds, 0, out, work)):
         for j in np.flatnonzero(out < 0).tolist():
             row, t = divmod(j, size)
-            one, own = rows.values[row * k : (row + 1) * k], some_seeds(seeds, [row])
-            alias.draw_many(one, rows.kind, *public, own, 0, out[:0], work)
+            one, own = values[row * k : (row + 1) * k], some_seeds(seeds, [row])
+            alias.draw_many(one, kind, base, rate, k, own, 0, out[:0], work)
             spare = further_words(own, 0, t + 1 << 32)
-            out[j] = settle(candidates_of(one, rows.kind, weighting, work), work, True, spare)
+            out[j] = settle(candidates_of(one, kind, weighting, work), work, True, spare)
     return out
 
 

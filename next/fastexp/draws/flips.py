@@ -11,8 +11,7 @@ from ..data.segments import Segments
 from ..kernels.envelope import AGAIN, BEST
 from ..kernels.flips import ROOM, TRIES, draw_flips
 from ..types import Words
-from .choose import Weighting, candidates_of, check
-from .peel import shape
+from .choose import Weighting, candidates_of, check, shaped
 from .words import SPARE, further_words, system_bytes
 
 CHOICES = 8  # words for choices among coins that may be successes: mostly two are enough
@@ -30,8 +29,7 @@ def draw(rows: Segments, weighting: Weighting, seeds: Words, size: int | None) -
     while True:
         done = draw_flips(values, kind, rate, k, seeds, at, refused, words, out, work)
         if done == out.size:
-            axes = shape(rows, size)
-            return out.reshape(axes) if axes else int(out[0])
+            return shaped(out, rows.rows, size)
         refused, at = refused if done == at else 0, done
         stop, index, rho = work[:BEST].tolist()
         if check(stop) == AGAIN:

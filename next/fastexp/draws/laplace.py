@@ -22,10 +22,9 @@ from ..kernels import laplace as kernels
 from ..kernels.bits import LOG2E
 from ..parameters.checks import MAX_EXACT
 from ..types import Array, Integers, Words
-from .choose import check
+from .choose import check, shaped
 from .exact import accept, exp_bounds
-from .noise import pairs, shaped
-from .words import SPARE, further_words
+from .words import SPARE, further_words, pairs
 
 OPEN = int(kernels.OPEN)
 FAR = 1 << 61  # no noise goes so many points: beyond it are open ones
@@ -49,15 +48,16 @@ class Noise:
 def draw(data: Segments, noise: Noise, seeds: Words, size: int | None) -> Any:
     """Return answers: a number, or an array of shape (size,), (rows,) or (rows, size)."""
     values = data.values
-    words = pairs(seeds, len(values), size)
+    words = pairs(seeds, len(values), size or 1)
     if data.rows is None and size is None:
         below, points = _points(values[0], noise, words, seeds, 0)
         number = noise.grid.value(below + int(points[0]))
         return min(max(number, noise.ends[0]), noise.ends[1]) if noise.ends else number
     own = words.reshape(len(values), -1)
     numbers = [
-        _numbers(noise.grid, *_points(value, noise, own[i], seeds, i))
+        _numbers(noise.grid, below, points)
         for i, value in enumerate(values)
+        for below, points in [_points(value, noise, own[i], seeds, i)]
     ]
     out = numbers[0] if data.rows is None else np.array(numbers)
     return shaped(out.clip(*noise.ends) if noise.ends else out, data.rows, size)

@@ -26,17 +26,13 @@ def draw(
     matrix = rows.values.reshape(len(out), -1)
     k = matrix.shape[1]
     if method == "gumbel":
-        public = weighting.base, weighting.rate_log2, k, seeds, rounds
         work = np.empty(CHUNK + rounds + -(-k // BLOCK), np.int64)
-        check(draw_gumbel(rows.values, rows.kind, *public, out.reshape(-1), work))
+        base, rate, into = weighting.base, weighting.rate_log2, out.reshape(-1)
+        check(draw_gumbel(rows.values, rows.kind, base, rate, k, seeds, rounds, into, work))
     else:
         for r, t in np.ndindex(out.shape[:2]):
             own = some_seeds(seeds, slice(r, r + 1))
             own[2:3] += np.uint64(t << 8)  # a draw has a tag, and so a stream, of its own
             out[r, t] = peel(Segments(matrix[r], rows.kind), weighting.rate, own, rounds)
-    return out.reshape([*shape(rows, size), rounds])
-
-
-def shape(rows: Segments, size: int | None) -> list[int]:
-    """Return the axes that were asked for."""
-    return [n for n in (rows.rows, size) if n is not None]
+    axes = [n for n in (rows.rows, size) if n is not None]
+    return out.reshape([*axes, rounds])

@@ -14,6 +14,7 @@ from ..kernels.bits import SIGNED
 from ..kernels.prices import fill_revenues
 from ..types import Floats, Integers, Words
 from . import choose
+from .ranks import MISSING
 from .words import some_seeds
 
 ROOM = 1 << 20  # revenues of rows that are held at a time, 8 MiB
@@ -31,9 +32,9 @@ class PriceStatistic:
         """Return the revenue of each price in ticks, for each data set."""
         grid, sets = self.grid, offsets.size - 1
         out = np.empty(sets * grid.size, np.int64)
-        ticks = grid.start // self.unit, grid.step // self.unit
-        if fill_revenues(bids, offsets, grid.form, *ticks, out):
-            raise InvalidRecords("records must not be missing (NaN)")
+        start, step = grid.start // self.unit, grid.step // self.unit
+        if fill_revenues(bids, offsets, grid.form, start, step, out):
+            raise InvalidRecords(MISSING)
         return Segments(out.view(np.uint64), SIGNED, sets)
 
 

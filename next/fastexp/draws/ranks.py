@@ -24,18 +24,17 @@ from ..kernels import window
 from ..kernels.alias import HEAD
 from ..kernels.bits import LN2, LOG2E, SIGNED
 from ..kernels.cells import ALL, LENGTH, PART, START, TOP, WORDS
-from ..kernels.envelope import fill_words
 from ..kernels.places import place_records
 from ..types import Floats, Integers, Words
 from . import exact
-from .choose import MIN_MANY, NO_BASE, check, settle, table_room
+from .choose import MIN_MANY, NO_BASE, check, settle, shaped, table_room
 from .distance import QuantileDistance, rank_distance
-from .words import SPARE, further_words, system_words
+from .words import SPARE, further_words, pairs
 
 LOOSE = int(kernels.LOOSE)
 WINDOW_BITS = 24  # cells beyond the window have less than 2**-bits of all weight
 NO_WORDS: Words = np.empty(0, np.uint64)
-MISSING = "records must not be missing (NaN)"
+MISSING = "records must not be missing (NaN): drop them, or say what they mean by nan"
 
 
 @dataclass(frozen=True)
@@ -69,26 +68,20 @@ def draw(data: Segments, statistic: RankStatistic, seeds: Words, size: int | Non
     """Return grid indices: an int, or int64 of shape (size,), (rows,) or (rows, size)."""
     parts, points = _window(data, statistic)
     sets, draws = parts.size // PART, 1 if size is None else size
-    words = NO_WORDS
-    if not seeds.size:
-        words = system_words(WORDS * sets * draws)
-    elif draws < MIN_MANY:
-        words = np.empty(WORDS * sets * draws, np.uint64)
-        fill_words(seeds, WORDS // 2 * draws, words)
+    is_many = seeds.size > 0 and draws >= MIN_MANY
+    words = NO_WORDS if is_many else pairs(seeds, sets, WORDS // 2 * draws)
     line, beyond, rate, _ = statistic.public
     out = np.empty(sets * draws, np.int64)
-    most, work = room(int(parts[LENGTH::PART].max()), beyond, not words.size)
+    most, work = room(int(parts[LENGTH::PART].max()), beyond, is_many)
     few = kernels.draw_ranks(points, parts, line, beyond, rate, seeds, words, most, out, work)
     for j in open_draws(few, out) if few else ():
         d, t = divmod(j, draws)
         a, z = _offsets(data)[d : d + 2].tolist()
         every, part = np.empty(z - a, np.int64), parts[PART * d : PART * (d + 1)]
         place_records(data.values[a:z], statistic.grid.form, every)
-        spare, is_many = further_words(seeds, d, (t << 32) + SPARE), not words.size
+        spare = further_words(seeds, d, (t << 32) + SPARE)
         out[j] = settled(int(out[j]), points, part, every, statistic, is_many, spare)
-    if size is None:
-        return int(out[0]) if data.rows is None else out
-    return out if data.rows is None else out.reshape(sets, size)
+    return shaped(out, data.rows, size)
 
 
 def open_draws(status: int, out: Integers) -> list[int]:

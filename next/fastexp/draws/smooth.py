@@ -11,7 +11,7 @@ from ..errors import InvalidRecords
 from ..kernels import smooth as kernels
 from ..kernels.bits import LOG2E
 from ..types import Floats, Neighbors, Words
-from .noise import pairs
+from .words import pairs
 
 
 def sensitivities(
@@ -44,7 +44,7 @@ def draw(
     centres: Floats, scales: Floats, bounds: Any, is_cauchy: bool, seeds: Words, size: int | None
 ) -> Floats:
     """Return centre + scale * noise of each row, clamped."""
-    words = pairs(seeds, centres.size, size)
+    words = pairs(seeds, centres.size, size or 1)
     noise = np.empty(words.size // 2)
     kernels.fill_noise(words, is_cauchy, noise)
     rows = noise.reshape(centres.size, -1)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError, ParameterTypeError, RandomnessError
-from ..kernels.envelope import HEADER
+from ..kernels.envelope import HEADER, fill_words
 from ..types import Words
 from . import exact
 
@@ -49,6 +49,15 @@ def system_pair() -> tuple[int, int]:
 def system_words(count: int) -> Words:
     """Return fresh words."""
     return np.frombuffer(system_bytes(8 * count), np.uint64)
+
+
+def pairs(seeds: Words, rows: int, size: int) -> Words:
+    """Return two words for each draw of each row."""
+    if not seeds.size:
+        return system_words(2 * rows * size)
+    words = np.empty(2 * rows * size, np.uint64)
+    fill_words(seeds, size, words)
+    return words
 
 
 def seeds_of(rng: Any, streams: Any, rows: int) -> Words:

@@ -37,7 +37,7 @@ from .jit import BLOCK, helper, kernel, stack, wide_vectors
 
 GROUP = 32
 HEADER = 3  # of `seeds`: the key's two words and the tag; then a name for each row
-STOP, INDEX, RHO, BEST, LIFT, PROBE = 0, 1, 2, 3, 4, 5  # why a call stopped, and where
+STOP, INDEX, RHO, BEST, LIFT, ATTEMPT, PROBE = 0, 1, 2, 3, 4, 5, 6  # why a call stopped, where
 DONE, NOT_FINITE, NOT_EXACT, UNSURE, AGAIN = 0, -1, -2, -3, -4
 SLACK = 36
 COARSE = 12  # bits: five units of bounds a candidate are then 2**-9 of all
@@ -201,9 +201,9 @@ def words_of(words, at, seeds, r, t, attempt):
 
 
 @helper
-def stop(probe, verdict, index, rho, best, lift):
-    """Say in `probe` why a call stops, and what an exact test needs."""
-    probe[STOP], probe[INDEX], probe[RHO] = verdict, index, rho
+def stop(probe, verdict, index, rho, best, lift, attempt):
+    """Say in `probe` why a call stops, what an exact test needs, and at which attempt."""
+    probe[STOP], probe[INDEX], probe[RHO], probe[ATTEMPT] = verdict, index, rho, attempt
     probe[BEST], probe[LIFT] = np.int64(best), np.int64(word_of(lift))
 
 
@@ -283,7 +283,7 @@ def draw_few(
                     rounded = weigh_one(row, kind, base, rate, best, lift, scale, index)
                     verdict = judge(rho, rounded)
                 if verdict == UNSURE or (verdict == AGAIN and tight):
-                    stop(probe, verdict, index, rho, best, lift)
+                    stop(probe, verdict, index, rho, best, lift, attempt)
                     return at
                 attempt += 1
             out[at] = index
@@ -293,6 +293,6 @@ def draw_few(
                 bounds[b] -= uppers[index - start]
                 base[index], uppers[index - start] = 0.0, 0
                 if total < k << COARSE:
-                    probe[STOP] = AGAIN
+                    stop(probe, AGAIN, index, rho, best, lift, attempt - 1)  # of the next draw
                     return at
     return at

@@ -142,6 +142,3 @@ class Laplace(Mechanism):
         from ..laws.of_data import of_noise
 
         return of_noise(data.values[0], self._noise)
-
-    def _answer(self, drawn: Any) -> Any:
-        return drawn

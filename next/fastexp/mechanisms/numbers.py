@@ -146,7 +146,7 @@ class Quantile(NumberMechanism):
         prints; a Fraction, such as Fraction(1, 3), as it is.
     epsilon : float
         In nats, > 0.
-    bounds, step, neighbors
+    bounds, step, grid, neighbors
         As for `Median`.
     convention : {"weak", "lower"}
         Which distance. weak: d = max(0, L - q·n, U - (1-q)·n) with L records below r and U above

@@ -32,7 +32,7 @@ class Quantiles(NumberMechanism):
         `count`.
     epsilon : float
         In nats, > 0, of all answers together.
-    bounds, step, neighbors
+    bounds, step, grid, neighbors
         As for `Median`.
     count : int, optional
         The number of evenly spaced quantiles: 9 gives the deciles.

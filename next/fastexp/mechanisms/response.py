@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..data.segments import Segments
+from ..draws.choose import shaped
 from ..draws.laplace import positions
-from ..draws.noise import pairs, shaped
+from ..draws.words import pairs
 from ..errors import InvalidRecords, ParameterTypeError
 from ..kernels.bits import SIGNED
 from ..parameters import checks
@@ -122,8 +123,8 @@ class RandomizedResponse(Mechanism):
         return Segments(bits, SIGNED, array.size if array.ndim else None)
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
-        bits, draws = data.values, 1 if size is None else size
-        words = pairs(seeds, bits.size, size)
+        bits, draws = data.values, size or 1
+        words = pairs(seeds, bits.size, draws)
         # The nearer side of noise around a point has e**gap times the weight of the other side.
         is_lie = positions(UNIT, self._gap.as_integer_ratio(), words, seeds, 0, draws) > 0
         return shaped(bits ^ is_lie.reshape(-1, draws), data.rows, size)
@@ -132,6 +133,3 @@ class RandomizedResponse(Mechanism):
         from ..laws.of_data import of_bit
 
         return of_bit(int(data.values[0, 0]), self._gap)
-
-    def _answer(self, drawn: Any) -> Any:
-        return drawn

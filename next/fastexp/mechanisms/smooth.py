@@ -9,7 +9,7 @@ from typing import Any, Literal, NoReturn
 from ..data.records import read_records
 from ..data.segments import Segments
 from ..draws import smooth
-from ..draws.noise import shaped
+from ..draws.choose import shaped
 from ..errors import NotReleasable, ParameterError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, pure_guarantee
@@ -122,9 +122,6 @@ class SmoothSensitivityMedian(Mechanism):
         scales, is_cauchy = spreads / self.alpha, self.noise == "cauchy"
         draws = smooth.draw(centres, scales, self.bounds, is_cauchy, seeds, size)
         return shaped(draws, data.rows, size)
-
-    def _answer(self, drawn: Any) -> Any:
-        return drawn
 
 
 def smooth_sensitivity(

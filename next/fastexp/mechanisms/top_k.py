@@ -14,6 +14,8 @@ from ..privacy.rates import peeling_round
 from ..types import Missing, Number, Words
 from .candidates import CandidateMechanism
 
+MOST_WORK = 1 << 27  # utilities times rounds: each round may weigh all that are left, in 5 ns each
+
 
 @dataclass(frozen=True)
 class TopK(CandidateMechanism):
@@ -22,7 +24,8 @@ class TopK(CandidateMechanism):
     Parameters
     ----------
     k : int
-        The number of candidates to select, >= 1.
+        The number of candidates to select, >= 1; at most 2**27 / (number of utilities), unless by
+        ``method="gumbel"``.
     epsilon : float, optional
         The total of all rounds, in nats; either this or `rho`.
     sensitivity : float
@@ -99,6 +102,8 @@ class TopK(CandidateMechanism):
         return segments
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
+        if data.values.size // (data.rows or 1) * self.k > MOST_WORK:
+            raise ParameterError(f"k must be at most 2**27 / (number of utilities), got {self.k}")
         return peel.draw(data, self._weighting, seeds, size, self.k, "envelope")
 
     def _runs(self, data: Segments) -> Any:
