@@ -33,7 +33,9 @@ def rank_errors(data: Segments, statistic: RankStatistic, truths: Floats) -> Flo
     work = np.empty(5 * (2 * most + 1), np.int64)
     near, out = grid.near(truths), np.empty((truths.size, 2))
     rest = (grid.values(near) - truths) / grid.width
-    fill_errors(points, parts.reshape(-1), line, beyond, rate, near, rest, most, out.reshape(-1), work)
+    fill_errors(
+        points, parts.reshape(-1), line, beyond, rate, near, rest, most, out.reshape(-1), work
+    )
     return out * (grid.width, grid.width**2)
 
 

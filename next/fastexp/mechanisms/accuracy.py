@@ -94,18 +94,16 @@ def _errors(rows: Floats, mechanism: Any, truths: Floats | None) -> Floats:
     data = Segments(rows.reshape(-1), 0, len(rows))
     if isinstance(mechanism, SmoothSensitivityMedian):
         bounds, is_cauchy = mechanism.bounds, mechanism.noise == "cauchy"
-        public = mechanism.beta, bounds, mechanism.neighbors
-        centres, spreads = smooth.sensitivities(data, *public)
-        wanted = centres if truths is None else truths
-        return smooth_errors(centres, spreads / mechanism.alpha, bounds, is_cauchy, wanted)
+        beta, relation = mechanism.beta, mechanism.neighbors
+        centres, spreads = smooth.sensitivities(rows, beta, bounds, relation)
+        x = centres if truths is None else truths
+        return smooth_errors(centres, spreads / mechanism.alpha, bounds, is_cauchy, x)
     statistic = mechanism._statistic
     out = np.full((len(rows), 2), np.nan)
     if isinstance(statistic, ranks.RankStatistic) and statistic.grid.width:
-        wanted = truths
-        if truths is None:
-            lower, upper = statistic.distance.ranks(rows.shape[1])
-            wanted = rows[:, lower - 1] / 2 + rows[:, upper - 1] / 2
-        out = rank_errors(data, statistic, wanted)
+        lower, upper = statistic.distance.ranks(rows.shape[1])
+        middles = rows[:, lower - 1] / 2 + rows[:, upper - 1] / 2
+        out = rank_errors(data, statistic, middles if truths is None else truths)
     for i in np.flatnonzero(np.isnan(out[:, 0])).tolist():
         law = Figures(mechanism._runs(Segments(rows[i], 0)))
         x = law.truth if truths is None else truths[i]
