@@ -10,6 +10,7 @@ True
 A private choice     Exponential MostCommon PermuteAndFlip TopK
 A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
+Accuracy             expected_errors
 Weights              log_normalizer probabilities median_utilities revenue
 Comparators          SmoothSensitivityMedian smooth_sensitivity
 Promises             Guarantee
@@ -37,6 +38,7 @@ _MODULES = {
     "RandomizedResponse": "mechanisms.response",
     "SmoothSensitivityMedian": "mechanisms.smooth",
     "digits": "data.digits",
+    "expected_errors": "mechanisms.accuracy",
     "log_normalizer": "laws.weights",
     "median_utilities": "laws.intervals",
     "probabilities": "laws.weights",

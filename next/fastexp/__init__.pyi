@@ -4,6 +4,7 @@ from .laws.intervals import median_utilities as median_utilities
 from .laws.prices import revenue as revenue
 from .laws.weights import log_normalizer as log_normalizer
 from .laws.weights import probabilities as probabilities
+from .mechanisms.accuracy import expected_errors as expected_errors
 from .mechanisms.candidates import Exponential as Exponential
 from .mechanisms.candidates import MostCommon as MostCommon
 from .mechanisms.candidates import PermuteAndFlip as PermuteAndFlip

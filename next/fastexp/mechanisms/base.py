@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from ..errors import ParameterError, ParameterTypeError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee
 from ..types import Missing, Words
+
+if TYPE_CHECKING:  # figures are loaded at first use
+    from .law import Law
 
 
 class Mechanism(ABC):
@@ -38,6 +41,10 @@ class Mechanism(ABC):
     def _draw_keys(self, data: Segments, seeds: Words, size: int | None) -> Any:  # noqa: ARG002
         """Return such indices by the method "gumbel"."""
         raise ParameterError("method must be 'envelope', got 'gumbel'")
+
+    def _runs(self, data: Segments) -> Any:  # noqa: ARG002
+        """Return the runs of the law of one data set (`laws/runs.py`)."""
+        raise ParameterError(f"{type(self).__name__} has no exact law: sample shows its answers")
 
     def _answer(self, drawn: Any) -> Any:
         """Return what a release answers for what was drawn."""
@@ -101,6 +108,34 @@ class Mechanism(ABC):
                 "epsilon for each row"
             )
         return self._answer(self._draw(segments, SYSTEM, None))
+
+    def law(self, data: Any, *, nan: Missing = "raise") -> Law:
+        """Return the exact law of `release`: **not private**, and for analysis only.
+
+        Parameters
+        ----------
+        data : array_like
+            One data set, as for `release`.
+        nan : {"raise", "drop", "lower", "upper"}
+            As for `release`.
+
+        Returns
+        -------
+        Law
+            Its probabilities, errors, losses and draws.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError, InvalidUtilities, InvalidRecords, ScoreError
+            As for `release`; or if the mechanism has no exact law.
+        """
+        from .law import Law
+
+        checks.arithmetic()
+        segments = self._read(data, nan)
+        if segments.rows is not None:
+            raise ParameterTypeError("data must be one data set, of one dimension")
+        return Law(self, segments, self._runs(segments))
 
     def sample(
         self,

@@ -128,3 +128,8 @@ class RandomizedResponse(Mechanism):
         # The nearer side of noise around a point has e**gap times the weight of the other side.
         is_lie = positions(UNIT, self._gap.as_integer_ratio(), words, seeds, 0, draws) > 0
         return shaped(bits ^ is_lie.reshape(-1, draws), data.rows, size)
+
+    def _runs(self, data: Segments) -> Any:
+        from ..laws.of_data import of_bit
+
+        return of_bit(int(data.values[0, 0]), self._gap)
