@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterTypeError
-from ..mechanisms.candidates import CandidateMechanism
-from ..laws.accuracy import expected_errors
+from ..mechanisms.accuracy import expected_errors, statistics
 from ..types import Array, Floats
 
 
@@ -37,8 +35,12 @@ class Measured(NamedTuple):
 
 def error(mechanism: Any, rows: Array, answers: Array | None) -> Measured:
     """Return the distance of the answers to the true statistic, which is not clamped."""
-    exact, variance, truths = expected_errors(rows, [mechanism], details=True)
-    return Measured(exact[:, 0], variance[:, 0], _distances(answers, truths[:, 0]))
+    ordered = np.sort(rows)
+    truths = statistics(ordered, mechanism)
+    exact, variance = expected_errors(
+        ordered, [mechanism], truth=truths, assume_sorted=True, variance=True
+    )
+    return Measured(exact[:, 0], variance[:, 0], _distances(answers, truths))
 
 
 def error_quantile(
@@ -48,20 +50,22 @@ def error_quantile(
     laws = [mechanism.law(row) for row in rows]
     exact = np.array([law.error_quantile(probability) for law in laws])
     errors = _distances(answers, np.array([law.truth for law in laws], float))
-    return Measured(exact, None, _quantile(errors, probability))
+    if errors is not None:
+        errors = np.quantile(errors, probability, axis=1, method="inverted_cdf")
+    return Measured(exact, None, errors)
 
 
 def loss(mechanism: Any, rows: Array, answers: Array | None) -> Measured:
     """Return the best utility less that of the answers: of candidates, or of prices."""
     laws = [mechanism.law(row) for row in rows]
-    exact = np.array([law.expected_loss() for law in laws])
-    return Measured(exact, None, _losses(laws, answers))
+    drawn = None
+    if answers is not None:
+        drawn = np.array([law.loss(some) for law, some in zip(laws, answers, strict=True)])
+    return Measured(np.array([law.expected_loss() for law in laws]), None, drawn)
 
 
 def wrong(mechanism: Any, rows: Array, answers: Array | None) -> Measured:
-    """Return how often the answer is not one of the best."""
-    if not isinstance(mechanism, CandidateMechanism):
-        raise ParameterTypeError("wrong is a measure of mechanisms that select candidates")
+    """Return how often the answer is not one of the best candidates; rows are utilities."""
     best = rows.max(axis=1, keepdims=True)
     shares = np.array([mechanism.law(row).probabilities for row in rows])
     exact = np.where(rows < best, shares, 0.0).sum(axis=1)
@@ -71,15 +75,3 @@ def wrong(mechanism: Any, rows: Array, answers: Array | None) -> Measured:
 
 def _distances(answers: Array | None, truths: Floats) -> Floats | None:
     return None if answers is None else np.abs(answers - truths[:, None])
-
-
-def _losses(laws: list[Any], answers: Array | None) -> Floats | None:
-    if answers is None:
-        return None
-    return np.array([law.loss(some) for law, some in zip(laws, answers, strict=True)])
-
-
-def _quantile(figures: Floats | None, probability: float) -> Floats | None:
-    if figures is None:
-        return None
-    return np.quantile(figures, probability, axis=1, method="inverted_cdf")[:, None]

@@ -38,7 +38,8 @@ class StudyResults:
             blocks = [finished[task] for task in tasks_of(study) if task[:2] == (number, n)]
             for cell, figures in zip(cells, np.concatenate(blocks, axis=2), strict=True):
                 self.figures.append(figures)
-                self.rows.append({"data": label, "n": n, **_names(study, cell), **_averages(figures)})
+                row = {"data": label, "n": n} | _names(study, cell) | _averages(figures)
+                self.rows.append(row)
 
     @property
     def agree(self) -> bool:
@@ -94,15 +95,10 @@ def _averages(figures: Floats) -> dict[str, float]:
     (exact, drawn, *variances), count = figures, figures.shape[1]
     off = drawn - exact
     errors = [one.sum() / count**2 for one in variances if np.isfinite(one).all()]
-    se = float(np.sqrt(max(errors))) if errors else np.nan
-    mean, is_rounding = float(off.mean()), abs(off.mean()) <= 1e-12 * np.abs(drawn).mean()
-    z = mean / se if se > 0 and not is_rounding and np.isfinite(mean) else 0.0
-    spreads = [float(one.std(ddof=1)) if count > 1 else np.nan for one in (exact, drawn)]
-    return {
-        "exact": float(exact.mean()),
-        "exact_sd": spreads[0],
-        "drawn": float(drawn.mean()),
-        "drawn_sd": spreads[1],
-        "se": se,
-        "z": z,
-    }
+    se, mean = float(np.sqrt(max(errors, default=np.nan))), float(off.mean())
+    is_off = abs(mean) > 1e-12 * np.abs(drawn).mean()  # else it is rounding; False for NaN
+    row = {"se": se, "z": mean / se if se > 0 and is_off else 0.0}
+    for name, one in {"exact": exact, "drawn": drawn}.items():
+        row[name] = float(one.mean())
+        row[name + "_sd"] = float(one.std(ddof=1)) if count > 1 else np.nan
+    return row

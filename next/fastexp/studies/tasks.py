@@ -9,11 +9,12 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import Executor, as_completed
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
+from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,7 +22,6 @@ from zlib import crc32
 
 import numpy as np
 
-from .. import __version__
 from ..errors import ParameterError
 from ..types import Floats
 from .measures import Measured
@@ -32,9 +32,7 @@ Finished: TypeAlias = dict[Task, Floats]
 
 def tasks_of(study: Any) -> list[Task]:
     """Return all tasks."""
-    return list(
-        product(range(len(study.data)), study.n, range(0, study.datasets, study.block))
-    )
+    return list(product(range(len(study.data)), study.n, range(0, study.datasets, study.block)))
 
 
 def at(study: Any, label: str, epsilon: Any) -> Any:
@@ -69,21 +67,23 @@ def run_task(study: Any, task: Task) -> Floats:
     one changes no other cell.
     """
     number, n, first = task
-    label, rows = [*study.data][number], min(study.block, study.datasets - first)
-    source = study.data[label]
+    label, source = [*study.data.items()][number]
+    rows = min(study.block, study.datasets - first)
     random = np.random.default_rng([study.seed, crc32(label.encode()), n, first])
     matrix = source(random, (rows, n)) if callable(source) else random.choice(source, (rows, n))
     matrix = np.asarray(matrix)
     if matrix.ndim != 2 or matrix.shape[0] != rows:
         raise ParameterError(f"data must have a row for each data set: {label!r} has others")
-    streams, out = np.arange(first, first + rows), []
+    streams, out = np.arange(first, first + rows), list[Floats]()
     for name, epsilon in product(study.mechanisms, study.epsilon):
         mechanism, answers = at(study, name, epsilon), None
         if study.draws:
             key = [study.seed, crc32(f"{label} {n} {name} {epsilon!r}".encode())]
             answers = mechanism.sample(matrix, study.draws, rng=key, streams=streams)
-        for measure in study.measures.values():
-            out.append(_figures(measure(mechanism, matrix, answers), rows, study.draws))
+        out += [
+            _figures(measure(mechanism, matrix, answers), rows, study.draws)
+            for measure in study.measures.values()
+        ]
     return np.array(out)
 
 
@@ -108,7 +108,7 @@ def _shown(pairs: Iterable[tuple[Task, Floats]], count: int) -> Iterable[tuple[T
     with suppress(ImportError):
         from rich.progress import track
 
-        return track(pairs, "Study", total=count)
+        pairs = track(pairs, "Study", total=count)
     return pairs
 
 
@@ -120,13 +120,11 @@ def _open(study: Any, folder: Path) -> Finished:
         _publish(described, key)
     if described.read_bytes() != key:
         raise ParameterError("folder must be empty or have results of this study and version")
-    files = {task: _file(folder, task) for task in tasks_of(study)}
-    cells = len(study.mechanisms) * len(study.epsilon) * len(study.measures)
-    return {
-        task: np.frombuffer(file.read_bytes()).reshape(cells, 4, -1)
-        for task, file in files.items()
-        if file.exists()
-    }
+    cells, done = len(study.mechanisms) * len(study.epsilon) * len(study.measures), {}
+    for task in tasks_of(study):
+        if (file := _file(folder, task)).exists():
+            done[task] = np.frombuffer(file.read_bytes()).reshape(cells, 4, -1)
+    return done
 
 
 def _file(folder: Path, task: Task) -> Path:
@@ -145,12 +143,12 @@ def _publish(path: Path, content: bytes) -> None:
 
 def _key(study: Any) -> bytes:
     """Return the settings in words, functions by their sources."""
-    settings = {**vars(study), "printed": None, "versions": (__version__, np.__version__)}
+    settings = {**vars(study), "printed": None, "versions": (version("fastexp"), np.__version__)}
     return json.dumps(settings, default=_words).encode()
 
 
 def _words(setting: Any) -> Any:
-    if is_dataclass(setting):
+    if is_dataclass(setting) and not isinstance(setting, type):
         names = [one.name for one in fields(setting) if one.init]
         return [type(setting).__name__, [getattr(setting, name) for name in names]]
     if isinstance(setting, partial):
