@@ -10,7 +10,8 @@ True
 A private choice     Exponential MostCommon PermuteAndFlip TopK
 A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
-Accuracy             expected_errors
+Accuracy             expected_errors error_bound loss_bound
+Checks               audit check_sensitivity
 Weights              log_normalizer probabilities median_utilities revenue
 Comparators          SmoothSensitivityMedian smooth_sensitivity
 Promises             Guarantee
@@ -38,8 +39,12 @@ _MODULES = {
     "RandomizedResponse": "mechanisms.response",
     "Study": "studies.study",
     "SmoothSensitivityMedian": "mechanisms.smooth",
+    "audit": "checks.audit",
+    "check_sensitivity": "checks.sensitivity",
     "digits": "data.digits",
+    "error_bound": "mechanisms.bounds",
     "expected_errors": "mechanisms.accuracy",
+    "loss_bound": "mechanisms.bounds",
     "log_normalizer": "laws.weights",
     "median_utilities": "laws.intervals",
     "probabilities": "laws.weights",

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError, ParameterTypeError
+from ..errors import ParameterError
 from ..parameters import checks
 from ..types import Array, Floats, Integers
-from .privacy_loss import Pieces, PrivacyLoss
+from .privacy_loss import PrivacyLoss
 from .runs import Runs, log_sum, places, quiet, share, sizes
 
 MOST_LISTED = 1 << 24  # outcomes
@@ -53,7 +53,7 @@ class Figures:
         float or ndarray of float64
             In the shape of `x`; 0 between outcomes.
         """
-        numbers = _read("x", x)
+        numbers = checks.numbers_of("x", x)
         at = self._grid.last(numbers)
         known = np.maximum(at, 0)
         is_one = (at >= 0) & (self._grid.values(known) == numbers)
@@ -61,11 +61,11 @@ class Figures:
 
     def cdf(self, x: Any) -> Any:
         """Return P(outcome <= x), elementwise."""
-        return _plain(self._tails(self._grid.last(_read("x", x)))[0])
+        return _plain(self._tails(self._grid.last(checks.numbers_of("x", x)))[0])
 
     def sf(self, x: Any) -> Any:
         """Return P(outcome > x), elementwise: small ones keep their digits."""
-        return _plain(self._tails(self._grid.last(_read("x", x)))[1])
+        return _plain(self._tails(self._grid.last(checks.numbers_of("x", x)))[1])
 
     def ppf(self, p: Any) -> Any:
         """Return the least outcome x with P(outcome <= x) >= p, elementwise.
@@ -76,9 +76,9 @@ class Figures:
             In [0, 1]. Above 1/2 the decision is P(outcome > x) <= 1 - p, so that 1 gives the last
             outcome that is possible at all.
         """
-        level = _read("p", p, 0, 1)
+        level = checks.numbers_of("p", p, 0, 1)
         most = np.full(level.shape, self._grid.size - 1)
-        return _plain(self._grid.values(_least(most, lambda t: _within(level, *self._tails(t)))))
+        return _plain(self._grid.values(_least(most, lambda t: within(level, *self._tails(t)))))
 
     @property
     def probabilities(self) -> Floats:
@@ -142,8 +142,8 @@ class Figures:
         truth : float, optional
             Default: the statistic of the data.
         """
-        level, x = _read("p", p, 0, 1), self._truth(truth)
-        return _plain(_least_double(level, lambda r: _within(level, *self._around(x, r))))
+        level, x = checks.numbers_of("p", p, 0, 1), self._truth(truth)
+        return _plain(_least_double(level, lambda r: within(level, *self.around(x, r))))
 
     def _truth(self, truth: Any) -> float:
         known = self.truth if truth is None else truth
@@ -165,7 +165,7 @@ class Figures:
         away = self._grid.offsets(last if rises else start, x) + middle
         return float(-share(z, k, n, rises) * away)
 
-    def _around(self, x: float, r: Any) -> tuple[Floats, Floats]:
+    def around(self, x: float, r: Any) -> tuple[Floats, Floats]:
         """Return P(|outcome - x| <= r) and P(> r)."""
         below, least = self._tails(self._grid.last(x, np.nextafter(-r, -np.inf)))
         upto, above = self._tails(self._grid.last(x, r))
@@ -192,8 +192,8 @@ class Figures:
         loss : array_like
             In units of the utility.
         """
-        least = _read("loss", loss)
-        return _plain(np.where(least <= 0, 1.0, self._losses(least * (1 - TIES))[1]))
+        least = checks.numbers_of("loss", loss)
+        return _plain(np.where(least <= 0, 1.0, self.losses(least * (1 - TIES))[1]))
 
     def loss_quantile(self, p: Any) -> Any:
         """Return the least t with P(loss <= t) >= p, elementwise.
@@ -203,11 +203,11 @@ class Figures:
         p : array_like
             In [0, 1].
         """
-        level = _read("p", p, 0, 1)
-        return _plain(_least_double(level, lambda t: _within(level, *self._losses(t))))
+        level = checks.numbers_of("p", p, 0, 1)
+        return _plain(_least_double(level, lambda t: within(level, *self.losses(t))))
 
     @quiet
-    def _losses(self, t: Any) -> tuple[Floats, Floats]:
+    def losses(self, t: Any) -> tuple[Floats, Floats]:
         """Return P(loss <= t) and P(loss > t)."""
         past = np.asarray(t)[..., None] - self._runs.loss
         k = np.where(self._slope > 0, np.floor(past / self._slope) + 1, self._size)
@@ -263,9 +263,8 @@ class Figures:
         rises = self._rises[run]
         ends = start + np.where(rises, size - 1, 0).astype(np.int64)
         flips = np.where(rises == other._rises[of_other], 1.0, -1.0)
-        falls = self._fall[run], flips * other._fall[of_other]
-        logs = self._log_pmf(ends), other._log_pmf(ends)
-        return PrivacyLoss(Pieces(size, *logs, *falls))
+        own = self._log_pmf(ends), self._fall[run]
+        return PrivacyLoss(size, own, (other._log_pmf(ends), flips * other._fall[of_other]))
 
     # What figures need
 
@@ -291,7 +290,7 @@ class Figures:
         return np.where(at < 0, 0.0, upto), np.where(at < 0, 1.0, beyond)
 
 
-def _within(level: Floats, inside: Floats, outside: Floats) -> Array:
+def within(level: Floats, inside: Floats, outside: Floats) -> Array:
     """Return whether a probability reaches a level, by the sum that has the more digits."""
     return np.where(level > 0.5, outside <= 1 - level, inside >= level)
 
@@ -310,16 +309,6 @@ def _least_double(level: Floats, passes: Callable[[Floats], Array]) -> Floats:
     """Return the least doubles >= 0 that pass a test: they have the order of their words."""
     words = _least(np.full(level.shape, LARGEST), lambda word: passes(word.view(np.float64)))
     return np.asarray(words).view(np.float64)
-
-
-def _read(name: str, value: Any, low: float = -np.inf, high: float = np.inf) -> Array:
-    """Return numbers of a range, in their shape."""
-    numbers = checks.numbers(np.atleast_1d(value))
-    if numbers is None:
-        raise ParameterTypeError(f"{name} must be a number, or an array of numbers")
-    if not ((numbers >= low) & (numbers <= high)).all():
-        raise ParameterError(f"{name} must be in [{low}, {high}]")
-    return numbers.reshape(np.shape(value))
 
 
 def _plain(figures: Any) -> Any:

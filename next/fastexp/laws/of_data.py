@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, exp, expm1, log, log1p, perm
+from math import ceil, floor, inf, perm
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..errors import InvalidRecords, ParameterError
 from ..kernels.bits import FLOAT
 from ..kernels.envelope import NOT_FINITE
 from ..kernels.intervals import fill_runs
-from ..types import Floats
+from ..types import Array, Floats
 from .flips import log_integrals
 from .runs import Runs, log_sum, quiet, sizes
 
@@ -99,58 +100,47 @@ def of_bids(data: Segments, statistic: PriceStatistic) -> Runs:
 
 
 def of_noise(value: Fraction, noise: Noise) -> Runs:
-    """Return the runs of Laplace noise: its two sides, between the points where answers end.
+    """Return the runs of Laplace noise: its sides, and the ends where answers are clamped.
 
-    Without bounds these are 2**52 steps from 0, or 800 nats from a large number.
+    Without bounds the sides end 2**52 steps from 0, or 800 nats from a large number.
     """
-    rate, parts = noise.rate, int(noise.grid.parts)
-    place = value * parts / noise.grid.step
-    below, reach = place.__floor__(), ceil(NATS / rate)
-    low, high = -FARTHEST, FARTHEST
+    rate, step, parts = noise.rate, noise.grid.step, noise.grid.parts
+    place = value * int(parts) / step
+    below, reach, low, high = floor(place), ceil(NATS / rate), -FARTHEST, FARTHEST
     if noise.ends is not None:
-        low, high = (round(Fraction(str(end)) * parts / noise.grid.step) for end in noise.ends)
+        low, high = (round(Fraction(str(end)) * int(parts) / step) for end in noise.ends)
     elif abs(below) + reach > FARTHEST:
         low, high = below - reach, below + reach
-    if max(-low, high) * noise.grid.step >= 1 << 62:
+    if max(-low, high) * step >= 1 << 62:
         raise InvalidRecords("values must be so small that all outcomes fit into int64")
-    is_open = int(noise.ends is None)  # then no answers are clamped, and nothing is at the ends
-    left, right = min(below, high - 1 + is_open), max(below + 1, low + 1 - is_open)
-    least = min(abs(place - max(low, min(high, t))) for t in (below, below + 1))
-    lefts, rights, unit = left - low + is_open, high - right + is_open, noise.grid.width
-    rows = [
-        (low, _end(rate, place, low), place - low, 0.0, True, not is_open),
-        (left - lefts + 1, _side(rate, place - left, lefts), place - left, unit, True, lefts > 0),
-        (right, _side(rate, right - place, rights), right - place, unit, False, rights > 0),
-        (high, _end(rate, -place, -high), high - place, 0.0, False, not is_open),
+    clamps = int(noise.ends is not None)
+    rows: list[Any] = [
+        (near - count + 1 if is_left else near, log, abs(near - place), is_left, rate)
+        for near, count, log, is_left in _sides(rate, place, low + clamps, high - clamps)
     ]
-    kept = [row[:5] for row in rows if row[5]]
-    start, logs, away, slope, rises = map(np.array, zip(*kept, strict=True))
-    losses = (np.abs(away) - least).astype(np.float64) * unit
-    falls = np.where(slope > 0, float(rate), 0.0)
-    grid = Grid(
-        high - low + 1,
-        noise.grid.is_whole,
-        low * noise.grid.step,
-        noise.grid.step,
-        noise.grid.parts,
-    )
-    return Runs(grid, start - low, logs, losses, float(value), None, falls, slope, rises)
+    if clamps:
+        for end, first, last in (low, -inf, low), (high, high, inf):
+            log = np.logaddexp.reduce([side[2] for side in _sides(rate, place, first, last)])
+            rows.append((end, log, abs(end - place), False, 0))
+    rows.sort()
+    start, logs, away, rises, falls = map(np.array, zip(*rows, strict=True))
+    least = min(abs(place - min(max(t, low), high)) for t in (below, below + 1))
+    losses = (away - least).astype(np.float64) * noise.grid.width
+    falls = falls.astype(np.float64)
+    slopes = (falls > 0) * noise.grid.width
+    grid = Grid(high - low + 1, noise.grid.is_whole, low * step, step, parts)
+    return Runs(grid, start - low, logs, losses, float(value), None, falls, slopes, rises)
 
 
-def _end(rate: Fraction, place: Fraction, end: int) -> float:
-    """Return ln of the weight of all integers up to an end."""
-    away, inside = place - end, place % 1
-    total = -log(-expm1(-float(rate)))
-    if away >= 0:
-        return total - float(rate * away)
-    near = min(inside, 1 - inside)
-    others = exp(-float(rate * (1 - 2 * near))) - exp(-float(rate * (1 - away - near)))
-    return total - float(rate * near) + log1p(others)
-
-
-def _side(rate: Fraction, away: Fraction, count: int) -> float:
-    """Return ln of the weight of so many integers on one side, the nearest one so far away."""
-    return float(log_sum(float(rate), max(count, 1))) - float(rate * away)
+def _sides(rate: Fraction, place: Fraction, first: Any, last: Any) -> list[Any]:
+    """Return what is left and right of a place: (nearest, how many, ln of their weights, left)."""
+    left, right = min(last, floor(place)), max(first, floor(place) + 1)
+    sides = (left, left - first + 1, True), (right, last - right + 1, False)
+    return [
+        (t, n, float(log_sum(float(rate), n)) - float(rate * abs(t - place)), is_left)
+        for t, n, is_left in sides
+        if n > 0
+    ]
 
 
 def of_bit(bit: int, gap: Fraction) -> Runs:
@@ -163,12 +153,17 @@ def _indices(count: int) -> Grid:
     return Grid(count, True, 0, 1, 1)
 
 
+def numbers_of(row: Segments) -> Array:
+    """Return utilities as numbers; refuse those that are not finite."""
+    numbers: Array = row.values.view(DTYPES[row.kind])
+    check(NOT_FINITE if row.kind == FLOAT and not np.isfinite(numbers).all() else 0)
+    return numbers
+
+
 @quiet
 def _losses(row: Segments, base: Floats) -> tuple[Floats, Fraction]:
     """Return the best utility of a positive base less each, and the best one."""
-    numbers = row.values.view(DTYPES[row.kind])
-    if row.kind == FLOAT and not np.isfinite(numbers).all():
-        check(NOT_FINITE)
+    numbers = numbers_of(row)
     best = (numbers[base > 0] if base.size else numbers).max()
     if row.kind == FLOAT:
         gaps = np.minimum(best - numbers, MOST)

@@ -6,24 +6,13 @@ ln Q are linear, and sums are geometric.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..errors import ParameterError
 from ..parameters import checks
 from ..types import Floats
 from .runs import log_sum, quiet
-
-
-class Pieces(NamedTuple):
-    """`size` outcomes each; ln P and ln Q of the first one, and their fall from one to the next."""
-
-    size: Floats
-    first: Floats
-    second: Floats
-    fall: Floats
-    other_fall: Floats
 
 
 class PrivacyLoss:
@@ -50,17 +39,18 @@ class PrivacyLoss:
     (0.144314, 0.349102, 0.150775)
     """
 
-    def __init__(self, pieces: Pieces) -> None:
-        self._pieces = pieces
-        size, first, second, fall, other_fall = self._pieces
-        self._loss, self._step = first - second, other_fall - fall
-        self._highest = np.maximum(self._loss, self._loss + self._step * (size - 1))
+    def __init__(self, size: Floats, first: Any, second: Any) -> None:
+        """Take sizes of pieces; of P and Q ln of the first outcome's probability, and its fall."""
+        self._size, self._first, self._second = size, first, second
+        (p, fall), (q, other_fall) = first, second
+        self._loss, self._step = p - q, other_fall - fall
+        highest = np.maximum(self._loss, self._loss + self._step * (size - 1))
+        self._most = max(float(highest.max()), 0.0)
 
     @property
     def reverse(self) -> PrivacyLoss:
         """The loss of Q against P."""
-        size, first, second, fall, other_fall = self._pieces
-        return PrivacyLoss(Pieces(size, second, first, other_fall, fall))
+        return PrivacyLoss(self._size, self._second, self._first)
 
     def epsilon(self, delta: float = 0.0) -> float:
         """Return the least epsilon >= 0 whose delta is at most this one.
@@ -70,10 +60,8 @@ class PrivacyLoss:
         delta : float
             In [0, 1]. At 0 the result is the greatest loss of any outcome.
         """
-        most = float(checks.exact("delta", delta))
-        if not 0 <= most <= 1:
-            raise ParameterError(f"delta must be in [0, 1], got {delta!r}")
-        low, high = 0.0, max(float(self._highest.max()), 0.0)
+        most = float(checks.numbers_of("delta", delta, 0, 1))
+        low, high = 0.0, self._most
         if most == 0 or self.delta(0.0) <= most:
             return high if most == 0 else 0.0
         while low < (middle := low / 2 + high / 2) < high:
@@ -89,8 +77,8 @@ class PrivacyLoss:
         epsilon : float
             In nats.
         """
-        size, first, second, fall, other_fall = self._pieces
-        e, loss, step = float(checks.exact("epsilon", epsilon)), self._loss, self._step
+        e, size = float(checks.numbers_of("epsilon", epsilon)), self._size
+        loss, step = self._loss, self._step
         cross = (e - loss) / step
         before = np.where(step > 0, np.floor(cross) + 1, np.where(loss > e, 0.0, size))
         after = np.where(step < 0, np.ceil(cross), size)
@@ -98,7 +86,7 @@ class PrivacyLoss:
         k = np.maximum(after.clip(0, size) - before, 0.0)
         p, q = (
             log - z * before + log_sum(z, np.maximum(k, 1.0))
-            for log, z in ((first, fall), (second, other_fall))
+            for log, z in (self._first, self._second)
         )
         above = np.exp(p) * np.maximum(-np.expm1(e + q - p), 0.0)
         return float(above[k > 0].sum())
@@ -111,12 +99,10 @@ class PrivacyLoss:
         order : float
             > 1, or infinite: then it is the greatest loss.
         """
-        if order == np.inf:
-            return max(float(self._highest.max()), 0.0)
-        b = float(checks.positive("order", order)) - 1
-        if b <= 0:
-            raise ParameterError(f"order must be > 1, got {order!r}")
-        size, first, _, fall, _ = self._pieces
-        logs = first + b * self._loss + log_sum(fall - b * self._step, size)
+        b = float(checks.numbers_of("order", order, np.nextafter(1, 2))) - 1
+        if b == np.inf:
+            return self._most
+        first, fall = self._first
+        logs = first + b * self._loss + log_sum(fall - b * self._step, self._size)
         top = float(logs.max())
         return max(0.0, (top + float(np.log(np.exp(logs - top).sum()))) / b)

@@ -11,13 +11,16 @@ from ..data.records import read_records
 from ..data.segments import Segments
 from ..draws import ranks, smooth
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
-from ..laws.errors import rank_errors, smooth_errors
+from ..laws.errors import rank_errors
 from ..laws.figures import Figures
+from ..laws.runs import quiet
 from ..parameters import checks
 from ..types import Floats
 from .numbers import NumberMechanism
 from .smooth import SmoothSensitivityMedian
 
+AT_ONCE = 1 << 18  # records: they stay in the cache for all mechanisms
+FAR, LEAST = 1e150, 1e-300  # the most and the least scale of noise, over a distance
 KINDS = NumberMechanism, SmoothSensitivityMedian
 
 
@@ -76,15 +79,19 @@ def expected_errors(
     data = read_records(records)
     if data.rows is None or not data.values.size:
         raise ParameterTypeError("records must be numbers of shape (rows, n), n >= 1")
-    rows = data.values.reshape(data.rows, -1)
-    if not checks.flag("assume_sorted", assume_sorted):
-        rows = np.sort(rows)
-    if np.isnan(rows[:, [0, -1]]).any():
-        raise InvalidRecords("records must not be missing (NaN)")
     truths = None if truth is None else np.broadcast_to(np.asarray(truth, np.float64), data.rows)
     if truths is not None and not np.isfinite(truths).all():
         raise ParameterError("truth must be finite")
-    figures = np.stack([_errors(rows, mechanism, truths) for mechanism in mechanisms], 1)
+    is_sorted = checks.flag("assume_sorted", assume_sorted)
+    figures, matrix = np.empty((data.rows, len(mechanisms), 2)), data.values.reshape(data.rows, -1)
+    some = max(AT_ONCE // matrix.shape[1], 1)
+    for at in range(0, data.rows, some):
+        part = slice(at, at + some)
+        rows = matrix[part] if is_sorted else np.sort(matrix[part])
+        if np.isnan(rows[:, [0, -1]]).any():
+            raise InvalidRecords("records must not be missing (NaN)")
+        for j, mechanism in enumerate(mechanisms):
+            figures[part, j] = _errors(rows, mechanism, None if truths is None else truths[part])
     errors = figures[..., 0]
     return (errors, figures[..., 1] - errors**2) if variance else errors
 
@@ -107,7 +114,7 @@ def _errors(rows: Floats, mechanism: Any, truths: Floats | None) -> Floats:
         beta, relation = mechanism.beta, mechanism.neighbors
         centres, spreads = smooth.sensitivities(rows, beta, bounds, relation)
         x = centres if truths is None else truths
-        return smooth_errors(centres, spreads / mechanism.alpha, bounds, is_cauchy, x)
+        return _smooth_errors(centres, spreads / mechanism.alpha, bounds, is_cauchy, x)
     statistic = mechanism._statistic
     out = np.full((len(rows), 2), np.nan)
     if isinstance(statistic, ranks.RankStatistic) and statistic.grid.width:
@@ -119,3 +126,38 @@ def _errors(rows: Floats, mechanism: Any, truths: Floats | None) -> Floats:
         x = law.truth if truths is None else truths[i]
         out[i] = law.expected_error(x), law.std() ** 2 + (law.mean() - x) ** 2
     return out
+
+
+@quiet
+def _smooth_errors(
+    centres: Floats, scales: Floats, bounds: Any, is_cauchy: bool, truths: Floats
+) -> Floats:
+    """Return E|error| and E error**2 of clamp(centre + scale * noise), by closed forms.
+
+    With M(r) = E min(|Z|, r) and S(r) = E min(Z**2, r**2) of the noise Z, the parts of the error
+    above and below a centre within the bounds are scale / 2 * M(distance of the bound / scale).
+    """
+    low, high = map(float, bounds)
+    scale = np.maximum(scales, LEAST)
+    form = _cauchy if is_cauchy else _laplace
+    (below, square), (above, other), (inside, _) = (
+        form(np.minimum(np.abs(away) / scale, FAR))
+        for away in (centres - low, high - centres, truths.clip(low, high) - centres)
+    )
+    gap = np.abs(truths.clip(low, high) - centres)
+    error = scale / 2 * (below + above) + (gap - scale * inside)
+    error += np.abs(truths - truths.clip(low, high))
+    bias, away = scale / 2 * (above - below), centres - truths
+    return np.stack([error, scale * scale / 2 * (square + other) + away * (away + 2 * bias)], 1)
+
+
+def _laplace(r: Floats) -> tuple[Floats, Floats]:
+    near = np.minimum(r, 1.0)
+    far = 2 - 2 * (1 + r) * np.exp(-r)
+    return -np.expm1(-r), np.where(r < 1, 2 * np.exp(-near) * (np.expm1(near) - near), far)
+
+
+def _cauchy(r: Floats) -> tuple[Floats, Floats]:
+    away = r * np.arctan2(1.0, r)
+    square = r - np.arctan(r) + r * away
+    return (np.log1p(r * r) / 2 + away) * (2 / np.pi), square * (2 / np.pi)
