@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -177,8 +179,8 @@ def test_measures() -> None:
 
 @pytest.mark.parametrize("name", ["table1", "prices", "response", "selection"])
 def test_ready_studies(name: str) -> None:
-    changes = {"draws": 40} if name == "response" else {"draws": 20, "datasets": 8}
-    results = getattr(studies, name)(**changes).run()
+    study = getattr(studies, name)()
+    results = replace(study, draws=40, datasets=min(study.datasets, 8)).run()
     assert results.agree
     if name == "table1":
         for row in results.rows:
@@ -196,7 +198,6 @@ def test_table_and_picture(serial: fx.StudyResults) -> None:
     assert list(table.columns[:5]) == ["data", "n", "mechanism", "epsilon", "measure"]
     figure = serial.plot()
     assert len(figure.axes) == 6
-    assert "rows" in repr(serial)
 
 
 SHARED = np.random.default_rng(1)
@@ -239,6 +240,7 @@ def test_a_shared_generator_is_warned_of(source: Any) -> None:
         ({"epsilon": [1.0, 0]}, "epsilon must be > 0, got 0"),
         ({"n": [0]}, "n must be"),
         ({"datasets": 0}, "datasets must be"),
+        ({"epsilon": [Decimal(1), Decimal(-1)]}, "epsilon must be > 0, got Decimal"),
         ({"draws": -1}, "draws must be"),
         ({"seed": 0.5}, "seed must be"),
     ],

@@ -1,4 +1,4 @@
-"""Studies that come with fastexp."""
+"""Studies that come with fastexp; `dataclasses.replace` gives them other settings."""
 
 from __future__ import annotations
 
@@ -27,15 +27,10 @@ TENS = tuple(10 * i + 0.001 for i in range(1, 10))
 FOUR_BIDS, SPREAD, LEAD, HIGHEST = (1, 1, 1, 3.01), 0.4, 10, 20
 
 
-def table1(*, datasets: int = 2000, draws: int = 100) -> Study:
+def table1() -> Study:
     """Return Table 1 of Muñoz Medina and Gillenwater 2020, with the printed figures.
 
     The paper does not state its settings: these reproduce its cells.
-
-    Parameters
-    ----------
-    datasets, draws : int
-        As for `Study`.
     """
     noisy = partial(SmoothSensitivityMedian, 1.0, bounds=(-10, 10))
     lower = Median(1.0, (-10, 10), neighbors="replace", convention="lower")
@@ -50,8 +45,7 @@ def table1(*, datasets: int = 2000, draws: int = 100) -> Study:
         {"normal": np.random.Generator.standard_normal},
         epsilon=EPSILONS,
         n=[1000],
-        datasets=datasets,
-        draws=draws,
+        datasets=2000,
         printed={
             (label, epsilon): (mean / 100, deviation / 100)
             for label, figures in PRINTED.items()
@@ -60,15 +54,10 @@ def table1(*, datasets: int = 2000, draws: int = 100) -> Study:
     )
 
 
-def prices(*, datasets: int = 50, draws: int = 200) -> Study:
+def prices() -> Study:
     """Return what the privacy of bids costs: of Example 3.5 of Dwork and Roth 2014, and others.
 
     Their scaling, that of textbooks, spends half of epsilon.
-
-    Parameters
-    ----------
-    datasets, draws : int
-        As for `Study`.
     """
     price = partial(Price, 1.0, (0, 3.5), step=0.001)
     return Study(
@@ -76,22 +65,17 @@ def prices(*, datasets: int = 50, draws: int = 200) -> Study:
         {"four bids": partial(same, FOUR_BIDS), "log-normal bids": lognormal},
         epsilon=[0.001, *TENS],
         n=[100],
-        datasets=datasets,
-        draws=draws,
+        datasets=50,
+        draws=200,
         measures={"loss": loss},
     )
 
 
-def response(*, draws: int = 100_000) -> Study:
+def response() -> Study:
     """Return how often a private bit is false, by the utilities 0 and 1/4 of a tutorial.
 
     It takes a sensitivity of 1, where 1/2 would do, and the general factor 2. Randomised response
     is the exponential mechanism whose weights always have the same sum.
-
-    Parameters
-    ----------
-    draws : int
-        As for `Study`.
     """
     return Study(
         {
@@ -103,26 +87,21 @@ def response(*, draws: int = 100_000) -> Study:
         epsilon=[0.1, 1.0, 2.0, 5.0, *TENS],
         n=[2],
         datasets=1,
-        draws=draws,
+        draws=100_000,
         measures={"wrong": wrong},
     )
 
 
-def selection(*, datasets: int = 20, draws: int = 500) -> Study:
+def selection() -> Study:
     """Return which mechanism selects best, by epsilon and the number of candidates.
-
-    Parameters
-    ----------
-    datasets, draws : int
-        As for `Study`.
     """
     return Study(
         {"exponential": Exponential(1.0, 1), "permute-and-flip": PermuteAndFlip(1.0, 1)},
         {"leader": leader, "scores": scores},
         epsilon=[0.2, 0.5, 1.0, 2.0, 5.0],
         n=[10, 100, 1000],
-        datasets=datasets,
-        draws=draws,
+        datasets=20,
+        draws=500,
         measures={"loss": loss, "wrong": wrong},
     )
 

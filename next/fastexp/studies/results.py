@@ -75,9 +75,6 @@ class StudyResults:
         axes[0].legend()
         return figure
 
-    def __repr__(self) -> str:
-        return f"StudyResults({len(self.rows)} rows, agree={self.agree})"
-
 
 def _names(study: Any, cell: tuple[str, Any, str]) -> dict[str, Any]:
     """Return a row's names, its promise and the printed figures."""

@@ -49,8 +49,13 @@ def run_all(study: Any, executor: Executor | None, folder: Path | None, shows: b
     pairs: Iterable[tuple[Task, Floats]] = ((task, run_task(study, task)) for task in missing)
     if executor:
         pairs = ((futures[future], future.result()) for future in as_completed(futures))
+    if shows:
+        with suppress(ImportError):
+            from rich.progress import track
+
+            pairs = track(pairs, "Study", total=len(missing))
     try:
-        for task, figures in _shown(pairs, len(missing)) if shows else pairs:
+        for task, figures in pairs:
             if folder is not None:
                 _publish(_file(folder, task), figures.tobytes())
             done[task] = figures
@@ -103,15 +108,6 @@ def _figures(measured: Any, rows: int, draws: int) -> Floats:
     return figures
 
 
-def _shown(pairs: Iterable[tuple[Task, Floats]], count: int) -> Iterable[tuple[Task, Floats]]:
-    """Return the pairs, with a bar if rich is there."""
-    with suppress(ImportError):
-        from rich.progress import track
-
-        pairs = track(pairs, "Study", total=count)
-    return pairs
-
-
 def _open(study: Any, folder: Path) -> Finished:
     """Return the finished tasks of a folder, which is this study's from now on."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -153,6 +149,8 @@ def _words(setting: Any) -> Any:
         return [type(setting).__name__, [getattr(setting, name) for name in names]]
     if isinstance(setting, partial):
         return setting.func, setting.args, setting.keywords
+    if hasattr(setting, "tolist"):  # an array or a column
+        return setting.tolist()
     with suppress(OSError, TypeError):
         return inspect.getsource(setting)
-    return getattr(setting, "__qualname__", None) or np.asarray(setting, object).tolist()
+    return getattr(setting, "__qualname__", None) or repr(setting)
