@@ -179,7 +179,7 @@ class Figures:
 
     def loss(self, x: Any) -> Any:
         """Return the best utility less that of an outcome, elementwise."""
-        at = self._grid.last(_read("x", x))
+        at = self._grid.last(checks.numbers_of("x", x))
         run = self._run(at)
         losses: Floats = self._runs.loss[run] + self._slope[run] * np.abs(at - self._ends[run])
         return _plain(losses)

@@ -93,8 +93,7 @@ def response() -> Study:
 
 
 def selection() -> Study:
-    """Return which mechanism selects best, by epsilon and the number of candidates.
-    """
+    """Return which mechanism selects best, by epsilon and the number of candidates."""
     return Study(
         {"exponential": Exponential(1.0, 1), "permute-and-flip": PermuteAndFlip(1.0, 1)},
         {"leader": leader, "scores": scores},
