@@ -41,8 +41,10 @@ class PrivacyLoss:
 
     def __init__(self, size: Floats, first: Any, second: Any) -> None:
         """Take sizes of pieces; of P and Q ln of the first outcome's probability, and its fall."""
-        self._size, self._first, self._second = size, first, second
-        (p, fall), (q, other_fall) = first, second
+        is_possible = (first[0] > -np.inf) | (second[0] > -np.inf)
+        self._first, self._second = (tuple(x[is_possible] for x in y) for y in (first, second))
+        self._size = size = size[is_possible]
+        (p, fall), (q, other_fall) = self._first, self._second
         self._loss, self._step = p - q, other_fall - fall
         highest = np.maximum(self._loss, self._loss + self._step * (size - 1))
         self._most = max(float(highest.max()), 0.0)
