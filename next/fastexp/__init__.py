@@ -37,6 +37,7 @@ _MODULES = {
     "Quantile": "mechanisms.numbers",
     "Quantiles": "mechanisms.quantiles",
     "RandomizedResponse": "mechanisms.response",
+    "Study": "studies.study",
     "SmoothSensitivityMedian": "mechanisms.smooth",
     "audit": "checks.audit",
     "check_sensitivity": "checks.sensitivity",
@@ -50,12 +51,13 @@ _MODULES = {
     "revenue": "laws.prices",
     "smooth_sensitivity": "mechanisms.smooth",
 }
-__all__ = [*_MODULES, "errors"]  # noqa: PLE0604
+_ROOMS = "errors", "studies"
+__all__ = [*_MODULES, *_ROOMS]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
-    if name == "errors":
-        return import_module(".errors", __name__)
+    if name in _ROOMS:
+        return import_module(f".{name}", __name__)
     if name not in _MODULES:
         raise AttributeError(f"module 'fastexp' has no attribute {name!r}")
     value = getattr(import_module(f".{_MODULES[name]}", __name__), name)

@@ -96,6 +96,16 @@ def expected_errors(
     return (errors, figures[..., 1] - errors**2) if variance else errors
 
 
+def statistics(rows: Floats, mechanism: Any) -> Floats:
+    """Return the true statistic of each row, which is sorted."""
+    if isinstance(mechanism, SmoothSensitivityMedian):
+        return rows[:, (rows.shape[1] - 1) // 2].clip(*mechanism.bounds)
+    if isinstance(mechanism._statistic, ranks.RankStatistic):
+        lower, upper = mechanism._statistic.distance.ranks(rows.shape[1])
+        return rows[:, lower - 1] / 2 + rows[:, upper - 1] / 2
+    return np.array([mechanism.law(row).truth for row in rows], np.float64)
+
+
 def _errors(rows: Floats, mechanism: Any, truths: Floats | None) -> Floats:
     """Return E|error| and its square of each row."""
     data = Segments(rows.reshape(-1), 0, len(rows))
