@@ -166,6 +166,9 @@ def test_losses(mechanism: Any, data: Any, losses: list[float]) -> None:
     summary = law.summary(0.71)
     assert summary["loss_quantile"] == law.loss_quantile(0.71)
     assert summary["expected_loss"] == law.expected_loss()
+    if min(masses):
+        outcomes = law.ppf(np.cumsum(masses) - np.array(masses) / 2)
+        close(law.loss(outcomes), losses, atol=1e-15)
     assert ("expected_error" in summary) == (law.truth is not None)
 
 

@@ -178,13 +178,6 @@ class Figures:
         """Return the best utility less that of the outcome, in expectation."""
         return float(self._mass @ (self._runs.loss + self._slope * self._places[0]))
 
-    def loss(self, x: Any) -> Any:
-        """Return the best utility less that of an outcome, elementwise."""
-        at = self._grid.last(checks.numbers_of("x", x))
-        run = self._run(at)
-        losses: Floats = self._runs.loss[run] + self._slope[run] * np.abs(at - self._ends[run])
-        return _plain(losses)
-
     def tail(self, loss: Any) -> Any:
         """Return P(loss >= that), elementwise; losses that differ by rounding count as equal.
 

@@ -96,6 +96,19 @@ class Law(Figures):
             raise ParameterError("log_normalizer needs a law of the exponential mechanism")
         return self._runs.best + self._log_total
 
+    def loss(self, x: Any) -> Any:
+        """Return the best utility less that of an outcome, elementwise.
+
+        Parameters
+        ----------
+        x : array_like
+            Outcomes: numbers, or indices of candidates.
+        """
+        at = self._grid.last(checks.numbers_of("x", x))
+        run = self._run(at)
+        losses = self._runs.loss[run] + self._slope[run] * np.abs(at - self._ends[run])
+        return losses if losses.ndim else losses.item()
+
     def summary(self, probability: float = 0.95) -> dict[str, float]:
         """Return figures by their names: of errors if the data have a statistic, and of losses.
 
