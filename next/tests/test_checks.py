@@ -41,7 +41,7 @@ def test_audit_by_laws(epsilon: float) -> None:
     loss = MEDIAN.law(PAIR[0]).privacy_loss(MEDIAN.law(PAIR[1]))
     least = max(loss.epsilon(0.05), loss.reverse.epsilon(0.05))
     assert fx.audit(MEDIAN, *PAIR, delta=0.05).epsilon == least
-    assert str(full.epsilon) not in repr(full)
+    assert str(broken.epsilon) not in repr(broken)
 
 
 def test_audit_by_draws() -> None:
@@ -102,7 +102,7 @@ def test_error_bound() -> None:
         w = math.log(120 / (slope * 0.05 * w))
     spread = max(slope * (i + 1) * math.exp(-i / (4 * w)) for i in range(200))
     expected = 4 * (math.e - 1) * spread * w
-    assert math.isclose(bound, expected, rel_tol=0.01)
+    assert math.isclose(bound, expected, rel_tol=0.02)
     assert math.isclose(
         fx.error_bound(ages, 1.0, bounds=(0, 120), slope=0.019), expected, rel_tol=0.1
     )
