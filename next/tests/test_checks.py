@@ -104,7 +104,7 @@ def test_error_bound() -> None:
     expected = 4 * (math.e - 1) * spread * w
     assert math.isclose(bound, expected, rel_tol=0.02)
     assert math.isclose(
-        fx.error_bound(ages, 1.0, bounds=(0, 120), slope=0.019), expected, rel_tol=0.1
+        fx.error_bound(ages, 1.0, bounds=(0, 120), slope=0.016), expected, rel_tol=0.1
     )
     with pytest.raises(ParameterError, match="slope"):
         fx.error_bound(ages, 1.0, bounds=(0, 120), slope=1.0)
