@@ -181,8 +181,7 @@ class Figures:
         """Return the best utility less that of an outcome, elementwise."""
         at = self._grid.last(checks.numbers_of("x", x))
         run = self._run(at)
-        losses: Floats = self._runs.loss[run] + self._slope[run] * np.abs(at - self._ends[run])
-        return _plain(losses)
+        return _plain(self._runs.loss[run] + self._slope[run] * np.abs(at - self._ends[run]))
 
     def tail(self, loss: Any) -> Any:
         """Return P(loss >= that), elementwise; losses that differ by rounding count as equal.
