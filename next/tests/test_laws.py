@@ -92,7 +92,7 @@ NUMBERS = [row for row in MECHANISMS if row.kind in ("records", "number", "bit")
 def test_errors(row: Row) -> None:
     for data in row.data:
         law, (values, masses) = row.make().law(row.told(data)), listed(row, data)
-        for truth in (None, 1.7, values[0], values[-1] - 100, values[-1] + 0.5):
+        for truth in (None, 1.7, values[0], values[-1] + 0.5):
             if truth is None and law.truth is None:
                 with pytest.raises(ParameterError, match="truth"):
                     law.expected_error()
@@ -166,6 +166,9 @@ def test_losses(mechanism: Any, data: Any, losses: list[float]) -> None:
     summary = law.summary(0.71)
     assert summary["loss_quantile"] == law.loss_quantile(0.71)
     assert summary["expected_loss"] == law.expected_loss()
+    if min(masses):
+        outcomes = law.ppf(np.cumsum(masses) - np.array(masses) / 2)
+        close(law.loss(outcomes), losses, atol=1e-15)
     assert ("expected_error" in summary) == (law.truth is not None)
 
 
@@ -306,16 +309,17 @@ def test_exact_flips() -> None:
 def test_privacy_loss(row: Row) -> None:
     """Losses of neighbours, both ways, against all outcomes."""
     mechanism = row.make()
-    for data, other in list(neighbours(row))[::7]:
+    pairs = list(neighbours(row))
+    for data, other in pairs[:: len(pairs) // 9 + 1]:
         laws = [mechanism.law(row.told(x)) for x in (data, other)]
         masses = [[p for p in listed(row, x)[1] if p] for x in (data, other)]
         both = laws[0].privacy_loss(laws[1])
         for loss, (p, q) in (both, masses), (both.reverse, masses[::-1]):
-            pairs = list(zip(p, q, strict=True))
-            ratios = [oracle.log(a / b) for a, b in pairs]
+            both_ways = list(zip(p, q, strict=True))
+            ratios = [oracle.log(a / b) for a, b in both_ways]
             close(loss.epsilon(), max(*ratios, 0), atol=1e-13)
             for e in (0.0, 0.2, 1.0):
-                delta = sum(max(Fraction(0), a - oracle.exp(Fraction(e)) * b) for a, b in pairs)
+                delta = sum(max(Fraction(0), a - oracle.exp(Fraction(e)) * b) for a, b in both_ways)
                 close(loss.delta(e), float(delta), rtol=1e-11, atol=1e-15)
             for order in (1.5, 2, 32):
                 powers = [math.exp((order - 1) * ratio) for ratio in ratios]

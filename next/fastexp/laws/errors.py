@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.segments import Segments
 from ..draws.ranks import RankStatistic
-from ..kernels.cells import ALL, LENGTH, PART, START, TOP
+from ..kernels.cells import PART
 from ..kernels.errors import fill_errors
 from ..kernels.places import place_records
 from ..types import Floats
@@ -23,14 +23,12 @@ def rank_errors(data: Segments, statistic: RankStatistic, truths: Floats) -> Flo
     rows, points = truths.size, np.empty(data.values.size, np.int64)
     n = points.size // rows
     place_records(data.values, grid.form, points)
-    parts = np.zeros((rows, PART), np.int64)
-    parts[:, START], parts[:, LENGTH], parts[:, ALL] = np.arange(rows) * n, n, n
-    parts[:, TOP] = size
+    # Of `kernels/cells.py`: where a row begins, how long it is, none below, all of it, all points.
+    parts = np.tile(np.array((0, n, 0, n, 0, size)), rows)
+    parts[::PART] = np.arange(rows) * n
     most = min(n, 2 * beyond + 2)
     work = np.empty(5 * (2 * most + 1), np.int64)
-    near, out = grid.near(truths), np.empty((truths.size, 2))
+    near, out = grid.near(truths), np.empty((rows, 2))
     rest = (grid.values(near) - truths) / grid.width
-    fill_errors(
-        points, parts.reshape(-1), line, beyond, rate, near, rest, most, out.reshape(-1), work
-    )
+    fill_errors(points, parts, line, beyond, rate, near, rest, most, out.reshape(-1), work)
     return out * (grid.width, grid.width**2)

@@ -15,6 +15,7 @@ from .privacy_loss import PrivacyLoss
 from .runs import Runs, log_sum, places, quiet, share, sizes
 
 MOST_LISTED = 1 << 24  # outcomes
+PARTS = 16  # of a range of which one is kept
 TIES = 1e-12  # losses that differ by so much of themselves are equal
 LARGEST = np.int64(0x7FEFFFFFFFFFFFFF)  # the word of the largest double
 
@@ -39,6 +40,11 @@ class Figures:
     @cached_property
     def _places(self) -> tuple[Floats, Floats]:
         return places(self._fall, self._size)
+
+    @cached_property
+    def _sums(self) -> tuple[Floats, Floats]:
+        """The sums of masses before each run and in all, and those from each run on."""
+        return sums(self._mass)
 
     def pmf(self, x: Any) -> Any:
         """Return P(outcome = x), elementwise.
@@ -78,7 +84,9 @@ class Figures:
         """
         level = checks.numbers_of("p", p, 0, 1)
         most = np.full(level.shape, self._grid.size - 1)
-        return _plain(self._grid.values(_least(most, lambda t: within(level, *self._tails(t)))))
+        return _plain(
+            self._grid.values(_least(most, lambda t: within(level[..., None], *self._tails(t))))
+        )
 
     @property
     def probabilities(self) -> Floats:
@@ -91,13 +99,6 @@ class Figures:
         if self._grid.size > MOST_LISTED:
             raise ParameterError("probabilities are listed for at most 2**24 outcomes: use pmf")
         return self._log_pmf(np.arange(self._grid.size))
-
-    @property
-    def log_normalizer(self) -> float:
-        """The natural logarithm of the sum of all weights of the exponential mechanism."""
-        if self._runs.best is None:
-            raise ParameterError("log_normalizer needs a law of the exponential mechanism")
-        return self._runs.best + self._log_total
 
     def mean(self) -> float:
         """Return the expected outcome."""
@@ -143,7 +144,7 @@ class Figures:
             Default: the statistic of the data.
         """
         level, x = checks.numbers_of("p", p, 0, 1), self._truth(truth)
-        return _plain(_least_double(level, lambda r: within(level, *self.around(x, r))))
+        return _plain(_least_double(level, lambda r: within(level[..., None], *self.around(x, r))))
 
     def _truth(self, truth: Any) -> float:
         known = self.truth if truth is None else truth
@@ -177,12 +178,6 @@ class Figures:
         """Return the best utility less that of the outcome, in expectation."""
         return float(self._mass @ (self._runs.loss + self._slope * self._places[0]))
 
-    def loss(self, x: Any) -> Any:
-        """Return the best utility less that of an outcome, elementwise."""
-        at = self._grid.last(checks.numbers_of("x", x))
-        run = self._run(at)
-        return _plain(self._runs.loss[run] + self._slope[run] * np.abs(at - self._ends[run]))
-
     def tail(self, loss: Any) -> Any:
         """Return P(loss >= that), elementwise; losses that differ by rounding count as equal.
 
@@ -203,11 +198,20 @@ class Figures:
             In [0, 1].
         """
         level = checks.numbers_of("p", p, 0, 1)
-        return _plain(_least_double(level, lambda t: within(level, *self.losses(t))))
+        return _plain(_least_double(level, lambda t: within(level[..., None], *self.losses(t))))
+
+    @cached_property
+    def _by_loss(self) -> tuple[Floats, tuple[Floats, Floats]]:
+        order = np.argsort(self._runs.loss)
+        return self._runs.loss[order], sums(self._mass[order])
 
     @quiet
     def losses(self, t: Any) -> tuple[Floats, Floats]:
         """Return P(loss <= t) and P(loss > t)."""
+        if not self._slope.any():
+            losses, (upto, beyond) = self._by_loss
+            i = np.searchsorted(losses, t, "right")
+            return upto[i], beyond[i]
         past = np.asarray(t)[..., None] - self._runs.loss
         k = np.where(self._slope > 0, np.floor(past / self._slope) + 1, self._size)
         k = np.where(past < 0, 0.0, np.minimum(k, self._size))
@@ -216,30 +220,6 @@ class Figures:
             share(self._fall, self._size - k, self._size, True),
         )
         return upto @ self._mass, beyond @ self._mass
-
-    # Both
-
-    def summary(self, probability: float = 0.95) -> dict[str, float]:
-        """Return figures by their names: of errors if the data have a statistic, and of losses.
-
-        Parameters
-        ----------
-        probability : float
-            Of the quantiles, in [0, 1].
-        """
-        figures = {"probability": probability}
-        if self.truth is not None:
-            figures |= {
-                "truth": self.truth,
-                "bias": float(self._mass @ self._away(self._truth(None))),
-                "std": self.std(),
-                "expected_error": self.expected_error(),
-                "error_quantile": self.error_quantile(probability),
-            }
-        return figures | {
-            "expected_loss": self.expected_loss(),
-            "loss_quantile": self.loss_quantile(probability),
-        }
 
     def privacy_loss(self, other: Figures) -> PrivacyLoss:
         """Return the privacy loss of this law against another one.
@@ -282,11 +262,18 @@ class Figures:
         run = self._run(np.maximum(at, 0))
         k, n = at - self._runs.start[run] + 1.0, self._size[run]
         z, rises, mass = self._fall[run], self._rises[run], self._mass[run]
-        below = np.append(0.0, np.cumsum(self._mass))[run]
-        above = np.append(np.cumsum(self._mass[::-1])[::-1], 0.0)[run + 1]
-        upto = np.minimum(below + mass * share(z, k, n, rises), 1.0)
-        beyond = above + mass * share(z, n - k, n, ~rises)
+        below, above = self._sums
+        upto = np.minimum(below[run] + mass * share(z, k, n, rises), 1.0)
+        beyond = above[run + 1] + mass * share(z, n - k, n, ~rises)
         return np.where(at < 0, 0.0, upto), np.where(at < 0, 1.0, beyond)
+
+
+def sums(mass: Floats) -> tuple[Floats, Floats]:
+    """Return sums of the first 0, 1, ... masses, and of the others, each from its own end."""
+    upto, beyond = np.zeros((2, mass.size + 1))
+    np.cumsum(mass, out=upto[1:])
+    np.cumsum(mass[::-1], out=beyond[-2::-1])
+    return upto, beyond
 
 
 def within(level: Floats, inside: Floats, outside: Floats) -> Array:
@@ -295,13 +282,20 @@ def within(level: Floats, inside: Floats, outside: Floats) -> Array:
 
 
 def _least(most: Integers, passes: Callable[[Integers], Array]) -> Integers:
-    """Return the least integers, from 0 to `most`, that pass a test; the last ones if none do."""
-    low, high = np.zeros_like(most), most
+    """Return the least integers, from 0 to `most`, that pass a test; the last ones if none do.
+
+    The test takes PARTS of them at once, on a further axis.
+    """
+    low, high = np.zeros_like(most)[..., None], most[..., None]
     while (low < high).any():
-        middle = low + (high - low) // 2
-        is_high = passes(middle)
-        low, high = np.where(is_high, low, middle + 1), np.where(is_high, middle, high)
-    return high
+        width = -((low - high) // PARTS)
+        points = np.minimum(low + width * np.arange(PARTS), high)
+        failed = np.count_nonzero(~passes(points), axis=-1, keepdims=True)
+        # The points before the first one that passes fail, and that one is the next bound.
+        known = np.concatenate([low - 1, points, high], -1)
+        low, high = (np.take_along_axis(known, failed + i, -1) for i in (0, 1))
+        low = np.minimum(low + 1, high)
+    return high[..., 0]
 
 
 def _least_double(level: Floats, passes: Callable[[Floats], Array]) -> Floats:

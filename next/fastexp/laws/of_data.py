@@ -94,7 +94,7 @@ def of_bids(data: Segments, statistic: PriceStatistic) -> Runs:
     revenues = statistic.revenues(data.values, np.array((0, data.values.size)))
     runs = of_candidates(revenues, statistic.weighting)
     grid = statistic.grid
-    truth = float(grid.value(int(runs.loss.argmin()))) if data.values.size else None
+    truth = grid.values(runs.loss.argmin()).item() if data.values.size else None
     losses = runs.loss * (statistic.unit / grid.parts)
     return runs._replace(grid=grid, loss=losses, truth=truth)
 
@@ -115,18 +115,17 @@ def of_noise(value: Fraction, noise: Noise) -> Runs:
         raise InvalidRecords("values must be so small that all outcomes fit into int64")
     clamps = int(noise.ends is not None)
     rows: list[Any] = [
-        (near - count + 1 if is_left else near, log, abs(near - place), is_left, rate)
+        (near - count + 1 if is_left else near, log, abs(near - place), is_left, float(rate))
         for near, count, log, is_left in _sides(rate, place, low + clamps, high - clamps)
     ]
     if clamps:
         for end, first, last in (low, -inf, low), (high, high, inf):
             log = np.logaddexp.reduce([side[2] for side in _sides(rate, place, first, last)])
-            rows.append((end, log, abs(end - place), False, 0))
+            rows.append((end, log, abs(end - place), False, 0.0))
     rows.sort()
     start, logs, away, rises, falls = map(np.array, zip(*rows, strict=True))
     least = min(abs(place - min(max(t, low), high)) for t in (below, below + 1))
     losses = (away - least).astype(np.float64) * noise.grid.width
-    falls = falls.astype(np.float64)
     slopes = (falls > 0) * noise.grid.width
     grid = Grid(high - low + 1, noise.grid.is_whole, low * step, step, parts)
     return Runs(grid, start - low, logs, losses, float(value), None, falls, slopes, rises)
@@ -145,7 +144,7 @@ def _sides(rate: Fraction, place: Fraction, first: Any, last: Any) -> list[Any]:
 
 def of_bit(bit: int, gap: Fraction) -> Runs:
     """Return the runs of randomised response: the true bit has exp(gap) times the other weight."""
-    losses = np.array([float(bit), float(1 - bit)])
+    losses = np.array([bit, 1.0 - bit])
     return Runs(_indices(2), np.arange(2), -float(gap) * losses, losses, bit)
 
 

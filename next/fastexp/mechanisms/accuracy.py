@@ -118,9 +118,8 @@ def _errors(rows: Floats, mechanism: Any, truths: Floats | None) -> Floats:
     statistic = mechanism._statistic
     out = np.full((len(rows), 2), np.nan)
     if isinstance(statistic, ranks.RankStatistic) and statistic.grid.width:
-        lower, upper = statistic.distance.ranks(rows.shape[1])
-        middles = rows[:, lower - 1] / 2 + rows[:, upper - 1] / 2
-        out = rank_errors(data, statistic, middles if truths is None else truths)
+        x = statistics(rows, mechanism) if truths is None else truths
+        out = rank_errors(data, statistic, x)
     for i in np.flatnonzero(np.isnan(out[:, 0])).tolist():
         law = Figures(mechanism._runs(Segments(rows[i], 0)))
         x = law.truth if truths is None else truths[i]

@@ -89,6 +89,48 @@ class Law(Figures):
         drawn = self.mechanism._draw(self._data, seeds_of(rng, None, 1), draws)
         return self.mechanism._simulated(drawn)
 
+    @property
+    def log_normalizer(self) -> float:
+        """The natural logarithm of the sum of all weights of the exponential mechanism."""
+        if self._runs.best is None:
+            raise ParameterError("log_normalizer needs a law of the exponential mechanism")
+        return self._runs.best + self._log_total
+
+    def loss(self, x: Any) -> Any:
+        """Return the best utility less that of an outcome, elementwise.
+
+        Parameters
+        ----------
+        x : array_like
+            Outcomes: numbers, or indices of candidates.
+        """
+        at = self._grid.last(checks.numbers_of("x", x))
+        run = self._run(at)
+        losses = self._runs.loss[run] + self._slope[run] * np.abs(at - self._ends[run])
+        return losses if losses.ndim else losses.item()
+
+    def summary(self, probability: float = 0.95) -> dict[str, float]:
+        """Return figures by their names: of errors if the data have a statistic, and of losses.
+
+        Parameters
+        ----------
+        probability : float
+            Of the quantiles, in [0, 1].
+        """
+        figures = {"probability": probability}
+        if self.truth is not None:
+            figures |= {
+                "truth": self.truth,
+                "bias": float(self.mean() - self.truth),
+                "std": self.std(),
+                "expected_error": self.expected_error(),
+                "error_quantile": self.error_quantile(probability),
+            }
+        return figures | {
+            "expected_loss": self.expected_loss(),
+            "loss_quantile": self.loss_quantile(probability),
+        }
+
     def epsilon_for(
         self,
         *,
