@@ -657,7 +657,7 @@ def test_a_file_is_for_its_user(path: Path) -> None:
 
 
 def test_terms_of_a_file(path: Path) -> None:
-    with pytest.raises(ParameterError, match="epsilon or rho must be given to create"):
+    with pytest.raises(BudgetError, match=r"is not there; Budget.file makes one"):
         fx.Budget.file(path)
     first = fx.Budget.file(path, epsilon=1.0, delta=1e-6)
     for again in (
@@ -666,8 +666,8 @@ def test_terms_of_a_file(path: Path) -> None:
     ):
         assert repr(again) == repr(first)
     for terms, name in (
-        ({"epsilon": 2.0, "delta": 1e-6}, "limit"),
-        ({"epsilon": 1.0}, "delta"),
+        ({"epsilon": 2.0, "delta": 1e-6}, "limits"),
+        ({"epsilon": 1.0}, "limits"),
         ({"rho": 1.0}, "unit"),
         ({"epsilon": 1.0, "delta": 1e-6, "neighbors": "replace"}, "neighbors"),
     ):
@@ -709,7 +709,7 @@ def foreign(path: Path) -> None:
 
 def flipped(path: Path) -> None:
     data = path.read_bytes()
-    path.write_bytes(data.replace(b'"amount": "0.1"', b'"amount": "0.0"'))
+    path.write_bytes(data.replace(b'"cost": ["0.1"', b'"cost": ["0.0"'))
 
 
 DAMAGE = {
@@ -765,7 +765,7 @@ def test_a_file_of_the_earlier_format(path: Path) -> None:
 def test_a_file_that_is_gone(path: Path) -> None:
     budget = fx.Budget.file(path, epsilon=1.0)
     path.unlink()
-    with pytest.raises(BudgetError, match="there is no such file"):
+    with pytest.raises(BudgetError, match="is not there"):
         bits(budget)
     assert not path.exists()
     with pytest.raises(BudgetError, match="cannot be created"):
