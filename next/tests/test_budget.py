@@ -246,11 +246,23 @@ def test_nothing_is_read_before_the_charge(make: Any) -> None:
     budget, seen = make(1.0), []
     MEDIAN.release(Records(), budget=budget, label="q")
     assert set(seen) == {0.1}
-    del seen[:]
+    seen.clear()
     MEDIAN.release(Records(), budget=budget, label="q")
     with pytest.raises(BudgetExceeded):
         fx.Median(1.0, (0, 9), step=1).release(Records(), budget=budget)
     assert seen == []
+
+
+def test_errors_of_foreign_objects_come_after_the_charge() -> None:
+    class Records:
+        @property
+        def shape(self) -> Any:
+            raise ValueError("record 7")
+
+    budget = fx.Budget(1.0)
+    with pytest.raises(ParameterTypeError, match="records must be numbers"):
+        MEDIAN.release(Records(), budget=budget)
+    assert budget.spent == 0.1
 
 
 def test_wrong_arguments() -> None:

@@ -311,7 +311,8 @@ def charge(
             error.add_note(note)
             raise
         return
-    asked = digest((*question.parts, *cost, ledger.terms["unit"], ledger.terms["neighbors"]))
+    terms = ledger.terms["unit"], ledger.terms["neighbors"]
+    asked = digest((question.name, question.parts, cost, terms))
     facts |= {"state": "open", "question": asked, "once": once}
     with ledger.alone(_checked(label)):
         receipt, failure = _begin(ledger, label, facts, cost), None

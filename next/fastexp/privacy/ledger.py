@@ -132,8 +132,8 @@ class Ledger:
                 if file.read(len(EARLIER)) == EARLIER:
                     return (
                         "an earlier fastexp wrote it: make a budget in another file, and charge "
-                        "there what the earlier fastexp says was spent: "
-                        "budget.charge(fx.privacy.pure_guarantee(spent, neighbors, ''))"
+                        "there, by budget.charge(fx.Guarantee(...)), the sum that the earlier "
+                        "fastexp shows as spent"
                     )
         return "if it is no budget or damaged, nothing is released from it"
 
@@ -154,8 +154,8 @@ class Ledger:
 
     def _last(self, db: sqlite3.Connection) -> int:
         """Return the number of lines."""
-        ((counted,),) = db.execute("pragma user_version")
-        ((last,),) = db.execute("select max(id) from lines")
+        query = "select max(id), user_version from lines, pragma_user_version"
+        ((last, counted),) = db.execute(query)
         if not last or last != counted:
             raise self._damaged("lines are missing")
         return int(last)
