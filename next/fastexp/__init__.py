@@ -14,7 +14,7 @@ Accuracy             expected_errors error_bound loss_bound
 Checks               audit check_sensitivity
 Weights              log_normalizer probabilities median_utilities revenue
 Comparators          SmoothSensitivityMedian smooth_sensitivity
-Promises             Guarantee
+Promises, limits     Guarantee Budget, and the module privacy
 Errors               FastexpError and its subclasses, in the module errors
 """
 
@@ -26,6 +26,7 @@ __version__ = "0.1.0.dev0"
 
 # Names are imported at first use; __init__.pyi lists them for type checkers.
 _MODULES = {
+    "Budget": "privacy.budget",
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
     "Laplace": "mechanisms.laplace",
@@ -51,7 +52,7 @@ _MODULES = {
     "revenue": "laws.prices",
     "smooth_sensitivity": "mechanisms.smooth",
 }
-_ROOMS = "errors", "studies"
+_ROOMS = "errors", "privacy", "studies"
 __all__ = [*_MODULES, *_ROOMS]  # noqa: PLE0604
 
 

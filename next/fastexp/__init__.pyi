@@ -1,4 +1,5 @@
 from . import errors as errors
+from . import privacy as privacy
 from .checks.audit import audit as audit
 from .checks.sensitivity import check_sensitivity as check_sensitivity
 from .data.digits import digits as digits
@@ -21,6 +22,7 @@ from .mechanisms.response import RandomizedResponse as RandomizedResponse
 from .mechanisms.smooth import SmoothSensitivityMedian as SmoothSensitivityMedian
 from .mechanisms.smooth import smooth_sensitivity as smooth_sensitivity
 from .mechanisms.top_k import TopK as TopK
+from .privacy.budget import Budget as Budget
 from .privacy.guarantee import Guarantee as Guarantee
 
 __version__: str

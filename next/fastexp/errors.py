@@ -40,3 +40,15 @@ class RoundingModeError(FastexpError, RuntimeError):
 
     The error bounds of all draws assume that it does neither. Nothing is read, drawn or charged.
     """
+
+
+class BudgetError(FastexpError, RuntimeError):
+    """A budget cannot be used: it was forked or copied, or its file is damaged or inaccessible."""
+
+
+class BudgetExceeded(BudgetError):
+    """A release costs more than remains in the budget: nothing was drawn or charged."""
+
+
+class LabelError(BudgetError):
+    """A label belongs to another question, or was used up by a release that failed."""

@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -115,6 +116,7 @@ def test_log_ratio_of_epsilon_is_used() -> None:
 def test_rho(epsilon: float) -> None:
     """It is that of bounded range to the last digits, rounded up, and at most epsilon**2 / 8."""
     exact = oracle.bounded_range_rho(epsilon)
+    assert exact <= fx.privacy.selection_rho(epsilon) <= exact * (1 + 1e-11)
     for mechanism in (
         fx.Exponential(epsilon, 3.0),
         fx.Exponential(epsilon, 3.0, monotonic=True),
@@ -133,3 +135,213 @@ def test_amounts_are_rounded_up(epsilon: Any) -> None:
     meant = Fraction(str(epsilon))
     assert meant <= Fraction(str(guarantee.epsilon)) <= meant * (1 + Fraction(1, 10**15))
     assert guarantee.bounded_range == guarantee.epsilon
+
+
+def two_points(epsilon: float) -> Iterator[tuple[Any, Any]]:
+    """Yield pairs of laws on two points of this range: the worst ones are among them."""
+    for t in np.linspace(0, epsilon, 22)[1:-1]:  # the greater log-ratio
+        q = -np.expm1(t - epsilon) and np.expm1(epsilon - t) / np.expm1(epsilon)
+        law = np.array([q, 1 - q])
+        yield law * np.exp([t, t - epsilon]), law
+
+
+def cost(p: Any, q: Any, orders: Any = (1 + 1e-4, 1.1, 1.5, 2, 3, 8, 30, 200)) -> float:
+    """Return the greatest Rényi divergence over its order, in 40 digits."""
+    worst = 0.0
+    with mpmath.workdps(40):
+        logs = [(mpmath.log(x), mpmath.log(y)) for x, y in zip(p, q, strict=True)]
+        for order in map(mpmath.mpf, orders):
+            moment = mpmath.fsum(mpmath.exp(order * x + (1 - order) * y) for x, y in logs)
+            scale = mpmath.fsum(mpmath.exp(y) for _, y in logs)
+            worst = max(worst, float(mpmath.log(moment / scale) / (order - 1) / order))
+    return worst
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 6.0])
+def test_rho_of_worst_pairs(epsilon: float) -> None:
+    """No order costs more, and that of the Kullback-Leibler divergence nearly as much."""
+    costs = [max(cost(p, q), cost(q, p)) for p, q in two_points(epsilon)]
+    rho = fx.privacy.selection_rho(epsilon)
+    assert 0.99 * rho < max(costs) <= rho * (1 + 1e-9)
+    p = np.array([1, np.exp(epsilon)]) / (1 + np.exp(epsilon))
+    pure = fx.privacy.pure_guarantee(epsilon, None, "").rho
+    assert 0.999 * pure < cost(p, p[::-1]) <= pure
+
+
+def noise(rate: float, center: float) -> Any:
+    """Return the law of Laplace noise on all integers, to a relative 1e-15."""
+    law = np.exp(-rate * np.abs(np.arange(-400, 401) - center))
+    return law / law.sum()
+
+
+@pytest.mark.parametrize(("epsilon", "steps"), [(0.4, 1), (0.4, 3), (1.5, 2), (1.5, 5), (4, 7)])
+def test_rho_of_laplace(epsilon: float, steps: int) -> None:
+    """It holds on the grid and between its points, and is tight; that of the line is too small."""
+    rate, orders = epsilon / steps, (1.001, 1.5, 3, 20)
+    rho = fx.Laplace(epsilon, steps, step=1).guarantee.rho
+    moves = (steps, steps - 0.3, steps - 0.5, 0.2)
+    pairs = [(f, f + move) for f in (0, 0.1, 0.5, 0.8) for move in moves]
+    costs = [cost(noise(rate, a), noise(rate, b), orders) for a, b in pairs]
+    assert 0.998 * rho < max(costs) <= rho * (1 + 1e-12)
+    assert max(costs) > epsilon + np.expm1(-epsilon)
+    with mpmath.workdps(40):
+        a = mpmath.mpf(str(epsilon)) / steps
+        exact = steps * a - a * (1 - mpmath.exp(-steps * a)) / mpmath.sinh(a)
+        assert exact <= mpmath.mpf(str(rho)) <= exact * (1 + mpmath.mpf(1e-15))
+
+
+def test_rho_of_laplace_with_a_longer_sensitivity() -> None:
+    """The double 0.1 is more than ten hundredths, so that numbers may be eleven steps apart."""
+    short = fx.Laplace(1.0, Decimal("0.1"), step=0.01).guarantee.rho
+    long = fx.Laplace(1.0, 0.1, step=0.01).guarantee.rho
+    assert short < long <= fx.privacy.pure_guarantee(1.0, None, "").rho
+    assert cost(noise(0.1, 0), noise(0.1, 11), (1.001, 3)) <= long
+    assert fx.Laplace(1e6, 1, step=1).guarantee.rho <= 1e6 * (1 + 1e-15)
+    assert fx.Laplace(1e-9, 1e3, step=1).guarantee.rho == pytest.approx(5e-19, rel=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [1e-200, 1e-30])
+def test_rho_does_not_underflow(epsilon: float) -> None:
+    exact = Fraction(str(epsilon)) ** 2
+    for rho, share in (
+        (fx.privacy.selection_rho(epsilon), 8),
+        (fx.privacy.pure_guarantee(epsilon, None, "").rho, 2),
+    ):
+        assert Fraction(str(rho)) >= exact / share * (1 - Fraction(1, 10**15))
+        assert rho > 0
+
+
+def promise(epsilon: float = 0.1, neighbors: Any = ADD_REMOVE, **amounts: Any) -> fx.Guarantee:
+    fields = {"bounded_range": epsilon, "rho": 0.001, "delta": 0.0, "assumes": "a; b"} | amounts
+    return fx.Guarantee(epsilon, neighbors, **fields)
+
+
+def test_conversions() -> None:
+    """Amounts are multiplied and summed as the decimals that they print."""
+    one = promise(delta=1e-6)
+    two = one.under(REPLACE)
+    assert (two.epsilon, two.bounded_range, two.rho, two.neighbors) == (0.2, 0.2, 0.004, REPLACE)
+    with mpmath.workdps(30):
+        exact = 2 * mpmath.exp(mpmath.mpf("0.1")) * mpmath.mpf("1e-6")
+        assert exact <= mpmath.mpf(str(two.delta)) <= exact * (1 + 1e-10)
+    assert promise(neighbors=None).under(REPLACE) == promise(neighbors=REPLACE)
+    assert promise(neighbors="both").under(ADD_REMOVE) == promise()
+    with pytest.raises(fx.errors.ParameterError, match="neighbors must be 'replace'"):
+        two.under(ADD_REMOVE)
+    three = fx.privacy.group(promise(), 3)
+    assert (three.epsilon, three.bounded_range, three.rho) == (0.3, 0.3, 0.009)
+    assert fx.privacy.group(promise(1000.0, delta=1e-9), 2).delta == 1
+    some = fx.privacy.sequential([promise(), promise(neighbors=None), promise(0.3, delta=0.9)] * 2)
+    assert (some.epsilon, some.rho, some.delta, some.neighbors) == (1.0, 0.006, 1, ADD_REMOVE)
+    assert (some.bounded_range, some.assumes) == (None, "a; b")
+    assert fx.privacy.sequential([promise(neighbors=None)]) == promise(neighbors=None)
+    parts = fx.privacy.parallel([promise(0.3), promise(delta=0.1), promise(neighbors="both")])
+    assert (parts.epsilon, parts.bounded_range, parts.rho, parts.delta) == (0.3, 0.3, 0.001, 0.1)
+    for wrong in ([], [promise(), promise(neighbors=REPLACE)], [0.1], 7):
+        with pytest.raises((fx.errors.ParameterError, fx.errors.ParameterTypeError)):
+            fx.privacy.sequential(wrong)
+
+
+@pytest.mark.parametrize(
+    "amounts",
+    [
+        *({"epsilon": -0.1}, {"rho": -1}, {"delta": 2}, {"rho": float("nan")}, {"assumes": 1}),
+        *({"neighbors": "all"}, {"epsilon": True}, {"epsilon": None}),
+    ],
+)
+def test_wrong_promises(amounts: Any) -> None:
+    with pytest.raises((fx.errors.ParameterError, fx.errors.ParameterTypeError)):
+        promise(**amounts)
+
+
+def test_total() -> None:
+    """The tightest of the sums of epsilon, and of rho; within the delta that is allowed."""
+    many = [promise(0.1, rho=fx.privacy.selection_rho(0.1))] * 100
+    best = fx.privacy.total(many, delta=1e-6)
+    rho = fx.privacy.sequential(many).rho
+    assert best.epsilon == pytest.approx(fx.privacy.zcdp_epsilon(rho, 1e-6), rel=1e-9)
+    assert (best.delta, best.rho) == (1e-6, rho)
+    assert fx.privacy.total(many).epsilon == 10
+    assert fx.privacy.total(many[:3], delta=1e-6).epsilon == 0.3
+    gauss = promise(np.inf, rho=0.02, bounded_range=None)  # rho alone is promised
+    assert fx.privacy.total([gauss], delta=1e-6).epsilon < np.inf
+    noisy = promise(1.0, rho=np.inf, delta=1e-7, bounded_range=None)  # delta, and no rho
+    mixed = fx.privacy.total([*many, noisy], delta=1e-6)
+    assert mixed.epsilon == pytest.approx(1 + fx.privacy.zcdp_epsilon(rho, 9e-7), rel=1e-9)
+    assert fx.privacy.total([noisy], delta=1e-7).epsilon == 1
+    for none, delta in (([noisy], 1e-8), ([gauss, noisy], 1e-7), ([gauss], 1), ([gauss], -1)):
+        with pytest.raises(fx.errors.ParameterError, match="delta must be"):
+            fx.privacy.total(none, delta=delta)
+
+
+@pytest.mark.parametrize("rho", [1e-12, 0.01, 1.0, 300.0])
+@pytest.mark.parametrize("delta", [1e-30, 1e-6, 0.5])
+def test_delta_of_rho(rho: float, delta: float) -> None:
+    """At most a little above the least over all orders of Proposition 12, and never below it."""
+    epsilon = fx.privacy.zcdp_epsilon(rho, delta)
+
+    def bound(b: Any) -> Any:
+        return (1 + b) * rho - mpmath.log(1 + 1 / b) - mpmath.log(delta * (1 + b)) / b
+
+    with mpmath.workdps(40):
+        least = min(bound(mpmath.exp(x)) for x in mpmath.linspace(-10, 25, 4000))
+        assert least * (1 - mpmath.mpf(10) ** -5) <= epsilon <= max(0, least) * (1 + 1e-3) + 1e-300
+    if epsilon:
+        assert delta * (1 - 1e-9) <= fx.privacy.zcdp_delta(rho, epsilon) <= delta * (1 + 1e-9)
+
+
+def excess(p: Any, q: Any, logs: Any) -> Any:
+    """Return by how much p exceeds exp(log) times q, for each log."""
+    return np.maximum(p - np.exp(logs)[:, None] * q, 0).sum(1)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 6.0])
+def test_dominating_pair(epsilon: float) -> None:
+    """Pairs of a range, alone and three together, are below it; at its losses one is equal."""
+    p, q = fx.privacy.dominating_pair(promise(epsilon), Fraction(epsilon) / 50)
+    assert p.sum() == pytest.approx(1, abs=1e-12) == q.sum()
+    logs = np.linspace(-1.1, 1.1, 221) * epsilon
+    ours, worst = excess(p, q, logs), np.zeros(logs.size)
+    several = np.log(p / q)
+    for a, b in two_points(epsilon):
+        for pair in ((a, b), (b, a)):
+            worst = np.maximum(worst, excess(*pair, logs))
+            triple = [np.multiply.outer(np.outer(x, x), x).reshape(1, -1) for x in pair]
+            sums = np.add.outer(np.add.outer(several, several), several)
+            p3 = np.multiply.outer(np.outer(p, p), p)
+            for log in (0.0, epsilon / 2, 2 * epsilon):
+                mine = (p3 * np.maximum(0, -np.expm1(log - sums))).sum()
+                assert excess(*triple, np.array([log]))[0] <= mine * (1 + 1e-9) + 1e-15
+    assert (worst <= ours * (1 + 1e-9) + 1e-15).all()
+    half = np.abs(logs) < epsilon
+    exact = np.expm1((logs[half] - epsilon) / 2) ** 2 / -np.expm1(-epsilon)
+    assert (ours[half] >= exact * (1 - 1e-9) - 1e-15).all()
+    at = np.arange(-50, 51) * epsilon / 50
+    closed = np.expm1((at - epsilon) / 2) ** 2 / -np.expm1(-epsilon)
+    np.testing.assert_allclose(excess(p, q, at), closed, rtol=1e-9, atol=1e-14)
+
+
+def test_dominating_pair_of_epsilon_and_delta() -> None:
+    p, q = fx.privacy.dominating_pair(promise(1.0, bounded_range=None, delta=0.01), 0.25)
+    np.testing.assert_allclose(excess(p, q, np.array([1.0, 7.0])), 0.01, rtol=1e-12)
+    np.testing.assert_allclose([p.sum(), q.sum()], 1, rtol=1e-12)
+    with pytest.raises(fx.errors.ParameterError, match="epsilon or a bounded range"):
+        fx.privacy.dominating_pair(promise(np.inf, bounded_range=None))
+    for interval in (1e-9, 0, -1):
+        with pytest.raises(fx.errors.ParameterError, match="interval must"):
+            fx.privacy.dominating_pair(promise(1.0), interval)
+
+
+def test_composition_by_a_peer() -> None:
+    """dp-accounting reads the pair: deltas are those of the closed profile; two compose as here."""
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    pmf = pytest.importorskip("dp_accounting.pld.pld_pmf")
+    p, q = fx.privacy.dominating_pair(promise(0.5), 0.01)
+    loss = pmf.create_pmf(dict(enumerate(p, -50)), 0.01, 0.0, True)
+    law = pld.PrivacyLossDistribution(loss)
+    for log in (0.0, 0.2, 0.5):
+        assert law.get_delta_for_epsilon(log) == pytest.approx(
+            np.expm1((log - 0.5) / 2) ** 2 / -np.expm1(-0.5), rel=1e-9, abs=1e-15
+        )
+    both = excess(np.outer(p, p).reshape(1, -1), np.outer(q, q).reshape(1, -1), np.array([0.3]))
+    assert law.self_compose(2).get_delta_for_epsilon(0.3) == pytest.approx(both[0], rel=1e-9)

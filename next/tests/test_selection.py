@@ -269,14 +269,17 @@ def test_rounds_of_a_total(rounds: int, total: float) -> None:
     assert fx.TopK(rounds, total).guarantee.epsilon == total
     each = peeling_round(rounds, rho=total)
     after = Fraction(math.nextafter(float(each), math.inf))
-    assert each**2 * rounds / 8 <= Fraction(str(total)) < after**2 * rounds / 8
+    costs = [fx.privacy.selection_guarantee(e, None, "").rho for e in (each, after)]
+    assert (
+        Fraction(str(costs[0])) * rounds <= Fraction(str(total)) < costs[1] * rounds * (1 + 1e-15)
+    )
     assert fx.TopK(rounds, rho=total).guarantee.rho <= total
     assert fx.TopK(rounds, rho=total).guarantee.epsilon >= float(each * rounds)
     for delta in (1e-12, 1e-3, 0.9):
         each = peeling_round(rounds, epsilon=total, delta=delta)
         assert each >= Fraction(total) / rounds
         if each > Fraction(total) / rounds:
-            least = least_delta(float(each) ** 2 * rounds / 8, total)
+            least = least_delta(fx.privacy.selection_rho(each) * rounds, total)
             assert delta * 0.99 < least <= delta
         guarantee = fx.TopK(rounds, total, delta=delta).guarantee
         assert (guarantee.epsilon, guarantee.delta) == (total, delta)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,3 +39,15 @@ def segments_of(records: Floats, codes: Integers, count: int) -> Segments:
     """Return the records of each group: of code 0, ..., count - 1, also of groups without any."""
     values, offsets = in_order(codes, records, count)
     return Segments(values, FLOAT, count, offsets)
+
+
+def shape(data: Any) -> tuple[int, ...]:
+    """Return the lengths of data along their axes, without a look at a value."""
+    with suppress(Exception):  # an error of a foreign object may hold data
+        if hasattr(data, "shape"):
+            return tuple(data.shape)
+        if isinstance(data, (list, tuple)) and data:
+            return (len(data), *shape(data[0]))
+        if hasattr(data, "__len__") and not isinstance(data, str):
+            return (len(data),)
+    return ()

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.segments import Segments
+from ..data.segments import Segments, shape
 from ..draws.words import SYSTEM, seeds_of, some_seeds
 from ..errors import ParameterError, ParameterTypeError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee
 from ..types import Missing, Words
 
-if TYPE_CHECKING:  # figures are loaded at first use
-    from .law import Law
+if TYPE_CHECKING:
+    from ..privacy.budget import Budget  # with sqlite3: at first use
+    from .law import Law  # figures are loaded at first use
+
+DISJOINT = (
+    "data must have one dimension, or disjoint must be True or False: one answer for each row "
+    "costs epsilon once if rows are of disjoint parts of the records, else epsilon for each row"
+)
 
 
 class Mechanism(ABC):
@@ -54,7 +61,19 @@ class Mechanism(ABC):
         """Return what a simulation returns for drawn indices."""
         return self._answer(drawn)
 
-    def release(self, data: Any, *, nan: Missing = "raise", disjoint: bool | None = None) -> Any:
+    def _form(self, data: Any, nan: Missing) -> Segments:
+        """Return data of the same public form, which for records is that of none, or refuse it."""
+        return self._read(np.empty((*shape(data)[:-1], 0)), nan)
+
+    def release(
+        self,
+        data: Any,
+        *,
+        nan: Missing = "raise",
+        disjoint: bool | None = None,
+        budget: Budget | None = None,
+        label: str | None = None,
+    ) -> Any:
         """Release one private answer, or one for each row, using the system's randomness.
 
         The draw is exact: integers and lazily drawn bits decide it, so the law of the answer is
@@ -73,7 +92,14 @@ class Mechanism(ABC):
             as the number of records then changes.
         disjoint : bool
             Must be stated for a matrix: whether one record can change one row only, as it can if
-            rows are of disjoint parts of the records. See **Privacy**.
+            rows are of disjoint parts of the records (and, under replace, a record stays in its
+            part). See **Privacy**.
+        budget : Budget, optional
+            It is charged before a record is read. Only a wrong public form is refused before: a
+            wrong option, or the shape of a matrix.
+        label : str, optional
+            Public text, with `budget`: the answers are kept under it, and the same question gives
+            them again at no cost, without reading the data.
 
         Returns
         -------
@@ -89,6 +115,9 @@ class Mechanism(ABC):
             If a utility is not finite, a record is missing, or the score fails.
         RandomnessError, RoundingModeError
             If the system gives no randomness, or the processor does not round to nearest.
+        BudgetExceeded, LabelError, BudgetError
+            If the budget does not cover the promise, the label belongs to another question or to a
+            release that failed, or the budget cannot be used. Nothing is drawn.
 
         Notes
         -----
@@ -100,14 +129,41 @@ class Mechanism(ABC):
         checks.arithmetic()
         if disjoint is not None:
             checks.flag("disjoint", disjoint)
+        if budget is not None or label is not None:
+            return self._charged(data, nan, disjoint, budget, label)
         segments = self._read(data, nan)
         if segments.rows is not None and disjoint is None:
-            raise ParameterTypeError(
-                "data must have one dimension, or disjoint must be True or False: one answer for "
-                "each row costs epsilon once if rows are of disjoint parts of the records, else "
-                "epsilon for each row"
-            )
+            raise ParameterTypeError(DISJOINT)
         return self._answer(self._draw(segments, SYSTEM, None))
+
+    def _charged(
+        self,
+        data: Any,
+        nan: Missing,
+        disjoint: bool | None,
+        budget: Budget | None,
+        label: str | None,
+    ) -> Any:
+        """Release with a budget: charge, draw, keep; or return what was kept."""
+        from ..privacy.budget import charge
+        from ..privacy.question import Question
+
+        form = self._form(data, nan)
+        if form.rows is not None and disjoint is None:
+            raise ParameterTypeError(DISJOINT)
+        public: Any = self
+        values = tuple(getattr(self, field.name) for field in fields(public) if field.init)
+        parts = (nan, disjoint, form.rows, form.values.size, values)
+        times = 1 if disjoint or form.rows is None else form.rows
+        question = Question(type(self).__name__, self.guarantee, times, parts)
+        with charge(budget, label, question) as receipt:
+            if receipt.kept:
+                return self._answer(receipt.answer)
+            segments = self._read(data, nan)
+            if segments.rows != form.rows:
+                raise ParameterTypeError("data must be lists of numbers, arrays, or one data set")
+            checks.arithmetic()  # after foreign code
+            return self._answer(receipt.keep(self._draw(segments, SYSTEM, None)))
 
     def law(self, data: Any, *, nan: Missing = "raise") -> Law:
         """Return the exact law of `release`: **not private**, and for analysis only.

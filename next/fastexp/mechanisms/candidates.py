@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..data.keys import Names, count_labels, read_names
-from ..data.segments import Segments
+from ..data.segments import Segments, shape
 from ..data.utilities import read_utilities
 from ..draws import choose, flips, peel
 from ..errors import ParameterError, ParameterTypeError, ScoreError
@@ -50,6 +50,9 @@ class CandidateMechanism(Mechanism):
             raise ParameterError(f"nan must be 'raise' for utilities, got {nan!r}")
         k = len(self.candidates or self._weighting.base) or None
         return read_utilities(self._utilities(data), k)
+
+    def _form(self, data: Any, nan: Missing) -> Segments:
+        return self._read(np.empty(shape(data)), nan)
 
     def _utilities(self, data: Any) -> Any:
         """Return the utilities that the data have."""
@@ -202,6 +205,11 @@ class Exponential(CandidateMechanism):
         """The promise of one release."""
         return selection_guarantee(self.epsilon, None, self._assumes)
 
+    def _form(self, data: Any, nan: Missing) -> Segments:
+        if self.score is None:
+            return super()._form(data, nan)
+        return replace(self, score=None)._form(np.empty(len(self.candidates)), nan)
+
     def _utilities(self, data: Any) -> Any:
         if self.score is None:
             return data
@@ -350,6 +358,9 @@ class MostCommon(CandidateMechanism):
         return selection_guarantee(
             self.epsilon, self.neighbors, "one person is one record; candidates are public"
         )
+
+    def _form(self, data: Any, nan: Missing) -> Segments:  # noqa: ARG002  # data are one data set
+        return self._read([], nan)
 
     def _utilities(self, data: Any) -> Any:
         return count_labels(data, self._names)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
 
 from ..data.grid import Grid
-from ..data.segments import Segments
+from ..data.segments import Segments, shape
 from ..draws import laplace
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
 from ..kernels.bits import FLOAT
 from ..parameters import checks
-from ..privacy.guarantee import Guarantee, pure_guarantee
+from ..privacy.guarantee import Guarantee, laplace_guarantee
 from ..privacy.rates import laplace_rate
-from ..types import Number, Words
+from ..types import Missing, Number, Words
 from .base import Mechanism
 
 ASSUMES = (
@@ -60,7 +60,8 @@ class Laplace(Mechanism):
 
     **Privacy**: epsilon-differential privacy for the neighbours for which the sensitivity was
     stated. The sum of all weights is the same for x and x + Δ if the step divides Δ, so that there
-    is no factor 2. Clamping an answer costs nothing.
+    is no factor 2. Clamping an answer costs nothing. If the sensitivity is m steps, rho is
+    ε - a (1 - exp(-ε)) / sinh(a) with a = ε / m: the least one, for numbers on the grid or not.
 
     **Numerics**: the number is read as the exact number that it is, and the draw is exact and not
     truncated. The sensitivity is read as its decimal or as the stored number, whichever is more.
@@ -114,7 +115,8 @@ class Laplace(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
-        return pure_guarantee(self.epsilon, None, ASSUMES)
+        moves = checks.exact("sensitivity", self.sensitivity) / checks.decimal("step", self.step)
+        return laplace_guarantee(self.epsilon, self._noise.rate, ceil(moves), ASSUMES)
 
     def _read(self, data: Any, nan: str = "raise") -> Segments:
         checks.choice("nan", nan, ("raise",))
@@ -134,6 +136,9 @@ class Laplace(Mechanism):
         if len(exact) < len(numbers):
             raise InvalidRecords("numbers must be finite, and at most 2**1000 in magnitude")
         return Segments(np.array(exact, object), FLOAT, rows)
+
+    def _form(self, data: Any, nan: Missing) -> Segments:
+        return self._read(np.zeros(shape(data)), nan)
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return laplace.draw(data, self._noise, seeds, size)

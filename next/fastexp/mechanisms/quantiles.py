@@ -56,11 +56,12 @@ class Quantiles(NumberMechanism):
     places of its point at random, and an answer is rounded down to its point.
 
     **Privacy**: epsilon-differential privacy under `neighbors`, without a bounded range, and with
-    rho = ε²/(8·l), where l = ⌊log₂ m⌋ + 1 is the number of levels of the recursion for m quantiles.
+    rho = l·`privacy.selection_rho`(ε/l) <= ε²/(8·l), where l = ⌊log₂ m⌋ + 1 is the number of levels
+    of the recursion for m quantiles.
     Fix the places of all records. Given the answers of the levels before, the draws of a level look
     at disjoint sets of records: on which side of an answer a record lies depends on its place and
     this answer alone, not on other records. So a record that is added or removed changes one draw a
-    level, of range ε/l, and l levels compose to ε and l·(ε/l)²/8 (bounded ranges do not add up to
+    level, of range ε/l, and l levels compose to ε and to this rho (bounded ranges do not add up to
     one). Neighbouring data sets have the same places for the records that they share, and the
     promise holds for each choice of them: hence for the mixture, as no ratio of probabilities and
     no Rényi divergence of mixtures exceeds the greatest one of their parts. Under "replace" a draw

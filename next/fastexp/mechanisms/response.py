@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data.segments import Segments
+from ..data.segments import Segments, shape
 from ..draws.choose import shaped
 from ..draws.response import draw_lies, words_of_truth
 from ..errors import InvalidRecords, ParameterTypeError
@@ -18,6 +18,9 @@ from ..privacy.guarantee import Guarantee, pure_guarantee
 from ..privacy.rates import response_rate
 from ..types import Missing, Number, Words
 from .base import Mechanism
+
+if TYPE_CHECKING:
+    from ..privacy.budget import Budget
 
 
 @dataclass(frozen=True)
@@ -81,13 +84,23 @@ class RandomizedResponse(Mechanism):
         """The promise of one release."""
         return pure_guarantee(self.epsilon, "replace", "each person has one bit of the data")
 
-    def release(self, data: Any, *, nan: Missing = "raise", disjoint: bool | None = True) -> Any:
+    def release(
+        self,
+        data: Any,
+        *,
+        nan: Missing = "raise",
+        disjoint: bool | None = True,
+        budget: Budget | None = None,
+        label: str | None = None,
+    ) -> Any:
         """Release a noisy answer for each bit, using the operating system's randomness.
 
         Parameters
         ----------
         data : int, bool or array_like of shape (n,)
             0 or 1, one for each person.
+        budget, label : optional
+            As for other mechanisms.
 
         Returns
         -------
@@ -105,7 +118,7 @@ class RandomizedResponse(Mechanism):
         -----
         **Privacy**: each call costs `guarantee`: two releases of the same data cost it twice.
         """
-        return super().release(data, nan=nan, disjoint=disjoint)
+        return super().release(data, nan=nan, disjoint=disjoint, budget=budget, label=label)
 
     def _read(self, data: Any, nan: str = "raise") -> Segments:
         checks.choice("nan", nan, ("raise",))
@@ -120,6 +133,9 @@ class RandomizedResponse(Mechanism):
         if bits.min() < 0 or bits.max() > 1:
             raise InvalidRecords("bits must be 0 or 1")
         return Segments(bits, SIGNED, array.size if array.ndim else None)
+
+    def _form(self, data: Any, nan: Missing) -> Segments:
+        return self._read(np.zeros(shape(data), np.int64), nan)
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         lies = draw_lies(self._gap, self._limits, data.values.size, seeds, size or 1)

@@ -111,6 +111,8 @@ class SmoothSensitivityMedian(Mechanism):
         *,
         nan: Missing = "raise",  # noqa: ARG002
         disjoint: bool | None = None,  # noqa: ARG002
+        budget: Any = None,  # noqa: ARG002
+        label: Any = None,  # noqa: ARG002
     ) -> NoReturn:
         """Refuse."""
         raise NotReleasable("SmoothSensitivityMedian is for simulations: use Median")

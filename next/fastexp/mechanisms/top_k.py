@@ -38,7 +38,8 @@ class TopK(CandidateMechanism):
         In [0, 1), with epsilon. If 0, each round has epsilon / k; else the largest epsilon for
         which the total is (epsilon, delta), by rho or purely.
     rho : float, optional
-        The total of zero-concentrated differential privacy; each round has sqrt(8 * rho / k).
+        The total of zero-concentrated differential privacy; each round has the
+        epsilon whose `privacy.selection_rho` is rho / k.
 
     Raises
     ------
@@ -59,9 +60,9 @@ class TopK(CandidateMechanism):
     References
     ----------
     Durfee and Rogers, "Practical differentially private top-k selection with pay-what-you-get
-    composition", NeurIPS 2019, Lemma 4.2 (Gumbel noise). Cesar and Rogers, "Bounding,
-    concentrating, and truncating", ALT 2021 (rho). Canonne, Kamath and Steinke, "The discrete
-    Gaussian for differential privacy", NeurIPS 2020, Proposition 12 (delta).
+    composition", NeurIPS 2019, Lemma 4.2 (Gumbel noise). Canonne, Kamath
+    and Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Proposition 12
+    (delta).
 
     Examples
     --------
@@ -101,9 +102,17 @@ class TopK(CandidateMechanism):
             raise ParameterError(f"utilities must have k numbers or more: {self.k}")
         return segments
 
-    def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
+    def _form(self, data: Any, nan: Missing) -> Segments:
+        form = super()._form(data, nan)
+        self._check(form)
+        return form
+
+    def _check(self, data: Segments) -> None:
         if data.values.size // (data.rows or 1) * self.k > MOST_WORK:
             raise ParameterError(f"k must be at most 2**27 / (number of utilities), got {self.k}")
+
+    def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
+        self._check(data)
         return peel.draw(data, self._weighting, seeds, size, self.k, "envelope")
 
     def _runs(self, data: Segments) -> Any:

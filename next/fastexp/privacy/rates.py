@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..parameters import checks
 from ..types import Neighbors, Number
+from .guarantee import selection_rho, up
 
 MOST = Fraction(2) ** 900  # beyond it, rates and their products leave float64
 
@@ -61,7 +62,8 @@ def peeling_round(
     Returns
     -------
     fractions.Fraction
-        epsilon / rounds, exactly, if delta is 0; else a float, rounded down.
+        epsilon / rounds, exactly, if delta is 0; else a float: the largest for which `rounds` times
+        `selection_rho` is at most rho, or a rho that implies (epsilon, delta).
 
     Raises
     ------
@@ -71,10 +73,18 @@ def peeling_round(
     References
     ----------
     Durfee and Rogers, "Practical differentially private top-k selection with pay-what-you-get
-    composition", NeurIPS 2019. Cesar and Rogers, "Bounding, concentrating, and truncating", ALT
-    2021 (rho of a round: epsilon**2 / 8). Canonne, Kamath and Steinke, "The discrete Gaussian for
-    differential privacy", NeurIPS 2020, Proposition 12 (delta).
+    composition", NeurIPS 2019. Canonne, Kamath and Steinke, "The discrete Gaussian for differential
+    privacy", NeurIPS 2020, Proposition 12 (delta).
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> float(fx.privacy.peeling_round(10, epsilon=1.0))
+    0.1
+    >>> round(float(fx.privacy.peeling_round(10, epsilon=1.0, delta=1e-6)), 4)
+    0.1396
     """
+    checks.whole("rounds", rounds, 1, checks.MAX_EXACT)
     slack = checks.decimal("delta", delta)
     if (epsilon is None) == (rho is None) or (rho is not None and slack != 0):
         raise ParameterError("epsilon (with or without delta) or rho must be given, and not both")
@@ -82,7 +92,7 @@ def peeling_round(
         raise ParameterError(f"delta must be in [0, 1), got {delta!r}")
     if rho is not None:
         checks.positive("rho", rho)
-        return _root(8 * checks.decimal("rho", rho) / rounds)
+        return _largest(checks.decimal("rho", rho) / rounds)
     pure = checks.positive("epsilon", epsilon) / rounds
     if slack == 0:
         return pure
@@ -90,15 +100,20 @@ def peeling_round(
     b = np.geomspace(1e-15, 1e30, 1 << 12)
     most = float(pure * rounds) + (math.log(slack) + np.log1p(b)) / b + np.log1p(1 / b)
     total = Fraction(max(0.0, float((most / (1 + b)).max()) * (1 - 1e-9)))
-    return max(pure, _root(8 * total / rounds))
+    return max(pure, _largest(total / rounds))
 
 
-def _root(square: Fraction) -> Fraction:
-    """Return the largest float whose square is at most a number >= 0."""
-    root = math.sqrt(square)
-    while Fraction(root) ** 2 > square:
-        root = math.nextafter(root, 0.0)
-    return Fraction(root)
+def _largest(rho: Fraction) -> Fraction:
+    """Return the largest float epsilon, or nearly, whose `selection_rho` is at most a number."""
+    low, high = 0.0, math.sqrt(8 * rho) + 1
+    while selection_rho(high) <= rho:
+        high *= 2
+    while low < (middle := (low + high) / 2) < high:
+        if selection_rho(up(Fraction(middle))) <= rho:
+            low = middle
+        else:
+            high = middle
+    return Fraction(low)
 
 
 def price_rate(epsilon: Number, highest: int, scaling: str) -> Fraction:
