@@ -395,3 +395,14 @@ def test_wrong_calls(call: Any, error: type[Exception], words: tuple[str, ...]) 
     with pytest.raises(error) as caught:
         call()
     assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.parametrize(("share", "least", "most"), [(0.1, 0, 16), (0.9, 10, 65)])
+def test_lies_beyond_the_first_bits(share: float, least: int, most: int) -> None:
+    """16 bits leave the draw open: a lie has a share of 2**-16. In 2**21 draws: 3 lies, or 29.
+
+    Believing or refusing all open draws would be 32 lies, or none; right draws fail once in 10**6.
+    """
+    response = fx.RandomizedResponse(math.log(2**16 / share - 1))
+    lies = (1 << 21) - int(response.release(np.ones(1 << 21, np.int64)).sum())
+    assert least <= lies <= most

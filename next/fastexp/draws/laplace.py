@@ -132,7 +132,7 @@ def _exactly(
     (lead, second), scale, depth = pair, 1 << 64 - bits, 64
     at -= OPEN if at > FAR else 0
     while True:
-        upto, before = (_is_upto(t, rate * 2**bits, gap, lead, depth) for t in (at, at - 1))
+        upto, before = (is_upto(t, rate * 2**bits, gap, lead, depth) for t in (at, at - 1))
         if upto and before is False:
             break
         if before:
@@ -148,7 +148,7 @@ def _exactly(
         second = next(words)
 
 
-def _is_upto(at: int, rate: Fraction, gap: Fraction, lead: int, depth: int) -> bool | None:
+def is_upto(at: int, rate: Fraction, gap: Fraction, lead: int, depth: int) -> bool | None:
     """Return whether V < P(position <= at) for all V of `depth` digits `lead`; None: for some.
 
     With w = exp(-gap) that is V * (1 + w) < exp(rate * at) or, if at > 0, (1 - V) * (1 + w) >

@@ -22,8 +22,8 @@ SHORT, EIGHT = 64, 8  # indices that are sorted by comparing all; flags that are
 DIGITS = 256
 PLACE = np.int64(6)  # bits of a place among SHORT indices
 LARGEST = np.int64(0x7FFFFFFFFFFFFFFF)
-FLAGS = 2 * MOST_SAMPLE + DIGITS  # of scratch: two samples, what `sort` needs, a block's flags
-SCRATCH = FLAGS + BLOCK // EIGHT
+FLAGS = 2 * MOST_SAMPLE + DIGITS  # of scratch: two samples, what `sort` needs, and for `gather`
+SCRATCH = FLAGS + 2 * BLOCK // EIGHT
 SPARE = EIGHT  # words beside those of the longest data set, which `gather` may write to
 
 
@@ -44,23 +44,25 @@ def compare(part, low, high, flags):
 def gather(records, low, high, work, out):
     """out = the records in [low, high], in order; returns (how many, how many below, any NaN).
 
-    A block's flags are read eight at a time, and eight records are stored without a branch: a
-    misprediction costs more. work: a word for each eight of a block.
+    A block's flags are read eight at a time, and records are stored without a branch: one that is
+    mispredicted costs more. work: two words for each eight of a block.
     """
-    flags = work.view(np.uint8)
+    flags, groups = work[: BLOCK // EIGHT].view(np.uint8), work[BLOCK // EIGHT :]
     size, below, bad = np.int64(0), np.int64(0), np.int64(0)
     for at in range(0, records.size, BLOCK):
-        part = records[at : at + BLOCK]
+        part, hits = records[at : at + BLOCK], np.int64(0)
         under, nan = compare(part, low, high, flags)
         below += under
         bad |= nan
-        full = part.size // EIGHT
-        for g in range(full):
-            if work[g] != 0:
-                for i in range(EIGHT * g, EIGHT * g + EIGHT):
-                    out[size] = part[i]
-                    size += np.int64(flags[i])
-        for i in range(EIGHT * full, part.size):
+        for g in range(part.size // EIGHT):
+            groups[hits] = g
+            hits += np.int64(work[g] != 0)
+        for h in range(hits):
+            first = EIGHT * groups[h]
+            for i in range(first, first + EIGHT):
+                out[size] = part[i]
+                size += np.int64(flags[i])
+        for i in range(part.size & -EIGHT, part.size):
             out[size] = part[i]
             size += np.int64(flags[i])
     return size, below, bad

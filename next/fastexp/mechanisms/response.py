@@ -10,8 +10,7 @@ import numpy as np
 
 from ..data.segments import Segments, shape
 from ..draws.choose import shaped
-from ..draws.laplace import positions
-from ..draws.words import pairs
+from ..draws.response import draw_lies, words_of_truth
 from ..errors import InvalidRecords, ParameterTypeError
 from ..kernels.bits import SIGNED
 from ..parameters import checks
@@ -22,8 +21,6 @@ from .base import Mechanism
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget
-
-UNIT = Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -74,11 +71,13 @@ class RandomizedResponse(Mechanism):
 
     epsilon: Number
     _gap: Fraction = field(init=False, repr=False, compare=False)
+    _limits: tuple[int, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the parameter."""
         checks.arithmetic()
-        vars(self).update(_gap=response_rate(self.epsilon))
+        gap = response_rate(self.epsilon)
+        vars(self).update(_gap=gap, _limits=words_of_truth(gap))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -130,8 +129,8 @@ class RandomizedResponse(Mechanism):
         is_masked = np.ma.is_masked(data)
         if array.dtype.kind not in "biu" or array.ndim > 1 or not array.size or is_masked:
             raise ParameterTypeError("data must be a bit, or bits of shape (n,): 0, 1 or booleans")
-        bits = array.reshape(-1, 1).astype(np.int64)
-        if (bits >> 1).any():
+        bits = array.reshape(-1, 1).astype(np.int64, copy=False)
+        if bits.min() < 0 or bits.max() > 1:
             raise InvalidRecords("bits must be 0 or 1")
         return Segments(bits, SIGNED, array.size if array.ndim else None)
 
@@ -139,8 +138,10 @@ class RandomizedResponse(Mechanism):
         return self._read(np.zeros(shape(data), np.int64), nan)
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
-        bits, draws = data.values, size or 1
-        words = pairs(seeds, bits.size, draws)
-        # The nearer side of noise around a point has e**gap times the weight of the other side.
-        is_lie = positions(UNIT, self._gap.as_integer_ratio(), words, seeds, 0, draws) > 0
-        return shaped(bits ^ is_lie.reshape(-1, draws), data.rows, size)
+        lies = draw_lies(self._gap, self._limits, data.values.size, seeds, size or 1)
+        return shaped(data.values ^ lies, data.rows, size)
+
+    def _runs(self, data: Segments) -> Any:
+        from ..laws.of_data import of_bit
+
+        return of_bit(int(data.values[0, 0]), self._gap)
