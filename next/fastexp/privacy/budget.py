@@ -218,12 +218,6 @@ class Budget:
         ]
 
     @property
-    def neighbors(self) -> Neighbors:
-        """The neighbour relation."""
-        relation: Neighbors = self._ledger.terms["neighbors"]
-        return relation
-
-    @property
     def spent(self) -> float:
         """The sum of all charges of epsilon or rho, rounded up."""
         return up(self._sum(0))
@@ -287,14 +281,6 @@ class Receipt:
         if line["state"] != "answered":
             raise _used_up(self.ledger, self.label)
         return kept(line["answers"])
-
-
-def is_kept(budget: Any, label: str | None) -> bool:
-    """Whether a budget has answers under a label, so that nothing need be looked at."""
-    if label is None or not isinstance(budget, Budget):
-        return False
-    with budget._ledger.open() as db:
-        return "answered" in [line["state"] for line in budget._ledger.of(db, _checked(label))]
 
 
 @contextmanager
