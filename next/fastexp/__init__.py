@@ -10,6 +10,8 @@ True
 A private choice     Exponential MostCommon PermuteAndFlip TopK
 A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
+Accuracy             expected_errors error_bound loss_bound
+Checks               audit check_sensitivity
 Weights              log_normalizer probabilities median_utilities revenue
 Answers by group     Query PrivateGroups CSV Session
 Comparators          SmoothSensitivityMedian smooth_sensitivity
@@ -42,19 +44,26 @@ _MODULES = {
     "Quantiles": "mechanisms.quantiles",
     "RandomizedResponse": "mechanisms.response",
     "Session": "query.session",
+    "Study": "studies.study",
     "SmoothSensitivityMedian": "mechanisms.smooth",
+    "audit": "checks.audit",
+    "check_sensitivity": "checks.sensitivity",
     "digits": "data.digits",
+    "error_bound": "mechanisms.bounds",
+    "expected_errors": "mechanisms.accuracy",
+    "loss_bound": "mechanisms.bounds",
     "log_normalizer": "laws.weights",
     "median_utilities": "laws.intervals",
     "probabilities": "laws.weights",
     "revenue": "laws.prices",
     "smooth_sensitivity": "mechanisms.smooth",
 }
-__all__ = [*_MODULES, "errors", "privacy"]  # noqa: PLE0604
+_ROOMS = "errors", "privacy", "studies"
+__all__ = [*_MODULES, *_ROOMS]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
-    if name in ("errors", "privacy"):
+    if name in _ROOMS:
         return import_module(f".{name}", __name__)
     if name not in _MODULES:
         raise AttributeError(f"module 'fastexp' has no attribute {name!r}")

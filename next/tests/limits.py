@@ -21,8 +21,13 @@ from tests import child
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "fastexp"
 BUILD = [ROOT / "hatch_build.py", ROOT / "hatch_glue.c"]
-RUNNING = {"tokens": 56_000, "tests": 6_500}  # set once for each part of the work
+RUNNING = {"tokens": 74_000, "tests": 10_500}  # set once for each part of the work
 FINAL = {"tokens": 100_000, "tests": 18_000, "words": 16_000, "pages": 25}  # these only fall
+RESERVE = {
+    "studies": 650,
+    "privacy": 1_100,
+}  # rooms that took more than their purse, from what is not planned
+MOST_RESERVE = 9_400
 FORM = {"build": 2_300, "files": 110, "class": 3, "file": 400, "function": 50}
 ANSWER = {"functions": 12, "rooms": 6, "seconds": 0.05}
 FLOORS = [  # rooms with their purses of tokens; a floor imports from itself and from those before
@@ -93,6 +98,7 @@ def floor(path: Path) -> int:
 def sizes() -> Iterator[Row]:
     """Tokens by room, of the build, and in all; files, tests and documentation."""
     purses = {name: purse for rooms in FLOORS for name, purse in rooms.items()}
+    purses |= {name: purses[name] + taken for name, taken in RESERVE.items()}
     counts = dict.fromkeys(purses, 0)
     package = files("fastexp")
     for path in package:
@@ -100,6 +106,7 @@ def sizes() -> Iterator[Row]:
             counts[room(path)] = counts.get(room(path), 0) + len(tokens(path))
     for name, count in counts.items():
         yield f"tokens of {name}", count, purses.get(name, 0)  # a room without a plan has no purse
+    yield "tokens from the reserve", sum(RESERVE.values()), MOST_RESERVE
     build = sum(len(tokens(path)) for path in BUILD)
     yield "tokens of the build, C and hook", build, FORM["build"]
     lines = sum(path.read_text().count("\n") for path in files("tests", ".py"))

@@ -143,6 +143,41 @@ def test_missing_records_by_each_answer() -> None:
         assert told(fx.Query().release(some, {"c": (votes, "v")}))["c"] == ["b"], kind
 
 
+def test_accuracy() -> None:
+    """Its figures are those of the law of the records that count."""
+    frame = {name: values[:120] for name, values in rents().items()}
+    asked = {name: ANSWERS[name] for name in ("median", "common", "price")}
+    query = fx.Query("town", TOWNS)
+    found = query.accuracy(frame, asked, nan="drop", probability=0.9)
+    at = itertools.count()
+    for town, (name, (mechanism, column)) in itertools.product(TOWNS, asked.items()):
+        pairs = zip(frame["town"], frame[column], strict=True)
+        records = [x for key, x in pairs if key == town and x is not None]
+        row = {key: values[i] for i in [next(at)] for key, values in found.items()}
+        assert (row["town"], row["answer"], row["n"]) == (town, name, len(records))
+        figures = [float("nan")] * 3
+        if records and name == "median":
+            law = mechanism.law(records)
+            figures = [law.truth, law.expected_error(), law.error_quantile(0.9)]
+        elif records:
+            law = mechanism.law(records)
+            figures = [float("nan"), law.expected_loss(), law.loss_quantile(0.9)]
+        assert row["measure"] == ("error" if name == "median" else "loss")
+        assert np.array_equal([row[x] for x in ("truth", "expected", "quantile")], figures, True)
+    for kind, same in frames(frame):
+        assert told(query.accuracy(same, asked, nan="drop"))["n"] == found["n"].tolist(), kind
+    limited = fx.Query("town", TOWNS, "owner").accuracy(frame, asked, nan="drop", rng=1)
+    assert 0 < limited["n"].sum() < found["n"].sum()
+    coins = fx.PrivateGroups(1e-3, 0.3)
+    shown = fx.Query("town", coins).accuracy(frame, asked, nan="drop")
+    counts = [frame["town"].count(town) for town in shown["town"][::3]]
+    assert shown["appears"][::3].tolist() == coins.law(counts).tolist()
+    with pytest.raises(fx.errors.ParameterError, match="no exact law"):
+        query.accuracy(frame, {"parts": ANSWERS["parts"]}, nan="drop")
+    with pytest.raises(fx.errors.ParameterError, match="column of figures: answer"):
+        fx.Query("n", [1]).accuracy({"n": [1], "v": [1]}, SURE)
+
+
 # Types
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -78,14 +79,15 @@ def read_numbers(
 
 def _written(argument: str, texts: Any, missing: tuple[str, ...], decimal: str) -> Any:
     """Return the numbers that texts are."""
+    if decimal == ".":
+        with suppress(pa.ArrowInvalid):  # the common case: no cell is missing or has blanks
+            return texts.cast(pa.float64())
     texts = pc.utf8_trim_whitespace(texts)
     is_missing = pc.is_in(texts, pa.array(missing, texts.type))
     if decimal == ",":  # a point is none: "1.234" may mean a thousand
         texts = pc.replace_substring(pc.replace_substring(texts, ".", "?"), ",", ".")
-    try:
+    with suppress(pa.ArrowInvalid):  # it quotes cells: another one is raised below
         return pc.if_else(is_missing, pa.scalar(None, texts.type), texts).cast(pa.float64())
-    except pa.ArrowInvalid:  # it quotes cells: another one is raised below
-        pass
     raise InvalidRecords(
         f"{argument} must have numbers in all cells: see missing and decimal of CSV"
     )

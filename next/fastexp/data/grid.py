@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import ParameterError, ParameterTypeError
 from ..kernels.places import EDGES, LAST
 from ..parameters import checks
-from ..types import Array, Floats, Number
+from ..types import Array, Floats, Integers, Number
 
 FARTHEST = 1 << 40  # steps from 0 to the farthest point: see `kernels/places.py`
 LEAST, MOST = 1e-290, 1e290  # sizes of listed points: their sums and halves are normal doubles
@@ -53,6 +53,38 @@ class Grid:
         """Return points t, int64 or float64."""
         numbers: Array = self.start + t * self.step
         return numbers if self.is_whole else numbers / float(self.parts)  # rounded once
+
+    @property
+    def width(self) -> float:
+        """The distance of two points; of listed ones 0."""
+        return self.step / self.parts
+
+    def offsets(self, t: Any, x: Any) -> Floats:
+        """Return points t less a number: small distances keep their digits."""
+        near = self.near(x)
+        offsets: Floats = (t - near) * self.width + (self.values(near) - x)
+        return offsets
+
+    def last(self, x: Any, offset: Any = 0.0) -> Integers:
+        """Return the last point of at most such an offset from a number; -1 if there is none."""
+        end = self.size - 1
+        t: Integers = np.clip(self._guess(x, offset), -1, end).astype(np.int64)
+        while (is_low := (t < end) & (self.offsets(np.minimum(t + 1, end), x) <= offset)).any():
+            t = t + is_low
+        while (is_high := (t >= 0) & (self.offsets(np.maximum(t, 0), x) > offset)).any():
+            t = t - is_high
+        return t
+
+    def near(self, x: Any) -> Integers:
+        """Return the number of a point near a number."""
+        low, high = self.value(0), self.value(self.size - 1)
+        share = (np.minimum(np.maximum(x, low), high) - low) / (high - low)
+        near: Integers = np.rint(share * (self.size - 1)).astype(np.int64)
+        return near
+
+    def _guess(self, x: Any, offset: Any) -> Any:
+        near = self.near(x)
+        return near + np.floor((offset - (self.values(near) - x)) / self.width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +121,16 @@ class Listing(Grid):
         """Return points t, int64 or float64."""
         numbers: Array = self.points[t]
         return numbers
+
+    width = 0.0
+
+    def offsets(self, t: Any, x: Any) -> Floats:
+        """Return points t less a number."""
+        offsets: Floats = self.points[t] - x
+        return offsets
+
+    def _guess(self, x: Any, offset: Any) -> Any:
+        return np.searchsorted(self.points, x + offset, "right") - 1
 
 
 def make_grid(bounds: Any, step: Number | None, points: Any = None) -> Grid:

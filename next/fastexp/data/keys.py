@@ -10,6 +10,7 @@ What cannot be compared is refused, and is never just unequal. Code -1 is that o
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from itertools import compress, count
 from typing import Any, NamedTuple
@@ -83,6 +84,23 @@ def read_names(argument: str, names: Any) -> Names:
     if len(set(codes)) < len(labels):
         raise ParameterError(f"{argument} must be distinct")
     return Names(len(labels), is_wide, columns)
+
+
+def as_text(argument: str, labels: Iterable[Any]) -> list[Any]:
+    """Return labels, or tuples of them, as they are written in cells of a file."""
+    texts: list[Any] = []
+    for label in labels:
+        kind = kinds.kind_of(type(label))
+        if kind == "tuple":
+            texts.append(tuple(as_text(argument, label)))
+        elif kind in ("text", "integers", "booleans", "dates"):
+            texts.append(str(label).lower() if kind == "booleans" else str(label))
+        else:
+            raise ParameterTypeError(
+                f"{argument} must be text, integers, booleans or dates, as cells of a file are "
+                f"text: give them as they are written there, got {kind}"
+            )
+    return texts
 
 
 def code_by_list(argument: str, keys: Any, names: Names) -> Integers:

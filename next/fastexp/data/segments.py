@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,8 +43,11 @@ def segments_of(records: Floats, codes: Integers, count: int) -> Segments:
 
 def shape(data: Any) -> tuple[int, ...]:
     """Return the lengths of data along their axes, without a look at a value."""
-    if hasattr(data, "shape"):
-        return tuple(data.shape)
-    if isinstance(data, (list, tuple)) and data:
-        return (len(data), *shape(data[0]))
-    return (len(data),) if hasattr(data, "__len__") and not isinstance(data, str) else ()
+    with suppress(Exception):  # an error of a foreign object may hold data
+        if hasattr(data, "shape"):
+            return tuple(data.shape)
+        if isinstance(data, (list, tuple)) and data:
+            return (len(data), *shape(data[0]))
+        if hasattr(data, "__len__") and not isinstance(data, str):
+            return (len(data),)
+    return ()

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, floor
 
 import numpy as np
 
@@ -54,6 +55,19 @@ class QuantileDistance:
         """The growth of the distance per rank, the same on both sides."""
         form = self.form(1)
         return form[LEFT] / form[LEFT + 2]
+
+    @property
+    def unit(self) -> Fraction:
+        """A distance of 1, in units of the utility: ranks, or steps."""
+        in_ranks = self.neighbors == "add-remove" and self.convention == "weak"
+        return Fraction(1, self.q.denominator if in_ranks and self.q.denominator > 2 else 1)
+
+    def ranks(self, n: int) -> tuple[int, int]:
+        """Return the ranks, from 1, of the two of n >= 1 records whose mean is the quantile."""
+        lower, upper = max(1, ceil(self.q * n)), min(n, floor(self.q * n) + 1)
+        return upper if self.convention == "upper" else lower, (
+            lower if self.convention == "lower" else upper
+        )
 
     @property
     def line(self) -> Integers:

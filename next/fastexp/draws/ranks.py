@@ -32,7 +32,7 @@ from .distance import QuantileDistance, rank_distance
 from .words import SPARE, further_words, pairs
 
 LOOSE = int(kernels.LOOSE)
-WINDOW_BITS = 24  # cells beyond the window have less than 2**-24 of all weight
+WINDOW_BITS = 24  # cells beyond the window have less than 2**-bits of all weight
 NO_WORDS: Words = np.empty(0, np.uint64)
 MISSING = "records must not be missing (NaN): drop them, or say what they mean by nan"
 
@@ -48,6 +48,7 @@ class RankStatistic:
     distance: QuantileDistance
     grid: Grid
     places: int = 1
+    bits: int = WINDOW_BITS
 
     @property
     def size(self) -> int:
@@ -57,7 +58,7 @@ class RankStatistic:
     @cached_property
     def public(self) -> tuple[Integers, int, float, int]:
         """What kernels need: coefficients, ranks beyond the statistic that matter, rate, size."""
-        bits = WINDOW_BITS + self.size.bit_length()
+        bits = self.bits + self.size.bit_length()
         ranks = bits * LN2 / (float(self.rate) * self.distance.growth)
         beyond = ceil(min(ranks, float(MAX_RECORDS))) + 2
         return self.distance.line, beyond, float(self.rate) * LOG2E, self.size

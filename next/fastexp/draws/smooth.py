@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..data.segments import Segments
 from ..errors import InvalidRecords
 from ..kernels import smooth as kernels
 from ..kernels.bits import LOG2E
@@ -15,29 +14,26 @@ from .words import pairs
 
 
 def sensitivities(
-    data: Segments, beta: float, bounds: Any, neighbors: Neighbors
+    rows: Floats, beta: float, bounds: Any, neighbors: Neighbors
 ) -> tuple[Floats, Floats]:
-    """Return the lower median and its smooth sensitivity, of each data set."""
-    records = np.sort(data.values.reshape(data.rows or 1, -1))
-    (rows, n), (low, high) = records.shape, map(float, bounds)
-    if n == 0 or np.isnan(records[:, -1]).any():
+    """Return the lower median and its smooth sensitivity, of each sorted row."""
+    (sets, n), (low, high) = rows.shape, map(float, bounds)
+    if n == 0 or np.isnan(rows[:, -1]).any():
         raise InvalidRecords("records must not be empty or missing (NaN)")
-    ranks, weights = np.pad(records.clip(low, high), ((0, 0), (1, 1))), np.empty(n + 2)
-    ranks[:, 0], ranks[:, -1] = low, high
+    weights, out, middle = np.empty(n + 2), np.empty(sets), (n + 1) // 2
     kernels.fill_powers(beta * LOG2E, weights)
-    middle = (n + 1) // 2
+    centres: Floats = rows[:, middle - 1].clip(low, high)
     if neighbors == "replace":
-        best, out = np.empty(middle + 3, np.int64), np.empty(rows)
-        for r, row in enumerate(ranks):
-            left, right = row[middle] - row[middle::-1], row[middle:] - row[middle]
-            out[r] = kernels.greatest_window(left, right, weights, best)
-    else:
-        k = np.arange(n + 2)
-        i = np.maximum(n - k, 0) // 2
-        spreads = ranks[:, np.minimum(i + k + 1, n + 1)] - ranks[:, i]
-        spreads[:, n] = np.maximum(ranks[:, n] - low, high - ranks[:, 1])  # both only at n + 1
-        out = (spreads * weights).max(1)
-    return ranks[:, middle], out
+        best, work = np.empty(n + 4, np.int64), np.empty(2 * n + 4)
+        kernels.fill_windows(rows.reshape(-1), n, low, high, weights, best, work, out)
+        return centres, out
+    ranks = np.pad(rows.clip(low, high), ((0, 0), (1, 1)))
+    ranks[:, 0], ranks[:, -1] = low, high
+    k = np.arange(n + 2)
+    i = np.maximum(n - k, 0) // 2
+    spreads = ranks[:, np.minimum(i + k + 1, n + 1)] - ranks[:, i]
+    spreads[:, n] = np.maximum(ranks[:, n] - low, high - ranks[:, 1])  # both only at n + 1
+    return centres, (spreads * weights).max(1)
 
 
 def draw(

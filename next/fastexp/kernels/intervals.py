@@ -31,3 +31,26 @@ def fill_utilities(below, upto, n, form, out):
     """out[i] = the utility of a point with that many records below it, and up to it."""
     for i in range(out.size):
         out[i] = -distance(below[i], upto[i] - below[i], n - upto[i], form)
+
+
+@kernel("i64(in_i64, i64, in_i64, out_i64, out_i64)")
+def fill_runs(points, size, form, start, utilities):
+    """Runs of grid points: each record's point and each gap; returns how many there are.
+
+    start, utilities = the first point of a run, the utility of each of its points. points: those of
+    the records, sorted.
+    """
+    n, runs, free, i = points.size, np.int64(0), np.int64(0), np.int64(0)
+    while i < n:
+        point, stop = points[i], i + 1
+        while stop < n and points[stop] == point:
+            stop += 1
+        if free < point:
+            start[runs], utilities[runs] = free, -distance(i, 0, n - i, form)
+            runs += 1
+        start[runs], utilities[runs] = point, -distance(i, stop - i, n - stop, form)
+        runs, free, i = runs + 1, point + 1, stop
+    if free < size:
+        start[runs], utilities[runs] = free, -distance(n, 0, 0, form)
+        runs += 1
+    return runs

@@ -22,7 +22,15 @@ def fill_powers(rate, out):
         out[i] = weight(h, 1.0) if h < LOWEST else 0.0
 
 
-@kernel("f64(in_f64, in_f64, in_f64, out_i64)")
+@helper
+def at(row, rank, low, high):
+    """The record of a rank, from 1, clamped; beyond the ranks the limit of that side."""
+    if rank < 1 or rank > row.size:
+        return low if rank < 1 else high
+    return min(max(row[rank - 1], low), high)
+
+
+@helper
 def greatest_window(left, right, weights, best):
     """The greatest (left[p] + right[q]) * weights[p + q - 1].
 
@@ -41,6 +49,37 @@ def greatest_window(left, right, weights, best):
             best[i], most = at, max(most, top)
         step //= 2
     return most
+
+
+@kernel("none(in_f64, i64, f64, f64, in_f64, out_i64, out_f64, out_f64)")
+def fill_windows(rows, n, low, high, weights, best, work, out):
+    """out = the greatest weighted window of ranks around the lower median, of each sorted row.
+
+    Windows of p ranks below it and q ranks above cost p + q - 1. Those of one side or of as many
+    ranks on both are tried first, until no cost that is left can be the greatest one. best, work:
+    n + 4, 2 * n + 4 words.
+    """
+    middle, left, right = (n + 1) // 2, work[: n + 2], work[n + 2 :]
+    left[0] = right[0] = 0.0
+    for d in range(out.size):
+        row, most, most_left, most_right, k = rows[d * n : (d + 1) * n], 0.0, 0.0, 0.0, np.int64(0)
+        centre = at(row, middle, low, high)
+        while k <= n and (high - low) * weights[k] > most:
+            k += 1
+            left[k] = centre - at(row, middle - k, low, high)
+            right[k] = at(row, middle + k, low, high) - centre
+            most = max(most, max(left[k], right[k]) * weights[k - 1])
+            if 2 * k <= n + 2:
+                most = max(most, (left[k] + right[k]) * weights[2 * k - 1])
+            most_left = max(most_left, left[k] * weights[k])
+            most_right = max(most_right, right[k] * weights[k])
+        p, q = min(k, middle), min(k, n + 1 - middle)
+        # weights[p + q - 1] = weights[p - 1] * weights[q], so the other side adds at most `most_`.
+        while p > 0 and weights[p - 1] * (left[p] * weights[1] + most_right) <= most:
+            p -= 1
+        while q > 0 and weights[q - 1] * (right[q] * weights[1] + most_left) <= most:
+            q -= 1
+        out[d] = max(most, greatest_window(left[: p + 1], right[: q + 1], weights, best))
 
 
 @helper

@@ -18,6 +18,7 @@ from ..types import Missing, Words
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget  # with sqlite3: at first use
+    from .law import Law  # figures are loaded at first use
 
 DISJOINT = (
     "data must have one dimension, or disjoint must be True or False: one answer for each row "
@@ -47,6 +48,10 @@ class Mechanism(ABC):
     def _draw_keys(self, data: Segments, seeds: Words, size: int | None) -> Any:  # noqa: ARG002
         """Return such indices by the method "gumbel"."""
         raise ParameterError("method must be 'envelope', got 'gumbel'")
+
+    def _runs(self, data: Segments) -> Any:  # noqa: ARG002
+        """Return the runs of the law of one data set (`laws/runs.py`)."""
+        raise ParameterError(f"{type(self).__name__} has no exact law: sample shows its answers")
 
     def _answer(self, drawn: Any) -> Any:
         """Return what a release answers for what was drawn."""
@@ -159,6 +164,34 @@ class Mechanism(ABC):
                 raise ParameterTypeError("data must be lists of numbers, arrays, or one data set")
             checks.arithmetic()  # after foreign code
             return self._answer(receipt.keep(self._draw(segments, SYSTEM, None)))
+
+    def law(self, data: Any, *, nan: Missing = "raise") -> Law:
+        """Return the exact law of `release`: **not private**, and for analysis only.
+
+        Parameters
+        ----------
+        data : array_like
+            One data set, as for `release`.
+        nan : {"raise", "drop", "lower", "upper"}
+            As for `release`.
+
+        Returns
+        -------
+        Law
+            Its probabilities, errors, losses and draws.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError, InvalidUtilities, InvalidRecords, ScoreError
+            As for `release`; or if the mechanism has no exact law.
+        """
+        from .law import Law
+
+        checks.arithmetic()
+        segments = self._read(data, nan)
+        if segments.rows is not None:
+            raise ParameterTypeError("data must be one data set, of one dimension")
+        return Law(self, segments, self._runs(segments))
 
     def sample(
         self,

@@ -65,6 +65,11 @@ class CandidateMechanism(Mechanism):
         drawn = peel.draw(data, self._weighting, seeds, size, 1, "gumbel")[..., 0]
         return drawn if drawn.ndim else int(drawn)
 
+    def _runs(self, data: Segments) -> Any:
+        from ..laws.of_data import of_candidates
+
+        return of_candidates(data, self._weighting)
+
     def _answer(self, drawn: Any) -> Any:
         if self.candidates is None:
             return drawn
@@ -284,6 +289,11 @@ class PermuteAndFlip(CandidateMechanism):
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return flips.draw(data, self._weighting, seeds, size)
+
+    def _runs(self, data: Segments) -> Any:
+        from ..laws.of_data import of_flips
+
+        return of_flips(data, self._weighting)
 
 
 @dataclass(frozen=True)

@@ -142,3 +142,8 @@ class Laplace(Mechanism):
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return laplace.draw(data, self._noise, seeds, size)
+
+    def _runs(self, data: Segments) -> Any:
+        from ..laws.of_data import of_noise
+
+        return of_noise(data.values[0], self._noise)

@@ -53,6 +53,11 @@ class NumberMechanism(Mechanism):
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return ranks.draw(data, self._statistic, seeds, size)
 
+    def _runs(self, data: Segments) -> Any:
+        from ..laws.of_data import of_records
+
+        return of_records(data, self._statistic)
+
     def _answer(self, drawn: Any) -> Any:
         grid = self._statistic.grid
         return grid.value(drawn) if isinstance(drawn, int) else grid.values(drawn)

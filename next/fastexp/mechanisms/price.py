@@ -104,3 +104,8 @@ class Price(NumberMechanism):
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return prices.draw(data, self._statistic, seeds, size)
+
+    def _runs(self, data: Segments) -> Any:
+        from ..laws.of_data import of_bids
+
+        return of_bids(data, self._statistic)

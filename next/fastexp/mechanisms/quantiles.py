@@ -14,6 +14,7 @@ from ..parameters import checks
 from ..privacy.guarantee import Guarantee, recursion_guarantee
 from ..privacy.rates import node_epsilon
 from ..types import Neighbors, Number, Words
+from .base import Mechanism
 from .numbers import PUBLIC, NumberMechanism
 
 MOST_QUANTILES = 4096
@@ -106,6 +107,8 @@ class Quantiles(NumberMechanism):
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
         return recursion_guarantee(self.epsilon, self.neighbors, len(self.q).bit_length(), PUBLIC)
+
+    _runs = Mechanism._runs
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return quantiles.draw(data, self._nodes, seeds, size)

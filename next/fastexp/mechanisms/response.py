@@ -140,3 +140,8 @@ class RandomizedResponse(Mechanism):
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         lies = draw_lies(self._gap, self._limits, data.values.size, seeds, size or 1)
         return shaped(data.values ^ lies, data.rows, size)
+
+    def _runs(self, data: Segments) -> Any:
+        from ..laws.of_data import of_bit
+
+        return of_bit(int(data.values[0, 0]), self._gap)

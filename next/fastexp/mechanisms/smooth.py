@@ -6,6 +6,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from math import inf
 from typing import Any, Literal, NoReturn
 
+import numpy as np
+
 from ..data.records import read_records
 from ..data.segments import Segments
 from ..draws import smooth
@@ -120,7 +122,9 @@ class SmoothSensitivityMedian(Mechanism):
         return read_records(data)
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
-        centres, spreads = smooth.sensitivities(data, self.beta, self.bounds, self.neighbors)
+        centres, spreads = smooth.sensitivities(
+            sorted_rows(data), self.beta, self.bounds, self.neighbors
+        )
         scales, is_cauchy = spreads / self.alpha, self.noise == "cauchy"
         draws = smooth.draw(centres, scales, self.bounds, is_cauchy, seeds, size)
         return shaped(draws, data.rows, size)
@@ -174,5 +178,10 @@ def smooth_sensitivity(
     rate = float(checks.positive("beta", beta))
     checks.choice("neighbors", neighbors, ("add-remove", "replace"))
     data = read_records(records)
-    _, out = smooth.sensitivities(data, rate, checks.bounds(bounds), neighbors)
+    _, out = smooth.sensitivities(sorted_rows(data), rate, checks.bounds(bounds), neighbors)
     return float(out[0]) if data.rows is None else out
+
+
+def sorted_rows(data: Segments) -> Floats:
+    """Return the records of each data set in order."""
+    return np.sort(data.values.reshape(data.rows or 1, -1))

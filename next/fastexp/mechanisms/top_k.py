@@ -115,5 +115,10 @@ class TopK(CandidateMechanism):
         self._check(data)
         return peel.draw(data, self._weighting, seeds, size, self.k, "envelope")
 
+    def _runs(self, data: Segments) -> Any:
+        from ..laws.of_data import of_rounds
+
+        return of_rounds(data, self._weighting, self.k)
+
     def _draw_keys(self, data: Segments, seeds: Words, size: int | None) -> Any:
         return peel.draw(data, self._weighting, seeds, size, self.k, "gumbel")

@@ -142,6 +142,16 @@ def base(values: Any, k: int | None) -> Floats:
     return measure
 
 
+def numbers_of(name: str, value: Any, low: float = -np.inf, high: float = np.inf) -> Array:
+    """Return a number or numbers of a range, in their shape."""
+    found = numbers(np.atleast_1d(value))
+    if found is None:
+        raise ParameterTypeError(f"{name} must be a number, or an array of numbers")
+    if not ((found >= low) & (found <= high)).all():
+        raise ParameterError(f"{name} must be in [{low:g}, {high:g}]")
+    return found.reshape(np.shape(value))
+
+
 def numbers(values: Any, *, gaps: bool = False) -> Array | None:
     """Return values as an array of 64-bit numbers; None if NumPy would round or cannot read some.
 

@@ -20,6 +20,7 @@ from .ledger import Cost, Ledger, Line
 from .question import Question, digest, keep, kept
 
 MOST_TEXT = 200  # characters of a label
+FAILED = {"state": "failed"}
 INTERRUPTS = KeyboardInterrupt, SystemExit, GeneratorExit  # they do not depend on data
 
 
@@ -93,10 +94,7 @@ class Budget:
         rho: Number | None = None,
         neighbors: Neighbors = "add-remove",
     ) -> None:
-        terms = _terms(epsilon, delta, rho, neighbors)
-        if not terms:
-            raise ParameterError("epsilon or rho must be given, and not both")
-        self._ledger = Ledger(None, terms)
+        self._ledger = Ledger(None, _terms(epsilon, delta, rho, neighbors))
 
     @classmethod
     def file(
@@ -129,9 +127,10 @@ class Budget:
         Raises
         ------
         ParameterError, ParameterTypeError
-            If there is neither a file nor an amount, or the file has other terms.
+            If an argument is outside its range, or the file has other terms.
         BudgetError
-            If the file cannot be used: it is damaged, a copy, no budget, or of an earlier version.
+            If there is neither a file nor an amount, or the file cannot be used: it is damaged, a
+            copy, no budget, or of an earlier version.
 
         Examples
         --------
@@ -149,12 +148,11 @@ class Budget:
         """
         if not isinstance(path, (str, os.PathLike)):
             raise ParameterTypeError(f"path must be text or path-like, got {type(path).__name__}")
-        where, terms = str(Path(path).absolute()), _terms(epsilon, delta, rho, neighbors)
-        if not terms and not Path(where).exists():
-            raise ParameterError(f"epsilon or rho must be given to create a budget file {where!r}")
+        is_known = epsilon is None and rho is None
+        terms = {} if is_known else _terms(epsilon, delta, rho, neighbors)
         budget = cls.__new__(cls)
-        budget._ledger = Ledger(where, None if Path(where).exists() else terms)
-        for name, value in (terms or {}).items():
+        budget._ledger = Ledger(str(Path(path).absolute()), terms)
+        for name, value in terms.items():
             if (known := budget._ledger.terms[name]) != value:
                 raise ParameterError(
                     f"{name} must be that of the budget file, {known}, got {value}"
@@ -209,39 +207,15 @@ class Budget:
             or "failed" (the label is used up).
         """
         _, *lines = self._ledger.all()
-        states = {line["label"]: line["state"] for line in lines}  # the last one of a label
-        unit = self._ledger.terms["unit"]
+        ends = {line["label"]: line["state"] for line in lines}  # the last one of a label
+        units = ("epsilon", "delta") if self._ledger.terms["unit"] == "epsilon" else ("rho",)
         return [
-            {
-                **{key: line[key] for key in ("time", "name", "label")},
-                unit: float(line["amount"]),
-                **({"delta": float(line["delta"])} if unit == "epsilon" else {}),
-                "state": line["state"] if line["label"] is None else states[line["label"]],
-            }
+            {key: line[key] for key in ("time", "name", "label")}
+            | dict(zip(units, map(float, line["cost"]), strict=False))
+            | {"state": line["state"] if line["label"] is None else ends[line["label"]]}
             for line in lines
-            if "amount" in line
+            if "name" in line
         ]
-
-    @property
-    def neighbors(self) -> Neighbors:
-        """The neighbour relation."""
-        relation: Neighbors = self._ledger.terms["neighbors"]
-        return relation
-
-    @property
-    def unit(self) -> str:
-        """What is limited: "epsilon" (and delta), or "rho"."""
-        return str(self._ledger.terms["unit"])
-
-    @property
-    def total(self) -> float:
-        """The limit of epsilon or rho."""
-        return float(self._ledger.terms["limit"])
-
-    @property
-    def total_delta(self) -> float:
-        """The limit of delta."""
-        return float(self._ledger.terms["delta"])
 
     @property
     def spent(self) -> float:
@@ -251,7 +225,7 @@ class Budget:
     @property
     def remaining(self) -> float:
         """The epsilon or rho that remains, rounded down; of a file, at this moment."""
-        return down(Fraction(self._ledger.terms["limit"]) - self._sum(0))
+        return self._rest(0)
 
     @property
     def spent_delta(self) -> float:
@@ -261,18 +235,22 @@ class Budget:
     @property
     def remaining_delta(self) -> float:
         """The delta that remains, rounded down."""
-        return down(Fraction(self._ledger.terms["delta"]) - self._sum(1))
+        return self._rest(1)
 
     def _sum(self, place: int) -> Fraction:
         with self._ledger.open() as db:
             return Fraction(self._ledger.spent(db)[place])
 
+    def _rest(self, place: int) -> float:
+        return down(Fraction(self._ledger.terms["limits"][place]) - self._sum(place))
+
     def __repr__(self) -> str:
         terms = self._ledger.terms
         where = f".file({self._ledger.path!r}, " if self._ledger.path else "("
-        limits = f"{terms['unit']}={terms['limit']}"
-        if terms["delta"] != "0.0":
-            limits += f", delta={terms['delta']}, spent_delta={self.spent_delta}"
+        limit, delta = terms["limits"]
+        limits = f"{terms['unit']}={limit}"
+        if delta != "0.0":
+            limits += f", delta={delta}, spent_delta={self.spent_delta}"
         sums = f"spent={self.spent}, remaining={self.remaining}"
         return f"Budget{where}{limits}, neighbors={terms['neighbors']!r}, {sums})"
 
@@ -297,24 +275,12 @@ class Receipt:
 
         If another process kept one meanwhile (under another name of the file), return that one.
         """
-        if self.label is not None:
-            with self.ledger.open() as db:
-                last = self.ledger.of(db, self.label)[-1]
-                if last["state"] == "open":
-                    self.ledger.add(db, self.label, {"state": "answered", "answers": keep(answer)})
-                elif last["state"] == "answered":
-                    answer = kept(last["answers"])
-                else:
-                    raise _used_up(self.ledger, self.label)
-        return answer
-
-
-def is_kept(budget: Any, label: str | None) -> bool:
-    """Whether a budget has answers under a label, so that nothing need be looked at."""
-    if label is None or not isinstance(budget, Budget):
-        return False
-    with budget._ledger.open() as db:
-        return "answered" in [line["state"] for line in budget._ledger.of(db, _checked(label))]
+        if self.label is None:
+            return answer
+        line = self.ledger.settle(self.label, {"state": "answered", "answers": keep(answer)})
+        if line["state"] != "answered":
+            raise _used_up(self.ledger, self.label)
+        return kept(line["answers"])
 
 
 @contextmanager
@@ -345,7 +311,8 @@ def charge(
             error.add_note(note)
             raise
         return
-    asked = digest((*question.parts, *cost, ledger.terms["unit"], ledger.terms["neighbors"]))
+    terms = ledger.terms["unit"], ledger.terms["neighbors"]
+    asked = digest((question.name, question.parts, cost, terms))
     facts |= {"state": "open", "question": asked, "once": once}
     with ledger.alone(_checked(label)):
         receipt, failure = _begin(ledger, label, facts, cost), None
@@ -354,12 +321,12 @@ def charge(
         except (*INTERRUPTS, BudgetError) as error:
             clear_frames(error.__traceback__)  # they have an answer that nobody has seen
             if once:
-                _fail(ledger, label)
+                ledger.settle(label, FAILED)
             raise
         except BaseException as error:
             failure = error
         if failure is not None:
-            _fail(ledger, label)  # before anybody learns of it
+            ledger.settle(label, FAILED)  # before anybody learns of it
             failure.add_note(f"{note}; label {label!r} is used up")
             raise failure
 
@@ -379,16 +346,10 @@ def _begin(ledger: Ledger, label: str, facts: Line, cost: Cost) -> Receipt:
     if known[-1]["state"] == "answered":
         return Receipt(ledger, label, True, kept(known[-1]["answers"]))
     if known[0]["once"]:
-        _fail(ledger, label)
+        ledger.settle(label, FAILED)
     elif known[-1]["state"] == "open":
         return Receipt(ledger, label)
     raise _used_up(ledger, label)
-
-
-def _fail(ledger: Ledger, label: str) -> None:
-    with ledger.open() as db:
-        if ledger.of(db, label)[-1]["state"] == "open":
-            ledger.add(db, label, {"state": "failed"})
 
 
 def _used_up(ledger: Ledger, label: str) -> LabelError:
@@ -406,7 +367,7 @@ def _cost(terms: Line, guarantee: Guarantee, count: int) -> Cost:
         amount, delta = promise.rho, 0.0
     if amount == inf:
         raise ParameterError(f"a budget of {unit} takes only promises of {unit}, got one without")
-    if delta and terms["delta"] == "0.0":
+    if delta and terms["limits"][1] == "0.0":
         raise ParameterError(
             "a budget of epsilon alone takes only promises without delta, got one with delta > 0: "
             "use Budget(epsilon=..., delta=...)"
@@ -414,20 +375,18 @@ def _cost(terms: Line, guarantee: Guarantee, count: int) -> Cost:
     return repr(times(amount, count)), repr(times(delta, count))
 
 
-def _terms(epsilon: Any, delta: Any, rho: Any, neighbors: Neighbors) -> Line | None:
-    """Return the terms of public arguments; None if no amount is given."""
+def _terms(epsilon: Any, delta: Any, rho: Any, neighbors: Neighbors) -> Line:
+    """Return the terms of public arguments."""
+    if (epsilon is None) == (rho is None):
+        raise ParameterError("epsilon or rho must be given, and not both")
     checks.choice("neighbors", neighbors, ("add-remove", "replace"))
     slack = checks.decimal("delta", delta)
-    if not 0 <= slack < 1 or (slack and epsilon is None):
+    if not 0 <= slack < 1 or (slack and rho is not None):
         raise ParameterError(f"delta must be in [0, 1), with epsilon, got {delta!r}")
-    if epsilon is None and rho is None:
-        return None
-    if epsilon is not None and rho is not None:
-        raise ParameterError("epsilon or rho must be given, and not both")
     unit, amount = ("rho", rho) if epsilon is None else ("epsilon", epsilon)
     checks.positive(unit, amount)
     limit = repr(down(checks.decimal(unit, amount)))
-    return {"unit": unit, "limit": limit, "delta": repr(down(slack)), "neighbors": neighbors}
+    return {"unit": unit, "limits": [limit, repr(down(slack))], "neighbors": neighbors}
 
 
 def _checked(label: Any) -> str:

@@ -145,23 +145,19 @@ def total(guarantees: Iterable[Guarantee], *, delta: Number = 0.0) -> Guarantee:
     basic, allowed = sequential(promises), checks.decimal("delta", delta)
     if not 0 <= allowed < 1:
         raise ParameterError(f"delta must be in [0, 1), got {delta!r}")
-    with_rho = [promise for promise in promises if promise.rho < inf]
+    rhos = [promise.rho for promise in promises if promise.rho < inf]
     others = [promise for promise in promises if promise.rho == inf]
-    spent = _sum([promise.delta for promise in others])
-    is_basic = basic.epsilon < inf and checks.decimal("delta", basic.delta) <= allowed
-    best = basic if is_basic else None
-    slack = allowed - checks.decimal("delta", spent)
-    if slack > 0 and with_rho:
-        # A float below the slack, so that both deltas are at most the one that is allowed.
-        share = float(slack) * (1 - 1e-15)
-        parts = [promise.epsilon for promise in others]
-        parts.append(zcdp_epsilon(_sum([promise.rho for promise in with_rho]), share))
-        epsilon = _sum(parts)
-        if best is None or epsilon < best.epsilon:
-            best = replace(basic, epsilon=epsilon, delta=up(allowed))
-    if best is None:
-        raise ParameterError(f"delta must be more than {spent!r}, what the releases need")
-    return best
+    needed, ways = _sum([promise.delta for promise in others]), []
+    if checks.decimal("delta", basic.delta) <= allowed:
+        ways.append((basic.epsilon, basic.delta))
+    slack = float(allowed - checks.decimal("delta", needed)) * (1 - 1e-15)  # no more than is left
+    if slack > 0 and rhos:
+        epsilons = [promise.epsilon for promise in others]
+        ways.append((_sum([*epsilons, zcdp_epsilon(_sum(rhos), slack)]), up(allowed)))
+    epsilon, spent = min(ways, default=(inf, 0.0))
+    if epsilon == inf:
+        raise ParameterError(f"delta must be more than {needed!r}, what the releases need")
+    return replace(basic, epsilon=epsilon, delta=spent)
 
 
 def group(guarantee: Guarantee, size: int) -> Guarantee:

@@ -151,9 +151,9 @@ def dominating_pair(guarantee: Guarantee, interval: Number = 1e-3) -> tuple[Floa
     (201, True)
     """
     promise, width = genuine(guarantee), checks.positive("interval", interval)
-    is_bounded = promise.bounded_range is not None and promise.bounded_range < inf
-    most = promise.bounded_range if is_bounded else promise.epsilon
-    if most is None or most == inf:
+    is_bounded = promise.bounded_range is not None
+    most = promise.epsilon if promise.bounded_range is None else promise.bounded_range
+    if most == inf:
         raise ParameterError("guarantee must have an epsilon or a bounded range, got none")
     half = ceil(checks.decimal("guarantee", most) / width)
     if not 0 < half <= MOST_POINTS // 2:

@@ -7,7 +7,6 @@ is added in one transaction of milliseconds; none is open while data are read or
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import json
@@ -43,15 +42,15 @@ _drawing = threading.local()
 class Ledger:
     """The lines of one budget, in a file or in memory."""
 
-    def __init__(self, path: str | None, terms: Line | None = None) -> None:
+    def __init__(self, path: str | None, terms: Line) -> None:
         self.path, self.name = path, "the budget" if path is None else f"the budget file {path!r}"
         self._process, self._lock = os.getpid(), threading.RLock()
         self._labels: dict[str, threading.Lock] = {}
         self._memory = None
         if path is None:
             self._memory = sqlite3.connect(":memory:", check_same_thread=False)
-            self._begin(self._memory, terms or {})
-        elif terms is not None:
+            self._begin(self._memory, terms)
+        elif terms:
             self._create(path, terms)
         self.terms: Line = {}
         self.all()
@@ -68,6 +67,8 @@ class Ledger:
         Its number on the disk is in its terms: a copy of the file has another one.
         """
         try:
+            if Path(path).exists():
+                return
             handle, draft = tempfile.mkstemp(dir=Path(path).parent, prefix=".budget-")
             os.close(handle)
             try:
@@ -101,7 +102,7 @@ class Ledger:
                 with self._lock, _transaction(self._memory):
                     self._look(self._memory)
                     yield self._memory
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise BudgetError(
                 f"{self.name} cannot be used: {error}; {self._remedy(str(error))}"
             ) from None
@@ -110,7 +111,7 @@ class Ledger:
         """Open the file, which must be there, by SQLite alone: other handles drop its locks."""
         where = Path(self.path or "")
         if not where.is_file():
-            raise BudgetError(f"{self.name} cannot be used: there is no such file")
+            raise BudgetError(f"{self.name} is not there; Budget.file makes one of an amount")
         return sqlite3.connect(f"{where.as_uri()}?mode=rw", uri=True, timeout=TIMEOUT)
 
     def _look(self, db: sqlite3.Connection) -> None:
@@ -131,20 +132,20 @@ class Ledger:
                 if file.read(len(EARLIER)) == EARLIER:
                     return (
                         "an earlier fastexp wrote it: make a budget in another file, and charge "
-                        "there what the earlier fastexp says was spent: "
-                        "budget.charge(fx.privacy.pure_guarantee(spent, neighbors, ''))"
+                        "there, by budget.charge(fx.Guarantee(...)), the sum that the earlier "
+                        "fastexp shows as spent"
                     )
         return "if it is no budget or damaged, nothing is released from it"
 
     def lines(self, db: sqlite3.Connection, first: int, last: int) -> list[Line]:
         """Return lines of consecutive numbers, after a check of their seals."""
-        query = "select id, label, body, seal from lines where id between ? and ? order by id"
+        query = "select label, body, seal from lines where id between ? and ? order by id"
         rows = db.execute(query, (first - 1, last)).fetchall()
-        seal = rows.pop(0)[3] if first > 1 and rows else ""
+        seal = rows.pop(0)[2] if first > 1 and rows else ""
         found = []
-        for i, (number, label, body, own) in enumerate(rows, first):
+        for i, (label, body, own) in enumerate(rows, first):
             seal = _sealed(seal, label, body)
-            if number != i or own != seal:
+            if own != seal:
                 raise self._damaged(f"line {i} was changed")
             found.append(json.loads(body) | {"label": label})
         if len(found) != last - first + 1:
@@ -153,8 +154,8 @@ class Ledger:
 
     def _last(self, db: sqlite3.Connection) -> int:
         """Return the number of lines."""
-        ((counted,),) = db.execute("pragma user_version")
-        ((last,),) = db.execute("select max(id) from lines")
+        query = "select max(id), user_version from lines, pragma_user_version"
+        ((last, counted),) = db.execute(query)
         if not last or last != counted:
             raise self._damaged("lines are missing")
         return int(last)
@@ -172,25 +173,31 @@ class Ledger:
 
     def add(self, db: sqlite3.Connection, label: str | None, line: Line, cost: Cost = FREE) -> None:
         """Add a line in an open transaction, if the limits cover its cost."""
-        limits, spent = (self.terms["limit"], self.terms["delta"]), self.spent(db)
-        sums = [SUMS.add(before, Decimal(price)) for before, price in zip(spent, cost, strict=True)]
-        for unit, limit, before, price, after in zip(
-            (self.terms["unit"], "delta"), limits, spent, cost, sums, strict=True
-        ):
+        limits, sums = zip((self.terms["unit"], "delta"), self.terms["limits"], strict=True), []
+        for (unit, limit), before, price in zip(limits, self.spent(db), cost, strict=True):
+            after = SUMS.add(before, Decimal(price))
             if after > Decimal(limit):
                 raise BudgetExceeded(
                     f"the release costs {price} of {unit}, but only "
                     f"{down(Fraction(limit) - Fraction(before))} of the budget of {limit} remains; "
                     "nothing was drawn or charged"
                 )
-        amount, delta = cost
-        costs = {} if cost is FREE else {"amount": amount, "delta": delta}
-        _append(db, label, {**line, **costs, "spent": [str(each) for each in sums]})
+            sums.append(str(after))
+        _append(db, label, {**line, "cost": cost, "spent": sums})
 
     def of(self, db: sqlite3.Connection, label: str) -> list[Line]:
         """Return the charge under a label, and its outcome; or those that there are."""
         ids = db.execute("select id from lines where label = ? order by id", (label,)).fetchall()
         return [line for (number,) in ids for line in self.lines(db, number, number)]
+
+    def settle(self, label: str, line: Line) -> Line:
+        """Add the outcome of an open charge, and return it; or return the one that there is."""
+        with self.open() as db:
+            last = self.of(db, label)[-1]
+            if last["state"] != "open":
+                return last
+            self.add(db, label, line)
+            return line
 
     def _damaged(self, why: str) -> BudgetError:
         return BudgetError(f"{self.name} is damaged or no budget: {why}; nothing is released")
@@ -227,8 +234,7 @@ class Ledger:
         try:
             handle = os.open(f"{os.path.realpath(self.path)}-labels", flags, 0o600)
         except OSError as error:
-            reason = os.strerror(error.errno or errno.EIO)
-            raise BudgetError(f"{self.name}: its file of locks cannot be used: {reason}") from None
+            raise BudgetError(f"{self.name}: its file of locks cannot be used: {error}") from None
         byte = int.from_bytes(hashlib.blake2b(label.encode(), digest_size=7).digest(), "little")
         locked, free = (struct.pack("hhqqi", kind, 0, byte, 1, 0) for kind in LOCKS)
         try:

@@ -38,9 +38,7 @@ def digest(parts: tuple[Any, ...]) -> str:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, (tuple, list, np.ndarray)):
         return f"({','.join(map(_text, value))})"
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":
         if value.dtype.char in "eg" or value.dtype == np.float32:  # some are read as they print

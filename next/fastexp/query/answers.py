@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..errors import ParameterError, ParameterTypeError
 from ..mechanisms.candidates import MostCommon
 from ..mechanisms.numbers import NumberMechanism
+from ..mechanisms.price import Price
 from ..parameters import checks
 from ..privacy.composition import group, sequential
 from ..privacy.guarantee import Guarantee, times
@@ -44,6 +45,11 @@ class Asked(NamedTuple):
         public: Any = self.mechanism
         values = tuple(getattr(public, field.name) for field in fields(public) if field.init)
         return self.name, type(public).__name__, values, self.column, self.nan
+
+    @property
+    def has_loss(self) -> bool:
+        """Whether it is judged by its loss of utility, not by its error."""
+        return isinstance(self.mechanism, (MostCommon, Price))
 
     @property
     def relation(self) -> Relation:

@@ -180,7 +180,7 @@ class Text(Arrow):
                         ignore_empty_lines=width > 1,
                     ),
                     arrow_csv.ConvertOptions(
-                        column_types=dict.fromkeys(names, pa.string()), include_columns=names
+                        column_types=dict.fromkeys(names, pa.large_string()), include_columns=names
                     ),
                 )
                 found = reader.read_all()
@@ -248,8 +248,7 @@ class Lines(io.RawIOBase):
         data: bytes = self._raw.read(size)
         while len(data) < size and (more := self._raw.read(size - len(data))):
             data += more
-        is_quoted = self._is_quoted ^ data.count(b'"') % 2 == 1
-        if len(data) < size and data[-1:] not in (b"", b"\n", b"\r") and not is_quoted:
+        if len(data) < size and not any(self._counts) and not {LF, CR}.intersection(data):
             data += b"\n"  # else a header alone is not read
         block = np.frombuffer(data, np.uint8)
         if not block.size:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import inf, log
 from typing import Any
 
 import numpy as np
 
-from ..draws.exact import exp_bounds
-from ..draws.words import SPARE, further_words, pairs
+from ..draws.appearance import BITS, bounds
 from ..errors import ParameterError, ParameterTypeError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, up
-from ..types import Array, Floats, Integers, Number, Words
+from ..types import Floats, Number
 
-BITS = 256  # of the bounds that words are compared with
-WORD = 64
 LEAST_DELTA, MOST_DELTA, MOST_EPSILON = Fraction(1, 10**60), Fraction(1, 1000), 100
 MOST_PERSONS = 1 << 16  # with so many, a group appears for certain
 ASSUMES = "the stated person column and limits say which rows belong to one person"
@@ -151,55 +147,3 @@ class PrivateGroups:
     def _probabilities(self) -> Floats:
         low, _ = bounds(*self._exact, BITS)
         return np.array([bound / (1 << BITS) for bound in low])
-
-    @cached_property
-    def _words(self) -> tuple[Words, Words]:
-        """A group appears if its word is below the first number, not if it is above the second."""
-        low, high = bounds(*self._exact, BITS)
-        below = [bound >> BITS - WORD for bound in low[:-1]]
-        above = [max(bound - 1, 0) >> BITS - WORD for bound in high[:-1]]
-        return np.array([*below, 0], np.uint64), np.array([*above, 0], np.uint64)
-
-    def _appear(self, persons: Integers, seeds: Words) -> Array:
-        """Return a coin for each group: whether it appears."""
-        words = pairs(seeds, persons.size, 1)[::2]
-        below, above = self._words
-        n = np.minimum(persons, below.size - 1)
-        is_certain = n == below.size - 1
-        found: Array = is_certain | (words < below[n])
-        for g in np.flatnonzero(~found & (words <= above[n])).tolist():
-            found[g] = self._decide(int(n[g]), int(words[g]), further_words(seeds, g, SPARE))
-        return found
-
-    def _decide(self, n: int, lead: int, words: Iterator[int]) -> bool:
-        """Return whether a uniform number, of which `lead` are the first bits, is below p(n)."""
-        bits = WORD
-        while True:
-            low, high = bounds(*self._exact, BITS + bits)
-            if n >= len(low) or lead + 1 << BITS <= low[n]:
-                return True
-            if lead << BITS >= high[n]:
-                return False
-            lead, bits = lead << WORD | next(words), bits + WORD
-
-
-@lru_cache(maxsize=16)
-def bounds(epsilon: Fraction, delta: Fraction, bits: int) -> tuple[list[int], list[int]]:
-    """Return integer bounds of 2**bits * p(n) for n = 0, 1, ..., until p is 1."""
-    one = 1 << bits
-    least_fall, most_fall = exp_bounds(epsilon, bits)
-    falls = most_fall, least_fall  # exp(-epsilon), for a lower and an upper bound
-    rises = (one << bits) // most_fall, -(-(one << bits) // least_fall)
-    scaled = delta * one
-    added = scaled.__floor__(), scaled.__ceil__()
-    low, high = [0], [0]
-    while low[-1] < one:
-        for bound, fall, rise, more, up_by in zip(
-            (low, high), falls, rises, added, (0, one - 1), strict=True
-        ):
-            p = bound[-1]
-            grown = (p * rise + up_by >> bits) + more
-            rest = max(one - p - more, 0) * fall  # what is left, rounded the other way
-            filled = one - (rest + (one - 1 - up_by) >> bits)
-            bound.append(min(grown, filled, one))
-    return low, high

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import warnings
-from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
-from itertools import compress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..data.keys import Names, read_names
-from ..draws.words import SYSTEM, seeds_of, system_words
-from ..errors import FastexpError, ParameterError, ParameterTypeError, PrivacyWarning
-from ..kernels.envelope import HEADER
-from ..mechanisms.quantiles import Quantiles
+from ..draws.words import SYSTEM, seeds_of
+from ..errors import ParameterError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee
-from ..types import Neighbors, Words
-from .answers import Asked, Limits, column_name, promise, read_answers
-from .open import source_of
-from .output import Draft, Drawn, packed, unpacked
-from .private_groups import PrivateGroups
-from .rows import Wanted, check_names, draw, names_for, persons_of, read_rows, rows_of, taken
-from .sources import Source
+from ..types import Neighbors, Number
+from .answers import promise, read_answers
+from .output import Draft
+from .scope import Scope, source_of
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget  # with sqlite3: at first use
 
-MOST_LIMIT = 1 << 30
-FROM_DATA = "from-data"
-ANSWER = np.uint64(52)  # the bits of a tag from which on it has the number of an answer
-COIN = 63  # the number of the coins of private groups
 
-
-@dataclass(frozen=True)
-class Query:
+class Query(Scope):
     """A query for private answers by group, from frames and files, in one pass for one charge.
 
     A query is public: it holds names of columns, the public list of groups, and limits, but no
@@ -104,47 +85,6 @@ class Query:
     >>> found["city"], found["median"].tolist(), found["heating"]
     (['Rome', 'Oslo'], [600, 900], ['gas', 'oil'])
     """
-
-    by: Any = None
-    groups: Any = field(default=None, repr=False)
-    person: str | None = None
-    max_groups: int = 1
-    max_rows: int = 1
-    membership: Literal["private", "public"] = "private"
-    _names: Names | None = field(default=None, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Check the parameters, and read the list of groups."""
-        checks.arithmetic()
-        by = tuple(self.by) if isinstance(self.by, (list, tuple)) else (self.by,)
-        by = () if self.by is None else by
-        if len({column_name("by", name) for name in by}) < len(by):
-            raise ParameterError("by must name each column once")
-        if self.person is not None:
-            column_name("person", self.person)
-        for name in ("max_groups", "max_rows"):
-            checks.whole(name, getattr(self, name), 1, MOST_LIMIT)
-        checks.choice("membership", self.membership, ("private", "public"))
-        is_private = isinstance(self.groups, PrivateGroups)
-        if self.membership == "public" and (self.person is not None or is_private):
-            raise ParameterError(
-                "membership must be 'private' with person and with private groups: the groups in "
-                "which a person counts may depend on their records"
-            )
-        if bool(by) != (self.groups is not None) or (not by and self.max_groups > 1):
-            raise ParameterError(
-                "groups must be given with by: the public list of groups to answer; and neither "
-                "groups nor max_groups without it"
-            )
-        vars(self).update(by=by)
-        if by and not is_private and not isinstance(self.groups, str):
-            labels = _labels(self.groups, by)
-            names = read_names("groups", labels)
-            if len(names.columns) != len(by):
-                raise ParameterError(f"groups must be tuples of {len(by)} keys, one for each of by")
-            vars(self).update(groups=labels, _names=names)
-        elif isinstance(self.groups, str):
-            checks.choice("groups", self.groups, (FROM_DATA,))
 
     def total(self, answers: Any, *, neighbors: Neighbors | None = None) -> Guarantee:
         """Return the promise of a whole call: the sum of those of its answers.
@@ -291,121 +231,54 @@ class Query:
         drawn = self._drawn(source, self._check(source, asked), seeds_of(rng, None, 1))
         return source.frame_of(self._columns(drawn, asked, is_release=False))
 
-    @property
-    def _limits(self) -> Limits:
-        private = self.groups if isinstance(self.groups, PrivateGroups) else None
-        is_public, has_persons = self.membership == "public", self.person is not None
-        return Limits(
-            bool(self.by), private, has_persons, self.max_groups, self.max_rows, is_public
-        )
+    def accuracy(
+        self,
+        frame: Any,
+        answers: Any,
+        *,
+        probability: Number = 0.95,
+        nan: Any = "raise",
+        rng: Any = None,
+    ) -> Any:
+        """Return how accurate each answer of each group is, by its exact law: **not private**.
 
-    def _check(self, source: Source, asked: list[Asked]) -> Wanted:
-        """Refuse a frame without the columns, or of other types; return what is read of it."""
-        checks.arithmetic()
-        names, kinds = None, [""] * len(self.by)
-        if self._names is not None:
-            names = names_for(source, "groups", self.groups, self._names)
-            kinds = [kind for kind, *_ in self._names.columns]
-        wanted = Wanted(self.by, names, kinds, self.person, asked)
-        head, failure = {}, ""
-        try:
-            check_names(source.names(), wanted.columns)
-            head = source.head(wanted.columns)
-        except (FastexpError, MemoryError):
-            raise
-        except Exception as error:  # of an engine
-            failure = type(error).__name__
-        if failure:
-            raise ParameterError(f"frame must be open and readable, its engine raised {failure}")
-        if head:
-            rows_of(source, head, wanted)
-        if self.groups == FROM_DATA:
-            warnings.warn(
-                "groups from the data show which groups exist: the promise does not cover it",
-                PrivacyWarning,
-                stacklevel=3,
-            )
-        return wanted
+        Parameters
+        ----------
+        frame, answers, nan
+            As for `release`; not `Quantiles`, which have no exact law.
+        probability : float
+            That of the column ``quantile``, in [0, 1].
+        rng : optional
+            As for `sample`: it chooses the rows of persons that count.
 
-    def _charged(self, source: Source, asked: list[Asked], budget: Any, label: str | None) -> Drawn:
-        """Charge and draw; or return what was kept, without a look at the frame."""
-        from ..privacy.budget import charge, is_kept
-        from ..privacy.question import Question
+        Returns
+        -------
+        frame
+            As for `release`, with a row for each group and answer: `by`; ``answer``; ``measure``,
+            "error" (distance to the truth) or "loss" (of `MostCommon` and `Price`: the best count
+            or revenue less that of the answer); ``n``, the records that count; ``truth``, the
+            statistic of these; ``expected`` and ``quantile`` of the measure. With `PrivateGroups`
+            all groups of the frame, and ``appears``, the probability that they do. Figures of no
+            records are NaN.
 
-        promised = promise(self._limits, asked, getattr(budget, "neighbors", None))
-        wanted = None if is_kept(budget, label) else self._check(source, asked)
-        private = self.groups if isinstance(self.groups, PrivateGroups) else None
-        groups = self.groups if private is None else (private.delta, private.epsilon)
-        limits = self.person, self.max_groups, self.max_rows, self.membership
-        parts = self.by, groups, *limits, source.name, [each.parts for each in asked]
-        is_open = bool(self.by) and self._names is None  # its length tells of the draw
-        question = Question("Query", promised, 1, ("Query", *parts))
-        with charge(budget, label, question, once=is_open) as receipt:
-            if receipt.kept:
-                return unpacked(receipt.answer, is_open)
-            drawn = self._drawn(source, wanted or self._check(source, asked), SYSTEM)
-            return unpacked(receipt.keep(packed(drawn, is_open)), is_open)
+        Raises
+        ------
+        ParameterError, ParameterTypeError, InvalidRecords
+            As for `release`.
 
-    def _drawn(self, source: Source, wanted: Wanted, seeds: Words) -> Drawn:
-        """Return the draws of each group, and groups of the data that appear.
-
-        They are of the system's words, or of a simulation's key.
+        Examples
+        --------
+        >>> import fastexp as fx
+        >>> median = fx.Median(epsilon=0.5, bounds=(0, 120), step=1)
+        >>> query = fx.Query(by="city", groups=["Oslo", "Rome"])
+        >>> ages = {"city": ["Rome"] * 60 + ["Oslo"] * 600, "age": [*range(20, 80)] * 11}
+        >>> found = query.accuracy(ages, {"median": (median, "age")})
+        >>> found["n"].tolist(), found["truth"].tolist(), found["expected"].round(2).tolist()
+        ([600, 60], [49.5, 49.5], [0.51, 2.04])
         """
-        limits, numbers = self._limits, [*range(len(wanted.asked)), COIN]
-        secrets = [_own(seeds, i, 1)[:2] if seeds.size else system_words(2) for i in numbers]
-        rows = read_rows(source, wanted)
-        checks.arithmetic()  # after foreign code
-        labels = rows.labels
-        if limits.private is not None:
-            persons = persons_of(rows, limits, secrets[-1])
-            shown = limits.private._appear(persons, _own(seeds, COIN, rows.size))
-            labels = [list(compress(column, shown)) for column in labels]
-            rows = rows.of_groups(shown)
-        draws = [
-            draw(rows, i, each, limits, _own(seeds, i, rows.size), secrets[i])
-            for i, each in enumerate(wanted.asked)
-        ]
-        return Drawn(labels, np.column_stack(draws))
-
-    def _columns(self, drawn: Drawn, asked: list[Asked], *, is_release: bool) -> dict[str, Any]:
-        """Return the columns of the result."""
-        labels = drawn.labels
-        if self._names is not None:
-            rows = self.groups if self._names.is_wide else [(label,) for label in self.groups]
-            labels = [list(column) for column in zip(*rows, strict=True)]
-        columns, at = dict(zip(self.by, labels, strict=True)), 0
-        for name, mechanism, *_ in asked:
-            width = len(mechanism.q) if isinstance(mechanism, Quantiles) else 1
-            found = drawn.matrix[:, at : at + width]
-            found, at = found if width > 1 else found[:, 0], at + width
-            columns[name] = mechanism._answer(found) if is_release else mechanism._simulated(found)
-        return columns
-
-
-def _own(seeds: Words, number: int, count: int) -> Words:
-    """Return the streams of an answer, one for each group; none for a release."""
-    if not seeds.size:
-        return SYSTEM
-    own = np.concatenate([seeds[:HEADER], np.arange(count, dtype=np.uint64)])
-    own[HEADER - 1] += np.uint64(number) << ANSWER
-    return own
-
-
-def _labels(groups: Any, by: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return the public list of groups: a sequence, or the columns of a frame."""
-    if isinstance(groups, (bytes, set, frozenset)):
-        raise ParameterTypeError(f"groups must be a sequence, got {type(groups).__name__}")
-    is_frame = isinstance(groups, (Mapping, os.PathLike)) or hasattr(groups, "columns")
-    if is_frame or type(groups).__module__.startswith(("fastexp", "pyarrow.lib", "duckdb")):
-        source = source_of(groups)
-        known = source.names()
-        names = known if len(known) == len(by) == 1 else list(by)
-        columns = [taken(x, np.arange(len(x))) for x in source.read(names).values()]
-        labels = tuple(columns[0] if len(by) == 1 else zip(*columns, strict=True))
-    elif isinstance(groups, np.ndarray):
-        labels = tuple(taken(groups, np.arange(len(groups))))
-    else:
-        labels = tuple(groups)
-    if not labels:
-        raise ParameterError("groups must name one group or more")
-    return labels
+        level = checks.exact("probability", probability)
+        if not 0 <= level <= 1:
+            raise ParameterError(f"probability must be in [0, 1], got {probability!r}")
+        asked, source = read_answers(answers, nan, self.by), source_of(frame)
+        wanted, seeds = self._check(source, asked), seeds_of(rng, None, 1)
+        return source.frame_of(self._figures(source, wanted, seeds, float(level)))

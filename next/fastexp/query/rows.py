@@ -10,6 +10,7 @@ from ..data.keys import (
     Column,
     Names,
     Persons,
+    as_text,
     code_by_list,
     code_by_rows,
     person_codes,
@@ -20,11 +21,11 @@ from ..data.persons import rows_within_limits
 from ..data.records import read_records
 from ..data.segments import Segments, segments_of
 from ..draws.words import SYSTEM
-from ..errors import FastexpError, InvalidRecords, ParameterError, ParameterTypeError
+from ..errors import FastexpError, InvalidRecords, ParameterError
 from ..kernels.bits import SIGNED
+from ..laws.figures import Figures
 from ..mechanisms.candidates import MostCommon
-from ..parameters.kinds import kind_of
-from ..types import Array, Integers, Words
+from ..types import Array, Floats, Integers, Words
 from .answers import Asked, Limits
 from .sources import Source, listed
 
@@ -131,6 +132,33 @@ def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
 
 def draw(rows: Rows, number: int, asked: Asked, limits: Limits, seeds: Words, secret: Words) -> Any:
     """Return a draw of each group, by the records that count."""
+    data = segments(rows, number, asked, limits, secret)
+    if rows.size == 0:
+        return asked.mechanism._draw(data, SYSTEM, None)[:0]
+    return asked.mechanism._draw(data, seeds, None)
+
+
+def figures(rows: Rows, number: int, asked: Asked, limits: Limits, secret: Words, p: Any) -> Floats:
+    """Return n, the truth, the expected error or loss and its quantile at p, of each group."""
+    mechanism, data = asked.mechanism, segments(rows, number, asked, limits, secret)
+    found = np.full((rows.size, 4), np.nan)
+    for g in range(rows.size):
+        if data.offsets is None:
+            row = data.values.reshape(rows.size, -1)[g]
+            found[g, 0] = row.sum()
+        else:
+            row = data.values[data.offsets[g] : data.offsets[g + 1]]
+            found[g, 0] = row.size
+        law = Figures(mechanism._runs(Segments(row, data.kind)))
+        if found[g, 0] and asked.has_loss:
+            found[g, 2:] = law.expected_loss(), law.loss_quantile(p)
+        elif found[g, 0]:
+            found[g, 1:] = law.truth, law.expected_error(), law.error_quantile(p)
+    return found
+
+
+def segments(rows: Rows, number: int, asked: Asked, limits: Limits, secret: Words) -> Segments:
+    """Return the records of each group that count; those of one group, if there are none."""
     mechanism, values, codes = asked.mechanism, rows.values[number], rows.codes
     if isinstance(mechanism, MostCommon):
         codes = np.where(values < 0, -1, codes)
@@ -147,18 +175,12 @@ def draw(rows: Rows, number: int, asked: Asked, limits: Limits, seeds: Words, se
         most, each = limits.max_groups, limits.max_rows
         keep = rows_within_limits(rows.persons, codes, rows.size, values, secret, most, each)
         codes = np.where(keep, codes, -1)
-    if rows.size == 0:
-        return mechanism._draw(_segments(mechanism, values[:0], codes[:0], 1), SYSTEM, None)[:0]
-    return mechanism._draw(_segments(mechanism, values, codes, rows.size), seeds, None)
-
-
-def _segments(mechanism: Any, values: Array, codes: Integers, count: int) -> Segments:
+    size = max(rows.size, 1)
     if not isinstance(mechanism, MostCommon):
-        return segments_of(values, codes, count)
+        return segments_of(values, codes, size)
     k = len(mechanism.candidates)
     pairs = (codes * k + values)[codes >= 0]
-    counts = np.bincount(pairs, minlength=count * k)
-    return Segments(counts.view(np.uint64), SIGNED, count)
+    return Segments(np.bincount(pairs, minlength=size * k).view(np.uint64), SIGNED, size)
 
 
 def _values(source: Source, name: str, column: Any, asked: Asked) -> Array:
@@ -196,21 +218,7 @@ def _keys(source: Source, name: str, column: Any, kind: str = "") -> Column:
 
 def names_for(source: Source, argument: str, labels: tuple[Any, ...], names: Names) -> Names:
     """Return a public list as it is compared with a source: with cells of a file, as text."""
-    if source.missing is None:
-        return names
-    return read_names(argument, [_text(argument, label) for label in labels])
-
-
-def _text(argument: str, label: Any) -> Any:
-    if isinstance(label, tuple):
-        return tuple(_text(argument, part) for part in label)
-    kind = kind_of(type(label))
-    if kind not in ("text", "integers", "booleans", "dates"):
-        raise ParameterTypeError(
-            f"{argument} must be text, integers, booleans or dates, as cells of a file are text: "
-            f"give them as they are written there, got {kind}"
-        )
-    return str(label).lower() if kind == "booleans" else str(label)
+    return names if source.missing is None else read_names(argument, as_text(argument, labels))
 
 
 def taken(column: Any, rows: Integers) -> list[Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, ParameterTypeError
-from .query import FROM_DATA, Query
+from .query import Query
+from .scope import FROM_DATA
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget

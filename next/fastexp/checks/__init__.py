@@ -1,0 +1,1 @@
+"""Checks of promises and sensitivities, and bounds that are theorems."""
