@@ -107,7 +107,7 @@ def run_in_shell(command: str) -> str:
     """Run a command in a shell, which finds `fastexp` beside Python."""
     where = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", command],
+        ["/bin/bash", "-c", command],
         env={**os.environ, "PATH": where},
         capture_output=True,
         text=True,
@@ -142,9 +142,9 @@ def test_the_table_is_that_of_the_signatures() -> None:
         assert set(parameters.split()) - {"digits"} == set(public), name
         hints = get_type_hints(kind)
         for parameter in public:
-            if choices := get_args(hints[parameter]):
-                if all(isinstance(choice, str) for choice in choices):
-                    assert known[parameter].split("|") == list(choices)
+            choices = get_args(hints[parameter])
+            if choices and all(isinstance(choice, str) for choice in choices):
+                assert known[parameter].split("|") == list(choices)
     for nan in known["nan"].split("|"):
         fx.Median(1.0, (0, 9)).release([1.0], nan=nan)  # type: ignore[arg-type]
 

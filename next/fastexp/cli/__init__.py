@@ -8,20 +8,21 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from types import SimpleNamespace
 
 from ..errors import BudgetError, BudgetExceeded, FastexpError, OutputError
 from . import table
 from .parser import nearest, option, read
-from .watch import Watch, charged, note
+from .watch import NOTHING, Watch, charged, note
 
 OK, FAILURE, MISTAKE, NO_ROOM, NO_ANSWERS = range(5)
 TERMS = {  # of messages of the package
     "frame must": "FILE must",
     "path must be that of a file": "FILE must be the path of a file",
+    "Budget.file makes one of an amount": "fastexp budget FILE --epsilon E makes one",
     "say by nan": "say by --nan",
     "see missing and decimal of CSV": "see --missing and --decimal",
+    "one for each of by": "one for each of --by: give a table with these columns",
     "see encoding": "see --encoding",
     "convert it, got": "convert it, or give a list with types, as .parquet; got",
     "use Budget(epsilon=..., delta=...)": "fastexp budget FILE --epsilon E --delta D makes one",
@@ -32,10 +33,11 @@ COLUMN = re.compile(r"frame must have each column once, got (\w+ columns?) (.*?)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     if arguments is None:  # a process of its own, which PyArrow would make half a second slower
-        sys.meta_path.insert(0, SimpleNamespace(find_spec=_without_pandas))  # type: ignore[arg-type]
+        sys.meta_path.insert(0, SimpleNamespace(find_spec=_without_pandas))
     if sys.stdout is None:
         note("fastexp: error: there is no stdout")
         return FAILURE
+    code = OK
     with Watch() as watch:
         try:
             watch.options = read(sys.argv[1:] if arguments is None else arguments)
@@ -43,19 +45,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
                 _run(watch.options)
             sys.stdout.flush()
-        except KeyboardInterrupt:
-            code, text = 128 + watch.number, "interrupted"
-        except Exception as error:
-            code, text = _told(error)
-            if isinstance(error, OSError) and not isinstance(error, FastexpError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # drops the rest
-        else:
             return OK
-        if code in (FAILURE, 128 + watch.number):
-            with suppress(FastexpError):
-                text += f"; {charged(watch.options)}"
-        note(f"fastexp: {text}")
-    return code
+        except (Exception, KeyboardInterrupt) as error:
+            watch.ignore()
+            outcome = NOTHING
+            with suppress(Exception):  # of a budget that cannot be read
+                outcome = charged(watch.options)
+            code, text = _told(error, outcome)
+            note(f"fastexp: {text}")
+            if isinstance(error, OSError):  # drop what could not be written
+                with suppress(OSError):
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code or 128 + watch.number
 
 
 def _without_pandas(name: str, *_: object) -> None:
@@ -82,28 +83,27 @@ def _run(options: Namespace) -> None:
         (answer.show_budget if options.command == "budget" else answer.answer)(options)
 
 
-def _told(error: Exception) -> tuple[int, str]:
+def _told(error: BaseException, outcome: str) -> tuple[int, str]:
     """Return the exit code of an error, and its message, if it holds no data by construction."""
+    if isinstance(error, KeyboardInterrupt):
+        return OK, f"interrupted; {outcome}"
     if isinstance(error, FastexpError):
-        text, notes = _in_terms(str(error)), getattr(error, "__notes__", [])
+        code, notes = MISTAKE, getattr(error, "__notes__", [])
         is_late = isinstance(error, OutputError) and error.answers is not None
-        code = FAILURE if is_late or type(error) is BudgetError else MISTAKE
-        code = NO_ROOM if isinstance(error, BudgetExceeded) else NO_ANSWERS if notes else code
-        return code, "\n".join([f"error: {text}", *notes])
+        if is_late or (type(error) is BudgetError and outcome != NOTHING):
+            code, notes = FAILURE, [outcome]
+        elif isinstance(error, BudgetExceeded):
+            code = NO_ROOM
+        elif notes:
+            code = NO_ANSWERS
+        return code, "\n".join([f"error: {_in_terms(str(error))}", *notes])
     if isinstance(error, OSError):
-        return FAILURE, f"error: a file could not be read or written: {error.strerror}"
-    if isinstance(error, MemoryError):
-        return FAILURE, "error: there is not enough memory"
-    if isinstance(error, ImportError) and error.name:
-        package = error.name.partition(".")[0]
-        return FAILURE, f"error: {package} is needed: pip install {package}"
-    trace, place = error.__traceback__, ""
-    while trace is not None:
-        path = Path(trace.tb_frame.f_code.co_filename)
-        place = f" at {path.name}:{trace.tb_lineno}" if "fastexp" in path.parts else place
-        trace = trace.tb_next
-    kind = type(error).__name__
-    return FAILURE, f"error: unexpected {kind}{place}; its message is withheld: it may hold data"
+        text = f"a file could not be read or written: {error.strerror}"
+    elif isinstance(error, ImportError) and error.name:
+        text = f"{error.name} is needed: pip install {error.name.partition('.')[0]}"
+    else:
+        text = f"unexpected {type(error).__name__}; its message is withheld: it may hold data"
+    return FAILURE, f"error: {text}; {outcome}"
 
 
 def _in_terms(text: str) -> str:

@@ -6,10 +6,9 @@ import json
 import warnings
 from argparse import Namespace
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LabelError, ParameterError, PrivacyWarning
+from ..errors import BudgetExceeded, LabelError, ParameterError, PrivacyWarning
 from .request import FROM_DATA, request
 from .watch import STATES, note, state
 
@@ -22,69 +21,55 @@ NO_PROMISE = "promises nothing: which groups occur is taken from FILE. For publi
 ONE = {"add-remove": "with or without any one {}", "replace": "whatever any one {} contains"}
 FINE = "answers lie on 2^40 points between the bounds: for whole numbers add --step 1"
 AMOUNTS = "epsilon", "delta", "rho", "neighbors"
-FACTS = "unit", "total", "spent", "remaining", "total_delta", "spent_delta", "neighbors"
+SUMS = "spent", "remaining", "spent_delta", "remaining_delta"
 
 
 def answer(options: Namespace) -> None:
     """Release answers and print them; or print what a release promises and costs, or its errors."""
+    import fastexp as fx
+
     query, answers, source = request(options)
-    nan = options.nan or "raise"
+    settings: dict[str, Any] = {"nan": options.nan or "raise"}
     if options.accuracy:
         note(NOT_PRIVATE)
-        _print(query.accuracy(source, answers, nan=nan), {"private": False}, options)
+        _print(query.accuracy(source, answers, **settings), {"private": False}, options)
         return
-    budget = open_budget(options.budget) if options.budget else None
-    promise = query.total(answers, neighbors=budget.neighbors if budget else None)
-    is_private = options.groups != FROM_DATA
-    sentence = _sentence(promise, options) if is_private else NO_PROMISE
-    facts: dict[str, Any] = {"private": is_private}
-    if is_private:
-        facts["promised"] = {name: getattr(promise, name) for name in AMOUNTS}
+    budget = fx.Budget.file(options.budget) if options.budget else None
+    left = _facts(budget) if budget else {}
+    promise = query.total(answers, neighbors=left.get("neighbors"))
+    facts: dict[str, Any] = {"private": options.groups != FROM_DATA}
+    facts["promised"] = {name: getattr(promise, name) for name in AMOUNTS}
+    sentence = _sentence(promise, options)
     before = state(options) if budget else ""
     if options.check:
-        facts["budget"] = _check(budget, promise, before, options.label) if budget else None
-        lines = [sentence, facts["budget"] or "no budget would be charged"]
-        print(json.dumps(facts) if options.json else "\n".join(lines))
+        text = _check(left, promise, before, options.label) if budget else "without a budget"
+        if options.json:
+            _print_json(facts | {"budget": text})
+        else:
+            print(sentence, text, sep="\n")
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)  # NO_PROMISE says it
-        found = query.release(
-            source,
-            answers,
-            nan=nan,
-            budget=budget,
-            label=options.label,
-            output=options.output,
-        )
+        settings |= {"budget": budget, "label": options.label, "output": options.output}
+        found = query.release(source, answers, **settings)
     bounds = getattr(options, "bounds", None)
     if bounds and options.step is None and all(isinstance(bound, int) for bound in bounds):
         note(FINE)
     note(sentence)
     if budget:
-        cost = 0.0 if before else getattr(promise, budget.unit)
-        facts["budget"] = {"charged": cost, "label": options.label, **_facts(budget)}
+        facts["budget"] = left = _facts(budget)
     if options.json or not options.output:
         _print(found, facts, options)
-    else:
-        note(f"the answers are in {options.output!r}")
     if budget:
-        kept = STATES["answered"].format(options.label)
-        note(f"charged {cost or 'nothing'}; {kept}; {_left(budget)}")
-
-
-def open_budget(path: str) -> Budget:
-    """Return the budget of a file that exists."""
-    import fastexp as fx
-
-    if not Path(path).exists():
-        raise ParameterError(
-            f"there is no budget {path!r}: fastexp budget {path} --epsilon E makes one"
-        )
-    return fx.Budget.file(path)
+        cost = "nothing" if before else getattr(promise, left["unit"])
+        rest = "{remaining} of {total} {unit} remains".format(**left)
+        note(f"charged {cost}; {STATES['answered'].format(options.label)}; {rest}")
 
 
 def _sentence(promise: Guarantee, options: Namespace) -> str:
     """Return what a release promises, in plain words."""
+    if options.groups == FROM_DATA:
+        return NO_PROMISE
     who = "person" if options.person or options.max_rows or options.max_groups else "row"
     factor = f"e^{promise.epsilon} = {Decimal(promise.epsilon).exp():.4g}"
     slack = f", but for a probability of {promise.delta}" if promise.delta else ""
@@ -94,30 +79,31 @@ def _sentence(promise: Guarantee, options: Namespace) -> str:
     )
 
 
-def _check(budget: Budget, promise: Guarantee, before: str, label: str) -> str:
+def _check(facts: dict[str, Any], promise: Guarantee, before: str, label: str) -> str:
     """Return what a release would charge; refuse what it would refuse."""
-    import fastexp as fx
-
-    if before == "failed":
+    if before in ("failed", "charged"):
         raise LabelError(f"--label {label!r} is used up: use another")
     if before:
-        return f"would charge nothing; {STATES[before].format(label)}"
-    limit: Any = {budget.unit: budget.total, "delta": budget.total_delta}
-    trial = fx.Budget(**limit, neighbors=budget.neighbors)
-    trial.charge(fx.Guarantee(budget.spent, None, None, budget.spent, budget.spent_delta, ""))
-    trial.charge(promise)
-    return f"would charge {getattr(promise, budget.unit)}, so that {_left(trial)}"
-
-
-def _left(budget: Budget) -> str:
-    left = f"{budget.remaining} of {budget.total} {budget.unit}"
-    if budget.total_delta:
-        left += f" and {budget.remaining_delta} of {budget.total_delta} delta"
-    return f"{left} remains"
+        return f"charges nothing; {STATES[before].format(label)}"
+    cost = getattr(promise, facts["unit"])
+    if cost > facts["remaining"] or promise.delta > facts["remaining_delta"]:
+        raise BudgetExceeded(
+            f"the release costs {cost} of {facts['unit']} and {promise.delta} of delta, but only "
+            f"{facts['remaining']} and {facts['remaining_delta']} remain; nothing was charged"
+        )
+    return f"charges {cost} of the {facts['remaining']} {facts['unit']} that remains"
 
 
 def _facts(budget: Budget) -> dict[str, Any]:
-    return {name: getattr(budget, name) for name in FACTS}
+    terms = budget._ledger.terms
+    total, total_delta = map(float, terms["limits"])
+    return {
+        "unit": terms["unit"],
+        "neighbors": terms["neighbors"],
+        "total": total,
+        "total_delta": total_delta,
+        **{name: getattr(budget, name) for name in SUMS},
+    }
 
 
 def show_budget(options: Namespace) -> None:
@@ -126,11 +112,12 @@ def show_budget(options: Namespace) -> None:
 
     if not options.file:
         raise ParameterError("FILE is needed: the budget to create or show")
-    limits = {name: getattr(options, name) for name in AMOUNTS if getattr(options, name)}
-    budget = fx.Budget.file(options.file, **limits) if limits else open_budget(options.file)
+    terms = {name: getattr(options, name) for name in AMOUNTS}
+    given = {name: value for name, value in terms.items() if value is not None}
+    budget = fx.Budget.file(options.file, **given)
     facts, log = _facts(budget), budget.log()
     if options.json:
-        print(json.dumps(facts | {"log": log}))
+        _print_json(facts | {"log": log})
     elif options.log and log:
         print_table({name: [line[name] for line in log] for name in log[0]})
     else:
@@ -142,12 +129,18 @@ def _print(found: Any, facts: dict[str, Any], options: Namespace) -> None:
     columns = found.to_pydict()
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     if options.json:
-        print(json.dumps({"command": options.command, **facts, "rows": rows}, default=str))
+        _print_json({"command": options.command, **facts, "rows": rows})
     elif len(columns) > 1:
         print_table(columns)
     else:
         (value,) = rows[0].values()
         print(*(value if isinstance(value, list) else [value]), sep="\n")
+
+
+def _print_json(facts: dict[str, Any]) -> None:
+    """Print JSON, which has no infinity and no NaN."""
+    text = json.dumps(facts, default=str)
+    print(json.dumps(json.loads(text, parse_constant=lambda _: None)))
 
 
 def print_table(columns: dict[str, Any]) -> None:
@@ -159,5 +152,5 @@ def print_table(columns: dict[str, Any]) -> None:
 
 
 def _text(value: Any) -> str:
-    text = "" if value is None else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) and value % 1 else str(value)
     return text if text.isprintable() else ascii(text)

@@ -27,7 +27,7 @@ Married-civ-spouse,2,7,15,38,53,74,109,173,204,234,270,333,340,394,415,420,428,4
 14,10,10,14,14,13,11,11,8,12,5,4,4,7,5,3,4,5,6,,3,1,,1,1,2,1,,,2,1,1,2,,2,,1,1;Married-AF-spouse,,
 ,2,,,1,,1,,2,1,1,3,3,,1,,1,2,,,1,,1,,,1,,,,1,,,,,,,,,,,,,,,,,,,,,,,,,,,,1
 """
-EPSILONS, BIDS, TOP = (0.0001, 0.001, 0.01), [1, 1, 1, 3.01], 3.5
+EPSILONS, BIDS = (0.0001, 0.001, 0.01), [1, 1, 1, 3.01]
 STATUS = (
     "What is the most common marital status of the 32,561 people in the Adult census file?\n\n"
     "The exponential mechanism draws one of 7 public candidates, the likelier the more\n"
@@ -72,35 +72,30 @@ def demo() -> None:
     for line in PEOPLE.replace("\n", "").split(";"):
         name, *counts = line.split(",")
         people[name] = np.repeat(np.arange(17, 17 + len(counts)), [int(n or 0) for n in counts])
-    names, sizes = [*people], [ages.size for ages in people.values()]
-    statuses, ages = np.repeat(names, sizes), np.concatenate([*people.values()])
-    grid, prices = np.arange(121), np.arange(3501) / 1000
-    medians = [fx.Median(epsilon, (0, 120), step=1) for epsilon in EPSILONS]
-    selections = [fx.MostCommon(epsilon, names) for epsilon in EPSILONS]
-
-    def error(median: fx.Median, some: Any) -> str:
-        utilities = fx.median_utilities(some, bounds=(0, 120), points=grid)
-        law = fx.probabilities(utilities, median.epsilon, 1)
-        return f"{law @ abs(grid - np.median(some)):.2f} years"
-
+    ages, sizes = np.concatenate([*people.values()]), [some.size for some in people.values()]
+    statuses = np.repeat([*people], sizes)
     print(STATUS)
-    chosen = [selection.release(statuses) for selection in selections]
-    laws = [fx.probabilities(sizes, epsilon, 1, monotonic=True) for epsilon in EPSILONS]
-    chances = [f"{law[names.index(x)]:.6f}" for law, x in zip(laws, chosen, strict=True)]
+    chosen: list[Any] = []
+    chances = []
+    for epsilon in EPSILONS:
+        selection = fx.MostCommon(epsilon, [*people])
+        chosen.append(selection.release(statuses))
+        law = selection.law(statuses)
+        chances.append(f"{law.probabilities[[*people].index(chosen[-1])]:.6f}")
     print_table({"selected": chosen, "at epsilon": EPSILONS, CHANCE: chances})
     print(MEDIAN)
-    answers = [median.release(ages) for median in medians]
-    errors = [error(median, ages) for median in medians]
-    print_table({"median age": answers, "at epsilon": EPSILONS, ERROR: errors})
+    medians = [fx.Median(epsilon, (0, 120), step=1) for epsilon in EPSILONS]
+    chosen = [median.release(ages) for median in medians]
+    errors = [f"{median.law(ages).expected_error():.2f} years" for median in medians]
+    print_table({"median age": chosen, "at epsilon": EPSILONS, ERROR: errors})
     print(GROUPS)
-    query = fx.Query(by="status", groups=names)
-    found = query.release({"status": statuses, "age": ages}, {"median age": (medians[-1], "age")})
-    errors = [error(medians[-1], some) for some in people.values()]
+    query, median = fx.Query(by="status", groups=[*people]), medians[-1]
+    found = query.release({"status": statuses, "age": ages}, {"median age": (median, "age")})
+    errors = [f"{median.law(some).expected_error():.2f} years" for some in people.values()]
     print_table({**found, ERROR: errors})
     print(PRICE)
-    epsilons, revenues = (0.01, 1, 5, 50), fx.revenue(BIDS, prices)
-    sold = [fx.Price(epsilon, (0, TOP), step=0.001).release(BIDS) for epsilon in epsilons]
-    laws = [fx.probabilities(revenues, epsilon, TOP, monotonic=True) for epsilon in epsilons]
-    means = [f"{law @ revenues:.2f}" for law in laws]
-    print_table({"price": sold, "at epsilon": epsilons, REVENUE: means})
+    prices = {epsilon: fx.Price(epsilon, (0, 3.5), step=0.001) for epsilon in (0.01, 1, 5, 50)}
+    chosen = [price.release(BIDS) for price in prices.values()]
+    means = [f"{4 - price.law(BIDS).expected_loss():.2f}" for price in prices.values()]
+    print_table({"price": chosen, "at epsilon": [*prices], REVENUE: means})
     print(AFTER)

@@ -14,7 +14,6 @@ from . import table
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 FRACTION = re.compile(r"\d{1,18}/0*[1-9]\d{0,17}", re.ASCII)
 NEGATIVE = re.compile(r"-[\d.].*|-(inf|nan).*")  # words that are values and no options
-MOST_DIGITS = 400
 FORM = partial(argparse.RawDescriptionHelpFormatter, max_help_position=24, width=80)
 
 
@@ -60,7 +59,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     names = list(known)
     for near in names:
         if normalize("NFC", near) == normalize("NFC", word):
-            return f"; {ascii(near)} looks the same, but has other characters: copy it"
+            return f"; {near!a} looks the same, but has other characters: copy it"
     return "".join(f"; did you mean {near!r}?" for near in get_close_matches(word[:99], names, 1))
 
 
@@ -119,14 +118,14 @@ def number(text: str) -> Any:
         from fractions import Fraction
 
         return Fraction(bare)
-    if len(bare) > MOST_DIGITS or not NUMBER.fullmatch(bare):
+    if not NUMBER.fullmatch(bare):
         raise argparse.ArgumentTypeError(f"must be a number, as 12, -0.5 or 1e3, got {text!r}")
+    if bare.lstrip("+-").isdigit():
+        return int(bare)
     from decimal import Decimal
 
-    exact = Decimal(bare)
-    if "." not in bare and exact == exact.to_integral_value() and abs(exact) < 10**400:
-        return int(exact)
-    return float(bare) if Decimal(repr(float(bare))) == exact else exact
+    exact, rounded = Decimal(bare), float(bare)
+    return rounded if Decimal(repr(rounded)) == exact else exact
 
 
 def numbers(text: str) -> list[Any]:

@@ -89,10 +89,6 @@ def _entries(name: str, text: str, columns: list[str], source: str) -> Any:
         raise ParameterError(f"{name} must be public, but {text!r} is FILE, which is private")
     if is_file and path.suffix.lower() in TABLES:
         return fx.Query(by=columns, groups=path).groups
-    if len(columns) > 1:
-        raise ParameterError(
-            f"{name} of several columns must be a table that has them, as .csv or .parquet"
-        )
     if is_file:
         try:
             return _typed(name, path.read_text("utf-8-sig").rstrip().split("\n"))

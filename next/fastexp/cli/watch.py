@@ -8,14 +8,15 @@ import signal
 import sys
 import threading
 from argparse import Namespace
-from types import FrameType
 
 QUIET, GRACE, LAST = 2.0, 0.7, 0.2  # seconds before a note; to end by itself; to say how it stands
 SIGNALS = signal.SIGINT, signal.SIGTERM
+NOTHING = "nothing was charged"
 STATES = {
     "open": "the same command goes on under label {!r} at no further cost",
     "answered": "the answers are kept under label {!r}: the same command prints them at no cost",
     "failed": "label {!r} is used up",
+    "charged": "label {!r} is used up",
 }
 
 
@@ -37,9 +38,9 @@ def charged(options: Namespace | None) -> str:
     """Return whether something is charged, in words."""
     has_begun = "fastexp.privacy.ledger" in sys.modules  # NumPy cannot be imported again
     if options is None or not getattr(options, "budget", None) or not has_begun:
-        return "nothing was charged"
+        return NOTHING
     found = state(options)
-    return f"charged; {STATES[found].format(options.label)}" if found else "nothing was charged"
+    return f"charged; {STATES[found].format(options.label)}" if found else NOTHING
 
 
 class Watch:
@@ -48,7 +49,7 @@ class Watch:
     It also prints a note after a while.
     """
 
-    number = signal.SIGINT  # that was received
+    number = int(signal.SIGINT)  # that was received
     options: Namespace | None = None
 
     def __enter__(self) -> Watch:
@@ -58,7 +59,7 @@ class Watch:
         self._thread = threading.Thread(target=self._wait, daemon=True)
         self._thread.start()
         self._before = {
-            number: signal.signal(number, self._receive)
+            number: signal.signal(number, signal.default_int_handler)
             for number in SIGNALS
             if signal.getsignal(number) != signal.SIG_IGN
         }
@@ -75,14 +76,16 @@ class Watch:
         for end in self._ends:
             os.close(end)
 
-    def _receive(self, number: int, _: FrameType | None) -> None:
-        self.number = signal.Signals(number)
-        raise KeyboardInterrupt
+    def ignore(self) -> None:
+        """Ignore further signals: the command ends."""
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
 
     def _wait(self) -> None:
         if not self._hears(QUIET):
             note("still reading and drawing; Ctrl-C stops it")
         (number,) = os.read(self._ends[0], 1)
+        self.number = number or self.number
         if number and not (self._hears(GRACE) and os.read(self._ends[0], 1) == b"\0"):
             threading.Timer(LAST, os._exit, [128 + number]).start()  # the budget may be locked
             note("fastexp: interrupted")
