@@ -19,13 +19,13 @@ OK, FAILURE, MISTAKE, NO_ROOM, NO_ANSWERS = range(5)
 TERMS = {  # of messages of the package
     "frame must": "FILE must",
     "path must be that of a file": "FILE must be the path of a file",
-    "Budget.file makes one of an amount": "fastexp budget FILE --epsilon E makes one",
+    "Budget.file makes one of an amount": "fastexp budget FILE --epsilon X makes one",
     "say by nan": "say by --nan",
     "see missing and decimal of CSV": "see --missing and --decimal",
     "one for each of by": "one for each of --by: give a table with these columns",
     "see encoding": "see --encoding",
     "convert it, got": "convert it, or give a list with types, as .parquet; got",
-    "use Budget(epsilon=..., delta=...)": "fastexp budget FILE --epsilon E --delta D makes one",
+    "use Budget(epsilon=..., delta=...)": "fastexp budget FILE --epsilon X --delta X makes one",
 }
 COLUMN = re.compile(r"frame must have each column once, got (\w+ columns?) (.*?): (.*)")
 
@@ -56,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if isinstance(error, OSError):  # drop what could not be written
                 with suppress(OSError):
                     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if code == OK and arguments is None:  # with threads of PyArrow, which abort an orderly end
+        os._exit(128 + watch.number)
     return code or 128 + watch.number
 
 

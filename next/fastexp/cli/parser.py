@@ -85,7 +85,7 @@ def _add(
     child = commands.add_parser(
         command,
         help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
+        description=about,
         usage=f"fastexp {command} {usage}",
         epilog=table.LISTS if is_full else None,
         formatter_class=FORM,
@@ -133,4 +133,4 @@ def numbers(text: str) -> list[Any]:
     return [number(part) for part in text.split(",")]
 
 
-READERS = {"E": number, "S": number, "D": number, "R": number, "N": int, "Q": numbers}
+READERS = {"X": number, "N": int, "Q": numbers}
