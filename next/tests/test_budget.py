@@ -441,13 +441,25 @@ def full_disk() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
 
 
+def fail_once() -> None:
+    """SQLite fails when it is used next, and then no more."""
+    connect = sqlite3.connect
+
+    def failing(*place: Any, **options: Any) -> Any:
+        sqlite3.connect = connect
+        raise sqlite3.OperationalError("disk is full")
+
+    sqlite3.connect = failing  # type: ignore[assignment]
+
+
 @pytest.mark.parametrize(
-    ("action", "error"), [(interrupt, KeyboardInterrupt), (full_disk, BudgetError)]
+    ("action", "error"),
+    [(interrupt, KeyboardInterrupt), (full_disk, BudgetError), (fail_once, BudgetError)],
 )
 def test_an_interrupted_draw_is_not_used_up(action: Any, error: Any, path: Path, make: Any) -> None:
     """Nobody has seen an answer: the same question is drawn under the same charge."""
     budget = make(9.0)
-    if action is full_disk and not path.exists():
+    if action is not interrupt and not path.exists():
         return
     ACTION.append(action)
     try:
@@ -547,11 +559,10 @@ def test_a_fork_may_spend_a_file(path: Path) -> None:
 
 
 def test_ten_processes(path: Path) -> None:
-    """They spend all of the budget and no more; one draws for a label, and all have its answer."""
-    fx.Budget.file(path, epsilon=0.6)
+    """They create one budget, spend all of it and no more; all have the answer of one draw."""
 
     def spend(writing: int) -> None:
-        budget, passed = fx.Budget.file(path), 0
+        budget, passed = fx.Budget.file(path, epsilon=0.6), 0
         answer = bits(budget, "of all")
         for _ in range(3):
             with contextlib.suppress(BudgetExceeded):
