@@ -333,6 +333,11 @@ def test_equal_questions(make: Any) -> None:
     assert len({scored().release("ab", budget=budget, label="s") for _ in range(20)}) == 1
 
 
+NARROW = np.float32(0.1)
+CHANGES: list[dict[str, Any]] = [
+    *({"score": other}, {"candidates": ("b", "a")}, {"candidates": ("a", 1)}),
+    *({"monotonic": True}, {"base": [1, 2]}, {"sensitivity": Decimal("0.1")}),
+]
 MEDIANS = {"epsilon": 0.1, "bounds": (0, 10), "step": 1}
 
 
@@ -358,27 +363,21 @@ def test_other_questions_are_refused(change: Any, make: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "pair",
+    ("first", "second", "data"),
     [
-        (scored(), scored(other)),
-        (scored(), scored(candidates=("b", "a"))),
-        (scored(), scored(monotonic=True)),
-        (scored(), scored(base=[1, 2])),
-        (scored(candidates=("a", "1")), scored(candidates=("a", 1))),
-        (fx.Exponential(1, 1), fx.PermuteAndFlip(1, 1)),
-        (fx.Exponential(1, 1), fx.TopK(1, 1)),
-        (fx.Exponential(1, np.float32(0.1)), fx.Exponential(1, float(np.float32(0.1)))),
+        *((scored(), scored(**change), "ab") for change in CHANGES),
+        (fx.Exponential(1, 1), fx.PermuteAndFlip(1, 1), [1, 2]),
+        (fx.Exponential(1, 1), fx.TopK(1, 1), [1, 2]),
+        (fx.Exponential(1, NARROW), fx.Exponential(1, float(NARROW)), [1, 2]),
+        (fx.Laplace(1, 1, step=0.1), fx.Laplace(1, 1, step=Fraction(0.1)), 5),
     ],
 )
-def test_other_mechanisms_are_refused(pair: Any) -> None:
+def test_other_mechanisms_are_refused(first: Any, second: Any, data: Any) -> None:
     budget = fx.Budget(99.0)
-    data = [1, 2] if pair[0].candidates is None else "ab"
-    pair[0].release(data, budget=budget, label="s")
-    with pytest.raises(LabelError, match="another question"):
-        pair[1].release(data, budget=budget, label="s")
-    if pair[0].candidates is None:
+    first.release(data, budget=budget, label="s")
+    for another, other_data in ((second, data), (fx.Exponential(1, 1), [1, 2, 3])):
         with pytest.raises(LabelError, match="another question"):
-            pair[0].release([1, 2, 3], budget=budget, label="s")
+            another.release(other_data, budget=budget, label="s")
 
 
 def test_kept_answers_have_a_public_width(path: Path) -> None:
@@ -540,24 +539,19 @@ def test_a_draw_cannot_wait_for_another(make: Any) -> None:
     TENTH.release(["a"], budget=budget, label="later")
 
 
-def test_a_budget_in_memory_is_not_shared() -> None:
-    budget = fx.Budget(1.0)
+def test_a_budget_is_not_copied_nor_that_in_memory_forked(make: Any, path: Path) -> None:
+    budget = make(1.0)
     for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(BudgetError, match="cannot be copied or pickled"):
             duplicate(budget)
+    if path.exists():
+        assert in_child(lambda: bits(budget))[1] == bits(budget)
+        assert budget.spent == 0.1
+        return
     for label in (None, "q"):
         _, told = in_child(lambda label=label: bits(budget, label))
         assert "BudgetError: a budget in memory belongs to the process" in told
     assert budget.spent == 0
-
-
-def test_a_fork_may_spend_a_file(path: Path) -> None:
-    budget = fx.Budget.file(path, epsilon=1.0)
-    for duplicate in (copy.copy, pickle.dumps):
-        with pytest.raises(BudgetError, match="cannot be copied or pickled"):
-            duplicate(budget)
-    _, told = in_child(lambda: bits(budget))
-    assert (told, budget.spent) == (bits(budget), 0.1)
 
 
 def test_ten_processes(path: Path) -> None:
