@@ -194,7 +194,19 @@ PUBLIC = {
     "empty": (MEDIAN, [1], {"label": ""}),
     "function": (SCORED, [1, 2], {"label": "a lambda has no name"}),
 }
+
+
+class Disguised:
+    """A matrix that says that it is one data set."""
+
+    shape = (3,)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.ones((2, 3))
+
+
 PRIVATE = {
+    "disguised rows": (MEDIAN, Disguised(), ParameterTypeError),
     "text": (MEDIAN, ["x"], ParameterTypeError),
     "missing": (MEDIAN, [None], InvalidRecords),
     "infinite": (fx.Exponential(0.1, 1), [1, np.inf], InvalidUtilities),
