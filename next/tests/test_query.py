@@ -96,6 +96,9 @@ def test_groups_are_answered_as_their_records_alone(row: Case) -> None:
     frame = {"g": [keys[i] for i in order], "v": [records[i] for i in order]}
     query, asked = fx.Query("g", range(len(data))), {"x": (mechanism, "v")}
     found = query.sample(frame, asked, rng=7)["x"]
+    doors = itertools.chain(frames(frame), files(frame))
+    for kind, same in itertools.islice(doors, ROWS.index(row) % 5, None, 5):
+        assert told(query.sample(same, asked, rng=7))["x"] == found.tolist(), kind
     for g, alone in enumerate(data):
         assert np.array_equal(found[g], mechanism.sample(alone, rng=7, streams=[g])), g
     if row.kind == "records" and not isinstance(mechanism, fx.Quantiles):
@@ -714,6 +717,10 @@ WRONG: dict[str, tuple[Any, str]] = {
         "nan must be for",
     ),
     "a column": (lambda: fx.Query().release({"é": [1]}, SURE), "got no column 'v': it has 'é'"),
+    "another form": (
+        lambda: fx.Query().release({"e\u0301": [1]}, {"m": (SURE["m"][0], "\u00e9")}),
+        r"no column '\\xe9': it has 'e\\u0301'",
+    ),
     "two columns": (
         lambda: fx.Query().release(pd.DataFrame([[1, 2]], columns=["v", "v"]), SURE),
         "got two columns 'v'",
@@ -724,7 +731,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         lambda: fx.Query().release({"v": np.ones((2, 2))}, SURE),
         "'v' must have one dim",
     ),
-    "a label": (lambda: fx.Query().release({"v": [1]}, SURE, label="x"), "label needs a budget"),
+    "a label": (lambda: fx.Query().release({"v": [1]}, SURE, label="x"), "budget must be a Budget, which keeps labels"),
 }
 
 
