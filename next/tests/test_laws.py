@@ -345,6 +345,9 @@ def test_privacy_loss_of_runs() -> None:
         delta = (p * np.maximum(-np.expm1(e - ratio), 0)).sum()
         close(loss.delta(e), delta, rtol=1e-9, atol=1e-14)
     close(loss.renyi(3), math.log((p * np.exp(2 * ratio)).sum()) / 2, rtol=1e-10)
+    for e in (0.0, 0.1, -0.15, 0.2099, 0.3):
+        delta = (np.exp(logs[1]) * np.maximum(-np.expm1(e + ratio), 0)).sum()
+        close(loss.reverse.delta(e), delta, rtol=1e-9, atol=1e-14)
 
 
 RECORDS = np.random.default_rng(7).normal(40, 15, (270, 1000))  # more than are read at once
