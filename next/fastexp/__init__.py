@@ -13,6 +13,7 @@ A private bit        RandomizedResponse
 Accuracy             Law expected_errors error_bound loss_bound
 Checks               audit check_sensitivity
 Weights              log_normalizer probabilities median_utilities revenue
+Answers by group     Query PrivateGroups CSV Session
 Comparators          SmoothSensitivityMedian smooth_sensitivity
 Promises, limits     Guarantee Budget, and the module privacy
 Errors               FastexpError and its subclasses, in the module errors
@@ -27,6 +28,7 @@ __version__ = "0.1.0.dev0"
 # Names are imported at first use; __init__.pyi lists them for type checkers.
 _MODULES = {
     "Budget": "privacy.budget",
+    "CSV": "query.files",
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
     "Laplace": "mechanisms.laplace",
@@ -34,11 +36,15 @@ _MODULES = {
     "Median": "mechanisms.numbers",
     "MostCommon": "mechanisms.candidates",
     "PermuteAndFlip": "mechanisms.candidates",
+    "PrivacyWarning": "errors",
+    "PrivateGroups": "query.private_groups",
+    "Query": "query.query",
     "TopK": "mechanisms.top_k",
     "Price": "mechanisms.price",
     "Quantile": "mechanisms.numbers",
     "Quantiles": "mechanisms.quantiles",
     "RandomizedResponse": "mechanisms.response",
+    "Session": "query.session",
     "Study": "studies.study",
     "SmoothSensitivityMedian": "mechanisms.smooth",
     "audit": "checks.audit",

@@ -3,6 +3,7 @@ from . import privacy as privacy
 from .checks.audit import audit as audit
 from .checks.sensitivity import check_sensitivity as check_sensitivity
 from .data.digits import digits as digits
+from .errors import PrivacyWarning as PrivacyWarning
 from .laws.intervals import median_utilities as median_utilities
 from .laws.prices import revenue as revenue
 from .laws.weights import log_normalizer as log_normalizer
@@ -25,5 +26,9 @@ from .mechanisms.smooth import smooth_sensitivity as smooth_sensitivity
 from .mechanisms.top_k import TopK as TopK
 from .privacy.budget import Budget as Budget
 from .privacy.guarantee import Guarantee as Guarantee
+from .query.files import CSV as CSV
+from .query.private_groups import PrivateGroups as PrivateGroups
+from .query.query import Query as Query
+from .query.session import Session as Session
 
 __version__: str

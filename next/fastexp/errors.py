@@ -52,3 +52,13 @@ class BudgetExceeded(BudgetError):
 
 class LabelError(BudgetError):
     """A label belongs to another question, or was used up by a release that failed."""
+
+
+class OutputError(FastexpError, OSError):
+    """The file of a result cannot be written. What was drawn is in its attribute `answers`."""
+
+    answers: object = None
+
+
+class PrivacyWarning(UserWarning):
+    """What a call does is not covered by its promise."""

@@ -10,6 +10,7 @@ What cannot be compared is refused, and is never just unequal. Code -1 is that o
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from itertools import compress, count
 from typing import Any, NamedTuple
@@ -85,6 +86,23 @@ def read_names(argument: str, names: Any) -> Names:
     return Names(len(labels), is_wide, columns)
 
 
+def as_text(argument: str, labels: Iterable[Any]) -> list[Any]:
+    """Return labels, or tuples of them, as they are written in cells of a file."""
+    texts: list[Any] = []
+    for label in labels:
+        kind = kinds.kind_of(type(label))
+        if kind == "tuple":
+            texts.append(tuple(as_text(argument, label)))
+        elif kind in ("text", "integers", "booleans", "dates"):
+            texts.append(str(label).lower() if kind == "booleans" else str(label))
+        else:
+            raise ParameterTypeError(
+                f"{argument} must be text, integers, booleans or dates, as cells of a file are "
+                f"text: give them as they are written there, got {kind}"
+            )
+    return texts
+
+
 def code_by_list(argument: str, keys: Any, names: Names) -> Integers:
     """Return the place of each row's key in a public list; -1 if it is not there.
 
@@ -117,13 +135,51 @@ def count_labels(records: Any, candidates: Names) -> Integers:
     return np.bincount(codes + 1, minlength=candidates.size + 1)[1:]
 
 
+def code_by_rows(argument: str, columns: list[Any]) -> tuple[Integers, Integers]:
+    """Return the place of each row's key among those that occur, sorted; and a row of each key.
+
+    -1 is the place of a missing key, and of one that not every frame could hold.
+    """
+    codes: Any = 0
+    for keys in columns:
+        column = read_column(argument, keys)
+        if column.keys is not None:
+            known = sorted({key for key in column.keys if _is_portable(key, column.kind)})
+            places = _codes(column, {key: i for i, key in enumerate(known)})
+        else:
+            is_near = column.values <= np.iinfo(np.int64).max
+            places = np.unique(column.values, return_inverse=True)[1]
+            places = np.where(~column.missing & is_near, places, -1)
+        if np.ndim(codes) and codes.size != places.size:
+            raise ParameterError(f"{argument} must be columns of one length")
+        pairs = codes * (places.max(initial=0) + 1) + places
+        pairs = np.where((codes < 0) | (places < 0), -1, pairs)
+        distinct, rows, codes = np.unique(pairs, return_index=True, return_inverse=True)
+        first = int(distinct.size > 0 and distinct[0] < 0)
+        codes, rows = codes - first, rows[first:]
+    return codes, rows
+
+
+def _is_portable(key: Any, kind: str) -> bool:
+    """Whether a key is there, and in UTF-8 or an integer of 64 bits with a sign, if it is such."""
+    if kind == "text":
+        return key is not None and key == key.encode(errors="replace").decode()
+    return key is not None and (kind != "integers" or -(1 << 63) <= key < 1 << 63)
+
+
 def person_codes(argument: str, ids: Any) -> Persons:
     """Return a code for each row's person, by any distinct ids."""
     column = read_column(argument, ids)
     if column.keys is not None:
-        keys = list(dict.fromkeys(key for key in column.keys if key is not None))
-        codes = _codes(column, {key: i for i, key in enumerate(keys)})
-        return Persons(codes, np.array([*keys, None], object)[:-1])
+        keys = column.keys
+        missing = [i for i, key in enumerate(keys) if key is None]
+        if len(set(keys)) < len(keys) - max(len(missing) - 1, 0):  # else codes are places
+            keys = list(dict.fromkeys(keys))
+            places = {key: i for i, key in enumerate(keys) if key is not None}
+            return Persons(_codes(column, places), np.array([*keys, 0], object)[:-1])
+        codes = column.values.copy()
+        codes[np.isin(codes, missing)] = -1
+        return Persons(codes, np.array([*keys, 0], object)[:-1])
     codes = np.full(column.values.size, -1)
     is_there = np.broadcast_to(~column.missing, codes.shape)
     values = column.values[is_there]
@@ -141,6 +197,8 @@ def person_codes(argument: str, ids: Any) -> Persons:
 
 def read_column(argument: str, keys: Any) -> Column:
     """Return a column of keys; `argument` names it in messages."""
+    if isinstance(keys, Column):
+        return keys
     try:
         array, missing = kinds.array_of(keys), np.ma.getmask(keys)
     except Exception:  # refused below, as an error of a foreign object may hold data
@@ -181,7 +239,7 @@ def _of_objects(argument: str, objects: Array) -> Column:
         for i, x in enumerate(numbers):
             if of_type[type(x)] != kinds.MISSING and x == x:
                 keys[i] = _exact(x)
-    if "timestamps" in found:
+    if found == {"timestamps"}:
         present = compress(numbers, (key is not None for key in keys))
         found = {ZONED if getattr(x, "tzinfo", None) else "timestamps" for x in present}
     if len(found) > 1 or not found <= KINDS | {ZONED}:

@@ -15,7 +15,7 @@ from .segments import Segments
 MAX_RECORDS = 1 << 32  # with a denominator of at most 10**9, distances stay below 2**62
 
 
-def read_records(data: Any, nan: Missing = "raise") -> Segments:
+def read_records(data: Any, nan: Missing = "raise", argument: str = "records") -> Segments:
     """Return records of shape (n,), or (rows, n) for rows; NaN is left to the draw to refuse.
 
     A missing record is NaN, None or masked. By `nan` it is dropped, or read as an infinite one,
@@ -24,7 +24,7 @@ def read_records(data: Any, nan: Missing = "raise") -> Segments:
     array = checks.numbers(data, gaps=True)
     if array is None or array.ndim not in (1, 2):
         raise ParameterTypeError(
-            "records must be numbers of at most 64 bits, without integers beyond 2**53 beside "
+            f"{argument} must be numbers of at most 64 bits, without integers beyond 2**53 beside "
             f"floats, of shape (n,), or (rows, n) for rows{kinds.named(data)}"
         )
     rows, offsets = None if array.ndim == 1 else array.shape[0], None

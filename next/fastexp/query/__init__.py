@@ -1,0 +1,1 @@
+"""Answers by group, from any frame or file."""

@@ -1,0 +1,321 @@
+"""Files as sources: CSV as text, whose rows are counted, and typed files through PyArrow."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import glob
+import io
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+from pyarrow import dataset
+
+from ..errors import InvalidRecords, ParameterError, ParameterTypeError
+from .sources import Arrow
+
+FORMATS = {".csv": ",", ".tsv": "\t", ".parquet": "parquet", ".pq": "parquet"} | dict.fromkeys(
+    (".arrow", ".feather", ".ipc"), "ipc"
+)
+PACKED = ".gz", ".bz2", ".zst", ".lz4"
+TYPED = "parquet", "ipc"
+NUMBERS = "", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null", "Null"
+BLOCK = 1 << 22  # bytes that are read at a time: a row has fewer
+LF, CR, QUOTE = b'\n\r"'
+
+
+@dataclass(frozen=True)
+class CSV:
+    r"""Files of comma-separated values, with what their text means.
+
+    A path alone stands for ``CSV(path)``. The first row of a file names its columns. Keys,
+    candidates and persons are compared as text, as they are written: "7", "07" and " 7" are three.
+    Numbers may have blanks around them. An empty cell is missing.
+
+    Parameters
+    ----------
+    path : str, PathLike, or list of these
+        Files, or patterns such as ``"2024-*.csv.gz"``; those that end in .gz, .bz2, .zst or .lz4
+        are decompressed.
+    delimiter : str, optional
+        One character; default: a tab for .tsv, else a comma.
+    encoding : str
+        As Python names it.
+    decimal : {".", ","}
+        The decimal point.
+    missing : str or sequence of str
+        Further texts of cells that are missing, such as "?". In columns of numbers NA, N/A, NaN and
+        NULL are, too.
+
+    Raises
+    ------
+    ParameterError, ParameterTypeError
+        If a parameter is outside its range; when it is read, if files are not there or not of one
+        format.
+
+    Notes
+    -----
+    Line ends may be LF, CR LF or CR, and may be part of a quoted cell; blank lines are left out
+    (in a file of one column they are missing cells). Each row must have a cell for each column. A
+    file whose rows cannot be told apart for certain, such as one with a quote that is not closed,
+    is refused, **after the charge**: that it is depends on the data, which no guarantee covers.
+
+    Examples
+    --------
+    >>> import fastexp as fx
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "rents.csv")
+    >>> _ = path.write_text("Ort;Miete\n" + "Bern;812,50\n" * 100, encoding="cp1252")
+    >>> rents = fx.CSV(path, delimiter=";", decimal=",", encoding="cp1252")
+    >>> query = fx.Query(by="Ort", groups=["Bern"])
+    >>> median = fx.Median(epsilon=1.0, bounds=(0, 2000), step=0.5)
+    >>> query.release(rents, {"median": (median, "Miete")}).to_pydict()
+    {'Ort': ['Bern'], 'median': [812.5]}
+    """
+
+    path: Any
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    decimal: str = "."
+    missing: Any = ()
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        missing = (self.missing,) if isinstance(self.missing, str) else tuple(self.missing)
+        mark = FORMATS.get(_suffix(_texts(self.path)[0]), ",")
+        mark = mark if self.delimiter is None else self.delimiter
+        if len(mark) != 1 or not mark.isascii() or mark in '\n\r"':
+            raise ParameterError(f"delimiter must be one ASCII character, got {self.delimiter!r}")
+        if self.decimal not in (".", ",") or self.decimal == mark:
+            raise ParameterError(
+                f"decimal must be '.' or ',' and not the delimiter, got {self.decimal!r}"
+            )
+        try:
+            codecs.lookup(self.encoding)
+        except (LookupError, TypeError):
+            raise ParameterError(f"encoding must be known, got {self.encoding!r}") from None
+        if not all(isinstance(text, str) for text in missing):
+            raise ParameterTypeError("missing must be texts")
+        vars(self).update(missing=missing, delimiter=mark)
+
+
+class Text(Arrow):
+    """Files of text: all cells are text until a type is asked for."""
+
+    def __init__(self, files: CSV) -> None:
+        self.files, self.decimal, self.absent = files, files.decimal, ("", *files.missing)
+        self.missing = tuple(dict.fromkeys([*NUMBERS, *(text.strip() for text in files.missing)]))
+        form = files.delimiter, files.encoding, files.decimal, files.missing
+        self.name = (*_texts(files.path), *form)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """The files."""
+        return files_of(self.files.path)
+
+    @cached_property
+    def headers(self) -> list[list[str]]:
+        """The names of columns of each file."""
+        return [self._header(path) for path in self.paths]
+
+    def names(self) -> list[str]:
+        """Return the names of the columns that all files have, each as often as in the first."""
+        return [x for x in self.headers[0] if all(x in header for header in self.headers)]
+
+    def head(self, names: list[str]) -> dict[str, Any]:
+        """Refuse a file that has a column twice; cells have no types."""
+        for path, header in zip(self.paths, self.headers, strict=True):
+            for name in names:
+                if header.count(name) > 1:
+                    raise ParameterError(f"file {path!r} must have one column {name!r}")
+        return {}
+
+    def read(self, names: list[str]) -> dict[str, Any]:
+        """Return columns of text."""
+        read = zip(self.paths, self.headers, strict=True)
+        tables = [self._table(path, len(header), names) for path, header in read]
+        table = pa.concat_tables(tables)
+        return {name: table.column(name) for name in names}
+
+    def _header(self, path: str) -> list[str]:
+        encoding, found = self.files.encoding, None
+        if codecs.lookup(encoding).name == "utf-8":
+            encoding = "utf-8-sig"
+        with pa.input_stream(path, compression="detect") as raw:
+            cells = csv.reader(
+                io.TextIOWrapper(raw, encoding, "replace", newline=""),  # rows are not judged yet
+                delimiter=self.files.delimiter or ",",
+            )
+            with suppress(UnicodeError, csv.Error, OSError, pa.ArrowException):
+                found = next((row for row in cells if row), None)
+        if found is None or "\ufffd" in "".join(found):
+            raise ParameterError(
+                f"file {path!r} must begin with a row of names, in {self.files.encoding!r}: see "
+                "encoding"
+            )
+        return found
+
+    def _table(self, path: str, width: int, names: list[str]) -> Any:
+        """Return columns of a file, if as many rows are read as it has."""
+        found, guard, encoding = None, None, self.files.encoding
+        try:
+            with pa.input_stream(path, compression="detect") as raw:
+                if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
+                    raw = pa.transcoding_input_stream(raw, encoding, "utf-8")
+                guard = Lines(raw, width == 1)
+                reader = arrow_csv.open_csv(
+                    pa.PythonFile(guard, "r"),
+                    arrow_csv.ReadOptions(block_size=BLOCK, use_threads=False),
+                    arrow_csv.ParseOptions(
+                        delimiter=self.files.delimiter,
+                        newlines_in_values=True,
+                        ignore_empty_lines=width > 1,
+                    ),
+                    arrow_csv.ConvertOptions(
+                        column_types=dict.fromkeys(names, pa.large_string()), include_columns=names
+                    ),
+                )
+                found = reader.read_all()
+        except MemoryError:
+            raise
+        except Exception:  # noqa: S110  # it may hold cells: another one is raised below
+            pass
+        if found is None or guard is None or not guard.has(found.num_rows + 1):
+            raise InvalidRecords(
+                f"file {path!r} must have a cell for each column in each row, in "
+                f"{encoding!r}, fewer than 2**22 bytes a row, and each quote closed; what its "
+                "reader says is withheld, since it may quote cells"
+            )
+        return found
+
+
+class Typed(Arrow):
+    """Files with types."""
+
+    def __init__(self, path: Any) -> None:
+        self.path, self.name = path, tuple(_texts(path))
+
+    @cached_property
+    def frame(self) -> Any:
+        """The files as a dataset."""
+        paths = files_of(self.path)
+        return dataset.dataset(paths, format=FORMATS[_suffix(paths[0])])
+
+    def head(self, names: list[str]) -> dict[str, Any]:
+        """Return columns of the types that all files have, without rows."""
+        parts = [(part.path, part.physical_schema) for part in self.frame.get_fragments()]
+        chosen = []
+        for name in names:
+            types = [known.field(name).type for _, known in parts if name in known.names]
+            distinct = set(types) - {pa.null()}  # of files without values
+            if len(types) < len(parts) or len(distinct) > 1:
+                raise ParameterError(
+                    f"files must all have one column {name!r}, of one type, got "
+                    f"{' and '.join(sorted(map(str, distinct)))} in {len(types)} of {len(parts)}"
+                )
+            chosen.append((name, distinct.pop() if distinct else pa.null()))
+        self.frame = self.frame.replace_schema(pa.schema(chosen))
+        return super().head(names)
+
+
+class Lines(io.RawIOBase):
+    """Bytes of a file, whose lines are counted as they pass.
+
+    Reading may lose rows: a quote that is not closed makes one cell of all lines after it, and the
+    reader may then drop that row. So the rows must be as many as the lines that are not blank, or
+    as the line ends outside of quotes, if each quote is closed.
+    """
+
+    def __init__(self, raw: Any, is_narrow: bool) -> None:
+        self._raw, self._is_narrow, self._is_quoted = raw, is_narrow, False
+        self._last, self._counts = LF, [0, 0]
+        self._at_end = [True, True]  # of a line: of any, of one outside of quotes
+
+    def readable(self) -> bool:
+        """Whether it can be read: yes."""
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        data: bytes = self._raw.read(size)
+        while len(data) < size and (more := self._raw.read(size - len(data))):
+            data += more
+        if len(data) < size and not any(self._counts) and not {LF, CR}.intersection(data):
+            data += b"\n"  # else a header alone is not read
+        block = np.frombuffer(data, np.uint8)
+        if not block.size:
+            return data
+        every = (block == LF) | (block == CR)
+        outside = every
+        if self._is_quoted or b'"' in data:
+            quoted = np.bitwise_xor.accumulate(block == QUOTE) ^ self._is_quoted
+            self._is_quoted = bool(quoted[-1])
+            outside = every & ~quoted
+        after_cr = np.append(self._last, block[:-1]) == CR
+        for i, ends in enumerate((every, outside)):
+            starts = np.append(self._at_end[i], ends[:-1]) & ~ends
+            lines = ends & ~(after_cr & (block == LF)) if self._is_narrow else starts
+            self._counts[i] += int(np.count_nonzero(lines))
+            self._at_end[i] = bool(ends[-1])
+        self._last = int(block[-1])
+        return data
+
+    def has(self, rows: int) -> bool:
+        """Whether these are all rows, the header among them; of one column, blank lines are."""
+        every, outside = (
+            count + (self._is_narrow and not at_end)
+            for count, at_end in zip(self._counts, self._at_end, strict=True)
+        )
+        return rows == every or (rows == outside and not self._is_quoted)
+
+
+def file_source(frame: Any) -> Arrow:
+    """Return the source of files: of a path, a list of paths, or `CSV`."""
+    if isinstance(frame, CSV):
+        return Text(frame)
+    is_typed = FORMATS.get(_suffix(_texts(frame)[0])) in TYPED
+    return Typed(frame) if is_typed else Text(CSV(frame))
+
+
+def files_of(path: Any) -> list[str]:
+    """Return the files of a path or pattern, or of a list of them."""
+    found: list[str] = []
+    for text in _texts(path):
+        found += [text] if Path(text).exists() else _matching(text)
+    for text in found:
+        if text != text.encode(errors="replace").decode() or not Path(text).is_file():
+            raise ParameterError(f"path must be that of a file, with a name in UTF-8, got {text!r}")
+    kinds = {FORMATS.get(_suffix(text)) for text in found}
+    if len(kinds) != 1 or None in kinds:
+        raise ParameterError(
+            f"path must be of files of one format: {', '.join(FORMATS)} (.gz, .bz2, .zst, .lz4), "
+            f"got {path!r}"
+        )
+    return found
+
+
+def _texts(path: Any) -> list[str]:
+    """Return paths and patterns as text."""
+    several = isinstance(path, Iterable) and not isinstance(path, str)
+    texts = [os.fspath(one) for one in (path if several else [path])]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise ParameterTypeError("path must be text or path-like, or a list of these")
+    return texts
+
+
+def _matching(pattern: str) -> list[str]:
+    return sorted(glob.glob(pattern, recursive=True)) or [pattern]  # noqa: PTH207  # of any folder
+
+
+def _suffix(path: str) -> str:
+    """Return the ending that tells the format."""
+    name = Path(path.lower())
+    return Path(name.stem).suffix if name.suffix in PACKED else name.suffix

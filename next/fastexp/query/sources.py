@@ -1,0 +1,186 @@
+"""Any frame as columns, and answers as a frame of the same kind."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from weakref import WeakSet
+
+import numpy as np
+
+from ..errors import ParameterError, ParameterTypeError
+
+CLUSTERS = "DASK", "PYSPARK", "PYSPARK_CONNECT", "SQLFRAME"
+
+
+class Source:
+    """A frame that nobody has read yet: names and types of its columns, then their rows, once."""
+
+    missing: tuple[str, ...] | None = None  # of cells of text: those that are no number,
+    absent: tuple[str, ...] = ()  # those that are no key,
+    decimal = "."  # and their decimal point
+    name: tuple[Any, ...] = ()  # what identifies files
+
+    frame: Any
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+
+    def names(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self.frame)
+
+    def head(self, names: list[str]) -> dict[str, Any]:
+        """Return columns of the same types, without the rows, where the types are known."""
+        typed = {name: getattr(self.frame[name], "dtype", np.dtype("O")) for name in names}
+        return {
+            name: np.zeros(1, dtype)
+            for name, dtype in typed.items()
+            if isinstance(dtype, np.dtype) and dtype.kind != "O"
+        }
+
+    def read(self, names: list[str]) -> dict[str, Any]:
+        """Return columns: lists, arrays, or columns of Arrow."""
+        return {name: self.frame[name] for name in names}
+
+    def frame_of(self, columns: dict[str, Any]) -> Any:
+        """Return answers, lists or arrays, as a frame of the same kind."""
+        return columns
+
+
+class Records(Source):
+    """A list of dicts, such as of `csv.DictReader`."""
+
+    def names(self) -> list[str]:
+        """Return the names of the columns: the keys of the first dict."""
+        return list(self.frame[0]) if self.frame else []
+
+    def head(self, names: list[str]) -> dict[str, Any]:  # noqa: ARG002  # nothing is known
+        """Return nothing."""
+        return {}
+
+    def read(self, names: list[str]) -> dict[str, Any]:
+        """Return lists; a value that a dict does not have is missing."""
+        return {name: [row.get(name) for row in self.frame] for name in names}
+
+    def frame_of(self, columns: dict[str, Any]) -> Any:
+        """Return a list of dicts."""
+        rows = zip(*map(listed, columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+class Pandas(Source):
+    """A DataFrame of pandas."""
+
+    def head(self, names: list[str]) -> dict[str, Any]:
+        """Return columns of the same types: of one zero, or one missing value."""
+        columns = super().head(names)
+        for name, column in Pandas(self.frame.iloc[:0]).read(names).items():
+            if not isinstance(column, np.ndarray):
+                import pyarrow as pa
+
+                columns[name] = pa.nulls(1, column.type)
+        return columns
+
+    def read(self, names: list[str]) -> dict[str, Any]:
+        """Return arrays; columns of pandas' own types as columns of Arrow."""
+        return {name: _column_of_pandas(self.frame[name]) for name in names}
+
+    def frame_of(self, columns: dict[str, Any]) -> Any:
+        """Return a DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame({name: tidy(values) for name, values in columns.items()})
+
+
+class Arrow(Source):
+    """A table, batch, reader or dataset of PyArrow."""
+
+    _spent: ClassVar[WeakSet[Any]] = WeakSet()  # readers, which look empty when they were read
+
+    def names(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self.frame.schema.names)
+
+    def head(self, names: list[str]) -> dict[str, Any]:
+        """Return columns of the same types, without rows."""
+        import pyarrow as pa
+
+        if hasattr(self.frame, "read_all") and self.frame in self._spent:
+            raise ParameterError("frame must not be a reader that was read before: it is empty")
+        return {name: pa.nulls(0, self.frame.schema.field(name).type) for name in names}
+
+    def read(self, names: list[str]) -> dict[str, Any]:
+        """Return columns of Arrow."""
+        frame = self.frame
+        if hasattr(frame, "scanner"):  # a dataset, which reads these columns only
+            frame = frame.to_table(columns=names)
+        elif hasattr(frame, "read_all"):
+            self._spent.add(frame)
+            frame = frame.read_all()
+        return {name: frame.column(name) for name in names}
+
+    def frame_of(self, columns: dict[str, Any]) -> Any:
+        """Return a table."""
+        import pyarrow as pa
+
+        return pa.table({name: pa.array(tidy(values)) for name, values in columns.items()})
+
+
+class Narwhals(Arrow):
+    """A frame of any library that narwhals knows, eager or lazy."""
+
+    def __init__(self, frame: Any) -> None:
+        import narwhals
+
+        self.wrapped = narwhals.from_native(frame)
+        self.is_wrapped = self.wrapped is frame
+        self.kind = self.wrapped.implementation
+        if self.kind.name in CLUSTERS:
+            raise ParameterTypeError(f"frame must be in this process, got one of {self.kind.name}")
+
+    def names(self) -> list[str]:
+        """Return the names of the columns."""
+        return list(self.wrapped.collect_schema().names())
+
+    def head(self, names: list[str]) -> dict[str, Any]:
+        """Return columns of the same types, without rows."""
+        return self._columns(self.wrapped.select(*names).head(0))
+
+    def read(self, names: list[str]) -> dict[str, Any]:
+        """Return columns of Arrow."""
+        return self._columns(self.wrapped.select(*names))
+
+    def frame_of(self, columns: dict[str, Any]) -> Any:
+        """Return a frame of the same kind; a table of Arrow, if it has no rows of its own."""
+        import narwhals
+
+        try:
+            data = {name: tidy(values) for name, values in columns.items()}
+            frame: Any = narwhals.from_dict(data, backend=self.kind)
+        except (ValueError, TypeError):
+            return super().frame_of(columns)
+        frame = frame.lazy() if isinstance(self.wrapped, narwhals.LazyFrame) else frame
+        return frame if self.is_wrapped else frame.to_native()
+
+    def _columns(self, chosen: Any) -> dict[str, Any]:
+        table = chosen.collect("pyarrow") if hasattr(chosen, "collect") else chosen
+        table = table.to_arrow()
+        return {name: table.column(name) for name in table.column_names}
+
+
+def listed(values: Any) -> list[Any]:
+    """Return answers as a list."""
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def tidy(values: Any) -> Any:
+    """Return answers as frames take them: several numbers of a group as a list."""
+    return values.tolist() if getattr(values, "ndim", 1) > 1 else values
+
+
+def _column_of_pandas(series: Any) -> Any:
+    if isinstance(series.dtype, np.dtype):
+        return series.to_numpy()
+    import pyarrow as pa
+
+    return pa.array(series, from_pandas=True)
