@@ -173,6 +173,13 @@ def test_losses(mechanism: Any, data: Any, losses: list[float]) -> None:
     assert ("expected_error" in summary) == (law.truth is not None)
 
 
+def test_far_quantiles() -> None:
+    """Above 1/2, quantiles are by the sum from above, which holds outcomes of less than 2**-53."""
+    law = fx.RandomizedResponse(60.0).law(0)
+    assert law.ppf([0.5, 1 - 2**-53, 1]).tolist() == [0, 0, 1]
+    assert law.error_quantile(1) == law.loss_quantile(1) == 1
+
+
 def test_normalizer() -> None:
     """That of the function, with a base too; other laws have none."""
     for base in None, (0.5, 0, 3):
