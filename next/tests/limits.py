@@ -21,7 +21,7 @@ from tests import child
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "fastexp"
 BUILD = [ROOT / "hatch_build.py", ROOT / "hatch_glue.c"]
-RUNNING = {"tokens": 74_000, "tests": 10_500}  # set once for each part of the work
+RUNNING = {"tokens": 91_000, "tests": 15_800}  # set once for each part of the work
 FINAL = {"tokens": 100_000, "tests": 18_000, "words": 16_000, "pages": 25}  # these only fall
 # Rooms that took more than their purse, from what is not planned.
 RESERVE = {"studies": 650, "privacy": 1_100}

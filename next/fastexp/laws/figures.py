@@ -35,7 +35,9 @@ class Figures:
         total = weights.sum()
         self._mass, self._log_total = weights / total, float(top + np.log(total))
         self._signs = 1.0 - 2.0 * self._rises  # of the way from the best end
-        self._ends = runs.start + (self._rises * (self._size - 1)).astype(np.int64)
+        self._ends = runs.start
+        if self._rises.any():
+            self._ends = runs.start + (self._rises * (self._size - 1)).astype(np.int64)
 
     @cached_property
     def _places(self) -> tuple[Floats, Floats]:

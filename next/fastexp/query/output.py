@@ -83,7 +83,9 @@ class Draft:
                 self._path.suffix, f".{self._path.name}.", self._path.parent
             )
         except OSError as error:
-            raise OutputError(f"output {str(self._path)!r} cannot be made: {error}") from None
+            raise OutputError(
+                f"output {str(self._path)!r} cannot be made: {error.strerror or error}"
+            ) from None
         os.close(number)
         self._draft = Path(draft)
         return self
@@ -104,7 +106,9 @@ class Draft:
                 os.fsync(file.fileno())
             os.link(self._draft, self._path)
         except OSError as error:
-            failure = OutputError(f"output {str(self._path)!r} cannot be written: {error}")
+            failure = OutputError(
+                f"output {str(self._path)!r} cannot be written: {error.strerror or error}"
+            )
             failure.answers = answers
             raise failure from None
 
