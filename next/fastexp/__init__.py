@@ -10,7 +10,7 @@ True
 A private choice     Exponential MostCommon PermuteAndFlip TopK
 A private number     Median Quantile Quantiles Price Laplace digits
 A private bit        RandomizedResponse
-Accuracy             expected_errors error_bound loss_bound
+Accuracy             Law expected_errors error_bound loss_bound
 Checks               audit check_sensitivity
 Weights              log_normalizer probabilities median_utilities revenue
 Answers by group     Query PrivateGroups CSV Session
@@ -32,6 +32,7 @@ _MODULES = {
     "Exponential": "mechanisms.candidates",
     "Guarantee": "privacy.guarantee",
     "Laplace": "mechanisms.laplace",
+    "Law": "mechanisms.law",
     "Median": "mechanisms.numbers",
     "MostCommon": "mechanisms.candidates",
     "PermuteAndFlip": "mechanisms.candidates",

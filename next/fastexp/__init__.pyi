@@ -15,6 +15,7 @@ from .mechanisms.candidates import Exponential as Exponential
 from .mechanisms.candidates import MostCommon as MostCommon
 from .mechanisms.candidates import PermuteAndFlip as PermuteAndFlip
 from .mechanisms.laplace import Laplace as Laplace
+from .mechanisms.law import Law as Law
 from .mechanisms.numbers import Median as Median
 from .mechanisms.numbers import Quantile as Quantile
 from .mechanisms.price import Price as Price

@@ -42,7 +42,7 @@ from fastexp.errors import (
 from fastexp.privacy.budget import charge  # its option `once`
 from fastexp.privacy.question import Question
 
-from .table import MECHANISMS, NAMES, Row
+from .table import MECHANISMS, Row
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 KILLS = int(os.environ.get("FASTEXP_KILLS", "20"))
@@ -194,7 +194,19 @@ PUBLIC = {
     "empty": (MEDIAN, [1], {"label": ""}),
     "function": (SCORED, [1, 2], {"label": "a lambda has no name"}),
 }
+
+
+class Disguised:
+    """A matrix that says that it is one data set."""
+
+    shape = (3,)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.ones((2, 3))
+
+
 PRIVATE = {
+    "disguised rows": (MEDIAN, Disguised(), ParameterTypeError),
     "text": (MEDIAN, ["x"], ParameterTypeError),
     "missing": (MEDIAN, [None], InvalidRecords),
     "infinite": (fx.Exponential(0.1, 1), [1, np.inf], InvalidUtilities),
@@ -288,13 +300,13 @@ def test_wrong_arguments() -> None:
 
 # ---- labels and questions ----
 
+NAMED = [row for row in MECHANISMS if row.kind != "score"]  # that of the table is a lambda
 
-@pytest.mark.parametrize("row", MECHANISMS, ids=NAMES)
+
+@pytest.mark.parametrize("row", NAMED, ids=[row.name for row in NAMED])
 def test_answers_are_kept(row: Row) -> None:
     """Of every mechanism: the same answer, of the same type, for one charge."""
     mechanism, budget = row.make(), fx.Budget(99.0, neighbors=row.relation)
-    if row.kind == "score":  # by a lambda
-        return
     for i, data in enumerate(row.data):
         first, again = (
             mechanism.release(row.told(data), budget=budget, label=f"{i}") for _ in range(2)
@@ -333,6 +345,11 @@ def test_equal_questions(make: Any) -> None:
     assert len({scored().release("ab", budget=budget, label="s") for _ in range(20)}) == 1
 
 
+NARROW = np.float32(0.1)
+CHANGES: list[dict[str, Any]] = [
+    *({"score": other}, {"candidates": ("b", "a")}, {"candidates": ("a", 1)}),
+    *({"monotonic": True}, {"base": [1, 2]}, {"sensitivity": Decimal("0.1")}),
+]
 MEDIANS = {"epsilon": 0.1, "bounds": (0, 10), "step": 1}
 
 
@@ -358,27 +375,21 @@ def test_other_questions_are_refused(change: Any, make: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "pair",
+    ("first", "second", "data"),
     [
-        (scored(), scored(other)),
-        (scored(), scored(candidates=("b", "a"))),
-        (scored(), scored(monotonic=True)),
-        (scored(), scored(base=[1, 2])),
-        (scored(candidates=("a", "1")), scored(candidates=("a", 1))),
-        (fx.Exponential(1, 1), fx.PermuteAndFlip(1, 1)),
-        (fx.Exponential(1, 1), fx.TopK(1, 1)),
-        (fx.Exponential(1, np.float32(0.1)), fx.Exponential(1, float(np.float32(0.1)))),
+        *((scored(), scored(**change), "ab") for change in CHANGES),
+        (fx.Exponential(1, 1), fx.PermuteAndFlip(1, 1), [1, 2]),
+        (fx.Exponential(1, 1), fx.TopK(1, 1), [1, 2]),
+        (fx.Exponential(1, NARROW), fx.Exponential(1, float(NARROW)), [1, 2]),
+        (fx.Laplace(1, 1, step=0.1), fx.Laplace(1, 1, step=Fraction(0.1)), 5),
     ],
 )
-def test_other_mechanisms_are_refused(pair: Any) -> None:
+def test_other_mechanisms_are_refused(first: Any, second: Any, data: Any) -> None:
     budget = fx.Budget(99.0)
-    data = [1, 2] if pair[0].candidates is None else "ab"
-    pair[0].release(data, budget=budget, label="s")
-    with pytest.raises(LabelError, match="another question"):
-        pair[1].release(data, budget=budget, label="s")
-    if pair[0].candidates is None:
+    first.release(data, budget=budget, label="s")
+    for another, other_data in ((second, data), (fx.Exponential(1, 1), [1, 2, 3])):
         with pytest.raises(LabelError, match="another question"):
-            pair[0].release([1, 2, 3], budget=budget, label="s")
+            another.release(other_data, budget=budget, label="s")
 
 
 def test_kept_answers_have_a_public_width(path: Path) -> None:
@@ -441,14 +452,28 @@ def full_disk() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, resource.RLIM_INFINITY))
 
 
-@pytest.mark.parametrize(
-    ("action", "error"), [(interrupt, KeyboardInterrupt), (full_disk, BudgetError)]
-)
-def test_an_interrupted_draw_is_not_used_up(action: Any, error: Any, path: Path, make: Any) -> None:
+def fail_once() -> None:
+    """SQLite fails when it is used next, and then no more."""
+    connect = sqlite3.connect
+
+    def failing(*place: Any, **options: Any) -> Any:
+        sqlite3.connect = connect
+        raise sqlite3.OperationalError("disk is full")
+
+    sqlite3.connect = failing  # type: ignore[assignment]
+
+
+def test_an_interrupted_draw_is_not_used_up(make: Any) -> None:
+    is_drawn_again(make(9.0), interrupt, KeyboardInterrupt)
+
+
+@pytest.mark.parametrize("action", [full_disk, fail_once])
+def test_an_answer_that_cannot_be_kept_is_not_used_up(action: Any, path: Path) -> None:
+    is_drawn_again(fx.Budget.file(path, epsilon=9.0), action, BudgetError)
+
+
+def is_drawn_again(budget: fx.Budget, action: Any, error: type[BaseException]) -> None:
     """Nobody has seen an answer: the same question is drawn under the same charge."""
-    budget = make(9.0)
-    if action is full_disk and not path.exists():
-        return
     ACTION.append(action)
     try:
         with pytest.raises(error):
@@ -526,32 +551,26 @@ def test_a_draw_cannot_wait_for_another(make: Any) -> None:
     TENTH.release(["a"], budget=budget, label="later")
 
 
-def test_a_budget_in_memory_is_not_shared() -> None:
-    budget = fx.Budget(1.0)
+def test_a_budget_is_not_copied_nor_that_in_memory_forked(make: Any, path: Path) -> None:
+    budget = make(1.0)
     for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(BudgetError, match="cannot be copied or pickled"):
             duplicate(budget)
+    if path.exists():
+        assert in_child(lambda: bits(budget))[1] == bits(budget)
+        assert budget.spent == 0.1
+        return
     for label in (None, "q"):
         _, told = in_child(lambda label=label: bits(budget, label))
         assert "BudgetError: a budget in memory belongs to the process" in told
     assert budget.spent == 0
 
 
-def test_a_fork_may_spend_a_file(path: Path) -> None:
-    budget = fx.Budget.file(path, epsilon=1.0)
-    for duplicate in (copy.copy, pickle.dumps):
-        with pytest.raises(BudgetError, match="cannot be copied or pickled"):
-            duplicate(budget)
-    _, told = in_child(lambda: bits(budget))
-    assert (told, budget.spent) == (bits(budget), 0.1)
-
-
 def test_ten_processes(path: Path) -> None:
-    """They spend all of the budget and no more; one draws for a label, and all have its answer."""
-    fx.Budget.file(path, epsilon=0.6)
+    """They create one budget, spend all of it and no more; all have the answer of one draw."""
 
     def spend(writing: int) -> None:
-        budget, passed = fx.Budget.file(path), 0
+        budget, passed = fx.Budget.file(path, epsilon=0.6), 0
         answer = bits(budget, "of all")
         for _ in range(3):
             with contextlib.suppress(BudgetExceeded):

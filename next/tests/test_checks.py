@@ -53,6 +53,9 @@ def test_audit_by_draws() -> None:
         assert (found.method, found.alpha, found.refuted) == ("draws", 0.01, False)
     same = [fx.audit(MEDIAN, PAIR[0], PAIR[0], draws=2000, alpha=0.2, rng=i) for i in range(40)]
     assert sum(bound.epsilon > 0 for bound in same) <= 16  # 8 are expected at most
+    response = fx.RandomizedResponse(1.0)  # of one event, which all bounds are of
+    bits = [fx.audit(response, 0, 1, draws=2000, alpha=0.4, rng=i).epsilon for i in range(60)]
+    assert sum(epsilon > 1 for epsilon in bits) <= 11  # some 4 are expected, and 22 by frequencies
     broken = fx.Exponential(epsilon=1.0, sensitivity=0.5, candidates=["a", "b"])
     assert fx.audit(broken, [0, 2], [2, 0], draws=4000, rng=1).refuted
     pair = fx.TopK(2, 2.0), [3, 1, 2, 0], [2, 2, 2, 1]

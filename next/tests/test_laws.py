@@ -129,17 +129,18 @@ def utility_cases() -> list[Any]:
     ranks = [float(oracle.quantile_distance(*oracle.sides((0, 3, 1, 1), t), Fraction(1, 3), "weak",
              ADD_REMOVE)) for t in range(SIZE)]  # fmt: skip
     income = [float(x) for x in oracle.revenue((1, 3, 3), [Fraction(t, 2) for t in range(SIZE)])]
-    pairs = list(itertools.permutations(u, 2))
+    four = (4, -1, 2.5, 3)
+    pairs = list(itertools.permutations(four, 2))
     whole = [2**63 - 1, 2**63 - 4, 2**63 - 2]  # integers that no double tells apart
     return [
         (fx.Exponential(1.0, 2), u, [max(u) - x for x in u]),
         (fx.Exponential(1.0, 1, base=base), u, [max(u) - x for x in u]),
-        (fx.Exponential(1.0, 1, base=(0, 1, 1)), (9, 1, 3), [0, 2, 0]),
+        (fx.Exponential(1e3, 1, base=(0, 1, 1)), (1.7e308, 1, 3), [0, 2, 0]),
         (fx.Exponential(1.0, 1), np.array(whole), [0, 3, 1]),
         (fx.Exponential(1.0, 1), np.array(whole, np.uint64) + 2**62, [0, 3, 1]),
         (fx.Exponential(1.0, 1), (1.7e308, -1.7e308), [0, 1.7976931348623157e308]),
         (fx.PermuteAndFlip(1.0, 1), u, [max(u) - x for x in u]),
-        (fx.TopK(2, 1.0), u, [max(a + b for a, b in pairs) - a - b for a, b in pairs]),
+        (fx.TopK(2, 1.0), four, [max(a + b for a, b in pairs) - a - b for a, b in pairs]),
         (fx.MostCommon(1.0, ["a", "b", "c"]), list("abacaa"), [0, 3, 3]),
         (fx.Median(1.0, (0, 3), step=1), [0, 3, 1, 1], [d - min(duff) for d in duff]),
         (fx.Median(1.0, grid=(0, 1, 2, 3)), [0, 3, 1, 1], [d - min(duff) for d in duff]),
@@ -170,6 +171,13 @@ def test_losses(mechanism: Any, data: Any, losses: list[float]) -> None:
         outcomes = law.ppf(np.cumsum(masses) - np.array(masses) / 2)
         close(law.loss(outcomes), losses, atol=1e-15)
     assert ("expected_error" in summary) == (law.truth is not None)
+
+
+def test_far_quantiles() -> None:
+    """Above 1/2, quantiles are by the sum from above, which holds outcomes of less than 2**-53."""
+    law = fx.RandomizedResponse(60.0).law(0)
+    assert law.ppf([0.5, 1 - 2**-53, 1]).tolist() == [0, 0, 1]
+    assert law.error_quantile(1) == law.loss_quantile(1) == 1
 
 
 def test_normalizer() -> None:
@@ -344,6 +352,9 @@ def test_privacy_loss_of_runs() -> None:
         delta = (p * np.maximum(-np.expm1(e - ratio), 0)).sum()
         close(loss.delta(e), delta, rtol=1e-9, atol=1e-14)
     close(loss.renyi(3), math.log((p * np.exp(2 * ratio)).sum()) / 2, rtol=1e-10)
+    for e in (0.0, 0.1, -0.15, 0.2099, 0.3):
+        delta = (np.exp(logs[1]) * np.maximum(-np.expm1(e + ratio), 0)).sum()
+        close(loss.reverse.delta(e), delta, rtol=1e-9, atol=1e-14)
 
 
 RECORDS = np.random.default_rng(7).normal(40, 15, (270, 1000))  # more than are read at once

@@ -235,6 +235,7 @@ def test_conversions() -> None:
     assert (some.epsilon, some.rho, some.delta, some.neighbors) == (1.0, 0.006, 1, ADD_REMOVE)
     assert (some.bounded_range, some.assumes) == (None, "a; b")
     assert fx.privacy.sequential([promise(neighbors=None)]) == promise(neighbors=None)
+    assert fx.privacy.sequential([promise(), promise(1e-25)]).epsilon == np.nextafter(0.1, 1)
     parts = fx.privacy.parallel([promise(0.3), promise(delta=0.1), promise(neighbors="both")])
     assert (parts.epsilon, parts.bounded_range, parts.rho, parts.delta) == (0.3, 0.3, 0.001, 0.1)
     for wrong in ([], [promise(), promise(neighbors=REPLACE)], [0.1], 7):
@@ -263,7 +264,7 @@ def test_total() -> None:
     assert (best.delta, best.rho) == (1e-6, rho)
     assert fx.privacy.total(many).epsilon == 10
     assert fx.privacy.total(many[:3], delta=1e-6).epsilon == 0.3
-    gauss = promise(np.inf, rho=0.02, bounded_range=None)  # rho alone is promised
+    gauss = promise(np.inf, rho=2.0, bounded_range=None)  # rho alone is promised
     assert fx.privacy.total([gauss], delta=1e-6).epsilon < np.inf
     noisy = promise(1.0, rho=np.inf, delta=1e-7, bounded_range=None)  # delta, and no rho
     mixed = fx.privacy.total([*many, noisy], delta=1e-6)

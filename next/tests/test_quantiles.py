@@ -66,7 +66,7 @@ def test_promise(relation: str, share: float, places: int) -> None:
     known, worst, divergence = laws(places), Fraction(1), 0.0
     epsilon = 4 * math.log(2) * (2 if relation == REPLACE else 1)
     rho = several(epsilon, neighbors=relation).guarantee.rho
-    assert math.isclose(rho, epsilon**2 / 16)
+    assert math.isclose(rho, 2 * fx.privacy.selection_rho(epsilon / 2))
     for data, law in known.items():
         assert sum(law.values()) == 1
         for near in known.keys() & set(oracle.neighbours(data, SIZE, relation)):
@@ -102,8 +102,8 @@ def test_guarantee(m: int, relation: str) -> None:
         promise = fx.Quantiles(bounds=(0, 1), **options).guarantee
         assert (promise.epsilon, promise.neighbors, promise.delta) == (epsilon, relation, 0)
         assert promise.bounded_range is None
-        least = min(epsilon**2 / (8 * levels), epsilon)
-        assert least * (1 - 1e-15) <= promise.rho <= least * (1 + 1e-15)
+        least = min(levels * oracle.bounded_range_rho(epsilon / levels), epsilon)
+        assert least * (1 - 1e-15) <= promise.rho <= least * (1 + 1e-11)
         assert promise.assumes
 
 

@@ -35,7 +35,9 @@ class Figures:
         total = weights.sum()
         self._mass, self._log_total = weights / total, float(top + np.log(total))
         self._signs = 1.0 - 2.0 * self._rises  # of the way from the best end
-        self._ends = runs.start + (self._rises * (self._size - 1)).astype(np.int64)
+        self._ends = runs.start
+        if self._rises.any():
+            self._ends = runs.start + (self._rises * (self._size - 1)).astype(np.int64)
 
     @cached_property
     def _places(self) -> tuple[Floats, Floats]:
@@ -66,11 +68,33 @@ class Figures:
         return _plain(np.where(is_one, np.exp(self._log_pmf(known)), 0.0))
 
     def cdf(self, x: Any) -> Any:
-        """Return P(outcome <= x), elementwise."""
+        """Return P(outcome <= x), elementwise.
+
+        Parameters
+        ----------
+        x : array_like
+            Numbers, finite or not.
+
+        Returns
+        -------
+        float or ndarray of float64
+            In the shape of `x`.
+        """
         return _plain(self._tails(self._grid.last(checks.numbers_of("x", x)))[0])
 
     def sf(self, x: Any) -> Any:
-        """Return P(outcome > x), elementwise: small ones keep their digits."""
+        """Return P(outcome > x), elementwise: summed from above, so small ones keep their digits.
+
+        Parameters
+        ----------
+        x : array_like
+            Numbers, finite or not.
+
+        Returns
+        -------
+        float or ndarray of float64
+            In the shape of `x`.
+        """
         return _plain(self._tails(self._grid.last(checks.numbers_of("x", x)))[1])
 
     def ppf(self, p: Any) -> Any:
@@ -81,6 +105,16 @@ class Figures:
         p : array_like
             In [0, 1]. Above 1/2 the decision is P(outcome > x) <= 1 - p, so that 1 gives the last
             outcome that is possible at all.
+
+        Returns
+        -------
+        number or ndarray
+            Outcomes, in the shape of `p`.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If a level is outside [0, 1], or no number.
         """
         level = checks.numbers_of("p", p, 0, 1)
         most = np.full(level.shape, self._grid.size - 1)
@@ -124,6 +158,16 @@ class Figures:
         ----------
         truth : float, optional
             Default: the statistic of the data, not clamped to the bounds.
+
+        Returns
+        -------
+        float
+            In units of the outcomes: a sum of terms >= 0.
+
+        Raises
+        ------
+        ParameterError
+            If there is no finite truth, as of candidates or without records.
         """
         x = self._truth(truth)
         away, last = self._away(x), int(self._grid.last(x))
@@ -142,9 +186,19 @@ class Figures:
             In [0, 1].
         truth : float, optional
             Default: the statistic of the data.
+
+        Returns
+        -------
+        float or ndarray of float64
+            In units of the outcomes, in the shape of `p`.
+
+        Raises
+        ------
+        ParameterError, ParameterTypeError
+            If a level is outside [0, 1] or no number, or there is no finite truth.
         """
         level, x = checks.numbers_of("p", p, 0, 1), self._truth(truth)
-        return _plain(_least_double(level, lambda r: within(level[..., None], *self.around(x, r))))
+        return _plain(_least_double(level, lambda r: within(level[..., None], *self._around(x, r))))
 
     def _truth(self, truth: Any) -> float:
         known = self.truth if truth is None else truth
@@ -166,7 +220,7 @@ class Figures:
         away = self._grid.offsets(last if rises else start, x) + middle
         return float(-share(z, k, n, rises) * away)
 
-    def around(self, x: float, r: Any) -> tuple[Floats, Floats]:
+    def _around(self, x: float, r: Any) -> tuple[Floats, Floats]:
         """Return P(|outcome - x| <= r) and P(> r)."""
         below, least = self._tails(self._grid.last(x, np.nextafter(-r, -np.inf)))
         upto, above = self._tails(self._grid.last(x, r))
@@ -185,9 +239,14 @@ class Figures:
         ----------
         loss : array_like
             In units of the utility.
+
+        Returns
+        -------
+        float or ndarray of float64
+            In the shape of `loss`: summed from the greatest loss, so small ones keep their digits.
         """
         least = checks.numbers_of("loss", loss)
-        return _plain(np.where(least <= 0, 1.0, self.losses(least * (1 - TIES))[1]))
+        return _plain(np.where(least <= 0, 1.0, self._losses(least * (1 - TIES))[1]))
 
     def loss_quantile(self, p: Any) -> Any:
         """Return the least t with P(loss <= t) >= p, elementwise.
@@ -196,9 +255,14 @@ class Figures:
         ----------
         p : array_like
             In [0, 1].
+
+        Returns
+        -------
+        float or ndarray of float64
+            In units of the utility, in the shape of `p`.
         """
         level = checks.numbers_of("p", p, 0, 1)
-        return _plain(_least_double(level, lambda t: within(level[..., None], *self.losses(t))))
+        return _plain(_least_double(level, lambda t: within(level[..., None], *self._losses(t))))
 
     @cached_property
     def _by_loss(self) -> tuple[Floats, tuple[Floats, Floats]]:
@@ -206,7 +270,7 @@ class Figures:
         return self._runs.loss[order], sums(self._mass[order])
 
     @quiet
-    def losses(self, t: Any) -> tuple[Floats, Floats]:
+    def _losses(self, t: Any) -> tuple[Floats, Floats]:
         """Return P(loss <= t) and P(loss > t)."""
         if not self._slope.any():
             losses, (upto, beyond) = self._by_loss
@@ -228,6 +292,11 @@ class Figures:
         ----------
         other : Law
             That of the same mechanism on neighbouring data.
+
+        Returns
+        -------
+        PrivacyLoss
+            `epsilon` at delta, `delta` at epsilon, `renyi`; and their `reverse`.
 
         Raises
         ------

@@ -13,24 +13,19 @@ from ..types import Floats
 
 NODES, SHARES = np.polynomial.legendre.leggauss(64)
 DEEPEST = 64.0  # nats: beyond it the integrand is below exp(-DEEPEST)
-PANELS = 10
 
 
 def log_integrals(heights: Floats) -> Floats:
     """Return ln of the integral of each candidate; its weight is exp(-height), the greatest 1.
 
-    The integrand is a polynomial that falls at least like exp(-t * sum of weights). Its panels
-    [0, b / 2**9], ..., [b / 4, b / 2], [b / 2, b] end where it has fallen by DEEPEST nats.
+    The integrand is a polynomial that falls at least like exp(-t * sum of weights). Gauss and
+    Legendre's rule with 64 nodes over DEEPEST nats has an error below 1e-20, so that roundings
+    remain: a relative 1e-13.
     """
     distinct, place, counts = np.unique(heights, return_inverse=True, return_counts=True)
     weights = np.exp(-distinct)
-    total = np.zeros(distinct.size)
-    high = min(1.0, DEEPEST / float(counts @ weights))
-    for panel in range(PANELS):
-        low = high / 2 if panel < PANELS - 1 else 0.0
-        for node, share in zip(NODES, SHARES, strict=True):
-            t = low + (high - low) * (node + 1) / 2
-            logs = np.log1p(-t * weights)
-            total += share * (high - low) / 2 * np.exp(counts @ logs - logs)
-        high = low
+    total, half = np.zeros(distinct.size), min(1.0, DEEPEST / float(counts @ weights)) / 2
+    for node, share in zip(NODES, SHARES, strict=True):
+        logs = np.log1p(-half * (node + 1) * weights)
+        total += share * half * np.exp(counts @ logs - logs)
     return np.asarray(np.log(total)[place])

@@ -103,6 +103,11 @@ class Law(Figures):
         ----------
         x : array_like
             Outcomes: numbers, or indices of candidates.
+
+        Returns
+        -------
+        float or ndarray of float64
+            In units of the utility, in the shape of `x`.
         """
         at = self._grid.last(checks.numbers_of("x", x))
         run = self._run(at)
@@ -116,6 +121,12 @@ class Law(Figures):
         ----------
         probability : float
             Of the quantiles, in [0, 1].
+
+        Returns
+        -------
+        dict of str to float
+            probability, truth, bias, std, expected_error, error_quantile (these five of numbers
+            only), expected_loss, loss_quantile.
         """
         figures = {"probability": probability}
         if self.truth is not None:
@@ -242,5 +253,5 @@ def _meets(law: Figures, name: str, limit: float, level: Any, x: float) -> bool:
         return law.expected_error(x) <= limit
     if name == "expected_loss":
         return law.expected_loss() <= limit
-    inside = law.around(x, limit) if name == "error" else law.losses(limit)
+    inside = law._around(x, limit) if name == "error" else law._losses(limit)
     return bool(within(level, *inside))

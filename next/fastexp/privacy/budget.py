@@ -291,13 +291,12 @@ def charge(
 
     The charge is on disk before the block begins. With a label, others with this label wait until
     it ends. A failure in the block uses the label up; an interrupt does not, nor does a death of
-    the process, since nobody has seen an answer. With `once` they do, as the length of the answer
-    tells of the draw.
+    the process or of the disk, since nobody has seen an answer. With `once` they do, as the length
+    of the answer tells of the draw: the next release under the label finds a charge without answer.
     """
-    if budget is None:
-        raise ParameterTypeError("label needs a budget, which keeps the answers")
     if not isinstance(budget, Budget):
-        raise ParameterTypeError(f"budget must be a Budget, got {type(budget).__name__}")
+        kind = type(budget).__name__
+        raise ParameterTypeError(f"budget must be a Budget, which keeps labels, got {kind}")
     ledger = budget._ledger
     cost = _cost(ledger.terms, question.guarantee, question.times)
     note = f"{cost[0]} of {ledger.terms['unit']} was charged to {ledger.name}"
@@ -320,8 +319,6 @@ def charge(
             yield receipt
         except (*INTERRUPTS, BudgetError) as error:
             clear_frames(error.__traceback__)  # they have an answer that nobody has seen
-            if once:
-                ledger.settle(label, FAILED)
             raise
         except BaseException as error:
             failure = error
