@@ -71,7 +71,7 @@ COMMANDS = {  # others: what they do, an example, their options
     ),
     "demo": ("a short story on real data", "", ""),
 }
-COMMON = "file column q count candidates bounds step epsilon rho by groups person budget label log "
+COMMON = "column q count candidates bounds step epsilon rho by groups person budget label log "
 COMMON += "check output json accuracy"  # in the short help
 
 # The form of the value, two blanks, and the help; its first sentence is the short help.
@@ -120,11 +120,11 @@ OPTIONS = {
     "missing": "LIST  texts of CSV that mean a missing value, such as ?,-",
 }
 LISTS = (
-    "\nA LIST is A,B,C (quote an entry with a comma; one entry is A,), a text file with\n"
-    "one a line, or a table (.csv, .parquet ...) with columns of the same names, which\n"
-    "groups of several columns need. Whole numbers, dates and true, false are read as\n"
-    "such, in typed tables the values as they are. Lists are public: choose them\n"
-    "without looking at FILE."
+    "A LIST is A,B,C (quote an entry with a comma; one entry is A,), a text file with\n"
+    "one a line, or a table (.csv, .parquet) with columns of the same names, as\n"
+    "groups of several columns need. Whole numbers, dates and true, false are read\n"
+    "as such, but cells of .csv as text. Lists are public: choose them without\n"
+    "looking at FILE."
 )
 EXITS = (
     "\nexit codes: 0 done; 1 a failure, such as a closed output; 2 a mistake, nothing\n"
