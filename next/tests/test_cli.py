@@ -108,7 +108,7 @@ def run_in_shell(command: str) -> str:
     where = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     done = subprocess.run(
         ["/bin/bash", "-c", command],
-        env={**os.environ, "PATH": where},
+        env={**os.environ, "PATH": where, "PYTHONUNBUFFERED": ""},
         capture_output=True,
         text=True,
         timeout=120,
@@ -225,6 +225,7 @@ def test_a_signal_at_any_moment_loses_nothing(place: list[str], number: signal.S
             assert told in err or err == "fastexp: interrupted\n"  # a slow machine
         assert out in ("", "30\n")
     assert ends <= {0, 128 + number, -number}
+    assert number == signal.SIGKILL or 128 + number in ends
     again = subprocess.run(place, capture_output=True, text=True, check=True, timeout=60)
     assert again.stdout == "30\n"
     assert fx.Budget.file("b.budget").spent == 2
