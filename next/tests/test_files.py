@@ -29,6 +29,10 @@ READ: dict[str, tuple[bytes, dict[str, Any]]] = {  # files of which a has 1 and 
     "blank lines": (b"\n\nk,v\n\n\na,1\n\r\nb,3\n\n", {}),
     "lines in the header": (b'k,v,"x\ny"\na,1,2\nb,3,4\n', {}),
     "lines in cells": (b'k,v,x\na,1,"2\n3\r\n\n"\nb,3,"""4"\n', {}),
+    "lines in many blocks": (
+        b"k,v,x\n" + (b'a,1,"' + b"l\n" * 90 + b'"\nb,3,"' + b"\n" * 90 + b'"\n') * 20_000,
+        {},
+    ),
     "a quote in a cell": (b'k,v,x\na,1,5" pipe\nb,3,4\n', {}),
     "NUL": (b"k,v\na,1\n\0,2\nb,3\n", {}),
     "a column twice": (b"k,x,v,x\na,9,1,2\nb,9,3,2\n", {}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 
@@ -85,9 +86,11 @@ def check_names(known: list[str], wanted: list[str]) -> None:
     for name in wanted:
         if known.count(name) != 1:
             what = "two columns" if name in known else "no column"
-            some = ", ".join(map(repr, known[:20]))
+            alike = [x for x in known if normalize("NFC", str(x)) == normalize("NFC", name)]
+            show = ascii if alike and name not in known else repr  # composed letters look alike
+            some = ", ".join(map(show, alike or known[:20]))
             raise ParameterError(
-                f"frame must have each column once, got {what} {name!r}: it has {some}"
+                f"frame must have each column once, got {what} {show(name)}: it has {some}"
             )
 
 

@@ -154,7 +154,7 @@ class Scope:
         They are of the system's words, or of a simulation's key.
         """
         limits, numbers = self._limits, [*range(len(wanted.asked)), COIN]
-        secrets = [_own(seeds, i, 1)[:2] if seeds.size else system_words(2) for i in numbers]
+        secrets = [_secret(seeds, i) for i in numbers]
         rows = read_rows(source, wanted)
         checks.arithmetic()  # after foreign code
         labels = rows.labels
@@ -178,7 +178,7 @@ class Scope:
             )
         limits, rows, asked = self._limits, read_rows(source, wanted), wanted.asked
         found = [
-            figures(rows, i, each, limits, _own(seeds, i, 1)[:2], p) for i, each in enumerate(asked)
+            figures(rows, i, each, limits, _secret(seeds, i), p) for i, each in enumerate(asked)
         ]
         n, *others = np.array(found).transpose(2, 1, 0).reshape(4, -1)  # by group, then answer
         groups = np.repeat(np.arange(rows.size), len(asked)).tolist()
@@ -189,7 +189,7 @@ class Scope:
         columns |= {"n": n.astype(np.int64)}
         columns |= zip(("truth", "expected", "quantile"), others, strict=True)
         if limits.private is not None:
-            persons = persons_of(rows, limits, _own(seeds, COIN, 1)[:2])
+            persons = persons_of(rows, limits, _secret(seeds, COIN))
             columns["appears"] = np.repeat(limits.private.law(persons), len(asked))
         return columns
 
@@ -218,6 +218,13 @@ def _own(seeds: Words, number: int, count: int) -> Words:
     own = np.concatenate([seeds[:HEADER], np.arange(count, dtype=np.uint64)])
     own[HEADER - 1] += np.uint64(number) << ANSWER
     return own
+
+
+def _secret(seeds: Words, number: int) -> Words:
+    """Return what chooses the rows of persons for an answer (`data/persons.py`)."""
+    if not seeds.size:
+        return system_words(2)
+    return seeds[:2] ^ np.array([0, number << int(ANSWER)], np.uint64)
 
 
 def source_of(frame: Any) -> Source:
