@@ -19,13 +19,13 @@ OK, FAILURE, MISTAKE, NO_ROOM, NO_ANSWERS = range(5)
 TERMS = {  # of messages of the package
     "frame must": "FILE must",
     "path must be that of a file": "FILE must be the path of a file",
-    "Budget.file makes one of an amount": "fastexp budget FILE --epsilon E makes one",
+    "Budget.file makes one of an amount": "fastexp budget FILE --epsilon X makes one",
     "say by nan": "say by --nan",
     "see missing and decimal of CSV": "see --missing and --decimal",
     "one for each of by": "one for each of --by: give a table with these columns",
     "see encoding": "see --encoding",
     "convert it, got": "convert it, or give a list with types, as .parquet; got",
-    "use Budget(epsilon=..., delta=...)": "fastexp budget FILE --epsilon E --delta D makes one",
+    "use Budget(epsilon=..., delta=...)": "fastexp budget FILE --epsilon X --delta X makes one",
 }
 COLUMN = re.compile(r"frame must have each column once, got (\w+ columns?) (.*?): (.*)")
 
@@ -34,13 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     if arguments is None:  # a process of its own, which PyArrow would make half a second slower
         sys.meta_path.insert(0, SimpleNamespace(find_spec=_without_pandas))
-    if sys.stdout is None:
-        note("fastexp: error: there is no stdout")
-        return FAILURE
     code = OK
     with Watch() as watch:
         try:
             watch.options = read(sys.argv[1:] if arguments is None else arguments)
+            if sys.stdout is None:
+                raise OutputError("there is no stdout")
             if watch.options is not None:
                 sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
                 _run(watch.options)
@@ -53,9 +52,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 outcome = charged(watch.options)
             code, text = _told(error, outcome)
             note(f"fastexp: {text}")
-            if isinstance(error, OSError):  # drop what could not be written
-                with suppress(OSError):
+            if arguments is None and isinstance(error, OSError):  # drop what was not written
+                with suppress(AttributeError):  # without stdout
                     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if code == OK and arguments is None:  # with threads of PyArrow, which abort an orderly end
+        os._exit(128 + watch.number)
     return code or 128 + watch.number
 
 
@@ -99,8 +100,6 @@ def _told(error: BaseException, outcome: str) -> tuple[int, str]:
         return code, "\n".join([f"error: {_in_terms(str(error))}", *notes])
     if isinstance(error, OSError):
         text = f"a file could not be read or written: {error.strerror}"
-    elif isinstance(error, ImportError) and error.name:
-        text = f"{error.name} is needed: pip install {error.name.partition('.')[0]}"
     else:
         text = f"unexpected {type(error).__name__}; its message is withheld: it may hold data"
     return FAILURE, f"error: {text}; {outcome}"

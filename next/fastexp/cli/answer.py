@@ -112,9 +112,9 @@ def show_budget(options: Namespace) -> None:
 
     if not options.file:
         raise ParameterError("FILE is needed: the budget to create or show")
-    terms = {name: getattr(options, name) for name in AMOUNTS}
-    given = {name: value for name, value in terms.items() if value is not None}
-    budget = fx.Budget.file(options.file, **given)
+    given = vars(options).items()
+    terms = {name: value for name, value in given if name in AMOUNTS and value is not None}
+    budget = fx.Budget.file(options.file, **terms)
     facts, log = _facts(budget), budget.log()
     if options.json:
         _print_json(facts | {"log": log})

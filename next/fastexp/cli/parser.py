@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -37,7 +37,7 @@ def read(words: Sequence[str]) -> argparse.Namespace | None:
         return None
     if unknown:
         name = unknown[0].partition("=")[0]
-        known = map(option, vars(options))
+        known = [*map(option, vars(options))]
         raise ParameterError(f"there is no option {name!r} here" + nearest(name, known))
     if label := getattr(options, "label", None):
         from datetime import date
@@ -51,16 +51,11 @@ def option(name: str) -> str:
     return "FILE" if name == "file" else "--" + name.replace("_", "-")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: str, known: list[str]) -> str:
     """Return the end of a message about an unknown word: empty if no known one is similar."""
     from difflib import get_close_matches
-    from unicodedata import normalize
 
-    names = list(known)
-    for near in names:
-        if normalize("NFC", near) == normalize("NFC", word):
-            return f"; {near!a} looks the same, but has other characters: copy it"
-    return "".join(f"; did you mean {near!r}?" for near in get_close_matches(word[:99], names, 1))
+    return "".join(f"; did you mean {near!r}?" for near in get_close_matches(word[:99], known, 1))
 
 
 def _parser(is_full: bool) -> Parser:
@@ -71,7 +66,7 @@ def _parser(is_full: bool) -> Parser:
     commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, row in table.MECHANISMS.items():
         names = f"{row.parameters} {table.SHARED}".split()
-        usage = f"FILE --column age --epsilon 0.5 {row.example}"
+        usage = f"FILE --column age --epsilon 0.5 \\\n    {row.example}"
         _add(commands, name, row.about, usage, sorted(names, key=[*table.OPTIONS].index), is_full)
     for name, (about, usage, options) in table.COMMANDS.items():
         _add(commands, name, about, usage, options.split(), is_full)
@@ -85,7 +80,7 @@ def _add(
     child = commands.add_parser(
         command,
         help=about,
-        description=f"{about[0].upper()}{about[1:]}.",
+        description=about,
         usage=f"fastexp {command} {usage}",
         epilog=table.LISTS if is_full else None,
         formatter_class=FORM,
@@ -133,4 +128,4 @@ def numbers(text: str) -> list[Any]:
     return [number(part) for part in text.split(",")]
 
 
-READERS = {"E": number, "S": number, "D": number, "R": number, "N": int, "Q": numbers}
+READERS = {"X": number, "N": int, "Q": numbers}

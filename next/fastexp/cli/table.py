@@ -71,7 +71,7 @@ COMMANDS = {  # others: what they do, an example, their options
     ),
     "demo": ("a short story on real data", "", ""),
 }
-COMMON = "file column q count candidates bounds step epsilon rho by groups person budget label log "
+COMMON = "column q count candidates bounds step epsilon rho by groups person budget label log "
 COMMON += "check output json accuracy"  # in the short help
 
 # The form of the value, two blanks, and the help; its first sentence is the short help.
@@ -83,15 +83,15 @@ OPTIONS = {
     "count": "N  so many evenly spaced quantiles: 9 gives the deciles",
     "bounds": "A B  the lowest and the highest answer, public. Choose them without looking at FILE:"
     " records outside count as the nearest one",
-    "step": "S  the distance between answers, such as 1 for ages. It divides the bounds; it "
+    "step": "X  the distance between answers, such as 1 for ages. It divides the bounds; it "
     "should be that of the records, if they are rounded (default: 2^40 answers)",
     "grid": "LIST  instead of bounds: all answers, increasing, 0,10,50, or a file",
     "digits": "N  if you know no bounds: answers of so many significant digits",
     "convention": "weak|lower|upper  what counts as the median if their number is even",
     "scaling": "tight|textbook  whether epsilon is used fully, or half (default: tight)",
-    "epsilon": "E  the privacy loss in nats: smaller is more private. Of each answer; if a person "
+    "epsilon": "X  the privacy loss in nats: smaller is more private. Of each answer; if a person "
     "can have several groups or rows, the total is as many times larger, and is printed",
-    "rho": "R  instead of epsilon: a limit of zero-concentrated privacy",
+    "rho": "X  instead of epsilon: a limit of zero-concentrated privacy",
     "neighbors": "add-remove|replace  what a person may do: join or leave, or change. Default: add-"
     "remove",
     "nan": "raise|drop|lower|upper  missing records: refuse them (default; that depends on the "
@@ -100,13 +100,13 @@ OPTIONS = {
     "groups": "LIST  the public list of groups: A,B,C, or a file. With 'private' there is none: a "
     "private rule selects groups with enough persons. 'from-data' takes all, which breaks"
     " the promise",
-    "delta": "D  the largest probability that a promise fails. With private groups: 1e-8",
-    "groups_epsilon": "E  with private groups: the privacy loss of which groups appear",
+    "delta": "X  the largest probability that a promise fails. With private groups: 1e-8",
+    "groups_epsilon": "X  with private groups: the privacy loss of which groups appear",
     "person": "C  the column with the person of each row",
     "max_groups": "N  the most groups in which a person counts (default: 1)",
     "max_rows": "N  the most rows of a person that count in a group (default: 1)",
     "membership": "private|public  whether a person may also change the group",
-    "budget": "FILE  charge this file. Make it with: fastexp budget FILE --epsilon E",
+    "budget": "FILE  charge this file. Make it with: fastexp budget FILE --epsilon X",
     "label": "NAME  the name of this release in the budget. The budget keeps the answers under it:"
     " the same command prints them again at no cost. {date} in it stands for today",
     "check": "  print what would be promised and charged. FILE is not opened",
@@ -114,17 +114,17 @@ OPTIONS = {
     "output": "OUT  write the answers to a new file. It ends in .csv, .tsv, .parquet or .arrow",
     "json": "  print JSON",
     "accuracy": "  NOT PRIVATE: print exact expected errors instead. Nothing is released",
-    "delimiter": "X  the delimiter of CSV. Default: a comma; of .tsv a tab",
+    "delimiter": "CHAR  the delimiter of CSV. Default: a comma; of .tsv a tab",
     "encoding": "NAME  the encoding of CSV, such as cp1252. Default: utf-8",
     "decimal": ".|,  the decimal point of CSV",
     "missing": "LIST  texts of CSV that mean a missing value, such as ?,-",
 }
 LISTS = (
-    "\nA LIST is A,B,C (quote an entry with a comma; one entry is A,), a text file with\n"
-    "one a line, or a table (.csv, .parquet ...) with columns of the same names, which\n"
-    "groups of several columns need. Whole numbers, dates and true, false are read as\n"
-    "such, in typed tables the values as they are. Lists are public: choose them\n"
-    "without looking at FILE."
+    "A LIST is A,B,C (quote an entry with a comma; one entry is A,), a text file with\n"
+    "one a line, or a table (.csv, .parquet) with columns of the same names, as\n"
+    "groups of several columns need. Whole numbers, dates and true, false are read\n"
+    "as such, but cells of .csv as text. Lists are public: choose them without\n"
+    "looking at FILE."
 )
 EXITS = (
     "\nexit codes: 0 done; 1 a failure, such as a closed output; 2 a mistake, nothing\n"

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
-from pyarrow import dataset
 
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
 from .sources import Arrow
@@ -206,6 +205,8 @@ class Typed(Arrow):
     @cached_property
     def frame(self) -> Any:
         """The files as a dataset."""
+        from pyarrow import dataset  # here, as it takes as long as the rest of PyArrow
+
         paths = files_of(self.path)
         return dataset.dataset(paths, format=FORMATS[_suffix(paths[0])])
 
