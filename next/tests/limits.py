@@ -24,7 +24,7 @@ BUILD = [ROOT / "hatch_build.py", ROOT / "hatch_glue.c"]
 RUNNING = {"tokens": 91_000, "tests": 15_800}  # set once for each part of the work
 FINAL = {"tokens": 100_000, "tests": 18_000, "words": 16_000, "pages": 25}  # these only fall
 # Rooms that took more than their purse, from what is not planned.
-RESERVE = {"studies": 650, "privacy": 1_100}
+RESERVE = {"studies": 650, "privacy": 1_100, "cli": 450}
 MOST_RESERVE = 9_400
 FORM = {"build": 2_300, "files": 110, "class": 3, "file": 400, "function": 50}
 ANSWER = {"functions": 12, "rooms": 6, "seconds": 0.05}
@@ -38,7 +38,7 @@ FLOORS = [  # rooms with their purses of tokens; a floor imports from itself and
     {"mechanisms": 10_000},
     {"studies": 3_500, "checks": 2_000},
     {"query": 12_500},
-    {"cli": 5_450},
+    {"cli": 5_000},
 ]
 LAYOUT = ["COMMENT", "NL", "NEWLINE", "INDENT", "DEDENT", "ENDMARKER"]
 C_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\\\n", re.DOTALL)

@@ -10,7 +10,6 @@ do, and a name of 64 bits for each person: two persons of one name would only ch
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 
@@ -66,11 +65,10 @@ def names_of(ids: Array) -> Words:
     """Return a word for each id: of an integer itself, also if it is written as text."""
     if ids.dtype != object:
         return ids.view(np.uint64)
-    return np.array([_word(key) for key in ids.tolist()], np.uint64)
-
-
-def _word(key: Any) -> int:
-    if isinstance(key, str) and not (len(key) <= LONGEST and key.isdecimal()):
-        digest = blake2b(key.encode(errors="surrogatepass"), digest_size=8).digest()
-        return int.from_bytes(digest, "little")
-    return int(key) % (1 << 64)
+    words = [
+        blake2b(key.encode(errors="surrogatepass"), digest_size=8).digest()
+        if isinstance(key, str) and not (key.isdecimal() and len(key) <= LONGEST)
+        else (int(key) % (1 << 64)).to_bytes(8, "little")
+        for key in ids.tolist()
+    ]
+    return np.frombuffer(b"".join(words), np.uint64)

@@ -7,7 +7,8 @@ import json
 import os
 import tempfile
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,18 +48,26 @@ def unpacked(kept: Any, has_labels: bool) -> Drawn:
 
 
 def _packed_key(key: Any) -> Any:
-    if isinstance(key, date):
-        return [next(name for name in TIMES if type(key).__name__ == name), key.isoformat()]
+    """Return a key in JSON: times as numbers of their type, dates and Python's times as text."""
+    if isinstance(key, Decimal):  # without a fraction
+        return int(key)
+    if hasattr(key, "asm8") and getattr(key, "tzinfo", None) is None:  # of pandas
+        key = key.asm8
+    if isinstance(key, timedelta):
+        key = np.timedelta64(key)
     if isinstance(key, np.generic):
-        return [key.dtype.str, str(key)] if key.dtype.kind in "mM" else key.item()
+        is_time = key.dtype.kind in "mM"
+        return [key.dtype.str, int(key.astype(np.int64))] if is_time else key.item()
+    if isinstance(key, date):
+        return ["datetime" if isinstance(key, datetime) else "date", key.isoformat()]
     return key
 
 
 def _unpacked_key(key: Any) -> Any:
     if not isinstance(key, list):
         return key
-    kind, text = key
-    return TIMES[kind](text) if kind in TIMES else np.array([text], kind)[0]
+    kind, value = key
+    return TIMES[kind](value) if kind in TIMES else np.array([value]).view(kind)[0]
 
 
 class Draft:
