@@ -57,9 +57,11 @@ def serial() -> fx.StudyResults:
     return small().run()
 
 
-@pytest.mark.parametrize(
-    "executor", [ThreadPoolExecutor, ProcessPoolExecutor, loky.get_reusable_executor]
-)
+ROOT = Path(__file__).parents[1]
+LOKY = partial(loky.get_reusable_executor, env={"PYTHONPATH": str(ROOT)})  # imports this module
+
+
+@pytest.mark.parametrize("executor", [ThreadPoolExecutor, ProcessPoolExecutor, LOKY])
 def test_executors(executor: Any, serial: fx.StudyResults) -> None:
     """Any order and number of workers give the same bytes."""
     with executor(max_workers=2) as workers:
@@ -86,8 +88,7 @@ small().run(folder=sys.argv[1])
 def test_a_run_that_was_killed_goes_on(last: int, serial: fx.StudyResults, tmp_path: Path) -> None:
     folder = tmp_path / "results"
     command = [sys.executable, "-c", KILLED, str(folder), str(last)]
-    root = Path(__file__).parents[1]
-    code = subprocess.run(command, check=False, env=os.environ, cwd=root).returncode
+    code = subprocess.run(command, check=False, env=os.environ, cwd=ROOT).returncode
     assert code == 9
     (folder / "0-20-8.123.draft").write_bytes(b"half of a ta")  # of a process that was killed
     assert len(list(folder.glob("*.float64"))) == last - 1

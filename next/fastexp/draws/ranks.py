@@ -29,7 +29,7 @@ from ..types import Floats, Integers, Words
 from . import exact
 from .choose import MIN_MANY, NO_BASE, check, settle, shaped, table_room
 from .distance import QuantileDistance, rank_distance
-from .words import SPARE, further_words, pairs
+from .words import SPARE, further_words, pairs, system_words
 
 LOOSE = int(kernels.LOOSE)
 WINDOW_BITS = 24  # cells beyond the window have less than 2**-bits of all weight
@@ -69,7 +69,11 @@ def draw(data: Segments, statistic: RankStatistic, seeds: Words, size: int | Non
     parts, points = _window(data, statistic)
     sets, draws = parts.size // PART, 1 if size is None else size
     is_many = seeds.size > 0 and draws >= MIN_MANY
-    words = NO_WORDS if is_many else pairs(seeds, sets, WORDS // 2 * draws)
+    words = NO_WORDS
+    if not seeds.size:
+        words = system_words(WORDS * sets * draws)
+    elif not is_many:
+        words = pairs(seeds, sets, WORDS // 2 * draws)
     line, beyond, rate, _ = statistic.public
     out = np.empty(sets * draws, np.int64)
     most, work = room(int(parts[LENGTH::PART].max()), beyond, is_many)
@@ -81,7 +85,8 @@ def draw(data: Segments, statistic: RankStatistic, seeds: Words, size: int | Non
         place_records(data.values[a:z], statistic.grid.form, every)
         spare = further_words(seeds, d, (t << 32) + SPARE)
         out[j] = settled(int(out[j]), points, part, every, statistic, is_many, spare)
-    return shaped(out, data.rows, size)
+    is_one = size is None and data.rows is None
+    return int(out[0]) if is_one else shaped(out, data.rows, size)
 
 
 def open_draws(status: int, out: Integers) -> list[int]:
