@@ -275,24 +275,29 @@ def _in_units(times: Array) -> tuple[Array, int]:
 def _codes(column: Column, places: dict[Any, int]) -> Integers:
     """Return the place of each key of a column, or -1."""
     if column.keys is None:
-        return np.where(column.missing, -1, _look_up(column.values, column.unit, places))
+        found = _look_up(column.values, column.unit, places)
+        found[column.missing] = -1
+        return found
     return np.array([*(places.get(key, -1) for key in column.keys), -1])[column.values]
 
 
 def _look_up(values: Array, unit: int, places: dict[Any, int]) -> Integers:
     """Return the place of each integer times the unit, or -1."""
-    limits = np.iinfo(values.dtype)
-    known = {key // unit: place for key, place in places.items() if key % unit == 0}
-    keys = sorted(key for key in known if limits.min <= key <= limits.max)
-    if not keys:
+    limits, known = np.iinfo(values.dtype), places
+    least, most = int(limits.min), int(limits.max)
+    if unit != 1:
+        known = {key // unit: place for key, place in places.items() if key % unit == 0}
+    keys = [key for key in known if least <= key <= most]
+    if not (keys and values.size):
         return np.full(values.size, -1)
     listed, codes = np.array(keys, values.dtype), np.array([known[key] for key in keys])
-    low, span = keys[0], keys[-1] - keys[0] + 1
+    low, span = int(listed.min()), int(listed.max()) - int(listed.min()) + 1
     if span > MIN_SPARSE + values.size:
+        order = listed.argsort()
+        listed, codes = listed[order], codes[order]
         at = np.minimum(np.searchsorted(listed, values), listed.size - 1)
         return np.where(listed[at] == values, codes[at], -1)
-    table = np.full(span + 1, -1)
-    table[listed - values.dtype.type(low)] = codes
-    ahead = values.view(np.uint64) - np.uint64(low % (1 << 64))  # it wraps around
-    found: Integers = table[np.minimum(ahead, np.uint64(span)).view(np.int64)]
-    return found
+    table = np.full(span + 2, -1)
+    table[1:-1][listed - values.dtype.type(low)] = codes
+    ahead = values.view(np.uint64) - np.uint64((low - 1) % (1 << 64))  # it wraps around
+    return table.take(ahead.view(np.int64), mode="clip")

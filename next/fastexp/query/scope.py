@@ -197,8 +197,8 @@ class Scope:
         """Return a column of keys for each of by: of the list, or those that were found."""
         if self._names is None:
             return found
-        rows = self.groups if self._names.is_wide else [(label,) for label in self.groups]
-        return [list(column) for column in zip(*rows, strict=True)]
+        columns = zip(*self.groups, strict=True) if self._names.is_wide else [self.groups]
+        return [list(column) for column in columns]
 
     def _columns(self, drawn: Drawn, asked: list[Asked], *, is_release: bool) -> dict[str, Any]:
         """Return the columns of the result."""
