@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import json
 import os
 import pickle
@@ -838,3 +839,43 @@ def test_a_moved_file_goes_on(path: Path) -> None:
     moved = path.with_name("100 % of it?#.budget")
     path.rename(moved)
     assert bits(fx.Budget.file(moved)) == answer
+
+
+def likes(data: Any, label: str) -> int:
+    return int(data.count(label))
+
+
+def decorated(sign: int) -> Any:
+    @functools.wraps(likes)
+    def score(data: Any, label: str) -> int:
+        return sign * likes(data, label)
+
+    return score
+
+
+def test_a_function_with_the_name_of_another_has_no_label(make: Any) -> None:
+    budget = make(epsilon=9)
+    one, *others = (
+        fx.Exponential.from_score(score, ["a", "b"], epsilon=1, sensitivity=1)
+        for score in (likes, decorated(1), decorated(-1))
+    )
+    one.release(["a"], budget=budget, label="x")
+    for other in others:
+        with pytest.raises(ParameterTypeError, match="functions of a module"):
+            other.release(["a"], budget=budget, label="x")
+    assert budget.spent == 1
+
+
+def test_an_iterator_is_read_by_no_score(make: Any) -> None:
+    budget = make(epsilon=9)
+    mechanism = fx.Exponential.from_score(likes, ["a", "b"], epsilon=1, sensitivity=1)
+    with pytest.raises(ParameterTypeError, match="data must not be an iterator"):
+        mechanism.release(iter(["a"]), budget=budget)
+    assert budget.spent == 0
+
+
+def test_terms_without_an_amount(path: Path) -> None:
+    fx.Budget.file(path, epsilon=1)
+    for terms in ({"neighbors": "replace"}, {"delta": 0.1}):
+        with pytest.raises(ParameterError, match="epsilon or rho must be given"):
+            fx.Budget.file(path, **terms)

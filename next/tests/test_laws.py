@@ -511,3 +511,12 @@ def test_plots() -> None:
         bars = [bar.get_height() for bar in axes.patches] if others else one.get_data().values
         assert 0.99 < np.sum(bars) < 1 + 1e-12
         assert law.plot(axes) is axes
+
+
+def test_other_outcomes_and_several_answers_are_refused() -> None:
+    one, other = (fx.Median(1.0, grid=grid).law([1]) for grid in ([0, 1, 2], [0, 1, 3]))
+    with pytest.raises(fx.errors.ParameterError, match="same outcomes"):
+        one.privacy_loss(other)
+    several = fx.Quantiles(count=3, epsilon=1.0, bounds=(0, 9))
+    with pytest.raises(fx.errors.ParameterTypeError, match="mechanisms must be"):
+        fx.expected_errors([[1, 2, 3]], [several])

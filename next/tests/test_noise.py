@@ -383,6 +383,7 @@ WRONG: list[tuple[Any, type[Exception], tuple[str, ...]]] = [
         ("delta", "(0, 1)"),
     ),
     (lambda: fx.SmoothSensitivityMedian(1, bounds=(0, 9), noise="t"), VALUE, ("noise", "'t'")),
+    (lambda: fx.Laplace(1e-3, 1e300, step=1e300), VALUE, ("step", "1e270")),
     (lambda: fx.SmoothSensitivityMedian(0, bounds=(0, 9)), VALUE, ("epsilon", "> 0")),
     (lambda: fx.smooth_sensitivity([1], 0, bounds=(0, 1)), VALUE, ("beta", "> 0", "got 0")),
     (lambda: fx.smooth_sensitivity([1], 1, bounds=(1, 0)), VALUE, ("bounds", "lower")),

@@ -346,3 +346,15 @@ def test_composition_by_a_peer() -> None:
         )
     both = excess(np.outer(p, p).reshape(1, -1), np.outer(q, q).reshape(1, -1), np.array([0.3]))
     assert law.self_compose(2).get_delta_for_epsilon(0.3) == pytest.approx(both[0], rel=1e-9)
+
+
+def test_extreme_amounts() -> None:
+    """They are infinite, 0 or exact, and no error of floats."""
+    wide = fx.privacy.selection_guarantee(800.0, "both", "")
+    for law in fx.privacy.dominating_pair(wide, 100.0):
+        assert np.isfinite(law).all()
+        assert abs(law.sum() - 1) < 1e-12
+    tiny = fx.privacy.zcdp_epsilon(0.1, Decimal("1e-400"))
+    assert fx.privacy.zcdp_epsilon(0.1, 1e-300) < tiny < 40
+    assert fx.privacy.zcdp_epsilon(Fraction(10) ** 400, 0.5) == np.inf
+    assert fx.privacy.zcdp_delta(Fraction(10) ** 400, 1.0) == 1

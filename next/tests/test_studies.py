@@ -98,6 +98,29 @@ def test_a_run_that_was_killed_goes_on(last: int, serial: fx.StudyResults, tmp_p
     assert before == {path: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 
+class Scaled:
+    """Data of a user's class, or of a closure."""
+
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+
+    def draw(self, rng: np.random.Generator, shape: tuple[int, int]) -> Any:
+        return self.scale * rng.standard_normal(shape)
+
+
+def scaled(scale: float) -> Any:
+    return lambda rng, shape: scale * rng.standard_normal(shape)
+
+
+@pytest.mark.parametrize("make", [scaled, lambda scale: Scaled(scale).draw])
+def test_what_a_function_holds_is_part_of_the_study(make: Any, tmp_path: Path) -> None:
+    one = {"epsilon": [1.0], "n": [5], "datasets": 3, "draws": 0}
+    first = small(**one, data={"x": make(1.0)}).run(folder=tmp_path)
+    assert content(small(**one, data={"x": make(1.0)}).run(folder=tmp_path)) == content(first)
+    with pytest.raises(errors.ParameterError, match="folder must be empty or have results"):
+        small(**one, data={"x": make(3.0)}).run(folder=tmp_path)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -93,6 +93,12 @@ class Listing(Grid):
 
     points: Array
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the other is a list of the same points."""
+        return isinstance(other, Listing) and np.array_equal(self.points, other.points)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @cached_property
     def form(self) -> Floats:
         """The grid as `kernels/places.py` takes it, with the least double of each point.

@@ -17,6 +17,7 @@ from ..laws.runs import quiet
 from ..parameters import checks
 from ..types import Floats
 from .numbers import NumberMechanism
+from .quantiles import Quantiles
 from .smooth import SmoothSensitivityMedian
 
 AT_ONCE = 1 << 18  # records: they stay in the cache for all mechanisms
@@ -74,8 +75,8 @@ def expected_errors(
     """
     checks.arithmetic()
     for mechanism in mechanisms:
-        if not isinstance(mechanism, KINDS):
-            raise ParameterTypeError("mechanisms must be a list of those of numbers from records")
+        if not isinstance(mechanism, KINDS) or isinstance(mechanism, Quantiles):
+            raise ParameterTypeError("mechanisms must be a list of those of a number of records")
     data = read_records(records)
     if data.rows is None or not data.values.size:
         raise ParameterTypeError("records must be numbers of shape (rows, n), n >= 1")

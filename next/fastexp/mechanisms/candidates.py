@@ -208,6 +208,8 @@ class Exponential(CandidateMechanism):
     def _form(self, data: Any, nan: Missing) -> Segments:
         if self.score is None:
             return super()._form(data, nan)
+        if hasattr(data, "__next__"):
+            raise ParameterTypeError("data must not be an iterator: each score reads all of it")
         return replace(self, score=None)._form(np.empty(len(self.candidates)), nan)
 
     def _utilities(self, data: Any) -> Any:

@@ -25,7 +25,8 @@ ASSUMES = (
     "sensitivity bounds how much one record changes the number, as numbers are represented; step "
     "and bounds are public"
 )
-MOST = 2.0**1000  # of a number: noise does not overflow
+MOST = 2.0**1000  # of a number
+MOST_STEP = 10**270  # noise has less than 2**62 steps: no answer overflows
 MOST_BOUND = 1 << 63  # int64 holds it
 FINEST = 1 << 42  # steps of a change of the density by a factor e
 
@@ -100,6 +101,8 @@ class Laplace(Mechanism):
                 f"step must be at least sensitivity / epsilon / 2**42, got {self.step!r}"
             )
         step, ends = checks.decimal("step", self.step), None
+        if step > MOST_STEP:
+            raise ParameterError(f"step must be at most 1e270, got {self.step!r}")
         is_whole = isinstance(self.step, (int, np.integer))
         if self.bounds is not None:
             low, high = (checks.decimal("bounds", x) for x in checks.bounds(self.bounds))

@@ -149,6 +149,8 @@ class Budget:
         if not isinstance(path, (str, os.PathLike)):
             raise ParameterTypeError(f"path must be text or path-like, got {type(path).__name__}")
         is_known = epsilon is None and rho is None
+        if is_known and (delta or neighbors != "add-remove"):
+            raise ParameterError("epsilon or rho must be given with delta or neighbors")
         terms = {} if is_known else _terms(epsilon, delta, rho, neighbors)
         budget = cls.__new__(cls)
         budget._ledger = Ledger(str(Path(path).absolute()), terms)

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import ParameterError
 from ..parameters import checks
 from ..types import Floats, Number
-from .guarantee import Guarantee, genuine
+from .guarantee import Guarantee, genuine, up
 
 MOST_POINTS = 1 << 22
 SLIP = 1e-14  # more than the sums below err, relative to their terms
@@ -49,8 +49,10 @@ def zcdp_epsilon(rho: Number, delta: Number) -> float:
     checks.positive("rho", rho)
     if not 0 < checks.positive("delta", delta) < 1:
         raise ParameterError(f"delta must be in (0, 1), got {delta!r}")
-    part = log(float(delta)) * (1 + SLIP)
-    b, logs = _logs(float(rho))
+    exact = checks.exact("delta", delta)
+    near = float(exact)  # 0 below 2**-1074
+    part = (log(near) if near else log(exact.numerator) - log(exact.denominator)) * (1 + SLIP)
+    b, logs = _logs(up(checks.exact("rho", rho)))
     return max(0.0, float(((logs - part) / b).min()) * (1 + SLIP))
 
 
@@ -88,7 +90,7 @@ def zcdp_delta(rho: Number, epsilon: Number) -> float:
     checks.positive("rho", rho)
     if checks.exact("epsilon", epsilon) < 0:
         raise ParameterError(f"epsilon must be >= 0, got {epsilon!r}")
-    b, logs = _logs(float(rho))
+    b, logs = _logs(up(checks.exact("rho", rho)))
     return min(1.0, nextafter(exp(min(0.0, (logs - b * float(epsilon) * (1 - SLIP)).min())), inf))
 
 
@@ -165,9 +167,9 @@ def dominating_pair(guarantee: Guarantee, interval: Number = 1e-3) -> tuple[Floa
     if is_bounded:
         p = 2 * tanh(step / 4) / -np.expm1(-epsilon) * np.exp((losses - epsilon) / 2)
         p[[0, -1]] /= 2
-        return p * (1 + SLIP), p * np.exp(-losses)
-    p = np.zeros(losses.size)
-    p[0], p[-1] = exp(-epsilon) / (1 + exp(-epsilon)), 1 / (1 + exp(-epsilon))
-    if promise.delta:
+    else:
+        p = np.zeros(losses.size)
+        p[0], p[-1] = exp(-epsilon) / (1 + exp(-epsilon)), 1 / (1 + exp(-epsilon))
+    if promise.delta and not is_bounded:
         p = np.concatenate([[0.0], p * (1 - promise.delta), [promise.delta]])
     return p * (1 + SLIP), p[::-1].copy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -44,7 +45,7 @@ def _text(value: Any) -> str:
         if value.dtype.char in "eg" or value.dtype == np.float32:  # some are read as they print
             return f"{value.dtype} {value}"
         value = value.item()
-    if isinstance(value, FunctionType) and "<" not in value.__qualname__:
+    if isinstance(value, FunctionType) and _found(value) is value:
         return f"{value.__module__}:{value.__qualname__}"
     if value is None or isinstance(value, (bool, str, bytes, date, timedelta, np.generic)):
         return repr(value)
@@ -57,6 +58,14 @@ def _text(value: Any) -> str:
         "parameters must be text, numbers, or functions of a module where a release has a label; "
         f"got an object of type {type(value).__name__}"
     )
+
+
+def _found(function: FunctionType) -> Any:
+    """Return what has the name of a function: a decorator may have given it to another one."""
+    found: Any = sys.modules.get(function.__module__)
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found
 
 
 def keep(answer: Any) -> str:

@@ -141,6 +141,8 @@ def _total(one: Guarantee, limits: Limits, relation: Neighbors) -> Guarantee:
         )
         groups = f" in each of at most {most} groups" if limits.is_grouped else ""
         text = f"at most {records}{groups}; {text.removeprefix(RATHER)}"
+    if limits.has_persons:  # which rows of others count is a mixture, whose range may be larger
+        moved = replace(moved, bounded_range=None)
     return _times(replace(moved, assumes=text), draws)
 
 

@@ -17,6 +17,7 @@ from functools import partial
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, TypeAlias
 from zlib import crc32
 
@@ -129,7 +130,7 @@ def _file(folder: Path, task: Task) -> Path:
 
 def _publish(path: Path, content: bytes) -> None:
     """Write a file that appears complete or not at all."""
-    draft = path.with_suffix(f".{os.getpid()}.draft")
+    draft = path.with_suffix(f".{token_hex(8)}.draft")  # of this writer alone
     with draft.open("wb") as file:
         file.write(content)
         file.flush()
@@ -138,7 +139,7 @@ def _publish(path: Path, content: bytes) -> None:
 
 
 def _key(study: Any) -> bytes:
-    """Return the settings in words, functions by their sources."""
+    """Return the settings in words, functions by their sources and what they hold."""
     settings = {**vars(study), "printed": None, "versions": (version("fastexp"), np.__version__)}
     return json.dumps(settings, default=_words).encode()
 
@@ -149,8 +150,14 @@ def _words(setting: Any) -> Any:
         return [type(setting).__name__, [getattr(setting, name) for name in names]]
     if isinstance(setting, partial):
         return setting.func, setting.args, setting.keywords
+    if inspect.ismethod(setting):
+        return setting.__func__, vars(setting.__self__)
     if hasattr(setting, "tolist"):  # an array or a column
         return setting.tolist()
+    words = getattr(setting, "__qualname__", None) or repr(setting)
     with suppress(OSError, TypeError):
-        return inspect.getsource(setting)
-    return getattr(setting, "__qualname__", None) or repr(setting)
+        words = inspect.getsource(setting)
+    if not inspect.isfunction(setting):
+        return words
+    cells = [cell.cell_contents for cell in setting.__closure__ or ()]
+    return words, setting.__defaults__, setting.__kwdefaults__, cells
