@@ -57,13 +57,13 @@ def answer(options: Namespace) -> None:
         note(FINE)
     note(sentence)
     if budget:
-        facts["budget"] = left = _facts(budget)
+        cost = 0.0 if before else getattr(promise, left["unit"])
+        facts["budget"] = left = _facts(budget) | {"charged": cost}
     if options.json or not options.output:
         _print(found, facts, options)
     if budget:
-        cost = "nothing" if before else getattr(promise, left["unit"])
         rest = "{remaining} of {total} {unit} remains".format(**left)
-        note(f"charged {cost}; {STATES['answered'].format(options.label)}; {rest}")
+        note(f"charged {cost or 'nothing'}; {STATES['answered'].format(options.label)}; {rest}")
 
 
 def _sentence(promise: Guarantee, options: Namespace) -> str:
