@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import ceil
 from typing import Any
 
@@ -183,7 +184,7 @@ def placed(data: Segments, grid: Grid) -> list[Integers]:
     place_records(data.values, grid.form, points)
     if np.isnan(data.values).any():
         raise InvalidRecords(MISSING)
-    return np.split(points, _offsets(data)[1:-1])
+    return [points[a:z] for a, z in pairwise(_offsets(data).tolist())]
 
 
 def _offsets(data: Segments) -> Integers:
