@@ -106,7 +106,7 @@ def _few(
     # A block's bounds add to less than 2**62, and all bounds to less than 2**63.
     precision = min(PRECISION, 61 - k.bit_length())
     out, probe = np.empty(count * size, np.int64), np.empty(PROBE, np.int64)
-    work, at, attempt = np.empty(BLOCK + 2 * -(-k // BLOCK), np.int64), 0, 0
+    work, at, attempt, known = np.empty(BLOCK + 2 * -(-k // BLOCK), np.int64), 0, 0, False
     while True:
         at = kernels.draw_few(
             rows.values,
@@ -119,7 +119,7 @@ def _few(
             words,
             at,
             attempt,
-            peels,
+            peels + known,
             out,
             probe,
             work,
@@ -133,10 +133,10 @@ def _few(
         one = candidates_of(
             rows.values[row * k : (row + 1) * k], rows.kind, weighting, probe[BEST:]
         )
-        attempt += 1
+        attempt, known = attempt + 1, peels
         scale = Fraction(2) ** precision
         if probe[STOP] == UNSURE and one.accepts(index, scale, rho, spare):
-            out[at], at, attempt = index, at + 1, 0
+            out[at], at, attempt, known = index, at + 1, 0, False
             weighting.base[index : index + peels] = 0.0
         elif not seeds.size:
             words = np.concatenate([words[: 2 * at], system_words(2), words[2 * at + 2 :]])

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from .bits import (
+    DEEPEST,
     FLOAT,
     HALF,
     INFINITE,
@@ -133,6 +134,17 @@ def survey(values, kind, base, rate, tops):
 
 
 @helper
+def survey_again(values, kind, base, rate, is_known, tops):
+    """`survey`; if `tops` are known already, of finite values with a base of 0 or 1."""
+    if not is_known:
+        return survey(values, kind, base, rate, tops)
+    best = ZERO
+    for block in range(tops.size):
+        best = max(best, np.uint64(tops[block]))
+    return best, 0.0, True
+
+
+@helper
 def find(sums, rho):
     """(index of the entry on which rho falls, what is left of rho); the size if there is none.
 
@@ -214,20 +226,43 @@ def judge(rho, rounded):
 
 
 @helper
-def bound_blocks(row, kind, base, rate, precision, best, lift, tight, tops, bounds, uppers):
-    """bounds = those of a row's blocks; returns (their sum, the block whose B are in `uppers`)."""
+def bound_far(base):
+    """The sum of B of candidates that weigh less than half a unit: `upper` of 0 for each."""
+    wide_vectors()
+    total = np.int64(0)
+    for i in range(base.size):
+        total += upper(np.int64(0)) if base[i] > 0.0 else np.int64(0)
+    return total
+
+
+@helper
+def bound_blocks(row, kind, base, rate, precision, best, lift, tight, peels, tops, bounds, uppers):
+    """bounds = those of a row's blocks; returns (their sum, the block whose B are in `uppers`).
+
+    If it peels, a base is 0 or 1, so that a block is far below if its best candidate is.
+    """
     total, held, scale = np.int64(0), np.int64(-1), power(precision)
     for block in range(tops.size):
         part = row[block * BLOCK : (block + 1) * BLOCK]
-        if tight or base.size > 0 or tops.size == 1:
-            part_base = base[block * BLOCK : (block + 1) * BLOCK]
+        part_base = base[block * BLOCK : (block + 1) * BLOCK]
+        h = key_height(np.uint64(tops[block]), kind, best, rate)
+        if peels and h >= DEEPEST:
+            bounds[block] = bound_far(part_base)
+        elif tight or base.size > 0 or tops.size == 1:
             bounds[block] = weigh(part, kind, part_base, rate, best, lift, scale, tight, uppers)
             held = block
         else:
-            h = key_height(np.uint64(tops[block]), kind, best, rate)
             bounds[block] = part.size * chord(h, np.float64(precision))
         total += bounds[block]
     return total, held
+
+
+@helper
+def leave_out(i, part, kind, base, uppers):
+    """Give candidate i of a block a base of 0; returns the greatest key of the others."""
+    base[i], uppers[i] = 0.0, 0
+    top, _ = top_key(part, kind, base)
+    return np.int64(top)
 
 
 @kernel(
@@ -240,7 +275,8 @@ def draw_few(
     """out = draws of each row of k, row after row, from draw `at` on; returns how many are done.
 
     If it peels, a drawn candidate has a base of 0 from then on. When those that are left weigh so
-    little that bounds are coarse, it stops, as another call has a scale for them.
+    little that bounds are coarse, it stops, as another call has a scale for them. If `peels` is 2,
+    `work` has the best keys of blocks from the call before.
 
     words: two for each draw. Further attempts of a simulation take blocks (t << 32) + 1, ...;
     without `seeds` it is a release. If the call stops early, `probe` says why: the caller decides
@@ -255,12 +291,12 @@ def draw_few(
     while at < draws:
         r, b, start = at // size, np.int64(0), np.int64(0)
         row = values[r * k : (r + 1) * k]
-        best, lift, finite = survey(row, kind, base, rate, tops)
+        best, lift, finite = survey_again(row, kind, base, rate, peels == 2, tops)
         if not finite:
             probe[STOP] = NOT_FINITE
             return at
         total, held = bound_blocks(
-            row, kind, base, rate, precision, best, lift, tight, tops, bounds, uppers
+            row, kind, base, rate, precision, best, lift, tight, peels, tops, bounds, uppers
         )
         for t in range(at - r * size, size):
             verdict = np.int64(AGAIN)
@@ -291,7 +327,7 @@ def draw_few(
             if peels:
                 total -= uppers[index - start]
                 bounds[b] -= uppers[index - start]
-                base[index], uppers[index - start] = 0.0, 0
+                tops[b] = leave_out(index - start, part, kind, base[start : start + BLOCK], uppers)
                 if total < k << COARSE:
                     stop(probe, AGAIN, index, rho, best, lift, attempt - 1)  # of the next draw
                     return at
