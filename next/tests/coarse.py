@@ -30,11 +30,12 @@ coarse.make({planted!r}, {precision})
 print(json.dumps(coarse.{what}({paths!r})))
 """
 PLAIN, WHOLE, WEIGHED = [0.5, 0, -1, 2, 0.25], [2, 0, 1, 1, 3], [3, 1, 60, 0, 2]
+BLOCKS = PLAIN * 300 + [-1000] * 700  # the last block is far below
 HALF_WAY = [0, *[-0.4] * 9]  # whose weights are far below their chords: by 6 %
 BASE = [1, 2.5, 0, 3, 0.75]
 AGES, TOP = [1, 3, 5, 7, 11, 12, 12, 13, 17, 19, 21, 25], 30
 IN_PYTHON = "release", "release of base", "one", "one of base", "few", "few of base", "rows of base"
-IN_PYTHON += "blocks", "blocks of base"
+IN_PYTHON += "blocks", "blocks of base", "peel", "peel of blocks"
 IN_KERNELS = "rows", "many", "many of base", "median", "median, one", "median, many"
 IN_KERNELS += "lower", "lower, many", "quantiles", "quantiles, many"
 FEW, FEW_TOP, QUARTERS = (1, 3, 3, 5), 5, tuple(Fraction(i, 4) for i in (1, 2, 3))
@@ -80,7 +81,7 @@ def draw(path: str, share: int = 1) -> Any:
     """Return draws by a path, or some share of them."""
     plain, weighed = fx.Exponential(1.5, 1), fx.Exponential(1.5, 1, base=BASE)
     long = fx.Exponential(1.5, 1, base=BASE * 300)
-    median = fx.Median(0.6, (0, TOP), step=1)
+    median, top_two = fx.Median(0.6, (0, TOP), step=1), fx.TopK(2, epsilon=3.0)
     lower = fx.Quantile(0.3, 0.6, (0, TOP), step=1, convention="lower")
     quantiles = fx.Quantiles(QUARTERS, 4.0, (0, FEW_TOP), step=1)
     few, some, many = 250 // share, 600 // share, 3000 // share
@@ -95,6 +96,8 @@ def draw(path: str, share: int = 1) -> Any:
         "rows of base": lambda: weighed.sample([WEIGHED] * many, rng=1),
         "blocks": lambda: plain.sample(np.tile(WHOLE, (some // 2, 300)), 5, rng=1) % 5,
         "blocks of base": lambda: long.sample(np.tile(WEIGHED, (some // 2, 300)), 5, rng=1) % 5,
+        "peel": lambda: pairs(top_two.release(PLAIN) for _ in range(many)),
+        "peel of blocks": lambda: pairs(top_two.sample(BLOCKS, many, rng=1)),
         "rows": lambda: plain.sample(np.tile(PLAIN, (3 * some, 1)), rng=1),
         "many": lambda: plain.sample(WHOLE, many, rng=1),
         "many of base": lambda: weighed.sample(WEIGHED, some * 3, rng=1),
@@ -154,7 +157,18 @@ def code(answers: Any) -> Any:
     return np.asarray(answers) @ (FEW_TOP + 1) ** np.arange(len(QUARTERS))
 
 
+def pairs(drawn: Any) -> Any:
+    """Return a number for the kinds of the first and of the second candidate of each draw."""
+    return np.array([*drawn]) % 5 @ (5, 1)
+
+
 def law(path: str) -> dict[int, float]:
+    if path.startswith("peel"):
+        each = 300 if path == "peel of blocks" else 1
+        shares = np.array([float(p) for p in oracle.exponential(PLAIN, Fraction(3, 4))])
+        left = 1 - shares / each  # after one of a kind
+        found = shares[:, None] * (shares - np.diag(shares / each)) / left[:, None]
+        return dict(enumerate(found.ravel().tolist()))
     if path.startswith("quantiles"):
         found = oracle.recursion(FEW, QUARTERS, FEW_TOP + 1, 2, lambda x: math.exp(-x))
         return {int(code(answers)): p for answers, p in found.items()}
