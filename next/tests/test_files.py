@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import random
 import warnings
 from pathlib import Path
@@ -23,6 +24,7 @@ QUERY = fx.Query("k", ["a", "b"])
 READ: dict[str, tuple[bytes, dict[str, Any]]] = {  # files of which a has 1 and b has 3
     "plain": (b"k,v\na,1\nb,3\na,1\n", {}),
     "a mark": (b"\xef\xbb\xbfk,v\na,1\nb,3\n", {}),
+    "a mark and a quote": (b'\xef\xbb\xbf"x\ny",k,v\n1,a,1\n2,b,3\n', {}),
     "CR LF": (b"k,v\r\na,1\r\nb,3\r\n", {}),
     "CR": (b"k,v\ra,1\rb,3\r", {}),
     "mixed": (b"k,v\r\na,1\nb,3\ra,1", {}),
@@ -42,6 +44,7 @@ READ: dict[str, tuple[bytes, dict[str, Any]]] = {  # files of which a has 1 and 
         "k;v\nä;9\na;1,0\nb;3,0\n".encode("cp1252"),
         {"delimiter": ";", "decimal": ",", "encoding": "cp1252"},
     ),
+    "semicolons and quotes": (b'k;v;x\na;1;"2\n;"\nb;3;"4,"\n', {"delimiter": ";"}),
     "UTF-16": ("k,v\na,1\nb,3\n".encode("utf-16"), {"encoding": "utf-16"}),
     "no end": (b"k,v\na,1\nb,3", {}),
     "missing keys": (b"k,v\n?,9\na,1\n,9\nb,3\n", {"missing": "?"}),
@@ -49,6 +52,12 @@ READ: dict[str, tuple[bytes, dict[str, Any]]] = {  # files of which a has 1 and 
 REFUSED: dict[str, tuple[bytes, dict[str, Any], str]] = {  # after the charge
     "an open quote": (b'k,v,x\na,1,"5\nb,3,4\n', {}, "each quote closed"),
     "an open quote at the end": (b'k,v\na,1\nb,3\n"c,4\nd,5\n', {}, "each quote closed"),
+    "a quote that closes another": (
+        b'k,v,x\na,1,5" pipe\na,1,"open\nb,3,4\nb,3,5" pipe\nb,3,4\n',
+        {},
+        "each quote closed, at the end of its cell",
+    ),
+    "text after an empty cell": (b'k,v,x\na,1,""y\nb,3,4\n', {}, "at the end of its cell"),
     "a long row": (b"k,v\na,1\nb,3,4\n", {}, "a cell for each column"),
     "a short row": (b"k,v\na,1\nb\n", {}, "a cell for each column"),
     "text": (b"k,v\na,1\nb,secret\n", {}, "'v' must have numbers in all cells"),
@@ -154,6 +163,28 @@ def test_any_change_of_a_byte(tmp_path: Path, seed: int) -> None:
         assert expected is not None, bytes(data)
         assert set(zip(*(found[name] for name in by), strict=True)) == expected, bytes(data)
     assert answered > 25
+
+
+@pytest.mark.parametrize("cells", [('5" pipe', '"open'), ('""', '"open'), ("b", '"open')])
+def test_no_row_is_lost(tmp_path: Path, cells: tuple[str, str]) -> None:
+    """A quote that is never closed is found, wherever another one stands."""
+    for first, second in itertools.permutations(range(9), 2):
+        rows = ["a,1,x"] * 9
+        rows[first], rows[second] = (f"a,1,{cell}" for cell in cells)
+        path = file(tmp_path, "\n".join(["k,v,x", *rows]).encode(), {})
+        with pytest.raises(fx.errors.InvalidRecords, match="each quote closed"):
+            QUERY.release(path, SURE)
+
+
+@pytest.mark.parametrize("quotes", ['""', '"5"', '5" x', '"""5""\n"', '"",""', '"5,""6"'])
+def test_quotes_at_the_end_of_a_block(tmp_path: Path, quotes: str) -> None:
+    """Rows are the same, wherever the file is cut into the blocks that are read."""
+    for shift in range(len(quotes) + 2):
+        head = "k,v,x" + ",y" * quotes.count(",") * (quotes != '"5,""6"') + "\n"
+        long = '"' + "l" * ((1 << 22) - len(head) - 7 - shift)
+        data = f'{head}{long}","1",{quotes}\nb,3,{quotes}\na,1,{quotes}\n'
+        found = QUERY.accuracy(file(tmp_path, data.encode(), {}), SURE)
+        assert told(found)["n"] == [1, 1]
 
 
 def test_keys_of_text(tmp_path: Path) -> None:

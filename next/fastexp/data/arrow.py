@@ -34,17 +34,18 @@ def read_keys(argument: str, column: Any) -> Column:
         return Column("text" if is_text else "integers", places, keys=[*keys, None])
     missing = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else np.False_
     if types.is_null(kind):
-        return Column("", np.zeros(len(array), np.int64), keys=[None])
+        return Column("", np.zeros(len(array), np.int64), 0, keys=[None])
     if types.is_integer(kind):
         return Column("integers", _integers(array), 1, missing)
     if types.is_boolean(kind):
         return Column("booleans", _integers(array.cast(pa.uint8())), 1, missing)
     if types.is_date(kind):
-        unit = DAY if types.is_date32(kind) else UNITS["ms"]
-        return Column("dates", _integers(array.view(_bits(kind))), unit, missing)
+        days = array.cast(pa.date32(), safe=False).view(pa.int32())
+        return Column("dates", _integers(days), DAY, missing)
     if types.is_timestamp(kind) or types.is_duration(kind):
         name = "durations" if types.is_duration(kind) else ZONED if kind.tz else "timestamps"
-        return Column(name, _integers(array.view(pa.int64())), UNITS[kind.unit], missing)
+        values, zone = _integers(array.view(pa.int64())), getattr(kind, "tz", None)
+        return Column(name, values, UNITS[kind.unit], missing, zone=zone or "")
     raise ParameterTypeError(f"{argument} must hold {KEYS}, got {_named(kind)}")
 
 
@@ -111,10 +112,6 @@ def _integers(array: Any) -> Array:
     """Return integers of 64 bits, 0 where one is missing."""
     values: Array = array.fill_null(0).to_numpy(zero_copy_only=False)
     return values.astype("u8" if values.dtype == np.uint64 else "i8", copy=False)
-
-
-def _bits(kind: Any) -> Any:
-    return pa.int32() if types.is_date32(kind) else pa.int64()
 
 
 def _texts(values: Any) -> list[str | None]:

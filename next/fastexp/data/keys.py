@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from itertools import compress, count
 from typing import Any, NamedTuple
@@ -29,6 +30,12 @@ MICROSECOND = timedelta(microseconds=1)
 UNITS = {"W": 7 * DAY, "D": DAY, "h": DAY // 24, "m": DAY // 1440} | {
     unit: 10 ** (18 - 3 * i) for i, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))
 }
+ORIGINS: dict[str, Any] = {
+    "dates": date(1970, 1, 1),
+    "timestamps": datetime(1970, 1, 1),  # without a zone
+    ZONED: datetime(1970, 1, 1, tzinfo=UTC),
+    "durations": timedelta(0),
+}
 FARTHEST = 1 << 40  # years or months from 1970 that are told apart
 MIN_SPARSE = 1 << 16  # a range of so many integers always gets a table
 
@@ -38,9 +45,33 @@ class Column(NamedTuple):
 
     kind: str
     values: Array  # int64 or uint64
-    unit: int = 1
+    unit: int = 1  # 0 of objects, whose column has no type
     missing: Any = np.False_
     keys: list[Any] | None = None  # those that the values are places of: text, numbers, None
+    zone: str = ""
+
+
+class Labels(NamedTuple):
+    """Keys of groups to be shown: as text and numbers, with the type of their column.
+
+    A label is made of these alone. How a row writes its key would show of that row.
+    """
+
+    kind: str  # or "listed", of a public list, which is shown as it is
+    unit: int
+    zone: str
+    keys: list[Any]
+
+    def array(self) -> Array:
+        """Return keys of a column with a type, other than text, as NumPy has them; in UTC."""
+        name = next(name for name, size in UNITS.items() if self.unit % size == 0)
+        plain = {"integers": "i8", "booleans": "?", "durations": f"m8[{name}]"}
+        numbers = np.array([key // UNITS[name] for key in self.keys], np.int64)
+        return numbers.astype(plain.get(self.kind, f"M8[{name}]"))
+
+    def objects(self) -> list[Any]:
+        """Return keys as Python has them, or NumPy, if times are too fine or too far for Python."""
+        return [_object(self.kind, key) for key in self.keys]
 
 
 class Names(NamedTuple):
@@ -115,6 +146,7 @@ def code_by_list(argument: str, keys: Any, names: Names) -> Integers:
     for i, (kind, places, numbers) in enumerate(names.columns):
         column = read_column(argument, keys[i] if names.is_wide else keys)
         is_days = kind == "dates" and column.kind == "timestamps" and column.unit % DAY == 0
+        is_days = is_days and column.unit > 0
         if column.kind not in ("", kind) and not is_days:
             raise ParameterTypeError(
                 f"{argument} must be {kind}, as the public list is: convert it, got {column.kind}"
@@ -135,12 +167,13 @@ def count_labels(records: Any, candidates: Names) -> Integers:
     return np.bincount(codes + 1, minlength=candidates.size + 1)[1:]
 
 
-def code_by_rows(argument: str, columns: list[Any]) -> tuple[Integers, Integers]:
-    """Return the place of each row's key among those that occur, sorted; and a row of each key.
+def code_by_rows(argument: str, columns: list[Any]) -> tuple[Integers, int, list[Labels]]:
+    """Return the place of each row's key among those that occur, sorted; their number; and them.
 
     -1 is the place of a missing key, and of one that not every frame could hold.
     """
-    codes: Any = 0
+    codes = np.empty(0, np.int64)
+    found: list[tuple[Column, list[Any], Integers]] = []
     for keys in columns:
         column = read_column(argument, keys)
         if column.keys is not None:
@@ -148,16 +181,23 @@ def code_by_rows(argument: str, columns: list[Any]) -> tuple[Integers, Integers]
             places = _codes(column, {key: i for i, key in enumerate(known)})
         else:
             is_near = column.values <= np.iinfo(np.int64).max
-            places = np.unique(column.values, return_inverse=True)[1]
+            distinct, places = np.unique(column.values, return_inverse=True)
             places = np.where(~column.missing & is_near, places, -1)
-        if np.ndim(codes) and codes.size != places.size:
+            known = [value * column.unit for value in distinct.tolist()]
+        if found and codes.size != places.size:
             raise ParameterError(f"{argument} must be columns of one length")
+        codes = codes if found else np.zeros_like(places)
+        found.append((column, known, places))
         pairs = codes * (places.max(initial=0) + 1) + places
         pairs = np.where((codes < 0) | (places < 0), -1, pairs)
         distinct, rows, codes = np.unique(pairs, return_index=True, return_inverse=True)
         first = int(distinct.size > 0 and distinct[0] < 0)
         codes, rows = codes - first, rows[first:]
-    return codes, rows
+    labels = [
+        Labels(column.kind, column.unit, column.zone, [known[i] for i in places[rows].tolist()])
+        for column, known, places in found
+    ]
+    return codes, rows.size, labels
 
 
 def _is_portable(key: Any, kind: str) -> bool:
@@ -244,7 +284,7 @@ def _of_objects(argument: str, objects: Array) -> Column:
         found = {ZONED if getattr(x, "tzinfo", None) else "timestamps" for x in present}
     if len(found) > 1 or not found <= KINDS | {ZONED}:
         raise ParameterTypeError(f"{argument} {ONE_KIND}, got {' and '.join(sorted(found))}")
-    return Column("".join(found), places, keys=keys)
+    return Column("".join(found), places, 0, keys=keys)
 
 
 def _exact(key: Any) -> Any:
@@ -258,7 +298,21 @@ def _exact(key: Any) -> Any:
         key -= date(1970, 1, 1)
     if isinstance(key, timedelta):
         return key // MICROSECOND * 10**12
-    return key if isinstance(key, str) else int(key)
+    return str.__str__(key) if isinstance(key, str) else int(key)
+
+
+def _object(kind: str, key: Any) -> Any:
+    """Return the Python object that a key is."""
+    if kind in ("integers", "text", "listed"):
+        return key
+    if kind == "booleans":
+        return bool(key)
+    if key % UNITS["us"] == 0:
+        with suppress(OverflowError):
+            return ORIGINS[kind] + key // UNITS["us"] * MICROSECOND
+    unit = next(unit for unit, size in UNITS.items() if key % size == 0)
+    time = np.timedelta64 if kind == "durations" else np.datetime64
+    return time(key // UNITS[unit], unit)
 
 
 def _in_units(times: Array) -> tuple[Array, int]:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
+from ..types import Array
 from .sources import Arrow
 
 FORMATS = {".csv": ",", ".tsv": "\t", ".parquet": "parquet", ".pq": "parquet"} | dict.fromkeys(
@@ -65,7 +66,8 @@ class CSV:
     Line ends may be LF, CR LF or CR, and may be part of a quoted cell; blank lines are left out
     (in a file of one column they are missing cells). Each row must have a cell for each column. A
     file whose rows cannot be told apart for certain, such as one with a quote that is not closed,
-    is refused, **after the charge**: that it is depends on the data, which no guarantee covers.
+    or closed before the end of its cell, is refused, **after the charge**: that it is depends on
+    the data, which no guarantee covers.
 
     Examples
     --------
@@ -169,7 +171,7 @@ class Text(Arrow):
             with pa.input_stream(path, compression="detect") as raw:
                 if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
                     raw = pa.transcoding_input_stream(raw, encoding, "utf-8")
-                guard = Lines(raw, width == 1)
+                guard = Lines(raw, self.files.delimiter or ",", width == 1)
                 reader = arrow_csv.open_csv(
                     pa.PythonFile(guard, "r"),
                     arrow_csv.ReadOptions(block_size=BLOCK, use_threads=False),
@@ -190,8 +192,8 @@ class Text(Arrow):
         if found is None or guard is None or not guard.has(found.num_rows + 1):
             raise InvalidRecords(
                 f"file {path!r} must have a cell for each column in each row, in "
-                f"{encoding!r}, fewer than 2**22 bytes a row, and each quote closed; what its "
-                "reader says is withheld, since it may quote cells"
+                f"{encoding!r}, fewer than 2**22 bytes a row, and each quote closed, at the end "
+                "of its cell; what its reader says is withheld, since it may quote cells"
             )
         return found
 
@@ -228,17 +230,21 @@ class Typed(Arrow):
 
 
 class Lines(io.RawIOBase):
-    """Bytes of a file, whose lines are counted as they pass.
+    """Bytes of a file, whose rows are counted as they pass.
 
     Reading may lose rows: a quote that is not closed makes one cell of all lines after it, and the
-    reader may then drop that row. So the rows must be as many as the lines that are not blank, or
-    as the line ends outside of quotes, if each quote is closed.
+    reader may then drop that row. So rows are counted by the reader's own rules: a quote opens a
+    cell that begins with it; in such a cell two quotes are one, and the next one ends it; any other
+    quote is text. A cell that goes on after the quote that ends it is refused: there the quote of
+    another cell has closed one that was open.
     """
 
-    def __init__(self, raw: Any, is_narrow: bool) -> None:
-        self._raw, self._is_narrow, self._is_quoted = raw, is_narrow, False
-        self._last, self._counts = LF, [0, 0]
-        self._at_end = [True, True]  # of a line: of any, of one outside of quotes
+    def __init__(self, raw: Any, delimiter: str, is_narrow: bool) -> None:
+        self._raw, self._is_narrow = raw, is_narrow
+        self._separates = np.zeros(256, bool)
+        self._separates[[LF, CR, ord(delimiter)]] = True
+        self._before = self._held = b""  # the last byte that was looked at; quotes after it
+        self._rows, self._is_quoted, self._at_end, self._is_sound = 0, False, True, True
 
     def readable(self) -> bool:
         """Whether it can be read: yes."""
@@ -249,33 +255,53 @@ class Lines(io.RawIOBase):
         data: bytes = self._raw.read(size)
         while len(data) < size and (more := self._raw.read(size - len(data))):
             data += more
-        if len(data) < size and not any(self._counts) and not {LF, CR}.intersection(data):
+        if len(data) < size and not self._before and not {LF, CR}.intersection(data):
             data += b"\n"  # else a header alone is not read
-        block = np.frombuffer(data, np.uint8)
-        if not block.size:
-            return data
-        every = (block == LF) | (block == CR)
-        outside = every
-        if self._is_quoted or b'"' in data:
-            quoted = np.bitwise_xor.accumulate(block == QUOTE) ^ self._is_quoted
-            self._is_quoted = bool(quoted[-1])
-            outside = every & ~quoted
-        after_cr = np.append(self._last, block[:-1]) == CR
-        for i, ends in enumerate((every, outside)):
-            starts = np.append(self._at_end[i], ends[:-1]) & ~ends
-            lines = ends & ~(after_cr & (block == LF)) if self._is_narrow else starts
-            self._counts[i] += int(np.count_nonzero(lines))
-            self._at_end[i] = bool(ends[-1])
-        self._last = int(block[-1])
+        self._count(data)
         return data
 
     def has(self, rows: int) -> bool:
         """Whether these are all rows, the header among them; of one column, blank lines are."""
-        every, outside = (
-            count + (self._is_narrow and not at_end)
-            for count, at_end in zip(self._counts, self._at_end, strict=True)
-        )
-        return rows == every or (rows == outside and not self._is_quoted)
+        if self._held or not self._at_end:
+            self._count(b"\n")
+        return rows == self._rows and self._is_sound and not self._is_quoted
+
+    def _count(self, data: bytes) -> None:
+        """Count rows, up to the last byte that is no quote: what follows a quote must be known."""
+        data = self._held + (data if self._before else data.removeprefix(codecs.BOM_UTF8))
+        seen = data.rstrip(b'"')
+        self._held = data[len(seen) :]
+        block = np.frombuffer((self._before or b"\n") + seen, np.uint8)
+        ends = (block == LF) | (block == CR)
+        if self._is_quoted or b'"' in seen:
+            ends &= ~self._quoted(block)
+        ends[0] = self._at_end
+        if self._is_narrow:
+            lines = ends[1:] & ~((block[:-1] == CR) & (block[1:] == LF))
+        else:
+            lines = ends[:-1] & ~ends[1:]
+        self._rows += int(np.count_nonzero(lines))
+        self._at_end, self._before = bool(ends[-1]), seen[-1:] or self._before
+
+    def _quoted(self, block: Array) -> Array:
+        """Return which bytes are in quoted cells.
+
+        A run of an even number of quotes changes nothing. An odd one where a cell could begin opens
+        or closes; elsewhere it closes, or is text. So a cell is open if an odd number of the former
+        came since the last of the latter.
+        """
+        is_quote = block == QUOTE  # neither the first nor the last
+        heads = np.flatnonzero(is_quote[1:] & ~is_quote[:-1]) + 1
+        tails = np.flatnonzero(is_quote[:-1] & ~is_quote[1:])
+        is_odd, begins = (tails - heads) & 1 == 0, self._separates[block[heads - 1]]
+        turns = np.cumsum(is_odd & begins)
+        last = np.where(is_odd & ~begins, turns, -int(self._is_quoted))
+        states = np.append(self._is_quoted, (turns - np.maximum.accumulate(last)) & 1 == 1)
+        before, self._is_quoted = states[:-1], bool(states[-1])
+        ends = np.where(is_odd, before, begins & ~before)
+        self._is_sound &= bool((self._separates[block[tails + 1]] | ~ends).all())
+        quoted: Array = np.repeat(states, np.diff(heads, prepend=0, append=block.size))
+        return quoted
 
 
 def file_source(frame: Any) -> Arrow:

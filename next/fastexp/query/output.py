@@ -7,26 +7,24 @@ import json
 import os
 import tempfile
 from contextlib import suppress
-from datetime import date, datetime, timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.keys import Labels
 from ..errors import OutputError, ParameterError
 from ..types import Integers
 from .sources import Arrow, listed
 
 MARKS = {".csv": ",", ".tsv": "\t"}
 TYPED = ".parquet", ".arrow"
-TIMES = {kind.__name__: kind.fromisoformat for kind in (date, datetime)}
 
 
 class Drawn(NamedTuple):
     """What is drawn: groups of the data that appear, a column for each of by; a row of each."""
 
-    labels: list[list[Any]]
+    labels: list[Labels]
     matrix: Integers
 
 
@@ -34,8 +32,7 @@ def packed(drawn: Drawn, has_labels: bool) -> Any:
     """Return draws as a budget keeps them: of listed groups an array, whose width is public."""
     if not has_labels:
         return drawn.matrix
-    labels = [[_packed_key(key) for key in column] for column in drawn.labels]
-    return [labels, list(drawn.matrix.shape), drawn.matrix.ravel().tolist()]
+    return [drawn.labels, list(drawn.matrix.shape), drawn.matrix.ravel().tolist()]
 
 
 def unpacked(kept: Any, has_labels: bool) -> Drawn:
@@ -43,31 +40,7 @@ def unpacked(kept: Any, has_labels: bool) -> Drawn:
     if not has_labels:
         return Drawn([], kept)
     labels, shape, numbers = kept
-    read = [[_unpacked_key(key) for key in column] for column in labels]
-    return Drawn(read, np.array(numbers, np.int64).reshape(shape))
-
-
-def _packed_key(key: Any) -> Any:
-    """Return a key in JSON: times as numbers of their type, dates and Python's times as text."""
-    if isinstance(key, Decimal):  # without a fraction
-        return int(key)
-    if hasattr(key, "asm8") and getattr(key, "tzinfo", None) is None:  # of pandas
-        key = key.asm8
-    if isinstance(key, timedelta):
-        key = np.timedelta64(key)
-    if isinstance(key, np.generic):
-        is_time = key.dtype.kind in "mM"
-        return [key.dtype.str, int(key.astype(np.int64))] if is_time else key.item()
-    if isinstance(key, date):
-        return ["datetime" if isinstance(key, datetime) else "date", key.isoformat()]
-    return key
-
-
-def _unpacked_key(key: Any) -> Any:
-    if not isinstance(key, list):
-        return key
-    kind, value = key
-    return TIMES[kind](value) if kind in TIMES else np.array([value]).view(kind)[0]
+    return Drawn([Labels(*column) for column in labels], np.array(numbers, np.int64).reshape(shape))
 
 
 class Draft:

@@ -155,7 +155,10 @@ class Query(Scope):
         frame
             One row for each group in the order of the list, also for groups without rows; with
             ``"from-data"`` and `PrivateGroups` in the order of keys. The columns are `by`, then one
-            for each answer: numbers, candidates, or lists of numbers (`Quantiles`).
+            for each answer: numbers, candidates, or lists of numbers (`Quantiles`). Groups of the
+            data are shown by their keys alone, not as a row wrote them, with the type of their
+            column (decimals as integers); in lists as Python's objects, and those with a time zone
+            in UTC.
 
         Raises
         ------
@@ -190,7 +193,7 @@ class Query(Scope):
                 drawn = self._drawn(source, self._check(source, asked), SYSTEM)
             else:
                 drawn = self._charged(source, asked, budget, label)
-            columns = self._columns(drawn, asked, is_release=True)
+            columns = self._columns(source, drawn, asked, is_release=True)
             answered = source.frame_of(columns)
             if place is not None:
                 place.publish(columns, answered)
@@ -229,7 +232,7 @@ class Query(Scope):
         """
         asked, source = read_answers(answers, nan, self.by), source_of(frame)
         drawn = self._drawn(source, self._check(source, asked), seeds_of(rng, None, 1))
-        return source.frame_of(self._columns(drawn, asked, is_release=False))
+        return source.frame_of(self._columns(source, drawn, asked, is_release=False))
 
     def accuracy(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..data.keys import (
     Column,
+    Labels,
     Names,
     Persons,
     as_text,
@@ -28,7 +29,7 @@ from ..laws.figures import Figures
 from ..mechanisms.candidates import MostCommon
 from ..types import Array, Floats, Integers, Words
 from .answers import Asked, Limits
-from .sources import Source, listed
+from .sources import Source
 
 UNREAD = (
     "the rows could not be read; what the engine says is withheld, since it may quote them: read "
@@ -45,7 +46,7 @@ class Rows(NamedTuple):
 
     codes: Integers
     size: int
-    labels: list[list[Any]]  # of groups that are not listed: a column for each of by
+    labels: list[Labels]  # of groups that are not listed: of each of by
     persons: Persons | None
     values: list[Array]
 
@@ -123,13 +124,13 @@ def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
     persons = None
     if person in columns:
         persons = person_codes(f"column {person!r}", _keys(source, person, columns[person]))
-    codes, size, labels = np.zeros(values[0].size, np.int64), 1, []
+    codes, size = np.zeros(values[0].size, np.int64), 1
+    labels: list[Labels] = []
     called = f"columns {', '.join(map(repr, by))}"
     if names is not None and len(keys) == len(by):
         codes, size = code_by_list(called, keys if names.is_wide else keys[0], names), names.size
     elif keys and names is None:
-        codes, rows = code_by_rows(called, keys)
-        size, labels = rows.size, [taken(columns[name], rows) for name in by if name in columns]
+        codes, size, labels = code_by_rows(called, keys)
     return Rows(codes, size, labels, persons, values)
 
 
@@ -222,17 +223,6 @@ def _keys(source: Source, name: str, column: Any, kind: str = "") -> Column:
 def names_for(source: Source, argument: str, labels: tuple[Any, ...], names: Names) -> Names:
     """Return a public list as it is compared with a source: with cells of a file, as text."""
     return names if source.missing is None else read_names(argument, as_text(argument, labels))
-
-
-def taken(column: Any, rows: Integers) -> list[Any]:
-    """Return the labels of some rows, as a list without what others hold."""
-    if is_arrow(column):
-        labels: list[Any] = column.take(rows).to_pylist()
-        return labels
-    if hasattr(column, "dtype"):
-        column = np.asarray(column)[rows]
-        return list(column) if column.dtype.kind in "mM" else listed(column)
-    return [column[row] for row in rows.tolist()]
 
 
 def is_arrow(column: Any) -> bool:

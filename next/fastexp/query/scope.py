@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..data.keys import Names, read_names
+from ..data.keys import Labels, Names, read_names
 from ..draws import appearance
 from ..draws.words import SYSTEM, system_words
 from ..errors import FastexpError, ParameterError, ParameterTypeError, PrivacyWarning
@@ -31,9 +31,8 @@ from .rows import (
     persons_of,
     read_rows,
     rows_of,
-    taken,
 )
-from .sources import Arrow, Narwhals, Pandas, Records, Source
+from .sources import Arrow, Narwhals, Pandas, Records, Source, listed
 
 MOST_LIMIT = 1 << 30
 FROM_DATA = "from-data"
@@ -162,7 +161,7 @@ class Scope:
             persons = persons_of(rows, limits, secrets[-1])
             own = _own(seeds, COIN, rows.size)
             shown = appearance.draw(persons, *limits.private._exact, own)
-            labels = [list(compress(column, shown)) for column in labels]
+            labels = [each._replace(keys=list(compress(each.keys, shown))) for each in labels]
             rows = rows.of_groups(shown)
         draws = [
             draw(rows, i, each, limits, _own(seeds, i, rows.size), secrets[i])
@@ -182,8 +181,10 @@ class Scope:
         ]
         n, *others = np.array(found).transpose(2, 1, 0).reshape(4, -1)  # by group, then answer
         groups = np.repeat(np.arange(rows.size), len(asked)).tolist()
-        labels = zip(self.by, self._labels(rows.labels), strict=True)
-        columns: dict[str, Any] = {name: [keys[g] for g in groups] for name, keys in labels}
+        columns: dict[str, Any] = {
+            name: source.shown(labels._replace(keys=[labels.keys[g] for g in groups]))
+            for name, labels in zip(self.by, self._labels(rows.labels), strict=True)
+        }
         columns["answer"] = [each.name for each in asked] * rows.size
         columns["measure"] = [("error", "loss")[each.has_loss] for each in asked] * rows.size
         columns |= {"n": n.astype(np.int64)}
@@ -193,16 +194,19 @@ class Scope:
             columns["appears"] = np.repeat(limits.private.law(persons), len(asked))
         return columns
 
-    def _labels(self, found: list[list[Any]]) -> list[list[Any]]:
-        """Return a column of keys for each of by: of the list, or those that were found."""
+    def _labels(self, found: list[Labels]) -> list[Labels]:
+        """Return the labels for each of by: of the list, or those that were found."""
         if self._names is None:
             return found
         columns = zip(*self.groups, strict=True) if self._names.is_wide else [self.groups]
-        return [list(column) for column in columns]
+        return [Labels("listed", 0, "", list(column)) for column in columns]
 
-    def _columns(self, drawn: Drawn, asked: list[Asked], *, is_release: bool) -> dict[str, Any]:
+    def _columns(
+        self, source: Source, drawn: Drawn, asked: list[Asked], *, is_release: bool
+    ) -> dict[str, Any]:
         """Return the columns of the result."""
-        columns, at = dict(zip(self.by, self._labels(drawn.labels), strict=True)), 0
+        labels, at = map(source.shown, self._labels(drawn.labels)), 0
+        columns = dict(zip(self.by, labels, strict=True))
         for name, mechanism, *_ in asked:
             width = len(mechanism.q) if isinstance(mechanism, Quantiles) else 1
             found = drawn.matrix[:, at : at + width]
@@ -277,10 +281,10 @@ def labels_of(groups: Any, by: tuple[str, ...]) -> tuple[Any, ...]:
         source = source_of(groups)
         known = source.names()
         names = known if len(known) == len(by) == 1 else list(by)
-        columns = [taken(x, np.arange(len(x))) for x in source.read(names).values()]
-        labels = tuple(columns[0] if len(by) == 1 else zip(*columns, strict=True))
+        columns = map(listed, source.read(names).values())
+        labels = tuple(*columns) if len(by) == 1 else tuple(zip(*columns, strict=True))
     elif isinstance(groups, np.ndarray):
-        labels = tuple(taken(groups, np.arange(len(groups))))
+        labels = tuple(listed(groups))
     else:
         labels = tuple(groups)
     if not labels:

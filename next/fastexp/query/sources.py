@@ -7,6 +7,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from ..data.keys import Labels
 from ..errors import ParameterError, ParameterTypeError
 
 CLUSTERS = "DASK", "PYSPARK", "PYSPARK_CONNECT", "SQLFRAME"
@@ -42,8 +43,13 @@ class Source:
         """Return columns: lists, arrays, or columns of Arrow."""
         return {name: self.frame[name] for name in names}
 
+    def shown(self, labels: Labels) -> Any:
+        """Return labels as a column, whose type is that of the keys' column."""
+        is_time = labels.unit and labels.kind in ("timestamps", "durations")
+        return list(labels.array()) if is_time else labels.objects()
+
     def frame_of(self, columns: dict[str, Any]) -> Any:
-        """Return answers, lists or arrays, as a frame of the same kind."""
+        """Return answers, lists or other columns, as a frame of the same kind."""
         return columns
 
 
@@ -85,6 +91,18 @@ class Pandas(Source):
         """Return arrays; columns of pandas' own types as columns of Arrow."""
         return {name: _column_of_pandas(self.frame[name]) for name in names}
 
+    def shown(self, labels: Labels) -> Any:
+        """Return labels as a Series."""
+        import pandas as pd
+
+        if labels.kind == "listed":
+            return labels.keys
+        if not labels.unit:
+            return pd.Series(labels.objects(), dtype=object)
+        if labels.kind in ("text", "dates") or labels.zone:  # of a column of Arrow
+            return _arrow_of(labels).to_pandas()
+        return pd.Series(labels.array())
+
     def frame_of(self, columns: dict[str, Any]) -> Any:
         """Return a DataFrame."""
         import pandas as pd
@@ -118,6 +136,10 @@ class Arrow(Source):
             self._spent.add(frame)
             frame = frame.read_all()
         return {name: frame.column(name) for name in names}
+
+    def shown(self, labels: Labels) -> Any:
+        """Return labels as a column of Arrow."""
+        return _arrow_of(labels) if labels.unit else labels.objects()
 
     def frame_of(self, columns: dict[str, Any]) -> Any:
         """Return a table."""
@@ -169,13 +191,27 @@ class Narwhals(Arrow):
 
 
 def listed(values: Any) -> list[Any]:
-    """Return answers as a list."""
-    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+    """Return a column as a list; of times of NumPy, which its own lists turn into others."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        return list(values)
+    if hasattr(values, "to_pylist"):
+        values = values.to_pylist()
+    return values.tolist() if hasattr(values, "tolist") else list(values)
 
 
 def tidy(values: Any) -> Any:
     """Return answers as frames take them: several numbers of a group as a list."""
     return values.tolist() if getattr(values, "ndim", 1) > 1 else values
+
+
+def _arrow_of(labels: Labels) -> Any:
+    """Return labels of a column with a type as a column of Arrow."""
+    import pyarrow as pa
+
+    if labels.kind == "text":
+        return pa.array(labels.keys, pa.string())
+    found = pa.array(labels.array())
+    return found.cast(pa.timestamp(found.type.unit, labels.zone)) if labels.zone else found
 
 
 def _column_of_pandas(series: Any) -> Any:
