@@ -69,7 +69,7 @@ def ends(draw: Callable[[], Any]) -> bool:
     try:
         draw()
     except errors.ParameterError as error:
-        return "2**32" in str(error)
+        return "2**30" in str(error)
     return time.process_time() - before < SECONDS
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from site import addsitedir  # so that workers import this module
 from typing import Any
 
 import loky
@@ -58,7 +59,7 @@ def serial() -> fx.StudyResults:
 
 
 ROOT = Path(__file__).parents[1]
-LOKY = partial(loky.get_reusable_executor, env={"PYTHONPATH": str(ROOT)})  # imports this module
+LOKY = partial(loky.get_reusable_executor, initializer=addsitedir, initargs=(str(ROOT),))
 
 
 @pytest.mark.parametrize("executor", [ThreadPoolExecutor, ProcessPoolExecutor, LOKY])
@@ -71,6 +72,7 @@ def test_executors(executor: Any, serial: fx.StudyResults) -> None:
 KILLED = """
 import os, sys
 from pathlib import Path
+from site import addsitedir  # so that workers import this module
 from tests.test_studies import small
 from fastexp.studies import tasks
 publish, left = tasks._publish, [int(sys.argv[2])]

@@ -139,7 +139,8 @@ def _few(
             out[at], at, attempt, known = index, at + 1, 0, False
             weighting.base[index : index + peels] = 0.0
         elif not seeds.size:
-            words = np.concatenate([words[: 2 * at], system_words(2), words[2 * at + 2 :]])
+            words = words if words.flags.writeable else words.copy()
+            words[2 * at : 2 * at + 2] = system_pair()
             attempt = 0
 
 

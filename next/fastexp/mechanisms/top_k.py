@@ -14,7 +14,7 @@ from ..privacy.rates import peeling_round
 from ..types import Missing, Number, Words
 from .candidates import CandidateMechanism
 
-MOST_WORK = 1 << 32  # utilities times rounds: a round may read all that are left, in 0.2 ns each
+MOST_WORK = 1 << 30  # utilities times rounds: a round may read all that are left, in 0.2 ns each
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class TopK(CandidateMechanism):
     Parameters
     ----------
     k : int
-        The number of candidates to select, >= 1; at most 2**32 / (number of utilities), unless by
+        The number of candidates to select, >= 1; at most 2**30 / (number of utilities), unless by
         ``method="gumbel"``.
     epsilon : float, optional
         The total of all rounds, in nats; either this or `rho`.
@@ -109,7 +109,7 @@ class TopK(CandidateMechanism):
 
     def _check(self, data: Segments) -> None:
         if data.values.size // (data.rows or 1) * self.k > MOST_WORK:
-            raise ParameterError(f"k must be at most 2**32 / (number of utilities), got {self.k}")
+            raise ParameterError(f"k must be at most 2**30 / (number of utilities), got {self.k}")
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         self._check(data)
