@@ -520,3 +520,9 @@ def test_other_outcomes_and_several_answers_are_refused() -> None:
     several = fx.Quantiles(count=3, epsilon=1.0, bounds=(0, 9))
     with pytest.raises(fx.errors.ParameterTypeError, match="mechanisms must be"):
         fx.expected_errors([[1, 2, 3]], [several])
+
+
+def test_no_epsilon_of_a_total_of_rho() -> None:
+    law = fx.TopK(2, rho=1.0).law([1.0, 2.0, 3.0])
+    with pytest.raises(fx.errors.ParameterError, match="got one with rho"):
+        law.epsilon_for(expected_loss=1.0)

@@ -197,6 +197,8 @@ class Law(Figures):
         ((name, value),) = given.items()
         level = checks.numbers_of("probability", probability or 0.0, 0, 1)
         limit = float(checks.numbers_of(name, value, 0)) * (1 + TIES)
+        if self.mechanism.epsilon is None:
+            raise ParameterError("epsilon_for needs a mechanism with epsilon, got one with rho")
         x = self._truth(truth) if name.endswith("error") else 0.0
 
         def holds(epsilon: float) -> bool:

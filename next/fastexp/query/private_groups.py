@@ -145,5 +145,6 @@ class PrivateGroups:
 
     @cached_property
     def _probabilities(self) -> Floats:
-        low, _ = bounds(*self._exact, BITS)
+        epsilon, delta = self._exact
+        low, _ = bounds(epsilon, delta, BITS)
         return np.array([bound / (1 << BITS) for bound in low])

@@ -138,9 +138,9 @@ class Scope:
         private = self.groups if isinstance(self.groups, PrivateGroups) else None
         groups = self.groups if private is None else (private.delta, private.epsilon)
         limits = self.person, self.max_groups, self.max_rows, self.membership
-        parts = self.by, groups, *limits, source.name, [each.parts for each in asked]
+        parts = "Query", self.by, groups, limits, source.name, [each.parts for each in asked]
         is_open = bool(self.by) and self._names is None  # its length tells of the draw
-        question = Question("Query", promised, 1, ("Query", *parts))
+        question = Question("Query", promised, 1, parts)
         with charge(budget, label, question, once=is_open) as receipt:
             if receipt.kept:
                 return unpacked(receipt.answer, is_open)
@@ -160,7 +160,8 @@ class Scope:
         if limits.private is not None:
             persons = persons_of(rows, limits, secrets[-1])
             own = _own(seeds, COIN, rows.size)
-            shown = appearance.draw(persons, *limits.private._exact, own)
+            epsilon, delta = limits.private._exact
+            shown = appearance.draw(persons, epsilon, delta, own)
             labels = [each._replace(keys=list(compress(each.keys, shown))) for each in labels]
             rows = rows.of_groups(shown)
         draws = [
