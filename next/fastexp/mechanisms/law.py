@@ -240,8 +240,16 @@ class Law(Figures):
             ax.bar(range(self._grid.size), self.probabilities)
         else:
             low, high = self.ppf([TAIL, 1 - TAIL])
-            edges = np.linspace(low, high, BARS + 1)
-            ax.stairs(np.diff(self.cdf(edges)), edges, fill=True)
+            first, last = self._grid.last(np.array([low, high])).tolist()
+            if last - first < BARS:
+                points = self._grid.values(np.arange(first, last + 1))
+                gaps = np.diff(points)
+                ax.bar(points, self.pmf(points), 0.8 * (gaps.min() if gaps.size else 1))
+            else:
+                edges = np.linspace(low, high, BARS + 1)
+                heights = np.diff(self.cdf(edges))
+                heights[0] += self.pmf(low)
+                ax.stairs(heights, edges, fill=True)
         if self.truth is not None:
             ax.axvline(self.truth, color="black", linestyle="--", label="truth")
             ax.legend()
