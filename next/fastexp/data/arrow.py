@@ -1,4 +1,4 @@
-"""Columns of Arrow as keys, and as records."""
+"""Columns of Arrow as keys, and as records: numbers or times."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read_numbers(
     array = _plain(column)
     kind = array.type
     if types.is_large_string(kind) and missing is not None:
-        array = _written(argument, array, missing, decimal)
+        array = _written(argument, array, missing, decimal, "numbers", [pa.float64()])
     elif types.is_decimal(kind):  # the nearest doubles: Arrow's own are not
         coded = array.dictionary_encode()
         doubles: Floats = np.array([*map(float, coded.dictionary.to_pylist()), np.nan])
@@ -78,19 +78,35 @@ def read_numbers(
     return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
-def _written(argument: str, texts: Any, missing: tuple[str, ...], decimal: str) -> Any:
-    """Return the numbers that texts are."""
+def read_times(argument: str, column: Any, missing: tuple[str, ...] | None, kind: str) -> Column:
+    """Return a column of Arrow as times; of cells of text as those of a kind, in ISO 8601."""
+    array = _plain(column)
+    if missing is not None and kind != "durations":
+        zone = "UTC" if kind == ZONED else None
+        forms = [pa.timestamp(unit, zone) for unit in ("us", "ns")]
+        forms = [pa.date32()] if kind == "dates" else forms
+        array = _written(argument, array, missing, ".", f"{kind} of ISO 8601", forms)
+    return read_keys(argument, array)
+
+
+def _written(
+    argument: str, texts: Any, missing: tuple[str, ...], decimal: str, what: str, forms: list[Any]
+) -> Any:
+    """Return what texts are, in the first type of Arrow that can hold all of them."""
     if decimal == ".":
-        with suppress(pa.ArrowInvalid):  # the common case: no cell is missing or has blanks
-            return texts.cast(pa.float64())
+        for form in forms:
+            with suppress(pa.ArrowInvalid):  # the common case: no cell is missing or has blanks
+                return texts.cast(form)
     texts = pc.utf8_trim_whitespace(texts)
     is_missing = pc.is_in(texts, pa.array(missing, texts.type))
     if decimal == ",":  # a point is none: "1.234" may mean a thousand
         texts = pc.replace_substring(pc.replace_substring(texts, ".", "?"), ",", ".")
-    with suppress(pa.ArrowInvalid):  # it quotes cells: another one is raised below
-        return pc.if_else(is_missing, pa.scalar(None, texts.type), texts).cast(pa.float64())
+    texts = pc.if_else(is_missing, pa.scalar(None, texts.type), texts)
+    for form in forms:
+        with suppress(pa.ArrowInvalid):  # it quotes cells: another one is raised below
+            return texts.cast(form)
     raise InvalidRecords(
-        f"{argument} must have numbers in all cells: see missing and decimal of CSV"
+        f"{argument} must have {what} in all cells: see missing and decimal of CSV"
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import ParameterError, ParameterTypeError
 from ..kernels.places import EDGES, LAST
 from ..parameters import checks
-from ..types import Array, Floats, Integers, Number
+from ..types import Array, Floats, Integers
 
 FARTHEST = 1 << 40  # steps from 0 to the farthest point: see `kernels/places.py`
 LEAST, MOST = 1e-290, 1e290  # sizes of listed points: their sums and halves are normal doubles
@@ -53,6 +53,15 @@ class Grid:
         """Return points t, int64 or float64."""
         numbers: Array = self.start + t * self.step
         return numbers if self.is_whole else numbers / float(self.parts)  # rounded once
+
+    def shown(self, t: Any) -> Any:
+        """Return points t as outcomes are shown, one as a number of Python's."""
+        numbers = self.values(t)
+        return numbers if numbers.ndim else numbers.item()
+
+    def numbers(self, x: Any) -> Array:
+        """Return outcomes, or others of their kind, as numbers, in their shape."""
+        return checks.numbers_of("x", x)
 
     @property
     def width(self) -> float:
@@ -141,12 +150,12 @@ class Listing(Grid):
         return np.searchsorted(self.points, x + offset, "right") - 1
 
 
-def make_grid(bounds: Any, step: Number | None, points: Any = None) -> Grid:
+def make_grid(bounds: Any, step: Any, points: Any = None, exact: Any = ()) -> Grid:
     """Return the grid of listed points, or from the lower to the upper bound by a step.
 
     Bounds and step are read as printed decimals. Without a step, points are the multiples of a
     power of two between the bounds: the least one of which the farther bound is at most 2**40 steps
-    from 0.
+    from 0. Bounds and step that are no numbers come with the integers that they are.
 
     Raises
     ------
@@ -160,18 +169,21 @@ def make_grid(bounds: Any, step: Number | None, points: Any = None) -> Grid:
             "bounds, two public numbers (lower, upper) chosen without the data, or grid must be "
             "given, and not both; if you know no bounds, give grid=fx.digits(3)"
         )
-    low, high = checks.bounds(bounds)
-    first, last = checks.decimal("bounds", low), checks.decimal("bounds", high)
+    low, high = bounds if exact else checks.bounds(bounds)
+    first, last, width = exact or (
+        checks.decimal("bounds", low),
+        checks.decimal("bounds", high),
+        None if step is None else checks.decimal("step", step),
+    )
     if max(abs(first), abs(last)) > 10**300:  # beyond it, products of exact pairs overflow
         raise ParameterError(f"bounds must be at most 1e300 in magnitude, got {bounds!r}")
     parts: float
-    if step is None:
+    if width is None:
         _, exponent = frexp(float(max(abs(first), abs(last))))
         parts, is_whole = 2.0 ** min(40 - exponent, 900), False
         start, apart = ceil(first * Fraction(parts)), 1
         size = floor(last * Fraction(parts)) - start + 1
     else:
-        width = checks.decimal("step", step)
         if width <= 0 or (last - first) % width:
             raise ParameterError(
                 f"step must be > 0 and divide the bounds, got step {step!r}, bounds {bounds!r}"

@@ -257,6 +257,9 @@ def read_column(argument: str, keys: Any) -> Column:
     unit = 1
     if array.dtype.kind in "mM":
         missing = np.isnat(array) | missing
+        of_polars, of_arrow = getattr(keys, "dtype", None), getattr(keys, "type", None)
+        if getattr(of_polars, "time_zone", None) or getattr(of_arrow, "tz", None):
+            kind = ZONED
         array, unit = _in_units(array)
     wide = array.astype("u8" if array.dtype.kind == "u" else "i8", copy=False)
     return Column(kind, wide, unit, missing)

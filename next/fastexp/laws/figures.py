@@ -54,14 +54,14 @@ class Figures:
         Parameters
         ----------
         x : array_like
-            Numbers, or indices of candidates.
+            Numbers, times, or indices of candidates.
 
         Returns
         -------
         float or ndarray of float64
             In the shape of `x`; 0 between outcomes.
         """
-        numbers = checks.numbers_of("x", x)
+        numbers = self._grid.numbers(x)
         at = self._grid.last(numbers)
         known = np.maximum(at, 0)
         is_one = (at >= 0) & (self._grid.values(known) == numbers)
@@ -73,14 +73,14 @@ class Figures:
         Parameters
         ----------
         x : array_like
-            Numbers, finite or not.
+            Numbers, finite or not, or times.
 
         Returns
         -------
         float or ndarray of float64
             In the shape of `x`.
         """
-        return _plain(self._tails(self._grid.last(checks.numbers_of("x", x)))[0])
+        return _plain(self._tails(self._grid.last(self._grid.numbers(x)))[0])
 
     def sf(self, x: Any) -> Any:
         """Return P(outcome > x), elementwise: summed from above, so small ones keep their digits.
@@ -88,14 +88,14 @@ class Figures:
         Parameters
         ----------
         x : array_like
-            Numbers, finite or not.
+            Numbers, finite or not, or times.
 
         Returns
         -------
         float or ndarray of float64
             In the shape of `x`.
         """
-        return _plain(self._tails(self._grid.last(checks.numbers_of("x", x)))[1])
+        return _plain(self._tails(self._grid.last(self._grid.numbers(x)))[1])
 
     def ppf(self, p: Any) -> Any:
         """Return the least outcome x with P(outcome <= x) >= p, elementwise.
@@ -108,7 +108,7 @@ class Figures:
 
         Returns
         -------
-        number or ndarray
+        number, time or ndarray
             Outcomes, in the shape of `p`.
 
         Raises
@@ -118,9 +118,7 @@ class Figures:
         """
         level = checks.numbers_of("p", p, 0, 1)
         most = np.full(level.shape, self._grid.size - 1)
-        return _plain(
-            self._grid.values(_least(most, lambda t: within(level[..., None], *self._tails(t))))
-        )
+        return self._grid.shown(_least(most, lambda t: within(level[..., None], *self._tails(t))))
 
     @property
     def probabilities(self) -> Floats:

@@ -75,8 +75,11 @@ def expected_errors(
     """
     checks.arithmetic()
     for mechanism in mechanisms:
-        if not isinstance(mechanism, KINDS) or isinstance(mechanism, Quantiles):
-            raise ParameterTypeError("mechanisms must be a list of those of a number of records")
+        is_several = isinstance(mechanism, Quantiles)
+        if not isinstance(mechanism, KINDS) or is_several or mechanism._times:
+            raise ParameterTypeError(
+                "mechanisms must be a list of those that answer records with a number"
+            )
     data = read_records(records)
     if data.rows is None or not data.values.size:
         raise ParameterTypeError("records must be numbers of shape (rows, n), n >= 1")

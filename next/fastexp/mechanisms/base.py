@@ -32,6 +32,8 @@ class Mechanism(ABC):
     A subclass is a frozen dataclass. It states what it reads, how it draws and what it answers.
     """
 
+    _times: Any = None  # the grid (`data/times.py`), if answers are times
+
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:

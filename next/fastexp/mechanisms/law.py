@@ -29,10 +29,11 @@ class Law(Figures):
     Made by ``mechanism.law(data)``. **Not private**: all figures, pictures and draws are functions
     of the data, for public or simulated data. Its repr shows none of them, and it has no hash.
 
-    Outcomes are numbers, or indices of candidates; of `TopK` numbers of selections, in the order of
-    ``itertools.permutations(range(k), rounds)``. A loss is the best utility less the obtained one:
-    in ranks or steps of `Median` and `Quantile`, in money of `Price`, the distance of the answer
-    beyond that of the nearest one of `Laplace`. An error is the distance of a number from `truth`.
+    Outcomes are numbers, times, or indices of candidates; of `TopK` numbers of selections, in the
+    order of ``itertools.permutations(range(k), rounds)``. A loss is the best utility less the
+    obtained one: in ranks or steps of `Median` and `Quantile`, in money of `Price`, the distance of
+    the answer beyond that of the nearest one of `Laplace`. An error is the distance of a number
+    from `truth`.
 
     Attributes
     ----------
@@ -102,14 +103,14 @@ class Law(Figures):
         Parameters
         ----------
         x : array_like
-            Outcomes: numbers, or indices of candidates.
+            Outcomes: numbers, times, or indices of candidates.
 
         Returns
         -------
         float or ndarray of float64
             In units of the utility, in the shape of `x`.
         """
-        at = self._grid.last(checks.numbers_of("x", x))
+        at = self._grid.last(self._grid.numbers(x))
         run = self._run(at)
         losses = self._runs.loss[run] + self._slope[run] * np.abs(at - self._ends[run])
         return losses if losses.ndim else losses.item()
@@ -239,16 +240,17 @@ class Law(Figures):
         if self.truth is None and self._grid.size <= LIKELIEST:
             ax.bar(range(self._grid.size), self.probabilities)
         else:
-            low, high = self.ppf([TAIL, 1 - TAIL])
+            low, high = self._grid.numbers(self.ppf([TAIL, 1 - TAIL])).tolist()
             first, last = self._grid.last(np.array([low, high])).tolist()
             if last - first < BARS:
-                points = self._grid.values(np.arange(first, last + 1))
+                t = np.arange(first, last + 1)
+                points = self._grid.values(t)
                 gaps = np.diff(points)
-                ax.bar(points, self.pmf(points), 0.8 * (gaps.min() if gaps.size else 1))
+                ax.bar(points, np.exp(self._log_pmf(t)), 0.8 * (gaps.min() if gaps.size else 1))
             else:
                 edges = np.linspace(low, high, BARS + 1)
-                heights = np.diff(self.cdf(edges))
-                heights[0] += self.pmf(low)
+                heights = np.diff(self._tails(self._grid.last(edges))[0])
+                heights[0] += np.exp(self._log_pmf(first))
                 ax.stairs(heights, edges, fill=True)
         if self.truth is not None:
             ax.axvline(self.truth, color="black", linestyle="--", label="truth")

@@ -1,4 +1,7 @@
-"""Mechanisms that answer with a point of a public grid: the median, a quantile."""
+"""Mechanisms that answer with a point of a public grid: the median, a quantile.
+
+Points are numbers, or times (`data/times.py`), which are read and shown by their grid.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,17 @@ from dataclasses import KW_ONLY, dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from ..data.grid import make_grid
+import numpy as np
+
+from ..data.grid import Grid, make_grid
 from ..data.records import read_records
 from ..data.segments import Segments
 from ..draws import ranks
 from ..draws.distance import QuantileDistance
-from ..parameters import checks
+from ..parameters import checks, kinds
 from ..privacy.guarantee import Guarantee, selection_guarantee
 from ..privacy.rates import rank_rate
-from ..types import Convention, Neighbors, Number, Words
+from ..types import Convention, Neighbors, Number, Step, Words
 from .base import Mechanism
 
 PUBLIC = "bounds and step, or grid, are public"
@@ -35,16 +40,24 @@ class NumberMechanism(Mechanism):
         return selection_guarantee(self.epsilon, self.neighbors, PUBLIC)
 
     def _set_statistic(
-        self, q: Fraction, bounds: Any, step: Number | None, convention: Convention
+        self, q: Fraction, bounds: Any, step: Step | None, convention: Convention
     ) -> None:
         """Check the parameters, and keep what draws need."""
         checks.arithmetic()
         checks.choice("neighbors", self.neighbors, ("add-remove", "replace"))
         checks.choice("convention", convention, CONVENTIONS[: 3 if q.denominator == 2 else 2])
         distance = QuantileDistance(q, self.neighbors, convention)
-        statistic = ranks.RankStatistic(
-            rank_rate(self.epsilon, distance.steps), distance, make_grid(bounds, step, self.grid)
-        )
+        grid: Grid
+        is_pair = self.grid is None and isinstance(bounds, (tuple, list, np.ndarray))
+        if is_pair and not kinds.TIMES.isdisjoint(kinds.kinds_of(bounds).values()):
+            from ..data.times import make_times
+
+            grid = times = make_times(bounds, step)
+            vars(self).update(_times=times, _read=times.records, _answer=times.shown)
+        else:
+            grid = make_grid(bounds, step, self.grid)
+        rate = rank_rate(self.epsilon, distance.steps)
+        statistic = ranks.RankStatistic(rate, distance, grid)
         points = None if self.grid is None else tuple(statistic.grid.values(slice(None)).tolist())
         vars(self).update(_statistic=statistic, grid=points)
 
@@ -74,11 +87,14 @@ class Median(NumberMechanism):
     ----------
     epsilon : float
         In nats, > 0.
-    bounds : tuple of two numbers
-        The least and the greatest answer, public: chosen without the data.
-    step : number, optional
+    bounds : tuple of two numbers, or of two times
+        The least and the greatest answer, public: chosen without the data. Times are two dates, two
+        datetimes (both with a time zone, or both without), two timedeltas, or two scalars of
+        datetime64 or timedelta64.
+    step : number or timedelta, optional
         The distance between answers; it divides the bounds. Bounds and step are read as the
-        decimals that they print. Default: a power of two, for about 2**40 points.
+        decimals that they print. Default: a power of two, for about 2**40 points; of dates, a day.
+        Other times need a step.
     grid : array_like of numbers, optional
         Instead of bounds and step: the answers themselves, public numbers in increasing order. If
         you know no bounds, give `fx.digits(3)`.
@@ -98,6 +114,14 @@ class Median(NumberMechanism):
     **Match the step to the data.** A record counts at the nearest grid point. If records are
     rounded (ages, prices), give the same `step`. On a much finer grid all records of one value
     share a single point, and the answer is close to uniform unless many records have that value.
+
+    **Times**: records must be times of the kind of the bounds: dates, timestamps with or without a
+    time zone, or durations. NumPy's datetime64 are timestamps; those of days are dates, too. One
+    answer is an object of Python (of NumPy, if it is too fine), several are an array of NumPy; with
+    a time zone all are Python's, in UTC. Figures of laws are numbers of the grid's unit: days since
+    1970 of dates, else seconds (milli-, micro- or nanoseconds, if bounds or step need them), with
+    records rounded to a quarter of it. Points are at most 2**40 steps from 1970, or from 0: a step
+    of timestamps is 2 ms or more.
 
     **Privacy**: epsilon-differential privacy under `neighbors`; the log-ratios of all probabilities
     span at most epsilon (bounded range).
@@ -120,12 +144,17 @@ class Median(NumberMechanism):
     True
     >>> median.sample(ages, size=3, rng=1).shape  # a simulation: not private
     (3,)
+
+    >>> from datetime import date, timedelta
+    >>> visits = [date(2024, 5, 1) + timedelta(days) for days in range(101)] * 200
+    >>> fx.Median(epsilon=1.0, bounds=(date(2024, 1, 1), date(2024, 12, 31))).release(visits)
+    datetime.date(2024, 6, 20)
     """
 
     epsilon: Number
     bounds: Any = None
     _: KW_ONLY
-    step: Number | None = None
+    step: Step | None = None
     grid: Any = field(default=None, repr=False)
     neighbors: Neighbors = "add-remove"
     convention: Convention = "weak"
@@ -187,7 +216,7 @@ class Quantile(NumberMechanism):
     epsilon: Number
     bounds: Any = None
     _: KW_ONLY
-    step: Number | None = None
+    step: Step | None = None
     neighbors: Neighbors = "add-remove"
     convention: Convention = "weak"
     grid: Any = field(default=None, repr=False)

@@ -13,7 +13,7 @@ from ..errors import ParameterError, ParameterTypeError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, recursion_guarantee
 from ..privacy.rates import node_epsilon
-from ..types import Neighbors, Number, Words
+from ..types import Neighbors, Number, Step, Words
 from .base import Mechanism
 from .numbers import PUBLIC, NumberMechanism
 
@@ -89,7 +89,7 @@ class Quantiles(NumberMechanism):
     epsilon: Number = 0
     bounds: Any = None
     _: KW_ONLY
-    step: Number | None = None
+    step: Step | None = None
     neighbors: Neighbors = "add-remove"
     count: int | None = None
     grid: Any = field(default=None, repr=False)

@@ -24,6 +24,7 @@ KINDS = (  # NumPy's durations are integers, datetimes are dates, and Python's b
     ((Decimal,), "decimals"),
 )
 NUMBERS = {"integers", "floats"}
+TIMES = {"dates", "timestamps", "durations"}
 MISSING = "missing values"
 MISSING_TYPES = ("NoneType", "NAType", "NaTType", "MaskedConstant")  # of pandas and np.ma, too
 
