@@ -35,9 +35,9 @@ class Asked(NamedTuple):
     nan: str
 
     @property
-    def reading(self) -> tuple[str, Any]:
+    def reading(self) -> tuple[str, Any, Any]:
         """What is read: answers with equal ones share it."""
-        return self.column, getattr(self.mechanism, "candidates", None)
+        return self.column, getattr(self.mechanism, "candidates", None), self.mechanism._times
 
     @property
     def parts(self) -> tuple[Any, ...]:

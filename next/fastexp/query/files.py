@@ -38,7 +38,9 @@ class CSV:
 
     A path alone stands for ``CSV(path)``. The first row of a file names its columns. Keys,
     candidates and persons are compared as text, as they are written: "7", "07" and " 7" are three.
-    Numbers may have blanks around them. An empty cell is missing.
+    Numbers may have blanks around them. An empty cell is missing. Dates and timestamps are of ISO
+    8601, as 2024-12-31 or 2024-12-31T12:30, with Z or an offset where bounds have a time zone;
+    durations are not read.
 
     Parameters
     ----------
@@ -52,8 +54,8 @@ class CSV:
     decimal : {".", ","}
         The decimal point.
     missing : str or sequence of str
-        Further texts of cells that are missing, such as "?". In columns of numbers NA, N/A, NaN and
-        NULL are, too.
+        Further texts of cells that are missing, such as "?". In columns of numbers or times NA,
+        N/A, NaN and NULL are, too.
 
     Raises
     ------
@@ -132,12 +134,12 @@ class Text(Arrow):
         return [x for x in self.headers[0] if all(x in header for header in self.headers)]
 
     def head(self, names: list[str]) -> dict[str, Any]:
-        """Refuse a file that has a column twice; cells have no types."""
+        """Refuse a file that has a column twice; return columns of text, without rows."""
         for path, header in zip(self.paths, self.headers, strict=True):
             for name in names:
                 if header.count(name) > 1:
                     raise ParameterError(f"file {path!r} must have one column {name!r}")
-        return {}
+        return {name: pa.nulls(0, pa.large_string()) for name in names}
 
     def read(self, names: list[str]) -> dict[str, Any]:
         """Return columns of text."""

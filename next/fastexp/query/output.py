@@ -104,7 +104,7 @@ def _write_text(path: Path, columns: dict[str, Any], mark: str) -> None:
 
 
 def _cell(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, list) else value
+    return json.dumps(value, default=str) if isinstance(value, list) else value
 
 
 def _write_typed(path: Path, table: Any) -> None:

@@ -155,9 +155,10 @@ class Query(Scope):
         frame
             One row for each group in the order of the list, also for groups without rows; with
             ``"from-data"`` and `PrivateGroups` in the order of keys. The columns are `by`, then one
-            for each answer: numbers, candidates, or lists of numbers (`Quantiles`). Groups of the
-            data are shown by their keys alone, not as a row wrote them, with the type of their
-            column (decimals as integers); in lists as Python's objects, and those with a time zone
+            for each answer: numbers, times, candidates, or lists (`Quantiles`). Times have the type
+            that the frame has for them, dates that of dates; in lists they are Python's. Groups of
+            the data are shown by their keys alone, not as a row wrote them, with the type of their
+            column (decimals as integers); in lists as Python's objects. All times with a zone are
             in UTC.
 
         Raises

@@ -195,7 +195,13 @@ def _values(source: Source, name: str, column: Any, asked: Asked) -> Array:
         return code_by_list(
             called, _keys(source, name, column, mechanism._names.columns[0][0]), names
         )
-    if is_arrow(column):
+    if mechanism._times:
+        if is_arrow(column):
+            from ..data.arrow import read_times
+
+            column = read_times(called, column, source.missing, mechanism._times.kind)
+        column = mechanism._times.numbers(column, called)
+    elif is_arrow(column):
         from ..data.arrow import read_numbers
 
         return read_numbers(called, column, source.missing, source.decimal)

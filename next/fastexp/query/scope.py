@@ -212,7 +212,15 @@ class Scope:
             width = len(mechanism.q) if isinstance(mechanism, Quantiles) else 1
             found = drawn.matrix[:, at : at + width]
             found, at = found if width > 1 else found[:, 0], at + width
-            columns[name] = mechanism._answer(found) if is_release else mechanism._simulated(found)
+            if not mechanism._times:
+                answer = mechanism._answer if is_release else mechanism._simulated
+                columns[name] = answer(found)
+                continue
+            times = mechanism._times.labels(found)
+            if width > 1 or not isinstance(source, (Arrow, Pandas)):  # Python's objects
+                columns[name] = np.array(times.objects(), object).reshape(found.shape)
+            else:
+                columns[name] = source.shown(times)
         return columns
 
 
