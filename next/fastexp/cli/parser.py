@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from datetime import date
 from functools import partial
 from typing import Any, NoReturn
 
@@ -107,13 +109,18 @@ def _add(
 
 
 def number(text: str) -> Any:
-    """Return a number as it is written: an int, a float that prints so, a Decimal or a Fraction."""
+    """Return a number as it is written: an int, a float that prints so, a Decimal or a Fraction.
+
+    A date is one of bounds; what takes numbers refuses it.
+    """
     bare = text.strip()
     if FRACTION.fullmatch(bare):
         from fractions import Fraction
 
         return Fraction(bare)
     if not NUMBER.fullmatch(bare):
+        with suppress(ValueError):
+            return date.fromisoformat(bare)
         raise argparse.ArgumentTypeError(f"must be a number, as 12, -0.5 or 1e3, got {text!r}")
     if bare.lstrip("+-").isdigit():
         return int(bare)

@@ -81,8 +81,8 @@ OPTIONS = {
     "candidates": "LIST  the public candidates: A,B,C, or a file",
     "q": "Q  the quantile, 0.9 or 1/3, or several: 0.1,0.5,0.9",
     "count": "N  so many evenly spaced quantiles: 9 gives the deciles",
-    "bounds": "A B  the lowest and the highest answer, public. Choose them without looking at FILE:"
-    " records outside count as the nearest one",
+    "bounds": "A B  the lowest and the highest answer, public: numbers, or dates as 2024-12-31. "
+    "Choose them without looking at FILE: records outside count as the nearest one",
     "step": "X  the distance between answers, such as 1 for ages. It divides the bounds; it "
     "should be that of the records, if they are rounded (default: 2^40 answers)",
     "grid": "LIST  instead of bounds: all answers, increasing, 0,10,50, or a file",
