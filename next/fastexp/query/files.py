@@ -7,7 +7,7 @@ import csv
 import glob
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ from pyarrow import csv as arrow_csv
 
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
 from ..types import Array
-from .sources import Arrow
+from .sources import Arrow, tables_of
 
 FORMATS = {".csv": ",", ".tsv": "\t", ".parquet": "parquet", ".pq": "parquet"} | dict.fromkeys(
     (".arrow", ".feather", ".ipc"), "ipc"
@@ -139,12 +139,10 @@ class Text(Arrow):
                     raise ParameterError(f"file {path!r} must have one column {name!r}")
         return {}
 
-    def read(self, names: list[str]) -> dict[str, Any]:
-        """Return columns of text."""
-        read = zip(self.paths, self.headers, strict=True)
-        tables = [self._table(path, len(header), names) for path, header in read]
-        table = pa.concat_tables(tables)
-        return {name: table.column(name) for name in names}
+    def tables(self, names: list[str]) -> Iterator[Any]:
+        """Give the rows one after the other, as tables with columns of text."""
+        for path, header in zip(self.paths, self.headers, strict=True):
+            yield from self._tables(path, len(header), names)
 
     def _header(self, path: str) -> list[str]:
         encoding, found = self.files.encoding, None
@@ -164,9 +162,9 @@ class Text(Arrow):
             )
         return found
 
-    def _table(self, path: str, width: int, names: list[str]) -> Any:
-        """Return columns of a file, if as many rows are read as it has."""
-        found, guard, encoding = None, None, self.files.encoding
+    def _tables(self, path: str, width: int, names: list[str]) -> Iterator[Any]:
+        """Give the rows of a file; raise at its end if they are not as many as it has."""
+        rows, guard, encoding = 1, None, self.files.encoding
         try:
             with pa.input_stream(path, compression="detect") as raw:
                 if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
@@ -184,18 +182,19 @@ class Text(Arrow):
                         column_types=dict.fromkeys(names, pa.large_string()), include_columns=names
                     ),
                 )
-                found = reader.read_all()
+                for table in tables_of(reader, names):
+                    rows += table.num_rows
+                    yield table
         except MemoryError:
             raise
-        except Exception:  # noqa: S110  # it may hold cells: another one is raised below
-            pass
-        if found is None or guard is None or not guard.has(found.num_rows + 1):
+        except Exception:  # it may hold cells: another one is raised below
+            rows = -1
+        if guard is None or not guard.has(rows):
             raise InvalidRecords(
                 f"file {path!r} must have a cell for each column in each row, in "
                 f"{encoding!r}, fewer than 2**22 bytes a row, and each quote closed, at the end "
                 "of its cell; what its reader says is withheld, since it may quote cells"
             )
-        return found
 
 
 class Typed(Arrow):
