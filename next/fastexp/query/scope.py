@@ -165,7 +165,7 @@ class Scope:
             labels = [each._replace(keys=list(compress(each.keys, shown))) for each in labels]
             rows = rows.of_groups(shown)
         draws = [
-            draw(rows, i, each, limits, _own(seeds, i, rows.size), secrets[i])
+            draw(rows, each, limits, _own(seeds, i, rows.size), secrets[i])
             for i, each in enumerate(wanted.asked)
         ]
         return Drawn(labels, np.column_stack(draws))
@@ -177,9 +177,7 @@ class Scope:
                 f"by must not name a column of figures: {', '.join(sorted(FIGURES))}"
             )
         limits, rows, asked = self._limits, read_rows(source, wanted), wanted.asked
-        found = [
-            figures(rows, i, each, limits, _secret(seeds, i), p) for i, each in enumerate(asked)
-        ]
+        found = [figures(rows, each, limits, _secret(seeds, i), p) for i, each in enumerate(asked)]
         n, *others = np.array(found).transpose(2, 1, 0).reshape(4, -1)  # by group, then answer
         groups = np.repeat(np.arange(rows.size), len(asked)).tolist()
         columns: dict[str, Any] = {
