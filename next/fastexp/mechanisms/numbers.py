@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.grid import Grid, make_grid
+from ..data.grid import make_grid
 from ..data.records import read_records
 from ..data.segments import Segments
 from ..draws import ranks
@@ -47,16 +47,15 @@ class NumberMechanism(Mechanism):
         checks.choice("neighbors", self.neighbors, ("add-remove", "replace"))
         checks.choice("convention", convention, CONVENTIONS[: 3 if q.denominator == 2 else 2])
         distance = QuantileDistance(q, self.neighbors, convention)
-        grid: Grid
+        rate, grid = rank_rate(self.epsilon, distance.steps), self.grid
         is_pair = self.grid is None and isinstance(bounds, (tuple, list, np.ndarray))
         if is_pair and not kinds.TIMES.isdisjoint(kinds.kinds_of(bounds).values()):
             from ..data.times import make_times
 
-            grid = times = make_times(bounds, step)
-            vars(self).update(_times=times, _read=times.records, _answer=times.shown)
+            grid = make_times(bounds, step)
+            vars(self).update(_times=grid, _read=grid.records, _answer=grid.shown)
         else:
             grid = make_grid(bounds, step, self.grid)
-        rate = rank_rate(self.epsilon, distance.steps)
         statistic = ranks.RankStatistic(rate, distance, grid)
         points = None if self.grid is None else tuple(statistic.grid.values(slice(None)).tolist())
         vars(self).update(_statistic=statistic, grid=points)
