@@ -105,7 +105,8 @@ def _plain(column: Any) -> Any:
     elif is_coded:
         column = column.cast(inner)
     column = column.unify_dictionaries() if types.is_dictionary(column.type) else column
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    chunks = column.chunks or [pa.nulls(0, column.type)]
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 
 def _integers(array: Any) -> Array:
