@@ -24,7 +24,7 @@ from ..types import Array, Integers
 
 KINDS = {"integers", "text", "booleans", "dates", "timestamps", "durations"}
 ZONED = "timestamps with a time zone"
-ONE_KIND = f"must be one-dimensional, of one kind ({', '.join(sorted(KINDS))})"
+ONE_KIND = f"must be one-dimensional, of one kind ({', '.join(sorted(KINDS))}): convert them"
 DAY = 86400 * 10**18  # times are integers in attoseconds
 MICROSECOND = timedelta(microseconds=1)
 UNITS = {"W": 7 * DAY, "D": DAY, "h": DAY // 24, "m": DAY // 1440} | {
