@@ -83,9 +83,14 @@ def file(folder: Path, data: bytes, options: dict[str, Any], ending: str = ".csv
 
 
 @pytest.mark.parametrize("name", READ)
-def test_csv(tmp_path: Path, name: str) -> None:
+def test_csv(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data, options = READ[name]
     assert told(QUERY.release(file(tmp_path, data, options), SURE))["m"] == [1, 3]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    budget, source = fx.Budget(1000.0), fx.CSV("-", **options)
+    for _ in range(2):  # the second time, nothing is left to read
+        found = QUERY.release(source, SURE, budget=budget, label="once")
+        assert told(found)["m"] == [1, 3]
     if "UTF-16" not in name:
         options = {"delimiter": ",", **options}
         packed = file(tmp_path, gzip.compress(data), options, ".csv.gz")

@@ -136,6 +136,21 @@ def test_listed_groups_are_all_answered_in_their_order() -> None:
     assert (found["k"], found["m"].tolist()) == (["a", "b", "x"], [5, 1, 9])
 
 
+def test_many_rows_are_counted_where_they_are_equal() -> None:
+    rng, times, listed = np.random.default_rng(4), 46, [1, 0, 2]
+    groups, values = rng.integers(0, 4, 1 << 20), rng.integers(0, 100, 1 << 20) / 2
+    values[:1000] = np.nan
+    table = pa.table({"g": groups.astype("i1"), "v": pa.array(values, from_pandas=True)})
+    query = fx.Query(by="g", groups=listed)
+    high, common = fx.Quantile(0.3, 2e-6, **GRID), fx.MostCommon(1e-4, [1, 0])
+    answers = {"high": (high, "v"), "common": (common, "g")}
+    many = pa.RecordBatchReader.from_batches(table.schema, table.to_batches() * times)
+    found = query.sample(many, answers, rng=5, nan="drop")["high"].to_pylist()
+    for i, g in enumerate(listed):
+        records = np.tile(values[(groups == g) & ~np.isnan(values)], times)
+        assert found[i] == high.sample(records, rng=5, streams=[i])
+
+
 def test_missing_records_by_each_answer() -> None:
     frame = {"v": [None, 3, float("nan"), 5, 5], "p": [1, 2, 3, 4, 5]}
     for nan, answer in (("drop", 5), ("lower", 3), ("upper", 5)):

@@ -76,7 +76,7 @@ COMMON += "check output json accuracy"  # in the short help
 
 # The form of the value, two blanks, and the help; its first sentence is the short help.
 OPTIONS = {
-    "file": "FILE  a .csv, .tsv, .parquet or .arrow file, or a budget",
+    "file": "FILE  a .csv, .tsv, .parquet or .arrow file, - for CSV of stdin, or a budget",
     "column": "C  the column of FILE with the records",
     "candidates": "LIST  the public candidates: A,B,C, or a file",
     "q": "Q  the quantile, 0.9 or 1/3, or several: 0.1,0.5,0.9",

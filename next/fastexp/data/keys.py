@@ -240,7 +240,7 @@ def read_column(argument: str, keys: Any) -> Column:
     if isinstance(keys, Column):
         return keys
     try:
-        array, missing = kinds.array_of(keys), np.ma.getmask(keys)
+        array, missing = kinds.array_of(keys), kinds.mask_of(keys)
     except Exception:  # refused below, as an error of a foreign object may hold data
         array = np.empty(())
     kind = kinds.kind_of(array.dtype.type)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -10,6 +11,8 @@ import numpy as np
 from ..kernels.bits import FLOAT
 from ..kernels.rows import sort_by_code
 from ..types import Array, Floats, Integers
+
+PART = 1 << 24  # records that are held at a time, or those of one group
 
 
 class Segments(NamedTuple):
@@ -35,10 +38,25 @@ def in_order(codes: Integers, values: Array, count: int) -> tuple[Array, Integer
     return out[: offsets[count]].view(values.dtype), offsets[: count + 1]
 
 
-def segments_of(records: Floats, codes: Integers, count: int) -> Segments:
-    """Return the records of each group: of code 0, ..., count - 1, also of groups without any."""
+def segments_of(
+    records: Floats, codes: Integers, count: int, times: Integers | None = None
+) -> Iterator[Segments]:
+    """Give the records of each group: of code 0, ..., count - 1, also of groups without any.
+
+    times: how often each record stands there, for some groups at a time; None: once, for all.
+    """
     values, offsets = in_order(codes, records, count)
-    return Segments(values, FLOAT, count, offsets)
+    if times is None:
+        yield Segments(values, FLOAT, count, offsets)
+        return
+    times, _ = in_order(codes, times, count)
+    ends = np.append(0, np.cumsum(times))[offsets]
+    a = 0
+    while a < count:
+        z = max(a + 1, int(np.searchsorted(ends, ends[a] + PART, "right")) - 1)
+        own = slice(offsets[a], offsets[z])
+        yield Segments(np.repeat(values[own], times[own]), FLOAT, z - a, ends[a : z + 1] - ends[a])
+        a = z
 
 
 def shape(data: Any) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from ..draws.choose import shaped
 from ..draws.response import draw_lies, words_of_truth
 from ..errors import InvalidRecords, ParameterTypeError
 from ..kernels.bits import SIGNED
-from ..parameters import checks
+from ..parameters import checks, kinds
 from ..privacy.guarantee import Guarantee, pure_guarantee
 from ..privacy.rates import response_rate
 from ..types import Missing, Number, Words
@@ -126,7 +126,7 @@ class RandomizedResponse(Mechanism):
             array = np.asarray(data)
         except ValueError:  # lists of several lengths
             array = np.empty(0)
-        is_masked = np.ma.is_masked(data)
+        is_masked = kinds.mask_of(data).any()
         if array.dtype.kind not in "biu" or array.ndim > 1 or not array.size or is_masked:
             raise ParameterTypeError("data must be a bit, or bits of shape (n,): 0, 1 or booleans")
         bits = array.reshape(-1, 1).astype(np.int64, copy=False)

@@ -167,17 +167,17 @@ def numbers(values: Any, *, gaps: bool = False) -> Array | None:
         if array.dtype.kind in ("f" if type(values[0]) is float else "iu"):
             return array
     try:
-        array, is_masked = kinds.array_of(values), np.ma.is_masked(values)
+        array, mask = kinds.array_of(values), kinds.mask_of(values)
         if array.dtype == object:
             array = _of_objects(array, gaps)
     except Exception:  # ragged rows, foreign objects
         return None
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8 or array.ndim == 0:
         return None
-    if is_masked:
+    if mask.any():
         if not gaps:
             return None
-        array = np.where(np.ma.getmaskarray(values), np.nan, array)
+        array = np.where(mask, np.nan, array)
     return np.require(array, f"{array.dtype.kind}8", ["C", "A"])
 
 

@@ -55,6 +55,11 @@ def typed(column: Any) -> Any:
         return list(column)
 
 
+def mask_of(values: Any) -> Array:
+    """Return which values are masked; without `np.ma`, whose import takes 20 ms."""
+    return np.asarray(getattr(values, "_mask", False))
+
+
 def kind_of(cls: Any) -> str:
     """Return the kind of the values of a class."""
     if cls.__name__ in MISSING_TYPES:

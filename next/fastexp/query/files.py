@@ -7,7 +7,8 @@ import csv
 import glob
 import io
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from pyarrow import csv as arrow_csv
 
 from ..errors import InvalidRecords, ParameterError, ParameterTypeError
 from ..types import Array
-from .sources import Arrow
+from .sources import Arrow, tables_of
 
 FORMATS = {".csv": ",", ".tsv": "\t", ".parquet": "parquet", ".pq": "parquet"} | dict.fromkeys(
     (".arrow", ".feather", ".ipc"), "ipc"
@@ -28,6 +29,7 @@ FORMATS = {".csv": ",", ".tsv": "\t", ".parquet": "parquet", ".pq": "parquet"} |
 PACKED = ".gz", ".bz2", ".zst", ".lz4"
 TYPED = "parquet", "ipc"
 NUMBERS = "", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "NULL", "null", "Null"
+INPUT = "-"  # the standard input
 BLOCK = 1 << 22  # bytes that are read at a time: a row has fewer
 LF, CR, QUOTE = b'\n\r"'
 
@@ -44,7 +46,7 @@ class CSV:
     ----------
     path : str, PathLike, or list of these
         Files, or patterns such as ``"2024-*.csv.gz"``; those that end in .gz, .bz2, .zst or .lz4
-        are decompressed.
+        are decompressed. ``"-"`` alone is the standard input, which is read once.
     delimiter : str, optional
         One character; default: a tab for .tsv, else a comma.
     encoding : str
@@ -116,6 +118,7 @@ class Text(Arrow):
         self.missing = tuple(dict.fromkeys([*NUMBERS, *(text.strip() for text in files.missing)]))
         form = files.delimiter, files.encoding, files.decimal, files.missing
         self.name = (*_texts(files.path), *form)
+        self._input = Input()
 
     @cached_property
     def paths(self) -> list[str]:
@@ -139,18 +142,21 @@ class Text(Arrow):
                     raise ParameterError(f"file {path!r} must have one column {name!r}")
         return {}
 
-    def read(self, names: list[str]) -> dict[str, Any]:
-        """Return columns of text."""
-        read = zip(self.paths, self.headers, strict=True)
-        tables = [self._table(path, len(header), names) for path, header in read]
-        table = pa.concat_tables(tables)
-        return {name: table.column(name) for name in names}
+    def tables(self, names: list[str]) -> Iterator[Any]:
+        """Give the rows one after the other, as tables with columns of text."""
+        for path, header in zip(self.paths, self.headers, strict=True):
+            yield from self._tables(path, len(header), names)
+
+    def _open(self, path: str) -> Any:
+        if path != INPUT:
+            return pa.input_stream(path, compression="detect")
+        return pa.PythonFile(self._input, "r")
 
     def _header(self, path: str) -> list[str]:
         encoding, found = self.files.encoding, None
         if codecs.lookup(encoding).name == "utf-8":
             encoding = "utf-8-sig"
-        with pa.input_stream(path, compression="detect") as raw:
+        with self._open(path) as raw:
             cells = csv.reader(
                 io.TextIOWrapper(raw, encoding, "replace", newline=""),  # rows are not judged yet
                 delimiter=self.files.delimiter or ",",
@@ -164,11 +170,11 @@ class Text(Arrow):
             )
         return found
 
-    def _table(self, path: str, width: int, names: list[str]) -> Any:
-        """Return columns of a file, if as many rows are read as it has."""
-        found, guard, encoding = None, None, self.files.encoding
+    def _tables(self, path: str, width: int, names: list[str]) -> Iterator[Any]:
+        """Give the rows of a file; raise at its end if they are not as many as it has."""
+        rows, guard, encoding = 1, None, self.files.encoding
         try:
-            with pa.input_stream(path, compression="detect") as raw:
+            with self._open(path) as raw:
                 if codecs.lookup(encoding).name not in ("utf-8", "utf-8-sig", "ascii"):
                     raw = pa.transcoding_input_stream(raw, encoding, "utf-8")
                 guard = Lines(raw, self.files.delimiter or ",", width == 1)
@@ -184,18 +190,19 @@ class Text(Arrow):
                         column_types=dict.fromkeys(names, pa.large_string()), include_columns=names
                     ),
                 )
-                found = reader.read_all()
+                for table in tables_of(reader, names):
+                    rows += table.num_rows
+                    yield table
         except MemoryError:
             raise
-        except Exception:  # noqa: S110  # it may hold cells: another one is raised below
-            pass
-        if found is None or guard is None or not guard.has(found.num_rows + 1):
+        except Exception:  # it may hold cells: another one is raised below
+            rows = -1
+        if guard is None or not guard.has(rows):
             raise InvalidRecords(
                 f"file {path!r} must have a cell for each column in each row, in "
                 f"{encoding!r}, fewer than 2**22 bytes a row, and each quote closed, at the end "
                 "of its cell; what its reader says is withheld, since it may quote cells"
             )
-        return found
 
 
 class Typed(Arrow):
@@ -227,6 +234,31 @@ class Typed(Arrow):
             chosen.append((name, distinct.pop() if distinct else pa.null()))
         self.frame = self.frame.replace_schema(pa.schema(chosen))
         return super().head(names)
+
+
+class Input(io.RawIOBase):
+    """The standard input, whose first bytes are read again: names before a charge, then rows."""
+
+    head = b""
+    is_again = False
+
+    def readable(self) -> bool:
+        """Whether it can be read: yes."""
+        return True
+
+    def close(self) -> None:
+        """Begin anew."""
+        self.is_again = True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        if self.is_again and self.head:
+            data, self.head = self.head[:size], self.head[size:]
+            return data
+        standard: Any = sys.stdin.buffer
+        data = bytes(standard.read1(size))
+        self.head += b"" if self.is_again else data
+        return data
 
 
 class Lines(io.RawIOBase):
@@ -317,6 +349,8 @@ def files_of(path: Any) -> list[str]:
     found: list[str] = []
     for text in _texts(path):
         found += [text] if Path(text).exists() else _matching(text)
+    if found == [INPUT]:
+        return found
     for text in found:
         if text != text.encode(errors="replace").decode() or not Path(text).is_file():
             raise ParameterError(f"path must be that of a file, with a name in UTF-8, got {text!r}")

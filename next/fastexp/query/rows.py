@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -25,6 +26,7 @@ from ..data.segments import Segments, segments_of
 from ..draws.words import SYSTEM
 from ..errors import FastexpError, InvalidRecords, ParameterError
 from ..kernels.bits import SIGNED
+from ..kernels.envelope import HEADER
 from ..laws.figures import Figures
 from ..mechanisms.candidates import MostCommon
 from ..parameters import kinds
@@ -32,6 +34,8 @@ from ..types import Array, Floats, Integers, Words
 from .answers import Asked, Limits
 from .sources import Source
 
+MANY = 1 << 24  # rows: if more follow, equal ones are counted,
+CELLS = 1 << 26  # and there are at most so many combinations of a group and records
 UNREAD = (
     "the rows could not be read; what the engine says is withheld, since it may quote them: read "
     "them without fastexp to see why"
@@ -40,7 +44,7 @@ MISSING = "records of column {!r} must not be missing: say by nan what missing o
 
 
 class Rows(NamedTuple):
-    """What is read of all rows: their groups, their persons, a record for each answer.
+    """What is read of rows: their groups, their persons, a record for each answer.
 
     A record is a number, or the place of a candidate. Group and place -1 count nowhere.
     """
@@ -49,7 +53,8 @@ class Rows(NamedTuple):
     size: int
     labels: list[Labels]  # of groups that are not listed: of each of by
     persons: Persons | None
-    values: list[Array]
+    values: dict[Any, Array]  # for each reading
+    counts: Integers | None = None  # how many rows each stands for; None: one
 
     def of_groups(self, shown: Array) -> Rows:
         """Return the rows of some groups."""
@@ -98,73 +103,132 @@ def check_names(known: list[str], wanted: list[str]) -> None:
 
 def read_rows(source: Source, wanted: Wanted) -> Rows:
     """Return all rows, in one pass; an error of the engine may hold data, and is withheld."""
-    rows = None
+    rows, is_listed = None, wanted.names is not None or not wanted.by
     try:
-        rows = rows_of(source, source.read(wanted.columns), wanted)
+        if wanted.person or not is_listed:
+            rows = rows_of(source, source.read(wanted.columns), wanted)
+        else:
+            rows = _in_parts(source, wanted)
     except (FastexpError, MemoryError):
         raise
     except Exception:  # noqa: S110  # it may hold data: another one is raised below
         pass
     if rows is None:
         raise InvalidRecords(UNREAD)
-    arrays = rows.codes, *rows.values, rows.persons.codes if rows.persons else rows.codes
-    if len({array.size for array in arrays}) > 1:
-        raise ParameterError("columns must be of one length")
     return rows
+
+
+def _in_parts(source: Source, wanted: Wanted) -> Rows:
+    """Return all rows; equal ones once, if there are many."""
+    held: list[Rows] = []
+    size, most = 0, MANY
+    for columns in source.parts(wanted.columns):
+        if size > most:
+            held = [_counted(_joined(held))]
+            size = held[0].codes.size
+            most = max(MANY, 4 * size)
+        held.append(rows_of(source, columns, wanted))
+        size += held[-1].codes.size
+    return _joined(held)
+
+
+def _joined(parts: list[Rows]) -> Rows:
+    """Return the rows of parts, which have groups of one list and no persons."""
+    first, counts = parts[0], None
+    if len(parts) == 1:
+        return first
+    if any(part.counts is not None for part in parts):
+        ones = [
+            np.ones(part.codes.size, np.int64) if part.counts is None else part.counts
+            for part in parts
+        ]
+        counts = np.concatenate(ones)
+    values = {key: np.concatenate([part.values[key] for part in parts]) for key in first.values}
+    codes = np.concatenate([part.codes for part in parts])
+    return first._replace(codes=codes, values=values, counts=counts)
+
+
+def _counted(rows: Rows) -> Rows:
+    """Return the rows with equal ones once, unless their values have too many combinations."""
+    import pyarrow as pa
+
+    places, cells, known = rows.codes + 1, rows.size + 1, []
+    for values in rows.values.values():
+        coded = pa.array(values).dictionary_encode()
+        known.append(coded.dictionary.to_numpy())
+        places, cells = places * known[-1].size + coded.indices.to_numpy(), cells * known[-1].size
+        if cells > CELLS:
+            return rows
+    counts = _sums(places, rows.counts, cells)
+    places = np.flatnonzero(counts)
+    found, counts = {}, counts[places]
+    for key, distinct in reversed([*zip(rows.values, known, strict=True)]):
+        places, at = np.divmod(places, distinct.size)
+        found[key] = distinct[at]
+    return rows._replace(codes=places - 1, values=found, counts=counts)
 
 
 def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
     """Return what columns hold; those that are not there are not looked at."""
     by, names, kinds, person, asked = wanted
-    found: dict[Any, Array] = {}
+    values: dict[Any, Array] = {}
     for each in asked:
-        if each.column in columns and each.reading not in found:
-            found[each.reading] = _values(source, each.column, columns[each.column], each)
-    values = [found.get(each.reading, np.empty(0)) for each in asked]
+        if each.column in columns and each.reading not in values:
+            values[each.reading] = _values(source, each.column, columns[each.column], each)
     keys = [_keys(source, x, columns[x], k) for x, k in zip(by, kinds, strict=True) if x in columns]
     persons = None
     if person in columns:
         persons = person_codes(f"column {person!r}", _keys(source, person, columns[person]))
-    codes, size = np.zeros(values[0].size, np.int64), 1
+    codes, size = np.zeros(max((x.size for x in values.values()), default=0), np.int64), 1
     labels: list[Labels] = []
     called = f"columns {', '.join(map(repr, by))}"
     if names is not None and len(keys) == len(by):
         codes, size = code_by_list(called, keys if names.is_wide else keys[0], names), names.size
     elif keys and names is None:
         codes, size, labels = code_by_rows(called, keys)
+    arrays = codes, *values.values(), persons.codes if persons else codes
+    if len({array.size for array in arrays}) > 1:
+        raise ParameterError("columns must be of one length")
     return Rows(codes, size, labels, persons, values)
 
 
-def draw(rows: Rows, number: int, asked: Asked, limits: Limits, seeds: Words, secret: Words) -> Any:
+def draw(rows: Rows, asked: Asked, limits: Limits, seeds: Words, secret: Words) -> Any:
     """Return a draw of each group, by the records that count."""
-    data = segments(rows, number, asked, limits, secret)
-    if rows.size == 0:
-        return asked.mechanism._draw(data, SYSTEM, None)[:0]
-    return asked.mechanism._draw(data, seeds, None)
+    found, at, own = [], int(HEADER), SYSTEM
+    for data in segments(rows, asked, limits, secret):
+        end = at + (data.rows or 0)
+        if rows.size and seeds.size:
+            own = np.append(seeds[:HEADER], seeds[at:end])
+        at = end
+        found.append(asked.mechanism._draw(data, own, None))
+    return np.concatenate(found)[: rows.size]
 
 
-def figures(rows: Rows, number: int, asked: Asked, limits: Limits, secret: Words, p: Any) -> Floats:
+def figures(rows: Rows, asked: Asked, limits: Limits, secret: Words, p: Any) -> Floats:
     """Return n, the truth, the expected error or loss and its quantile at p, of each group."""
-    mechanism, data = asked.mechanism, segments(rows, number, asked, limits, secret)
-    found = np.full((rows.size, 4), np.nan)
-    for g in range(rows.size):
-        if data.offsets is None:
-            row = data.values.reshape(rows.size, -1)[g]
-            found[g, 0] = row.sum()
-        else:
-            row = data.values[data.offsets[g] : data.offsets[g + 1]]
-            found[g, 0] = row.size
-        law = Figures(mechanism._runs(Segments(row, data.kind)))
-        if found[g, 0] and asked.has_loss:
-            found[g, 2:] = law.expected_loss(), law.loss_quantile(p)
-        elif found[g, 0]:
-            found[g, 1:] = law.truth, law.expected_error(), law.error_quantile(p)
-    return found
+    found = []
+    for data in segments(rows, asked, limits, secret):
+        size = data.rows or 0
+        for g in range(size):
+            if data.offsets is None:
+                row = data.values.reshape(size, -1)[g]
+                n = row.sum()
+            else:
+                row = data.values[data.offsets[g] : data.offsets[g + 1]]
+                n = row.size
+            law = Figures(asked.mechanism._runs(Segments(row, data.kind)))
+            truth = expected = quantile = np.nan
+            if n and asked.has_loss:
+                expected, quantile = law.expected_loss(), law.loss_quantile(p)
+            elif n:
+                truth, expected, quantile = law.truth, law.expected_error(), law.error_quantile(p)
+            found.append((n, truth, expected, quantile))
+    return np.array(found)[: rows.size]
 
 
-def segments(rows: Rows, number: int, asked: Asked, limits: Limits, secret: Words) -> Segments:
-    """Return the records of each group that count; those of one group, if there are none."""
-    mechanism, values, codes = asked.mechanism, rows.values[number], rows.codes
+def segments(rows: Rows, asked: Asked, limits: Limits, secret: Words) -> Iterable[Segments]:
+    """Return the records of each group that count, in parts; of one group, if there are none."""
+    mechanism, values, codes = asked.mechanism, rows.values[asked.reading], rows.codes
     if isinstance(mechanism, MostCommon):
         codes = np.where(values < 0, -1, codes)
     else:
@@ -182,10 +246,16 @@ def segments(rows: Rows, number: int, asked: Asked, limits: Limits, secret: Word
         codes = np.where(keep, codes, -1)
     size = max(rows.size, 1)
     if not isinstance(mechanism, MostCommon):
-        return segments_of(values, codes, size)
+        return segments_of(values, codes, size, rows.counts)
     k = len(mechanism.candidates)
-    pairs = (codes * k + values)[codes >= 0]
-    return Segments(np.bincount(pairs, minlength=size * k).view(np.uint64), SIGNED, size)
+    pairs = np.where(codes < 0, -1, codes * k + values) + 1
+    sums = _sums(pairs, rows.counts, size * k + 1)[1:]
+    return [Segments(sums.view(np.uint64), SIGNED, size)]
+
+
+def _sums(places: Integers, counts: Integers | None, size: int) -> Integers:
+    """Return how many rows have each place."""
+    return np.bincount(places, counts, size).astype(np.int64, copy=False)  # exact below 2**53
 
 
 def _values(source: Source, name: str, column: Any, asked: Asked) -> Array:

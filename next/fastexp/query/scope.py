@@ -123,14 +123,6 @@ class Scope:
         try:
             for column in shown:
                 source.frame_of({"": column})
-        except Exception as error:  # of an engine
-            failure = type(error).__name__
-        if failure:
-            raise ParameterError(
-                "groups and candidates must be of types that the columns of the result can have, "
-                f"their engine raised {failure}"
-            )
-        try:
             check_names(source.names(), wanted.columns)
             head = source.head(wanted.columns)
         except (FastexpError, MemoryError):
@@ -139,8 +131,8 @@ class Scope:
             failure = type(error).__name__
         if failure:
             raise ParameterError(
-                "frame must be open and readable, of types that PyArrow has too (integers have 64 "
-                f"bits), its engine raised {failure}"
+                "frame must be open and readable, with columns, groups and candidates of types that "
+                f"PyArrow has (integers have 64 bits); its engine raised {failure}"
             )
         if head:
             rows_of(source, head, wanted)
@@ -188,7 +180,7 @@ class Scope:
             labels = [each._replace(keys=list(compress(each.keys, shown))) for each in labels]
             rows = rows.of_groups(shown)
         draws = [
-            draw(rows, i, each, limits, _own(seeds, i, rows.size), secrets[i])
+            draw(rows, each, limits, _own(seeds, i, rows.size), secrets[i])
             for i, each in enumerate(wanted.asked)
         ]
         return Drawn(labels, np.column_stack(draws))
@@ -200,9 +192,7 @@ class Scope:
                 f"by must not name a column of figures: {', '.join(sorted(FIGURES))}"
             )
         limits, rows, asked = self._limits, read_rows(source, wanted), wanted.asked
-        found = [
-            figures(rows, i, each, limits, _secret(seeds, i), p) for i, each in enumerate(asked)
-        ]
+        found = [figures(rows, each, limits, _secret(seeds, i), p) for i, each in enumerate(asked)]
         n, *others = np.array(found).transpose(2, 1, 0).reshape(4, -1)  # by group, then answer
         groups = np.repeat(np.arange(rows.size), len(asked)).tolist()
         columns: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 from weakref import WeakSet
 
@@ -11,6 +12,7 @@ from ..data.keys import Labels
 from ..errors import ParameterError, ParameterTypeError
 from ..parameters import kinds
 
+PART = 1 << 22  # rows that are read at a time, or somewhat more
 CLUSTERS = "DASK", "PYSPARK", "PYSPARK_CONNECT", "SQLFRAME"
 
 
@@ -48,6 +50,10 @@ class Source:
     def read(self, names: list[str]) -> dict[str, Any]:
         """Return columns: lists, arrays, or columns of Arrow."""
         return {name: kinds.typed(self.frame[name]) for name in names}
+
+    def parts(self, names: list[str]) -> Iterator[dict[str, Any]]:
+        """Give all rows, one part after the other."""
+        yield self.read(names)
 
     def shown(self, labels: Labels) -> Any:
         """Return labels as a column, whose type is that of the keys' column."""
@@ -121,13 +127,37 @@ class Arrow(Source):
 
     def read(self, names: list[str]) -> dict[str, Any]:
         """Return columns of Arrow."""
+        import pyarrow as pa
+
+        return _columns_of(pa.concat_tables(self.tables(names)))
+
+    def parts(self, names: list[str]) -> Iterator[dict[str, Any]]:
+        """Give all rows, one part after the other: one or more."""
+        import pyarrow as pa
+
+        held: list[Any] = []
+        rows = 0
+        for table in self.tables(names):
+            held.append(table)
+            rows += table.num_rows
+            if rows > PART:
+                yield _columns_of(pa.concat_tables(held))
+                held, rows = [table.slice(0, 0)], 0
+        yield _columns_of(pa.concat_tables(held))
+
+    def tables(self, names: list[str]) -> Iterator[Any]:
+        """Give the rows one after the other, as tables with these columns."""
+        import pyarrow as pa
+
         frame = self.frame
         if hasattr(frame, "scanner"):  # a dataset, which reads these columns only
-            frame = frame.to_table(columns=names)
+            frame = frame.scanner(columns=names).to_reader()
         elif hasattr(frame, "read_all"):
             self._spent.add(frame)
-            frame = frame.read_all()
-        return {name: frame.column(name) for name in names}
+        else:
+            yield pa.table({name: frame.column(name) for name in names})
+            return
+        yield from tables_of(frame, names)
 
     def shown(self, labels: Labels) -> Any:
         """Return labels as a column of Arrow."""
@@ -158,11 +188,11 @@ class Narwhals(Arrow):
 
     def head(self, names: list[str]) -> dict[str, Any]:
         """Return columns of the same types, without rows."""
-        return self._columns(self.wrapped.select(*names).head(0))
+        return _columns_of(self._table(self.wrapped.select(*names).head(0)))
 
-    def read(self, names: list[str]) -> dict[str, Any]:
-        """Return columns of Arrow."""
-        return self._columns(self.wrapped.select(*names))
+    def tables(self, names: list[str]) -> Iterator[Any]:
+        """Give all rows as one table."""
+        yield self._table(self.wrapped.select(*names))
 
     def frame_of(self, columns: dict[str, Any]) -> Any:
         """Return a frame of the same kind; a table of Arrow, if it has no rows of its own."""
@@ -176,10 +206,8 @@ class Narwhals(Arrow):
         frame = frame.lazy() if isinstance(self.wrapped, narwhals.LazyFrame) else frame
         return frame if self.is_wrapped else frame.to_native()
 
-    def _columns(self, chosen: Any) -> dict[str, Any]:
-        table = chosen.collect("pyarrow") if hasattr(chosen, "collect") else chosen
-        table = table.to_arrow()
-        return {name: table.column(name) for name in table.column_names}
+    def _table(self, chosen: Any) -> Any:
+        return (chosen.collect("pyarrow") if hasattr(chosen, "collect") else chosen).to_arrow()
 
 
 def listed(values: Any) -> list[Any]:
@@ -204,6 +232,19 @@ def _arrow_of(labels: Labels) -> Any:
         return pa.array(labels.keys, pa.string())
     found = pa.array(labels.array())
     return found.cast(pa.timestamp(found.type.unit, labels.zone)) if labels.zone else found
+
+
+def tables_of(reader: Any, names: list[str]) -> Iterator[Any]:
+    """Give the batches of a reader as tables with these columns, after one without rows."""
+    import pyarrow as pa
+
+    yield reader.schema.empty_table().select(names)
+    for batch in reader:
+        yield pa.Table.from_batches([batch]).select(names)
+
+
+def _columns_of(table: Any) -> dict[str, Any]:
+    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 def _array(values: Any) -> Any:
