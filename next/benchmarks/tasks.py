@@ -22,7 +22,7 @@ BOUNDS, STEP = (0.0, 120.0), 1e-4  # of records
 PRICES = np.arange(1_001) / 10
 CENTER = 12.345678  # the statistic that gets noise
 EXPONENTIAL, MEDIAN = fx.Exponential(1.0, 1.0), fx.Median(1.0, BOUNDS, step=STEP)
-IS_FIRST_VERSION = hasattr(fx, "warmup")  # f34cd816, to whose times the limits are ratios
+IS_FIRST_VERSION = not hasattr(fx, "log_normalizer")  # f34cd816: limits are ratios to its times
 
 # `limits` has the most that fastexp's call may take at each size, as a ratio. `ways` has functions
 # that make the call to time from the inputs: fastexp's, and those of peers. `figure` makes numbers

@@ -1,5 +1,6 @@
 from . import errors as errors
 from . import privacy as privacy
+from . import studies as studies
 from .checks.audit import audit as audit
 from .checks.sensitivity import check_sensitivity as check_sensitivity
 from .data.digits import digits as digits
@@ -30,5 +31,6 @@ from .query.files import CSV as CSV
 from .query.private_groups import PrivateGroups as PrivateGroups
 from .query.query import Query as Query
 from .query.session import Session as Session
+from .studies.study import Study as Study
 
 __version__: str

@@ -1,4 +1,4 @@
-"""The code of the pages runs, in the order of its cells."""
+"""The code of the README and of the pages runs; the reference has all public names."""
 
 from __future__ import annotations
 
@@ -8,18 +8,35 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
-CELL = re.compile(r"^```\{code-cell\}\n(.*?)^```", re.MULTILINE | re.DOTALL)
+import fastexp as fx
+
+ROOMS = "privacy", "studies"
+ROOT = Path(__file__).parents[1]
+CELL = re.compile(r"^```(?:\{code-cell\}|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ENTRY = re.compile(r"currentmodule:: (\S+)|^   (\w+)$", re.MULTILINE)
+PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").rglob("*.md"))}
+PAGES |= {ROOT / "README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
+CELLS = {str(path.relative_to(ROOT)): CELL.findall(text) for path, text in PAGES.items()}
 
 
-@pytest.mark.parametrize(
-    "page", sorted(path.relative_to(DOCS) for path in DOCS.rglob("*.md")), ids=str
-)
-def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", [page for page, cells in CELLS.items() if cells])
+def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mpl.use("agg")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
-    cells = CELL.findall((DOCS / page).read_text(encoding="utf-8"))
-    for cell in cells:
-        exec(compile(cell, str(page), "exec"), names)  # noqa: S102  # our own pages
-    assert cells
+    for cell in CELLS[page]:
+        exec(compile(cell, page, "exec"), names)  # noqa: S102  # our own pages
+
+
+def test_reference() -> None:
+    """Each public name has one entry; errors have a page of their own."""
+    listed, module = [], ""
+    for path in sorted((ROOT / "docs" / "reference").glob("*.md")):
+        for changed, name in ENTRY.findall(PAGES[path]):
+            module = changed or module
+            listed += [f"{module}.{name}"] if name else []
+    inner = {"fastexp.privacy": fx.privacy.__all__, "fastexp.studies": fx.studies.__all__}
+    names = {*fx.__all__}.difference(*inner.values(), ["errors", "PrivacyWarning"], ROOMS)
+    inner["fastexp"] = [*names]
+    expected = [f"{module}.{name}" for module, some in inner.items() for name in some]
+    assert sorted(listed) == sorted(expected)

@@ -56,8 +56,8 @@ class Quantiles(NumberMechanism):
     places of its point at random, and an answer is rounded down to its point.
 
     **Privacy**: epsilon-differential privacy under `neighbors`, without a bounded range, and with
-    rho = l·`privacy.selection_rho`(ε/l) <= ε²/(8·l), where l = ⌊log₂ m⌋ + 1 is the number of levels
-    of the recursion for m quantiles.
+    rho = l · `privacy.selection_rho` (ε/l) <= ε²/(8·l), where l = ⌊log₂ m⌋ + 1 is the number of
+    levels of the recursion for m quantiles.
     Fix the places of all records. Given the answers of the levels before, the draws of a level look
     at disjoint sets of records: on which side of an answer a record lies depends on its place and
     this answer alone, not on other records. So a record that is added or removed changes one draw a

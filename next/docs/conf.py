@@ -1,0 +1,61 @@
+"""The documentation as a site: ``python -m sphinx -W -b html docs out`` in this folder's parent."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+from sphinx.directives.code import CodeBlock
+
+import fastexp
+from fastexp.cli import main, table
+
+project = "fastexp"
+author = copyright = "The fastexp developers"  # noqa: A001  # Sphinx calls it so
+version = release = fastexp.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+]
+myst_enable_extensions = ["dollarmath"]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "reference/api/commands.md"]
+smartquotes = False  # words in quotes are to be copied
+highlight_language = "python"
+default_role = "py:obj"  # a name in backquotes in a docstring is a link, if it has a page
+autodoc_typehints = "none"  # docstrings say types in words
+napoleon_use_rtype = False
+napoleon_use_ivar = True  # attributes once, also those of dataclasses
+html_theme = "alabaster"
+html_theme_options = {"page_width": "72em", "fixed_sidebar": True}
+html_show_sourcelink = html_copy_source = False
+
+
+def command_help(command):
+    """Return the whole help of a command as a section of Markdown."""
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        main([command, "--help-all"])
+    return f"## {command}\n\n```text\n{text.getvalue()}```\n"
+
+
+def escape_bars(_app, _what, _name, _object, _options, lines):
+    """Keep |x| in docstrings, which is an absolute value, apart from what Sphinx means by it."""
+    lines[:] = [line if ">>>" in line else re.sub("(``.*?``)|[|]", escaped, line) for line in lines]
+
+
+def escaped(found):
+    """Return a literal as it is, a bar with a backslash."""
+    return found[1] or "\\|"
+
+
+def setup(app):
+    """Write the help of all commands; show cells as code (the tests run them)."""
+    app.connect("autodoc-process-docstring", escape_bars)
+    app.add_directive("code-cell", CodeBlock)
+    folder = Path(app.srcdir, "reference", "api")
+    folder.mkdir(exist_ok=True)
+    sections = map(command_help, [*table.MECHANISMS, *table.COMMANDS])
+    (folder / "commands.md").write_text("\n".join(sections), "utf-8")
