@@ -234,6 +234,30 @@ def test_a_census_through_every_source() -> None:
     assert len(alike) == 1
 
 
+@pytest.mark.parametrize("unit", [dt.timedelta(1), dt.timedelta(hours=1), -1])
+def test_persons_are_the_same_in_every_source(unit: Any) -> None:
+    """Days, instants and negative numbers are one person in all units and frames."""
+    ids = [unit * i if unit == -1 else DAY + unit * i for i in range(9)]
+    columns = {"p": ids * 20, "v": [x * x % 97 for x in range(180)]}
+    asked = {"m": (fx.Median(0.5, **GRID), "v")}
+    query, rows, seen = fx.Query(person="p", max_rows=2), pa.table(columns), set()
+    doors: list[Any] = [
+        columns,
+        rows,
+        rows.to_pandas(),
+        pl.DataFrame(rows),
+        duckdb.from_arrow(rows),
+    ]
+    if unit == -1:
+        doors += dict(files(columns)).values()
+    else:
+        kinds = [pa.timestamp("s"), pa.timestamp("ns"), pa.date32()][: 3 - (unit.days < 1)]
+        doors += [rows.set_column(0, "p", rows["p"].cast(kind)) for kind in kinds]
+    for frame in doors:
+        seen.add(str([told(query.sample(frame, asked, rng=seed)) for seed in range(9)]))
+    assert len(seen) == 1
+
+
 KILLED = """
 import itertools, os, signal, warnings, pathlib, tempfile, fastexp as fx
 from tests.frames import files, frames, told

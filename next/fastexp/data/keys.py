@@ -232,6 +232,8 @@ def person_codes(argument: str, ids: Any) -> Persons:
     else:
         distinct, found = np.unique(values, return_inverse=True)
     codes[is_there] = found
+    if column.unit > 1:  # times, which are the same persons in all units
+        distinct = distinct.view(np.uint64) * np.uint64(column.unit % (1 << 64))
     return Persons(codes, distinct)
 
 

@@ -44,8 +44,9 @@ def typed(column: Any) -> Any:
     NumPy would read integers with gaps as floats, and forget time zones.
     """
     dtype = getattr(column, "dtype", None)
-    is_foreign = hasattr(column, "to_arrow") or type(column).__module__.startswith("pandas")
-    if dtype is None or isinstance(dtype, np.dtype) or not is_foreign:
+    if dtype is None or isinstance(dtype, np.dtype):
+        return column
+    if not (hasattr(column, "to_arrow") or type(column).__module__.startswith("pandas")):
         return column
     try:
         import pyarrow as pa

@@ -131,8 +131,8 @@ class Scope:
             failure = type(error).__name__
         if failure:
             raise ParameterError(
-                "frame must be open and readable, with columns, groups and candidates of types that "
-                f"PyArrow has (integers have 64 bits); its engine raised {failure}"
+                "frame must be open and readable, with columns, groups and candidates of types of "
+                f"PyArrow (integers have 64 bits); its engine raised {failure}"
             )
         if head:
             rows_of(source, head, wanted)
