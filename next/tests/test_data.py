@@ -480,7 +480,7 @@ def test_segments_are_a_stable_sort() -> None:
     for n, count in ((0, 1), (1, 1), (1000, 1), (1000, 7), (1000, 3000), (50, 0)):
         codes = rng.integers(-1, max(count, 1), n) if count else np.full(n, -1)
         records = rng.random(n)
-        segments = segments_of(records, codes, count)
+        (segments,) = segments_of(records, codes, count)
         order = np.argsort(codes, kind="stable")[(codes < 0).sum() :]
         assert segments.values.tolist() == records[order].tolist()
         assert segments.offsets is not None

@@ -110,7 +110,7 @@ RECORDS: dict[str, tuple[tuple[str, ...], Any]] = {
     "minutes": (("durations",), np.array([5], "m8[m]")),
     "pandas": ((NAIVE,), pd.Series([NOON])),
     "pandas, zoned": ((ZONED,), pd.Series([EAST])),
-    "Polars": ((NAIVE, "dates"), pl.Series([FIRST + DAY])),
+    "Polars": (("dates",), pl.Series([FIRST + DAY])),
     "Polars, zoned": ((ZONED,), pl.Series([WORLD])),
     "Arrow": ((NAIVE,), pa.array([NOON])),
     "Arrow, zoned": ((ZONED,), pa.array([WORLD])),

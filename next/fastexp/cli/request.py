@@ -91,7 +91,7 @@ def _entries(name: str, text: str, columns: list[str], source: str) -> Any:
         return fx.Query(by=columns, groups=path).groups
     if is_file:
         try:
-            return _typed(name, path.read_text("utf-8-sig").rstrip().split("\n"))
+            return _typed(name, re.split(r" *\n *", path.read_text("utf-8-sig").strip()))
         except UnicodeError:
             raise ParameterError(f"{name}: {text!r} must be UTF-8 text") from None
     if "," not in text:
@@ -102,13 +102,14 @@ def _entries(name: str, text: str, columns: list[str], source: str) -> Any:
 
 
 def _split(name: str, text: str) -> list[str]:
-    """Return entries that commas separate; an entry with a comma is quoted."""
-    (cells,) = list(csv.reader([text], skipinitialspace=True)) or [[]]
+    """Return entries that commas separate; with a comma or outer blanks they are quoted."""
+    if '"' not in text:
+        return _filled(name, re.split(r"\s*,\s*", text.strip()))
+    (cells,) = csv.reader([text], skipinitialspace=True)
     return _filled(name, cells)
 
 
 def _filled(name: str, entries: list[str]) -> list[str]:
-    entries = [entry.strip() for entry in entries]
     if not entries or not all(entries):
         raise ParameterError(f"{name} has an empty entry: a comma or a line too many?")
     return entries

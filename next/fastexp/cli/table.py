@@ -120,11 +120,11 @@ OPTIONS = {
     "missing": "LIST  texts of CSV that mean a missing value, such as ?,-",
 }
 LISTS = (
-    "A LIST is A,B,C (quote an entry with a comma; one entry is A,), a text file with\n"
-    "one a line, or a table (.csv, .parquet) with columns of the same names, as\n"
-    "groups of several columns need. Whole numbers, dates and true, false are read\n"
-    "as such, but cells of .csv as text. Lists are public: choose them without\n"
-    "looking at FILE."
+    "A LIST is A,B,C (quote an entry with a comma or outer blanks; one entry is A,),\n"
+    "a text file with one a line, or a table (.csv, .parquet) with columns of the\n"
+    "same names, as groups of several columns need. Whole numbers, dates and true,\n"
+    "false are read as such, but cells of .csv as text, blanks included. Lists are\n"
+    "public: choose them without looking at FILE."
 )
 EXITS = (
     "\nexit codes: 0 done; 1 a failure, such as a closed output; 2 a mistake, nothing\n"

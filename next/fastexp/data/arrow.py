@@ -78,10 +78,10 @@ def read_numbers(
     return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
-def read_times(argument: str, column: Any, missing: tuple[str, ...] | None, kind: str) -> Column:
-    """Return a column of Arrow as times; of cells of text as those of a kind, in ISO 8601."""
+def read_times(argument: str, column: Any, missing: tuple[str, ...], kind: str) -> Column:
+    """Return a column of cells of text as times of a kind, in ISO 8601; durations stay text."""
     array = _plain(column)
-    if missing is not None and kind != "durations":
+    if kind != "durations":
         zone = "UTC" if kind == ZONED else None
         forms = [pa.timestamp(unit, zone) for unit in ("us", "ns")]
         forms = [pa.date32()] if kind == "dates" else forms
@@ -121,7 +121,8 @@ def _plain(column: Any) -> Any:
     elif is_coded:
         column = column.cast(inner)
     column = column.unify_dictionaries() if types.is_dictionary(column.type) else column
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    chunks = column.chunks or [pa.nulls(0, column.type)]
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 
 def _integers(array: Any) -> Array:

@@ -24,7 +24,7 @@ from ..types import Array, Integers
 
 KINDS = {"integers", "text", "booleans", "dates", "timestamps", "durations"}
 ZONED = "timestamps with a time zone"
-ONE_KIND = f"must be one-dimensional, of one kind ({', '.join(sorted(KINDS))})"
+ONE_KIND = f"must be one-dimensional, of one kind ({', '.join(sorted(KINDS))}): convert them"
 DAY = 86400 * 10**18  # times are integers in attoseconds
 MICROSECOND = timedelta(microseconds=1)
 UNITS = {"W": 7 * DAY, "D": DAY, "h": DAY // 24, "m": DAY // 1440} | {
@@ -232,6 +232,8 @@ def person_codes(argument: str, ids: Any) -> Persons:
     else:
         distinct, found = np.unique(values, return_inverse=True)
     codes[is_there] = found
+    if column.unit > 1:  # times, which are the same persons in all units
+        distinct = distinct.view(np.uint64) * np.uint64(column.unit % (1 << 64))
     return Persons(codes, distinct)
 
 
@@ -257,9 +259,6 @@ def read_column(argument: str, keys: Any) -> Column:
     unit = 1
     if array.dtype.kind in "mM":
         missing = np.isnat(array) | missing
-        of_polars, of_arrow = getattr(keys, "dtype", None), getattr(keys, "type", None)
-        if getattr(of_polars, "time_zone", None) or getattr(of_arrow, "tz", None):
-            kind = ZONED
         array, unit = _in_units(array)
     wide = array.astype("u8" if array.dtype.kind == "u" else "i8", copy=False)
     return Column(kind, wide, unit, missing)

@@ -67,7 +67,7 @@ def names_of(ids: Array) -> Words:
         return ids.view(np.uint64)
     words = [
         blake2b(key.encode(errors="surrogatepass"), digest_size=8).digest()
-        if isinstance(key, str) and not (key.isdecimal() and len(key) <= LONGEST)
+        if isinstance(key, str) and not (key.removeprefix("-").isdecimal() and len(key) <= LONGEST)
         else (int(key) % (1 << 64)).to_bytes(8, "little")
         for key in ids.tolist()
     ]

@@ -63,6 +63,11 @@ class Times(Grid):
             with suppress(Exception):  # of a foreign object, which is refused below
                 array = times if hasattr(times, "reshape") else kinds.array_of(times)
                 times = array.reshape(-1)
+        times = kinds.typed(times)
+        if kinds.is_arrow(times):
+            from .arrow import read_keys
+
+            times = read_keys(called, times)
         kind, values, unit, missing, keys, _ = read_column(called, times)
         at: Any = slice(None)
         if keys is not None:

@@ -14,7 +14,7 @@ from ..data.segments import Segments, shape
 from ..data.utilities import read_utilities
 from ..draws import choose, flips, peel
 from ..errors import ParameterError, ParameterTypeError, ScoreError
-from ..parameters import checks
+from ..parameters import checks, kinds
 from ..privacy.guarantee import Guarantee, pure_guarantee, selection_guarantee
 from ..privacy.rates import selection_rate
 from ..types import Missing, Neighbors, Number, Words
@@ -365,4 +365,9 @@ class MostCommon(CandidateMechanism):
         return self._read([], nan)
 
     def _utilities(self, data: Any) -> Any:
-        return count_labels(data, self._names)
+        column = kinds.typed(data)
+        if kinds.is_arrow(column):
+            from ..data.arrow import read_keys
+
+            column = read_keys("records", column)
+        return count_labels(column, self._names)

@@ -34,6 +34,29 @@ def array_of(values: Any) -> Array:
     return np.asarray(values, None if hasattr(values, "__array__") else object)
 
 
+def is_arrow(column: Any) -> bool:
+    """Whether a column is one of PyArrow."""
+    return type(column).__module__.startswith("pyarrow")
+
+
+def typed(column: Any) -> Any:
+    """Return a series of a type that NumPy does not have as a column of Arrow; others as they are.
+
+    NumPy would read integers with gaps as floats, and forget time zones.
+    """
+    dtype = getattr(column, "dtype", None)
+    if dtype is None or isinstance(dtype, np.dtype):
+        return column
+    if not (hasattr(column, "to_arrow") or type(column).__module__.startswith("pandas")):
+        return column
+    try:
+        import pyarrow as pa
+
+        return column.to_arrow() if hasattr(column, "to_arrow") else pa.array(column)
+    except Exception:  # it is not installed, or has no such type: an error may hold data
+        return list(column)
+
+
 def mask_of(values: Any) -> Array:
     """Return which values are masked; without `np.ma`, whose import takes 20 ms."""
     return np.asarray(getattr(values, "_mask", False))

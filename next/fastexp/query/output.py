@@ -87,10 +87,9 @@ class Draft:
             with self._draft.open("rb") as file:
                 os.fsync(file.fileno())
             os.link(self._draft, self._path)
-        except OSError as error:
-            failure = OutputError(
-                f"output {str(self._path)!r} cannot be written: {error.strerror or error}"
-            )
+        except Exception as error:  # of a disk, or of an engine
+            why = getattr(error, "strerror", None) or error
+            failure = OutputError(f"output {str(self._path)!r} cannot be written: {why}")
             failure.answers = answers
             raise failure from None
 

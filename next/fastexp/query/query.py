@@ -12,7 +12,7 @@ from ..privacy.guarantee import Guarantee
 from ..types import Neighbors, Number
 from .answers import promise, read_answers
 from .output import Draft
-from .scope import Scope, source_of
+from .scope import Scope
 
 if TYPE_CHECKING:
     from ..privacy.budget import Budget  # with sqlite3: at first use
@@ -189,7 +189,7 @@ class Query(Scope):
         >>> fx.Query().release({"age": [30, 31, 32] * 100}, {"median": (median, "age")})
         {'median': array([31])}
         """
-        asked, source = read_answers(answers, nan, self.by), source_of(frame)
+        asked, source = self._asked(answers, nan, frame)
         draft = nullcontext() if output is None else Draft(output, budget, label)
         with draft as place:
             if budget is None and label is None:
@@ -233,7 +233,7 @@ class Query(Scope):
         >>> query.sample(ages, {"median": (median, "age")}, rng=7)["city"]
         ['Oslo', 'Rome']
         """
-        asked, source = read_answers(answers, nan, self.by), source_of(frame)
+        asked, source = self._asked(answers, nan, frame)
         drawn = self._drawn(source, self._check(source, asked), seeds_of(rng, None, 1))
         return source.frame_of(self._columns(source, drawn, asked, is_release=False))
 
@@ -285,6 +285,6 @@ class Query(Scope):
         level = checks.exact("probability", probability)
         if not 0 <= level <= 1:
             raise ParameterError(f"probability must be in [0, 1], got {probability!r}")
-        asked, source = read_answers(answers, nan, self.by), source_of(frame)
+        asked, source = self._asked(answers, nan, frame)
         wanted, seeds = self._check(source, asked), seeds_of(rng, None, 1)
         return source.frame_of(self._figures(source, wanted, seeds, float(level)))

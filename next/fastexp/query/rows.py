@@ -29,6 +29,7 @@ from ..kernels.bits import SIGNED
 from ..kernels.envelope import HEADER
 from ..laws.figures import Figures
 from ..mechanisms.candidates import MostCommon
+from ..parameters import kinds
 from ..types import Array, Floats, Integers, Words
 from .answers import Asked, Limits
 from .sources import Source
@@ -94,7 +95,7 @@ def check_names(known: list[str], wanted: list[str]) -> None:
             what = "two columns" if name in known else "no column"
             alike = [x for x in known if normalize("NFC", str(x)) == normalize("NFC", name)]
             show = ascii if alike and name not in known else repr  # composed letters look alike
-            some = ", ".join(map(show, alike or known[:20]))
+            some = ", ".join(map(show, alike or known[:20])) or "none"
             raise ParameterError(
                 f"frame must have each column once, got {what} {show(name)}: it has {some}"
             )
@@ -266,12 +267,12 @@ def _values(source: Source, name: str, column: Any, asked: Asked) -> Array:
             called, _keys(source, name, column, mechanism._names.columns[0][0]), names
         )
     if mechanism._times:
-        if is_arrow(column):
+        if source.missing is not None:
             from ..data.arrow import read_times
 
             column = read_times(called, column, source.missing, mechanism._times.kind)
         column = mechanism._times.numbers(column, called)
-    elif is_arrow(column):
+    elif kinds.is_arrow(column):
         from ..data.arrow import read_numbers
 
         return read_numbers(called, column, source.missing, source.decimal)
@@ -283,7 +284,7 @@ def _values(source: Source, name: str, column: Any, asked: Asked) -> Array:
 
 def _keys(source: Source, name: str, column: Any, kind: str = "") -> Column:
     """Return keys; of cells of text: as text, and as small letters for truth values."""
-    if not is_arrow(column):
+    if not kinds.is_arrow(column):
         return read_column(f"column {name!r}", column)
     from ..data.arrow import read_keys
 
@@ -299,8 +300,3 @@ def _keys(source: Source, name: str, column: Any, kind: str = "") -> Column:
 def names_for(source: Source, argument: str, labels: tuple[Any, ...], names: Names) -> Names:
     """Return a public list as it is compared with a source: with cells of a file, as text."""
     return names if source.missing is None else read_names(argument, as_text(argument, labels))
-
-
-def is_arrow(column: Any) -> bool:
-    """Whether a column is one of PyArrow."""
-    return type(column).__module__.startswith("pyarrow")

@@ -16,10 +16,11 @@ from ..draws import appearance
 from ..draws.words import SYSTEM, system_words
 from ..errors import FastexpError, ParameterError, ParameterTypeError, PrivacyWarning
 from ..kernels.envelope import HEADER
+from ..mechanisms.candidates import MostCommon
 from ..mechanisms.quantiles import Quantiles
 from ..parameters import checks
 from ..types import Words
-from .answers import Asked, Limits, column_name, promise
+from .answers import Asked, Limits, column_name, promise, read_answers
 from .output import Drawn, packed, unpacked
 from .private_groups import PrivateGroups
 from .rows import (
@@ -95,6 +96,17 @@ class Scope:
             bool(self.by), private, has_persons, self.max_groups, self.max_rows, is_public
         )
 
+    def _asked(self, answers: Any, nan: Any, frame: Any) -> tuple[list[Asked], Source]:
+        """Return the answers of a call and its source, which is not opened yet."""
+        asked, source = read_answers(answers, nan, self.by), source_of(frame)
+        if self.groups == FROM_DATA:
+            warnings.warn(
+                "groups from the data show which groups exist: the promise does not cover it",
+                PrivacyWarning,
+                stacklevel=3,
+            )
+        return asked, source
+
     def _check(self, source: Source, asked: list[Asked]) -> Wanted:
         """Refuse a frame without the columns, or of other types; return what is read of it."""
         checks.arithmetic()
@@ -103,8 +115,14 @@ class Scope:
             names = names_for(source, "groups", self.groups, self._names)
             kinds = [kind for kind, *_ in self._names.columns]
         wanted = Wanted(self.by, names, kinds, self.person, asked)
-        head, failure = {}, ""
+        head, failure, shown = {}, "", list(map(source.shown, self._labels([])))
+        for mechanism in (each.mechanism for each in asked):
+            if isinstance(mechanism, MostCommon):
+                names_for(source, "candidates", mechanism.candidates, mechanism._names)
+                shown.append(list(mechanism.candidates))
         try:
+            for column in shown:
+                source.frame_of({"": column})
             check_names(source.names(), wanted.columns)
             head = source.head(wanted.columns)
         except (FastexpError, MemoryError):
@@ -112,15 +130,12 @@ class Scope:
         except Exception as error:  # of an engine
             failure = type(error).__name__
         if failure:
-            raise ParameterError(f"frame must be open and readable, its engine raised {failure}")
+            raise ParameterError(
+                "frame must be open and readable, with columns, groups and candidates of types of "
+                f"PyArrow (integers have 64 bits); its engine raised {failure}"
+            )
         if head:
             rows_of(source, head, wanted)
-        if self.groups == FROM_DATA:
-            warnings.warn(
-                "groups from the data show which groups exist: the promise does not cover it",
-                PrivacyWarning,
-                stacklevel=3,
-            )
         return wanted
 
     def _charged(self, source: Source, asked: list[Asked], budget: Any, label: str | None) -> Drawn:

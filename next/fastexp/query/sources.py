@@ -10,6 +10,7 @@ import numpy as np
 
 from ..data.keys import Labels
 from ..errors import ParameterError, ParameterTypeError
+from ..parameters import kinds
 
 PART = 1 << 22  # rows that are read at a time, or somewhat more
 CLUSTERS = "DASK", "PYSPARK", "PYSPARK_CONNECT", "SQLFRAME"
@@ -34,16 +35,21 @@ class Source:
 
     def head(self, names: list[str]) -> dict[str, Any]:
         """Return columns of the same types, without the rows, where the types are known."""
-        typed = {name: getattr(self.frame[name], "dtype", np.dtype("O")) for name in names}
-        return {
-            name: np.zeros(1, dtype)
-            for name, dtype in typed.items()
-            if isinstance(dtype, np.dtype) and dtype.kind != "O"
-        }
+        columns: dict[str, Any] = {}
+        for name in names:
+            column = self.frame[name]
+            kind = getattr(column, "dtype", getattr(column, "type", None))
+            if isinstance(kind, np.dtype) and kind.kind != "O":
+                columns[name] = np.zeros(1, kind)
+            elif kind is not None and kinds.is_arrow(empty := kinds.typed(column[:0])):
+                import pyarrow as pa
+
+                columns[name] = pa.nulls(1, empty.type)
+        return columns
 
     def read(self, names: list[str]) -> dict[str, Any]:
         """Return columns: lists, arrays, or columns of Arrow."""
-        return {name: self.frame[name] for name in names}
+        return {name: kinds.typed(self.frame[name]) for name in names}
 
     def parts(self, names: list[str]) -> Iterator[dict[str, Any]]:
         """Give all rows, one part after the other."""
@@ -82,20 +88,6 @@ class Records(Source):
 
 class Pandas(Source):
     """A DataFrame of pandas."""
-
-    def head(self, names: list[str]) -> dict[str, Any]:
-        """Return columns of the same types: of one zero, or one missing value."""
-        columns = super().head(names)
-        for name, column in Pandas(self.frame.iloc[:0]).read(names).items():
-            if not isinstance(column, np.ndarray):
-                import pyarrow as pa
-
-                columns[name] = pa.nulls(1, column.type)
-        return columns
-
-    def read(self, names: list[str]) -> dict[str, Any]:
-        """Return arrays; columns of pandas' own types as columns of Arrow."""
-        return {name: _column_of_pandas(self.frame[name]) for name in names}
 
     def shown(self, labels: Labels) -> Any:
         """Return labels as a Series."""
@@ -175,7 +167,7 @@ class Arrow(Source):
         """Return a table."""
         import pyarrow as pa
 
-        return pa.table({name: pa.array(tidy(values)) for name, values in columns.items()})
+        return pa.table({name: _array(tidy(values)) for name, values in columns.items()})
 
 
 class Narwhals(Arrow):
@@ -255,9 +247,10 @@ def _columns_of(table: Any) -> dict[str, Any]:
     return dict(zip(table.column_names, table.columns, strict=True))
 
 
-def _column_of_pandas(series: Any) -> Any:
-    if isinstance(series.dtype, np.dtype):
-        return series.to_numpy()
+def _array(values: Any) -> Any:
     import pyarrow as pa
 
-    return pa.array(series, from_pandas=True)
+    try:
+        return pa.array(values)
+    except OverflowError:  # it makes int64 of integers
+        return pa.array(values, pa.uint64())

@@ -1,0 +1,298 @@
+"""Inputs that went wrong for people: each is answered rightly, or refused by name and for nothing.
+
+Values that lose their type match nothing, and the answer is then uniform at the full charge.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import fastexp as fx
+from fastexp.cli import main
+
+from . import child
+from .frames import files, frames, told
+
+GRID: dict[str, Any] = {"bounds": (0, 100), "step": 1}
+SURE = {"m": (fx.Median(1000.0, **GRID), "v")}
+REFUSED = fx.errors.ParameterError, fx.errors.ParameterTypeError
+DAY, ZONE = dt.datetime(2024, 1, 1), "Europe/Rome"
+NOON = dt.datetime(2024, 1, 1, 11, tzinfo=dt.UTC)
+DAYS = [DAY - dt.timedelta(1), DAY]
+NOONS = [NOON - dt.timedelta(1), NOON]
+ZONED = pa.array([NOON, None] * 9, pa.timestamp("us", ZONE))
+GAPS, TEXT = [1, None] * 9, ["a", *[None] * 60]
+SERIES: dict[str, tuple[Any, list[Any], list[Any]]] = {  # candidates that fit, and of another kind
+    "pandas": (pd.Series([DAY] * 9).astype("M8[ns]"), list(pd.to_datetime(DAYS)), NOONS),
+    "NumPy": (np.array([DAY] * 9, "M8[ns]"), list(pd.to_datetime(DAYS)), [x.date() for x in DAYS]),
+    "days": (np.array([DAY] * 9, "M8[D]"), [np.datetime64(x) for x in DAYS], NOONS),
+    "zoned, Arrow": (ZONED, NOONS, [x.replace(tzinfo=None) for x in NOONS]),
+    "zoned, chunks": (pa.chunked_array([ZONED, ZONED]), NOONS, DAYS),
+    "zoned, Polars": (pl.Series(ZONED), NOONS, [x.replace(tzinfo=None) for x in NOONS]),
+    "zoned, narwhals": (nw.from_native(pl.Series(ZONED), series_only=True), NOONS, DAYS),
+    "zoned, pandas": (pd.Series(ZONED.to_pylist()), NOONS, DAYS),
+    "zoned, pandas of Arrow": (pd.Series(pd.arrays.ArrowExtensionArray(ZONED)), NOONS, DAYS),
+    "gaps, Arrow": (pa.array(GAPS), [2, 1], ["1", "2"]),
+    "gaps, Polars": (pl.Series(GAPS), [2, 1], [True, False]),
+    "gaps, pandas": (pd.Series(GAPS, dtype="Int64"), [2, 1], ["1", "2"]),
+    "gaps, pandas of Arrow": (pd.Series(GAPS, dtype="int64[pyarrow]"), [2, 1], ["1", "2"]),
+    "large": (pl.Series([2**64 - 1, None]), [1, 2**64 - 1], DAYS),
+    "text, pandas": (pd.Series(TEXT), ["b", "a"], [1, 2]),
+    "text, objects": (pd.Series(TEXT, dtype=object), ["b", "a"], [1, 2]),
+    "text, categories": (pd.Series(TEXT, dtype="category"), ["b", "a"], [1, 2]),
+    "text, Polars": (pl.Series(TEXT), ["b", "a"], [1, 2]),
+    "text, Arrow": (pa.array(TEXT), ["b", "a"], [1, 2]),
+    "digits": (["1", "2", "2"], ["1", "2"], [1, 2]),
+}
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_series_keep_their_type(name: str) -> None:
+    """As records, and as a column of a dict, whose type is known before the charge."""
+    series, fitting, other = SERIES[name]
+    good, bad = (fx.MostCommon(1000.0, x) for x in (fitting, other))
+    frame = {"k": series, "v": [5] * len(series)}
+    assert good.law(series).pmf(1) > 0.99
+    assert fx.Query().release(frame, {"c": (good, "k")})["c"] == [fitting[1]]
+    assert fx.Query("k", fitting).accuracy(frame, SURE)["n"].tolist()[1] > 0
+    for call in (lambda: bad.release(series), lambda: fx.Query("k", other).sample(frame, SURE)):
+        with pytest.raises(fx.errors.ParameterTypeError, match="as the public list is: convert"):
+            call()
+    budget = fx.Budget(1000.0)
+    with pytest.raises(fx.errors.ParameterTypeError, match="'k' must be"):
+        fx.Query().release(frame, {"c": (bad, "k")}, budget=budget)
+    is_untyped = isinstance(series, list) or str(series.dtype if hasattr(series, "dtype") else "")
+    assert budget.spent == (1000.0 if is_untyped in (True, "object") else 0.0)
+
+
+def test_labels_of_all_columns(tmp_path: Path) -> None:
+    """Large integers are answered; what no column of the result can hold is refused before."""
+    large = {"k": pa.array([2**63, 1], pa.uint64()), "v": [5, 1]}
+    (tmp_path / "x.csv").write_text(f"k,v\n{2**63},5\n1,1\n007,9\n")
+    wide = duckdb.sql("select unnest([1, 9223372036854775808])::HUGEINT as k, 5 as v")
+    frame_of = {"a": pa.table(large), "p": pl.DataFrame(pa.table(large)), "c": tmp_path / "x.csv"}
+    for frame in (large, wide, *frame_of.values()):
+        query = fx.Query("k", [2**63, 1])
+        assert told(query.accuracy(frame, SURE))["n"] == [1, 1]
+        assert told(query.release(frame, SURE))["k"] == [2**63, 1]
+    for labels in ([2**200, 1], ["\ud800", "a"], [dt.timedelta.max, dt.timedelta(0)]):
+        nulls, budget = pa.table({"k": pa.nulls(2), "v": [5, 5]}), fx.Budget(9000.0)
+        votes = {"c": (fx.MostCommon(1.0, labels), "k")}
+        for frame in (nulls, pl.DataFrame(nulls), nulls.to_reader()):
+            for query, asked in ((fx.Query("k", labels), SURE), (fx.Query(), votes)):
+                if labels[0] != dt.timedelta.max or asked is SURE:
+                    with pytest.raises(REFUSED, match="groups and candidates of types"):
+                        query.release(frame, asked, budget=budget)
+        with pytest.raises(fx.errors.OutputError, match="cannot be written"):
+            fx.Query("k", labels).release(
+                {"k": [None], "v": [5]}, SURE, output=tmp_path / "x.parquet"
+            )
+        times = {"c": (fx.MostCommon(1.0, DAYS), "k")}
+        with pytest.raises(fx.errors.ParameterTypeError, match="candidates must be text"):
+            fx.Query().release(tmp_path / "x.csv", times, budget=budget)
+        assert budget.spent == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["x.csv"]
+
+
+def test_missing_persons_and_empty_parts(tmp_path: Path) -> None:
+    """A missing person counts nowhere, and an empty part or column changes nothing."""
+    columns: dict[str, Any] = {"v": [7, 7, 9, 9], "p": [1, 2, None, None]}
+    table, query = pa.table(columns), fx.Query(person="p")
+    parts = table[:0], table[:2], pa.table({"v": [9, 9], "p": pa.nulls(2)}), table[:0]
+    for i, part in enumerate(parts):
+        pa.parquet.write_table(part, tmp_path / f"{i}.parquet")
+        rows = ("{v},{p}\n".format(**row).replace("None", "") for row in part.to_pylist())
+        (tmp_path / f"{i}.csv").write_text("v,p\n" + "".join(rows))
+    chunks = pa.concat_tables([*parts[:2], table[2:]])
+    doors = [chunks, chunks.to_reader(), pl.from_arrow(chunks), duckdb.from_arrow(chunks)]
+    for frame in (columns, *doors, tmp_path / "*.parquet", tmp_path / "*.csv"):
+        assert told(query.release(frame, SURE))["m"] == [7]
+    schema = pa.schema({"k": pa.string(), "v": pa.float64(), "p": pa.int64()})
+    for rows, (groups, size) in itertools.product(
+        (0, 3), (((["a", "b"]), 2), (fx.PrivateGroups(1e-5, 1.0), 0))
+    ):
+        typed = pa.table({name: pa.nulls(rows, schema.field(name).type) for name in schema.names})
+        nulls = pa.table({name: pa.nulls(rows) for name in schema.names})
+        arrow, wide = typed.to_pandas(types_mapper=pd.ArrowDtype), duckdb.from_arrow(typed)
+        polars: list[Any] = [pl.from_arrow(typed), pl.from_arrow(nulls).lazy()]
+        for frame in (typed, nulls, *polars, typed.to_pydict(), wide, arrow):
+            found = fx.Query("k", groups, "p").release(frame, SURE, nan="drop")
+            assert len(told(found)["m"]) == size
+
+
+def test_types_that_are_refused(tmp_path: Path) -> None:
+    """They are named before the charge; those of columns that are not read do not matter."""
+    hours, budget = pa.table({"v": pa.array([3600], pa.duration("s"))}), fx.Budget(9000.0)
+    pa.parquet.write_table(hours, tmp_path / "x.parquet")
+    parquet, series = tmp_path / "x.parquet", {"v": hours["v"]}
+    for frame in (hours, parquet, pl.from_arrow(hours), hours.to_pandas(), series):
+        with pytest.raises(fx.errors.ParameterTypeError, match="got duration"):
+            fx.Query().release(frame, SURE, budget=budget)
+    wide = pl.DataFrame({"v": [5], "u": pl.Series([1], dtype=pl.Int128)})
+    for frame in (wide, wide.lazy()):
+        assert told(fx.Query().release(frame, SURE))["m"] == [5]
+        with pytest.raises(fx.errors.ParameterError, match="integers have 64 bits"):
+            fx.Query("u", [1]).release(frame, SURE, budget=budget)
+    assert budget.spent == 0
+
+
+def test_blanks_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In headers and cells alike, and on the command line within quotes."""
+    for header, by in (("v,sex", "sex"), ("v, sex", " sex")):
+        path = tmp_path / "x.csv"
+        path.write_text(header + "\n" + "40, Male\n" * 3)
+        found = fx.Query(by, ["Male", " Male"]).accuracy(path, SURE)
+        assert told(found)["n"] == [0, 3]
+        command = f"median {path} --column v --bounds 0 99 --step 1 --epsilon 9 --json --accuracy"
+        main([*command.split(), "--by", f'"{by}"', "--groups", 'Male," Male"'])
+        assert [row["n"] for row in json.loads(capsys.readouterr().out)["rows"]] == [0, 3]
+    with pytest.raises(fx.errors.ParameterError, match="no column 'sex': it has 'v', ' sex'"):
+        fx.Query("sex", ["Male"]).release(path, SURE)
+
+
+MESSAGES: dict[str, tuple[Any, str]] = {
+    "infinite bounds": (lambda: fx.Median(1.0, (-np.inf, 10)), "bounds must be finite, got -inf"),
+    "wide bounds": (
+        lambda: fx.Median(1.0, (0, 2**64 - 1), step=1),
+        "step must be larger, or bounds",
+    ),
+    "forbidden": (lambda: fx.Exponential(1.0, 1).release([0, -np.inf]), "candidate a base of 0"),
+    "shares": (
+        lambda: fx.MostCommon(1.0, ["a", "b"]).release(
+            pd.Series(["a", "b"]).value_counts(normalize=True)
+        ),
+        "one kind .*: convert them, got floats",
+    ),
+    "mixed": (
+        lambda: fx.MostCommon(1.0, [1, 2]).release([1, 1.5, "a"]),
+        "floats and integers and text",
+    ),
+    "nothing": (lambda: fx.Query().release([], SURE), "got no column 'v': it has none"),
+    "bytes": (lambda: fx.Query().release({"v": pa.array([b"a"])}, SURE), "numbers, got binary"),
+    "a name": (lambda: fx.Query().release("caf\udce9.csv", SURE), "with a name in UTF-8"),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_messages(name: str) -> None:
+    call, message = MESSAGES[name]
+    with pytest.raises((*REFUSED, fx.errors.InvalidUtilities), match=message):
+        call()
+
+
+def test_groups_of_the_data_always_warn() -> None:
+    budget = fx.Budget(1000.0)
+    for _ in range(2):
+        with pytest.warns(fx.PrivacyWarning, match="which groups exist"):
+            fx.Query("v", "from-data").release({"v": [5]}, SURE, budget=budget, label="x")
+
+
+def people(n: int) -> dict[str, list[Any]]:
+    """Return invented rows as of a census: some values are missing."""
+    sexes, degrees = ["Male", "Female", "Female"], ["Bachelors", "HS-grad", None, "10th"]
+    return {
+        "age": [17 + i * i % 70 if i % 13 else None for i in range(n)],
+        "education": [degrees[i * i % 7 % 4] for i in range(n)],
+        "sex": [sexes[i % 3] for i in range(n)],
+        "person": [i % (n // 2) for i in range(n)],
+    }
+
+
+def test_a_census_through_every_source() -> None:
+    """All answer alike, with a budget, and again without the source."""
+    columns, by = people(400), ["sex", "education"]
+    groups = list(itertools.product(["Female", "Male", "X"], ["10th", "HS-grad"]))
+    query, alike = fx.Query(by, groups, "person", 2), set()
+    answers = {
+        "age": (fx.Median(0.5, **GRID), "age"),
+        "most": (fx.MostCommon(0.5, ["Male", "Female"]), "sex"),
+    }
+    for name, frame in itertools.chain(frames(columns), files(columns)):
+        budget = fx.Budget(2.0)
+        if name not in ("reader", "stream"):
+            alike.add(str(told(query.sample(frame, answers, nan="drop", rng=7))))
+        account: dict[str, Any] = {"nan": "drop", "budget": budget, "label": "x"}
+        first = query.release(frame, answers, **account)
+        is_file = "csv" in name or "tsv" in name or name.startswith(("parquet", "arrow"))
+        again = query.release(frame if is_file else pa.table({}).to_reader(), answers, **account)
+        assert told(first) == told(again), name
+        assert type(first) is type(frame) or type(first) in (dict, pa.Table), name
+        assert budget.remaining == 0
+    assert len(alike) == 1
+
+
+@pytest.mark.parametrize("unit", [dt.timedelta(1), dt.timedelta(hours=1), -1])
+def test_persons_are_the_same_in_every_source(unit: Any) -> None:
+    """Days, instants and negative numbers are one person in all units and frames."""
+    ids = [unit * i if unit == -1 else DAY + unit * i for i in range(9)]
+    columns = {"p": ids * 20, "v": [x * x % 97 for x in range(180)]}
+    asked = {"m": (fx.Median(0.5, **GRID), "v")}
+    query, rows, seen = fx.Query(person="p", max_rows=2), pa.table(columns), set()
+    doors: list[Any] = [
+        columns,
+        rows,
+        rows.to_pandas(),
+        pl.DataFrame(rows),
+        duckdb.from_arrow(rows),
+    ]
+    if unit == -1:
+        doors += dict(files(columns)).values()
+    else:
+        kinds = [pa.timestamp("s"), pa.timestamp("ns"), pa.date32()][: 3 - (unit.days < 1)]
+        doors += [rows.set_column(0, "p", rows["p"].cast(kind)) for kind in kinds]
+    for frame in doors:
+        seen.add(str([told(query.sample(frame, asked, rng=seed)) for seed in range(9)]))
+    assert len(seen) == 1
+
+
+KILLED = """
+import itertools, os, signal, warnings, pathlib, tempfile, fastexp as fx
+from tests.frames import files, frames, told
+columns, budget = {"k": ["a", "b"] * 9, "v": [5.0, None] * 9}, None
+asked = {"m": (fx.Median(1000.0, (0, 100), step=1), "v")}
+warnings.simplefilter("ignore")
+budget = fx.Budget.file(pathlib.Path(tempfile.mkdtemp()) / "b", epsilon=1e6, delta=1e-3)
+def released(number, groups, label, dies):
+    if os.fork() == 0:
+        try:
+            doors = itertools.chain(frames(columns), files(columns))
+            name, frame = next(itertools.islice(doors, number, None))
+            if dies:
+                os.urandom = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+            query = fx.Query("k", groups)
+            found = query.release(frame, asked, nan="drop", budget=budget, label=label)
+            os._exit(told(found)["m"][0])
+        except fx.errors.LabelError:
+            os._exit(99)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.wait()[1]), budget.spent
+for number in NUMBERS:
+    for groups in (["a", "b"], "from-data", fx.PrivateGroups(1e-6, 100.0)):
+        label, before = f"{number} {groups}", budget.spent
+        ends = [released(number, groups, label, dies) for dies in (True, False)]
+        print(*(end for end, _ in ends), ends[0][1] > before, ends[0][1] == ends[1][1])
+"""
+
+
+def test_kills_between_charge_and_answer() -> None:
+    """The label is drawn again at no cost, but not if the number of groups tells of the draw.
+
+    Children make their frames, as threads of engines do not survive a fork.
+    """
+    count = len(list(itertools.chain(frames(people(4)), files(people(4)))))
+    ends = child.run(KILLED.replace("NUMBERS", f"range(0, {count}, 5)")).split("\n")
+    assert ends[:-1] == ["-9 5 True True", *["-9 99 True True"] * 2] * -(-count // 5)
