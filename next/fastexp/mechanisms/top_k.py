@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ..data.segments import Segments
-from ..draws import peel
+from ..draws import choose
 from ..errors import ParameterError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, peeling_guarantee
@@ -113,7 +113,7 @@ class TopK(CandidateMechanism):
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         self._check(data)
-        return peel.draw(data, self._weighting, seeds, size, self.k, "envelope")
+        return choose.draw_several(data, self._weighting, seeds, size, self.k, "envelope")
 
     def _runs(self, data: Segments) -> Any:
         from ..laws.of_data import of_rounds
@@ -121,4 +121,4 @@ class TopK(CandidateMechanism):
         return of_rounds(data, self._weighting, self.k)
 
     def _draw_keys(self, data: Segments, seeds: Words, size: int | None) -> Any:
-        return peel.draw(data, self._weighting, seeds, size, self.k, "gumbel")
+        return choose.draw_several(data, self._weighting, seeds, size, self.k, "gumbel")
