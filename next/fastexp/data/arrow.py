@@ -75,7 +75,8 @@ def read_numbers(
         if array.null_count:
             values[array.is_null().to_numpy(zero_copy_only=False)] = np.nan
         return values
-    return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    # Kernels take aligned words, which what came from a socket may not be.
+    return np.require(array.cast(pa.float64()).to_numpy(zero_copy_only=False), requirements="A")
 
 
 def read_times(argument: str, column: Any, missing: tuple[str, ...], kind: str) -> Column:

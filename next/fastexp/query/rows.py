@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import compress
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -23,7 +24,8 @@ from ..data.keys import (
 from ..data.persons import rows_within_limits
 from ..data.records import read_records
 from ..data.segments import Segments, segments_of
-from ..draws.words import SYSTEM
+from ..draws.coins import draw_appearances
+from ..draws.words import SYSTEM, system_words
 from ..errors import FastexpError, InvalidRecords, ParameterError
 from ..kernels.bits import SIGNED
 from ..kernels.envelope import HEADER
@@ -32,10 +34,13 @@ from ..mechanisms.candidates import MostCommon
 from ..parameters import kinds
 from ..types import Array, Floats, Integers, Words
 from .answers import Asked, Limits
-from .sources import Source
+from .output import Drawn
+from .sources import HERE, Source
 
 MANY = 1 << 24  # rows: if more follow, equal ones are counted,
 CELLS = 1 << 26  # and there are at most so many combinations of a group and records
+ANSWER = np.uint64(52)  # the bits of a tag from which on it has the number of an answer
+COIN = 63  # the number of the coins of private groups
 UNREAD = (
     "the rows could not be read; what the engine says is withheld, since it may quote them: read "
     "them without fastexp to see why"
@@ -55,21 +60,18 @@ class Rows(NamedTuple):
     persons: Persons | None
     values: dict[Any, Array]  # for each reading
     counts: Integers | None = None  # how many rows each stands for; None: one
+    limited: Integers | None = None  # a bit for each answer, then for the coins: whether it counts
 
     def of_groups(self, shown: Array) -> Rows:
         """Return the rows of some groups."""
         places = np.append(np.where(shown, np.cumsum(shown) - 1, -1), -1)
         return self._replace(codes=places[self.codes], size=int(shown.sum()), labels=[])
 
-
-def persons_of(rows: Rows, limits: Limits, secret: Words) -> Integers:
-    """Return how many persons count in each group, whatever their records are."""
-    codes, each = rows.codes, limits.max_rows
-    if rows.persons is not None:
-        zeros, most, each = np.zeros_like(codes), limits.max_groups, 1
-        keep = rows_within_limits(rows.persons, codes, rows.size, zeros, secret, most, 1)
-        codes = np.where(keep, codes, -1)
-    return -(-np.bincount(codes + 1, minlength=rows.size + 1)[1:] // each)
+    def of_answer(self, number: int) -> Rows:
+        """Return the rows that count for an answer, if that was found before."""
+        if self.limited is None:
+            return self
+        return self._replace(codes=np.where(self.limited >> number & 1, self.codes, -1))
 
 
 class Wanted(NamedTuple):
@@ -103,6 +105,8 @@ def check_names(known: list[str], wanted: list[str]) -> None:
 
 def read_rows(source: Source, wanted: Wanted) -> Rows:
     """Return all rows, in one pass; an error of the engine may hold data, and is withheld."""
+    if source.is_remote:
+        raise ParameterError(HERE)
     rows, is_listed = None, wanted.names is not None or not wanted.by
     try:
         if wanted.person or not is_listed:
@@ -192,7 +196,44 @@ def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
     return Rows(codes, size, labels, persons, values)
 
 
-def draw(rows: Rows, asked: Asked, limits: Limits, seeds: Words, secret: Words) -> Any:
+def draw(
+    rows: Rows, asked: list[Asked], limits: Limits, seeds: Words, secrets: list[Words]
+) -> Drawn:
+    """Return draws of all answers for each group, and the groups of the data that appear.
+
+    They are of the system's words, or of a simulation's key.
+    """
+    labels = rows.labels
+    if limits.private is not None:
+        persons = persons_of(rows.of_answer(len(asked)), limits, secrets[-1])
+        epsilon, delta = limits.private._exact
+        shown = draw_appearances(persons, epsilon, delta, _own(seeds, COIN, rows.size))
+        labels = [each._replace(keys=list(compress(each.keys, shown))) for each in labels]
+        rows = rows.of_groups(shown)
+    draws = [
+        _draw_one(rows.of_answer(i), each, limits, _own(seeds, i, rows.size), secrets[i])
+        for i, each in enumerate(asked)
+    ]
+    return Drawn(labels, np.column_stack(draws))
+
+
+def secret_of(seeds: Words, number: int) -> Words:
+    """Return what chooses the rows of persons for an answer (`data/persons.py`)."""
+    if not seeds.size:
+        return system_words(2)
+    return seeds[:2] ^ np.array([0, number << int(ANSWER)], np.uint64)
+
+
+def _own(seeds: Words, number: int, count: int) -> Words:
+    """Return the streams of an answer, one for each group; none for a release."""
+    if not seeds.size:
+        return SYSTEM
+    own = np.concatenate([seeds[:HEADER], np.arange(count, dtype=np.uint64)])
+    own[HEADER - 1] += np.uint64(number) << ANSWER
+    return own
+
+
+def _draw_one(rows: Rows, asked: Asked, limits: Limits, seeds: Words, secret: Words) -> Any:
     """Return a draw of each group, by the records that count."""
     found, at, own = [], int(HEADER), SYSTEM
     for data in segments(rows, asked, limits, secret):
@@ -226,12 +267,25 @@ def figures(rows: Rows, asked: Asked, limits: Limits, secret: Words, p: Any) -> 
     return np.array(found)[: rows.size]
 
 
-def segments(rows: Rows, asked: Asked, limits: Limits, secret: Words) -> Iterable[Segments]:
-    """Return the records of each group that count, in parts; of one group, if there are none."""
-    mechanism, values, codes = asked.mechanism, rows.values[asked.reading], rows.codes
-    if isinstance(mechanism, MostCommon):
+def persons_of(rows: Rows, limits: Limits, secret: Words) -> Integers:
+    """Return how many persons count in each group, whatever their records are."""
+    _, codes = counted(rows, None, limits, secret)
+    each = 1 if limits.has_persons else limits.max_rows
+    return -(-np.bincount(codes + 1, minlength=rows.size + 1)[1:] // each)
+
+
+def counted(
+    rows: Rows, asked: Asked | None, limits: Limits, secret: Words
+) -> tuple[Array, Integers]:
+    """Return the records for an answer or the coins, and their groups: -1 if they do not count."""
+    codes, most = rows.codes, limits.max_rows
+    if asked is None:
+        values, most = np.zeros_like(codes), 1
+    elif isinstance(asked.mechanism, MostCommon):
+        values = rows.values[asked.reading]
         codes = np.where(values < 0, -1, codes)
     else:
+        values = rows.values[asked.reading]
         is_missing = np.isnan(values)
         if is_missing.any():
             if asked.nan == "raise" and (codes[is_missing] >= 0).any():
@@ -241,9 +295,15 @@ def segments(rows: Rows, asked: Asked, limits: Limits, secret: Words) -> Iterabl
             else:
                 codes = np.where(is_missing, -1, codes)
     if rows.persons is not None:
-        most, each = limits.max_groups, limits.max_rows
-        keep = rows_within_limits(rows.persons, codes, rows.size, values, secret, most, each)
+        groups, size = limits.max_groups, rows.size
+        keep = rows_within_limits(rows.persons, codes, size, values, secret, groups, most)
         codes = np.where(keep, codes, -1)
+    return values, codes
+
+
+def segments(rows: Rows, asked: Asked, limits: Limits, secret: Words) -> Iterable[Segments]:
+    """Return the records of each group that count, in parts; of one group, if there are none."""
+    mechanism, (values, codes) = asked.mechanism, counted(rows, asked, limits, secret)
     size = max(rows.size, 1)
     if not isinstance(mechanism, MostCommon):
         return segments_of(values, codes, size, rows.counts)

@@ -6,16 +6,13 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
 
 from ..data.keys import Labels, Names, read_names
-from ..draws.coins import draw_appearances
-from ..draws.words import SYSTEM, system_words
+from ..draws.words import SYSTEM
 from ..errors import FastexpError, ParameterError, ParameterTypeError, PrivacyWarning
-from ..kernels.envelope import HEADER
 from ..mechanisms.candidates import MostCommon
 from ..mechanisms.quantiles import Quantiles
 from ..parameters import checks
@@ -24,6 +21,7 @@ from .answers import Asked, Limits, column_name, promise, read_answers
 from .output import Drawn, packed, unpacked
 from .private_groups import PrivateGroups
 from .rows import (
+    COIN,
     Wanted,
     check_names,
     draw,
@@ -32,14 +30,14 @@ from .rows import (
     persons_of,
     read_rows,
     rows_of,
+    secret_of,
 )
-from .sources import Arrow, Narwhals, Pandas, Records, Source, listed
+from .sources import HERE, Arrow, Narwhals, Pandas, Records, Source, listed
 
 MOST_LIMIT = 1 << 30
 FROM_DATA = "from-data"
+CLUSTERS = "pyspark.sql.classic", "dask.dataframe"
 FIGURES = {"answer", "measure", "n", "truth", "expected", "quantile", "appears"}
-ANSWER = np.uint64(52)  # the bits of a tag from which on it has the number of an answer
-COIN = 63  # the number of the coins of private groups
 FORMS = "a frame, a dict of columns, a list of dicts, the path of a file or a list of paths"
 
 
@@ -136,6 +134,10 @@ class Scope:
             )
         if head:
             rows_of(source, head, wanted)
+        if source.is_remote:
+            from .clusters import check_workers
+
+            check_workers(source)
         return wanted
 
     def _charged(self, source: Source, asked: list[Asked], budget: Any, label: str | None) -> Drawn:
@@ -163,27 +165,16 @@ class Scope:
             return unpacked(receipt.keep(packed(drawn, is_open)), is_open)
 
     def _drawn(self, source: Source, wanted: Wanted, seeds: Words) -> Drawn:
-        """Return the draws of each group, and groups of the data that appear.
+        """Return the draws of each group, and groups of the data that appear."""
+        limits, asked = self._limits, wanted.asked
+        secrets = [secret_of(seeds, i) for i in [*range(len(asked)), COIN]]
+        if source.is_remote and not seeds.size:
+            from .clusters import draw_there
 
-        They are of the system's words, or of a simulation's key.
-        """
-        limits, numbers = self._limits, [*range(len(wanted.asked)), COIN]
-        secrets = [_secret(seeds, i) for i in numbers]
+            return draw_there(source, wanted, limits, secrets)
         rows = read_rows(source, wanted)
         checks.arithmetic()  # after foreign code
-        labels = rows.labels
-        if limits.private is not None:
-            persons = persons_of(rows, limits, secrets[-1])
-            own = _own(seeds, COIN, rows.size)
-            epsilon, delta = limits.private._exact
-            shown = draw_appearances(persons, epsilon, delta, own)
-            labels = [each._replace(keys=list(compress(each.keys, shown))) for each in labels]
-            rows = rows.of_groups(shown)
-        draws = [
-            draw(rows, each, limits, _own(seeds, i, rows.size), secrets[i])
-            for i, each in enumerate(wanted.asked)
-        ]
-        return Drawn(labels, np.column_stack(draws))
+        return draw(rows, asked, limits, seeds, secrets)
 
     def _figures(self, source: Source, wanted: Wanted, seeds: Words, p: float) -> dict[str, Any]:
         """Return the columns of `accuracy`: figures of each group and answer."""
@@ -192,7 +183,9 @@ class Scope:
                 f"by must not name a column of figures: {', '.join(sorted(FIGURES))}"
             )
         limits, rows, asked = self._limits, read_rows(source, wanted), wanted.asked
-        found = [figures(rows, each, limits, _secret(seeds, i), p) for i, each in enumerate(asked)]
+        found = [
+            figures(rows, each, limits, secret_of(seeds, i), p) for i, each in enumerate(asked)
+        ]
         n, *others = np.array(found).transpose(2, 1, 0).reshape(4, -1)  # by group, then answer
         groups = np.repeat(np.arange(rows.size), len(asked)).tolist()
         columns: dict[str, Any] = {
@@ -204,7 +197,7 @@ class Scope:
         columns |= {"n": n.astype(np.int64)}
         columns |= zip(("truth", "expected", "quantile"), others, strict=True)
         if limits.private is not None:
-            persons = persons_of(rows, limits, _secret(seeds, COIN))
+            persons = persons_of(rows, limits, secret_of(seeds, COIN))
             columns["appears"] = np.repeat(limits.private.law(persons), len(asked))
         return columns
 
@@ -237,22 +230,6 @@ class Scope:
         return columns
 
 
-def _own(seeds: Words, number: int, count: int) -> Words:
-    """Return the streams of an answer, one for each group; none for a release."""
-    if not seeds.size:
-        return SYSTEM
-    own = np.concatenate([seeds[:HEADER], np.arange(count, dtype=np.uint64)])
-    own[HEADER - 1] += np.uint64(number) << ANSWER
-    return own
-
-
-def _secret(seeds: Words, number: int) -> Words:
-    """Return what chooses the rows of persons for an answer (`data/persons.py`)."""
-    if not seeds.size:
-        return system_words(2)
-    return seeds[:2] ^ np.array([0, number << int(ANSWER)], np.uint64)
-
-
 def source_of(frame: Any) -> Source:
     """Return the source of a frame or of files, which are not opened yet."""
     try:
@@ -281,6 +258,10 @@ def _source_of(frame: Any) -> Source:
         return Records(frame)
     if module == "pyarrow" and hasattr(frame, "schema"):
         return Arrow(frame)
+    if type(frame).__module__.startswith(CLUSTERS) and type(frame).__name__ == "DataFrame":
+        from .clusters import Dask, Spark
+
+        return Dask(frame) if module == "dask" else Spark(frame)
     if hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "columns"):
         import pyarrow as pa
 
@@ -301,6 +282,8 @@ def labels_of(groups: Any, by: tuple[str, ...]) -> tuple[Any, ...]:
     is_frame = isinstance(groups, (Mapping, os.PathLike)) or hasattr(groups, "columns")
     if is_frame or type(groups).__module__.startswith(("fastexp", "pyarrow.lib", "duckdb")):
         source = source_of(groups)
+        if source.is_remote:
+            raise ParameterError(HERE)
         known = source.names()
         names = known if len(known) == len(by) == 1 else list(by)
         columns = map(listed, source.read(names).values())

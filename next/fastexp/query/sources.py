@@ -13,7 +13,11 @@ from ..errors import ParameterError, ParameterTypeError
 from ..parameters import kinds
 
 PART = 1 << 22  # rows that are read at a time, or somewhat more
-CLUSTERS = "DASK", "PYSPARK", "PYSPARK_CONNECT", "SQLFRAME"
+HERE = (
+    "frame must be in this process for sample, accuracy and public lists, as rows of Spark and "
+    "Dask stay there: bring some, by .limit(n).toArrow() or .head(n)"
+)
+ELSEWHERE = "DASK", "PYSPARK", "PYSPARK_CONNECT", "SQLFRAME"
 
 
 class Source:
@@ -23,6 +27,7 @@ class Source:
     absent: tuple[str, ...] = ()  # those that are no key,
     decimal = "."  # and their decimal point
     name: tuple[Any, ...] = ()  # what identifies files
+    is_remote = False  # whether its rows stay with the workers of an engine
 
     frame: Any
 
@@ -179,8 +184,11 @@ class Narwhals(Arrow):
         self.wrapped = narwhals.from_native(frame)
         self.is_wrapped = self.wrapped is frame
         self.kind = self.wrapped.implementation
-        if self.kind.name in CLUSTERS:
-            raise ParameterTypeError(f"frame must be in this process, got one of {self.kind.name}")
+        if self.kind.name in ELSEWHERE:
+            raise ParameterTypeError(
+                "frame must be in this process, or a DataFrame of Dask, or of Spark without "
+                f"Connect, and not wrapped, got one of {self.kind.name}"
+            )
 
     def names(self) -> list[str]:
         """Return the names of the columns."""
