@@ -89,6 +89,8 @@ class TopK(CandidateMechanism):
         each = peeling_round(k, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
         vars(self).update(k=k, _round=each)
         self._set_weighting(each, self.sensitivity, self.monotonic)
+        if self.candidates is not None and k > len(self.candidates):
+            raise ParameterError(f"k must be at most the number of candidates, got {self.k!r}")
 
     @property
     def guarantee(self) -> Guarantee:

@@ -260,7 +260,7 @@ def source_of(frame: Any) -> Source:
     except (FastexpError, MemoryError):
         raise
     except ImportError as error:
-        failure = f"be of an installed library, {error.name}: pip install 'fastexp[frames]'"
+        failure = f"be read by {error.name}, which is not installed: pip install 'fastexp[frames]'"
     except Exception as error:  # of an engine
         failure = f"be open and readable, its engine raised {type(error).__name__}"
     raise ParameterError(f"frame must {failure}")
