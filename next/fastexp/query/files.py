@@ -355,7 +355,9 @@ def files_of(path: Any) -> list[str]:
         return found
     for text in found:
         if text != text.encode(errors="replace").decode() or not Path(text).is_file():
-            raise ParameterError(f"path must be that of a file, with a name in UTF-8, got {text!r}")
+            raise ParameterError(
+                f"path must be that of a file that exists, with a name in UTF-8, got {text!r}"
+            )
     kinds = {FORMATS.get(_suffix(text)) for text in found}
     if len(kinds) != 1 or None in kinds:
         raise ParameterError(
