@@ -49,14 +49,14 @@ _MODULES = {
     "SmoothSensitivityMedian": "mechanisms.smooth",
     "audit": "checks.audit",
     "check_sensitivity": "checks.sensitivity",
-    "digits": "data.digits",
+    "digits": "data.grid",
     "error_bound": "mechanisms.bounds",
     "expected_errors": "mechanisms.accuracy",
     "loss_bound": "mechanisms.bounds",
     "log_normalizer": "laws.weights",
-    "median_utilities": "laws.intervals",
+    "median_utilities": "laws.utilities",
     "probabilities": "laws.weights",
-    "revenue": "laws.prices",
+    "revenue": "laws.utilities",
     "smooth_sensitivity": "mechanisms.smooth",
 }
 _ROOMS = "errors", "privacy", "studies"

@@ -3,10 +3,10 @@ from . import privacy as privacy
 from . import studies as studies
 from .checks.audit import audit as audit
 from .checks.sensitivity import check_sensitivity as check_sensitivity
-from .data.digits import digits as digits
+from .data.grid import digits as digits
 from .errors import PrivacyWarning as PrivacyWarning
-from .laws.intervals import median_utilities as median_utilities
-from .laws.prices import revenue as revenue
+from .laws.utilities import median_utilities as median_utilities
+from .laws.utilities import revenue as revenue
 from .laws.weights import log_normalizer as log_normalizer
 from .laws.weights import probabilities as probabilities
 from .mechanisms.accuracy import expected_errors as expected_errors

@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import nextafter
 from typing import Any
 
-from ..data.utilities import read_utilities
+from ..data.records import read_utilities
 from ..errors import ParameterError, ParameterTypeError, ScoreError
 from ..laws.of_data import numbers_of
 from ..parameters import checks

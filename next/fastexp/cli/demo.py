@@ -55,7 +55,8 @@ AFTER = (
     "\nThe answers are private releases, new each time; those about the census file cost\n"
     "an epsilon of 0.0322 together. What is not private comes from the exact law, without\n"
     "noise, and is for learning. Of data that needs protection, publish the answers only.\n\n"
-    "Try next: fastexp median FILE --column C --epsilon 1 --bounds A B --step S"
+    "Try next, with pip install 'fastexp[frames]' for files:\n"
+    "  fastexp median FILE --column C --epsilon 1 --bounds A B --step S"
 )
 CHANCE = "its probability (not private)"
 ERROR = "expected error (not private)"

@@ -1,4 +1,4 @@
-"""Draws of candidates: one of a vector, a few or many of each row."""
+"""Draws of candidates: one of a vector, a few or many of each row; several in order."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..kernels import envelope as kernels
 from ..kernels.alias import HEAD
 from ..kernels.bits import LOG2E
 from ..kernels.envelope import ATTEMPT, BEST, INDEX, PRECISION, PROBE, RHO, STOP, UNSURE
+from ..kernels.gumbel import CHUNK, draw_gumbel
 from ..kernels.jit import BLOCK
 from ..types import Array, Floats, Integers, Words
 from . import exact
@@ -206,3 +207,27 @@ def settle(
             if candidates.accepts(i - k, scale, rho, words):
                 return i - k
         is_open = False
+
+
+def draw_several(
+    rows: Segments, weighting: Weighting, seeds: Words, size: int | None, rounds: int, method: str
+) -> Any:
+    """Return indices in order, of shape (rounds,), (size, rounds), (rows, rounds) or all three.
+
+    Each round is a draw among the candidates that are left. In simulations, the greatest keys of
+    Gumbel noise follow the same law within rounding errors.
+    """
+    out = np.empty((rows.rows or 1, size or 1, rounds), np.int64)
+    matrix = rows.values.reshape(len(out), -1)
+    k = matrix.shape[1]
+    if method == "gumbel":
+        work = np.empty(CHUNK + rounds + -(-k // BLOCK), np.int64)
+        base, rate, into = weighting.base, weighting.rate_log2, out.reshape(-1)
+        check(draw_gumbel(rows.values, rows.kind, base, rate, k, seeds, rounds, into, work))
+    else:
+        for r, t in np.ndindex(out.shape[:2]):
+            own = some_seeds(seeds, slice(r, r + 1))
+            own[2:3] += np.uint64(t << 8)  # a draw has a tag, and so a stream, of its own
+            out[r, t] = peel(Segments(matrix[r], rows.kind), weighting.rate, own, rounds)
+    axes = [n for n in (rows.rows, size) if n is not None]
+    return out.reshape([*axes, rounds])

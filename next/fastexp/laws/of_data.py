@@ -19,7 +19,6 @@ from ..kernels.bits import FLOAT
 from ..kernels.envelope import NOT_FINITE
 from ..kernels.intervals import fill_runs
 from ..types import Array, Floats
-from .flips import log_integrals
 from .runs import Runs, log_sum, quiet, sizes
 
 NATS = 800  # what is so much less likely than the best outcome counts as impossible
@@ -27,6 +26,8 @@ FARTHEST = 1 << 52  # steps
 MOST_SELECTIONS = 1 << 20
 DTYPES = np.float64, np.int64, np.uint64  # of kinds
 MOST = np.finfo(np.float64).max
+NODES, SHARES = np.polynomial.legendre.leggauss(64)
+DEEPEST = 64.0  # nats: beyond it the integrand is below exp(-DEEPEST)
 
 
 @quiet
@@ -169,3 +170,24 @@ def _losses(row: Segments, base: Floats) -> tuple[Floats, Fraction]:
     else:
         gaps = (best.view(np.uint64) - row.values).astype(np.float64)
     return np.where(numbers > best, 0.0, gaps), Fraction(best.item())
+
+
+def log_integrals(heights: Floats) -> Floats:
+    """Return ln of the integral of each candidate; its weight is exp(-height), the greatest 1.
+
+    A candidate of weight w arrives at a uniform time t and is selected by permute-and-flip if its
+    coin accepts it and those of all who came before have refused: with probability w times the
+    integral over t in [0, 1] of the product of 1 - t * v over the weights v of the others (McKenna
+    and Sheldon 2020).
+
+    The integrand is a polynomial that falls at least like exp(-t * sum of weights). Gauss and
+    Legendre's rule with 64 nodes over DEEPEST nats has an error below 1e-20, so that roundings
+    remain: a relative 1e-13.
+    """
+    distinct, place, counts = np.unique(heights, return_inverse=True, return_counts=True)
+    weights = np.exp(-distinct)
+    total, half = np.zeros(distinct.size), min(1.0, DEEPEST / float(counts @ weights)) / 2
+    for node, share in zip(NODES, SHARES, strict=True):
+        logs = np.log1p(-half * (node + 1) * weights)
+        total += share * half * np.exp(counts @ logs - logs)
+    return np.asarray(np.log(total)[place])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.records import read_utilities
 from ..data.segments import Segments
-from ..data.utilities import read_utilities
 from ..draws.choose import NO_BASE, Weighting, check
 from ..draws.exact import MASK_64, of_key
 from ..kernels.bits import LN2

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..data.keys import Names, count_labels, read_names
+from ..data.records import read_utilities
 from ..data.segments import Segments, shape
-from ..data.utilities import read_utilities
-from ..draws import choose, flips, peel
+from ..draws import choose, flips
 from ..errors import ParameterError, ParameterTypeError, ScoreError
 from ..parameters import checks, kinds
 from ..privacy.guarantee import Guarantee, pure_guarantee, selection_guarantee
@@ -62,7 +62,7 @@ class CandidateMechanism(Mechanism):
         return choose.draw(data, self._weighting, seeds, size)
 
     def _draw_keys(self, data: Segments, seeds: Words, size: int | None) -> Any:
-        drawn = peel.draw(data, self._weighting, seeds, size, 1, "gumbel")[..., 0]
+        drawn = choose.draw_several(data, self._weighting, seeds, size, 1, "gumbel")[..., 0]
         return drawn if drawn.ndim else int(drawn)
 
     def _runs(self, data: Segments) -> Any:

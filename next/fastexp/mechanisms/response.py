@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.segments import Segments, shape
 from ..draws.choose import shaped
-from ..draws.response import draw_lies, words_of_truth
+from ..draws.coins import draw_lies, words_of_truth
 from ..errors import InvalidRecords, ParameterTypeError
 from ..kernels.bits import SIGNED
 from ..parameters import checks, kinds

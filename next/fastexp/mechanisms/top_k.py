@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from ..data.segments import Segments
-from ..draws import peel
+from ..draws import choose
 from ..errors import ParameterError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, peeling_guarantee
@@ -89,6 +89,8 @@ class TopK(CandidateMechanism):
         each = peeling_round(k, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
         vars(self).update(k=k, _round=each)
         self._set_weighting(each, self.sensitivity, self.monotonic)
+        if self.candidates is not None and k > len(self.candidates):
+            raise ParameterError(f"k must be at most the number of candidates, got {self.k!r}")
 
     @property
     def guarantee(self) -> Guarantee:
@@ -113,7 +115,7 @@ class TopK(CandidateMechanism):
 
     def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
         self._check(data)
-        return peel.draw(data, self._weighting, seeds, size, self.k, "envelope")
+        return choose.draw_several(data, self._weighting, seeds, size, self.k, "envelope")
 
     def _runs(self, data: Segments) -> Any:
         from ..laws.of_data import of_rounds
@@ -121,4 +123,4 @@ class TopK(CandidateMechanism):
         return of_rounds(data, self._weighting, self.k)
 
     def _draw_keys(self, data: Segments, seeds: Words, size: int | None) -> Any:
-        return peel.draw(data, self._weighting, seeds, size, self.k, "gumbel")
+        return choose.draw_several(data, self._weighting, seeds, size, self.k, "gumbel")

@@ -354,10 +354,10 @@ def files_of(path: Any) -> list[str]:
     if found == [INPUT]:
         return found
     for text in found:
-        if text != text.encode(errors="replace").decode() or not Path(text).is_file():
-            raise ParameterError(
-                f"path must be that of a file that exists, with a name in UTF-8, got {text!r}"
-            )
+        is_portable = text == text.encode(errors="replace").decode()
+        if not (is_portable and Path(text).is_file()):
+            which = "that is there" if is_portable else "with a name in UTF-8"
+            raise ParameterError(f"path must be that of a file {which}, got {text!r}")
     kinds = {FORMATS.get(_suffix(text)) for text in found}
     if len(kinds) != 1 or None in kinds:
         raise ParameterError(

@@ -60,7 +60,7 @@ class Draft:
         """Refuse a file that exists; make the draft."""
         try:
             if os.path.lexists(self._path):
-                raise FileExistsError("it exists")
+                raise FileExistsError("it exists; remove it first")
             number, draft = tempfile.mkstemp(
                 self._path.suffix, f".{self._path.name}.", self._path.parent
             )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..draws.appearance import BITS, bounds
+from ..draws.coins import BOUND_BITS, bounds
 from ..errors import ParameterError, ParameterTypeError
 from ..parameters import checks
 from ..privacy.guarantee import Guarantee, up
@@ -146,5 +146,5 @@ class PrivateGroups:
     @cached_property
     def _probabilities(self) -> Floats:
         epsilon, delta = self._exact
-        low, _ = bounds(epsilon, delta, BITS)
-        return np.array([bound / (1 << BITS) for bound in low])
+        low, _ = bounds(epsilon, delta, BOUND_BITS)
+        return np.array([bound / (1 << BOUND_BITS) for bound in low])

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data.keys import Labels, Names, read_names
-from ..draws import appearance
+from ..draws.coins import draw_appearances
 from ..draws.words import SYSTEM, system_words
 from ..errors import FastexpError, ParameterError, ParameterTypeError, PrivacyWarning
 from ..kernels.envelope import HEADER
@@ -176,7 +176,7 @@ class Scope:
             persons = persons_of(rows, limits, secrets[-1])
             own = _own(seeds, COIN, rows.size)
             epsilon, delta = limits.private._exact
-            shown = appearance.draw(persons, epsilon, delta, own)
+            shown = draw_appearances(persons, epsilon, delta, own)
             labels = [each._replace(keys=list(compress(each.keys, shown))) for each in labels]
             rows = rows.of_groups(shown)
         draws = [
@@ -260,7 +260,7 @@ def source_of(frame: Any) -> Source:
     except (FastexpError, MemoryError):
         raise
     except ImportError as error:
-        failure = f"be of an installed library, {error.name}: pip install 'fastexp[frames]'"
+        failure = f"be read by {error.name}, which is not installed: pip install 'fastexp[frames]'"
     except Exception as error:  # of an engine
         failure = f"be open and readable, its engine raised {type(error).__name__}"
     raise ParameterError(f"frame must {failure}")
