@@ -220,9 +220,9 @@ def test_a_signal_at_any_moment_loses_nothing(place: list[str], number: signal.S
         assert "Traceback" not in err or process.returncode == -number
         assert states in ([], ["open"], ["answered"])
         if process.returncode == 128 + number:
-            assert err.startswith("fastexp: interrupted")
+            assert "fastexp: interrupted" in err  # perhaps after the promise
             told = "the same command" if states else "nothing was charged"
-            assert told in err or err == "fastexp: interrupted\n"  # a slow machine
+            assert told in err or err.endswith("fastexp: interrupted\n")  # a slow machine
         assert out in ("", "30\n")
     assert ends <= {0, 128 + number, -number}
     assert number == signal.SIGKILL or 128 + number in ends

@@ -238,6 +238,7 @@ def test_cells_of_text(kind: str, tmp_path: Path) -> None:
         ((NOON, NOON + DAY), None, VALUE, "step a duration"),
         ((NOON, NOON + DAY), MINUTE / 60_000, VALUE, "step must be larger"),
         ((0 * DAY, DAY), np.timedelta64(1, "ps"), VALUE, "whole nanoseconds"),
+        ((NOON, NOON + DAY), np.timedelta64(1, "M"), TYPE, "step must have a unit"),
         ((0 * DAY, 2**39 * 4099 * TICK), 4099 * TICK, VALUE, "step must be larger"),
     ],
 )

@@ -24,10 +24,12 @@ TERMS = {  # of messages of the package
     "see missing and decimal of CSV": "see --missing and --decimal",
     "one for each of by": "one for each of --by: give a table with these columns",
     "see encoding": "see --encoding",
+    ", and step a duration, as timedelta(hours=1), all of them whole days": ", and dates take no "
+    "--step",
     "convert it, got": "convert it, or give a list with types, as .parquet; got",
     "use Budget(epsilon=..., delta=...)": "fastexp budget FILE --epsilon X --delta X makes one",
 }
-COLUMN = re.compile(r"frame must have each column once, got (\w+ columns?) (.*?): (.*)")
+COLUMN = re.compile(r"frame must have each column once, got (no columns?) (.*?): (.*)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -84,7 +84,7 @@ def _check(facts: dict[str, Any], promise: Guarantee, before: str, label: str) -
     if before in ("failed", "charged"):
         raise LabelError(f"--label {label!r} is used up: use another")
     if before:
-        return f"charges nothing; {STATES[before].format(label)}"
+        return f"charges nothing; {STATES[before].format(label)}, and another is refused"
     cost = getattr(promise, facts["unit"])
     if cost > facts["remaining"] or promise.delta > facts["remaining_delta"]:
         raise BudgetExceeded(

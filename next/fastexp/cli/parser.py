@@ -41,10 +41,9 @@ def read(words: Sequence[str]) -> argparse.Namespace | None:
         name = unknown[0].partition("=")[0]
         known = [*map(option, vars(options))]
         raise ParameterError(f"there is no option {name!r} here" + nearest(name, known))
-    if label := getattr(options, "label", None):
-        from datetime import date
-
-        options.label = label.replace("{date}", f"{date.today()}")
+    for name in "label", "output":
+        if text := getattr(options, name, None):
+            setattr(options, name, text.replace("{date}", f"{date.today()}"))
     return options
 
 
@@ -121,7 +120,9 @@ def number(text: str) -> Any:
     if not NUMBER.fullmatch(bare):
         with suppress(ValueError):
             return date.fromisoformat(bare)
-        raise argparse.ArgumentTypeError(f"must be a number, as 12, -0.5 or 1e3, got {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"must be a number, as 12, -0.5 or 1e3 (or a bound as 2024-12-31), got {text!r}"
+        )
     if bare.lstrip("+-").isdigit():
         return int(bare)
     from decimal import Decimal

@@ -84,7 +84,7 @@ OPTIONS = {
     "bounds": "A B  the lowest and the highest answer, public: numbers, or dates as 2024-12-31. "
     "Choose them without looking at FILE: records outside count as the nearest one",
     "step": "X  the distance between answers, such as 1 for ages. It divides the bounds; it "
-    "should be that of the records, if they are rounded (default: 2^40 answers)",
+    "should be that of the records, if they are rounded (default, but not of prices: 2^40 answers)",
     "grid": "LIST  instead of bounds: all answers, increasing, 0,10,50, or a file",
     "digits": "N  if you know no bounds: answers of so many significant digits",
     "convention": "weak|lower|upper  what counts as the median if their number is even",
@@ -111,7 +111,8 @@ OPTIONS = {
     " the same command prints them again at no cost. {date} in it stands for today",
     "check": "  print what would be promised and charged. FILE is not opened",
     "log": "  print all charges",
-    "output": "OUT  write the answers to a new file. It ends in .csv, .tsv, .parquet or .arrow",
+    "output": "OUT  write the answers to a new file. It ends in .csv, .tsv, .parquet or .arrow, "
+    "and {date} in it stands for today",
     "json": "  print JSON",
     "accuracy": "  NOT PRIVATE: print exact expected errors instead. Nothing is released",
     "delimiter": "CHAR  the delimiter of CSV. Default: a comma; of .tsv a tab",

@@ -259,7 +259,7 @@ def read_column(argument: str, keys: Any) -> Column:
     unit = 1
     if array.dtype.kind in "mM":
         missing = np.isnat(array) | missing
-        array, unit = _in_units(array)
+        array, unit = _in_units(array, argument)
     wide = array.astype("u8" if array.dtype.kind == "u" else "i8", copy=False)
     return Column(kind, wide, unit, missing)
 
@@ -280,7 +280,7 @@ def _of_objects(argument: str, objects: Array) -> Column:
     if len(found) < 2 and found <= KINDS:
         for i, x in enumerate(numbers):
             if of_type[type(x)] != kinds.MISSING and x == x:
-                keys[i] = _exact(x)
+                keys[i] = _exact(x, argument)
     if found == {"timestamps"}:
         present = compress(numbers, (key is not None for key in keys))
         found = {ZONED if getattr(x, "tzinfo", None) else "timestamps" for x in present}
@@ -289,10 +289,10 @@ def _of_objects(argument: str, objects: Array) -> Column:
     return Column("".join(found), places, 0, keys=keys)
 
 
-def _exact(key: Any) -> Any:
+def _exact(key: Any, argument: str) -> Any:
     """Return the text or number that a key is: of a time, attoseconds from 1970."""
     if isinstance(key, (np.datetime64, np.timedelta64)) or hasattr(key, "asm8"):  # or of pandas
-        number, unit = _in_units(np.asarray(getattr(key, "asm8", key)))
+        number, unit = _in_units(np.asarray(getattr(key, "asm8", key)), argument)
         return int(number) * unit
     if isinstance(key, datetime):
         key -= datetime(1970, 1, 1, tzinfo=UTC if key.tzinfo else None)
@@ -317,14 +317,16 @@ def _object(kind: str, key: Any) -> Any:
     return time(key // UNITS[unit], unit)
 
 
-def _in_units(times: Array) -> tuple[Array, int]:
+def _in_units(times: Array, argument: str) -> tuple[Array, int]:
     """Return datetimes or durations as integers, and their unit in attoseconds."""
     unit, count = np.datetime_data(times.dtype)
     if times.dtype.kind == "M" and unit in "YM":  # NumPy's conversion would wrap around
         near = np.clip(times.astype(np.int64), -FARTHEST, FARTHEST)
         times, unit, count = near.astype(times.dtype).astype("M8[D]"), "D", 1
     if unit not in UNITS:
-        raise ParameterTypeError("keys must not be durations in years, in months or without a unit")
+        raise ParameterTypeError(
+            f"{argument} must have a unit, and not be durations in years or months"
+        )
     return times.astype(np.int64), count * UNITS[unit]
 
 

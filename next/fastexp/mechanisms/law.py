@@ -31,8 +31,8 @@ class Law(Figures):
 
     Outcomes are numbers, times, or indices of candidates; of `TopK` numbers of selections, in the
     order of ``itertools.permutations(range(k), rounds)``. A loss is the best utility less the
-    obtained one: in records to change of `Median` and `Quantile`, in money of `Price`, the distance of
-    the answer beyond that of the nearest one of `Laplace`. An error is the distance of a number
+    obtained one: in records to change of `Median` and `Quantile`, in money of `Price`, the distance
+    of the answer beyond that of the nearest one of `Laplace`. An error is the distance of a number
     from `truth`.
 
     Attributes
