@@ -221,22 +221,6 @@ class Typed(Arrow):
         paths = files_of(self.path)
         return dataset.dataset(paths, format=FORMATS[_suffix(paths[0])])
 
-    def head(self, names: list[str]) -> dict[str, Any]:
-        """Return columns of the types that all files have, without rows."""
-        parts = [(part.path, part.physical_schema) for part in self.frame.get_fragments()]
-        chosen = []
-        for name in names:
-            types = [known.field(name).type for _, known in parts if name in known.names]
-            distinct = set(types) - {pa.null()}  # of files without values
-            if len(types) < len(parts) or len(distinct) > 1:
-                raise ParameterError(
-                    f"files must all have one column {name!r}, of one type, got "
-                    f"{' and '.join(sorted(map(str, distinct)))} in {len(types)} of {len(parts)}"
-                )
-            chosen.append((name, distinct.pop() if distinct else pa.null()))
-        self.frame = self.frame.replace_schema(pa.schema(chosen))
-        return super().head(names)
-
 
 class Input(io.RawIOBase):
     """The standard input, whose first bytes are read again: names before a charge, then rows."""

@@ -64,10 +64,9 @@ class Query(Scope):
     all that narwhals knows or that exports a stream of Arrow, a dict of columns, a list of dicts,
     the path of a file, a list of paths, or ``"-"``, the standard input as CSV. The answers are a
     frame of the same kind; a table of Arrow for DuckDB, streams and files. Files, datasets and
-    readers are read in parts. A dataset has the types of its schema: Arrow converts files that have
-    others, and times lose or get a zone; a list of paths is refused then. If groups are listed and
-    there are no persons, equal rows are held once: 3e8 rows of a group and a record, with 1e7
-    distinct ones, take 2.7 GB.
+    readers are read in parts; all files must have the same types (those of a dataset with a filter
+    are not compared: Arrow converts them). If groups are listed and there are no persons, equal
+    rows are held once: 3e8 rows of a group and a record, with 1e7 distinct ones, take 2.7 GB.
 
     Examples
     --------

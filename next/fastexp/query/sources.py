@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, ClassVar
 from weakref import WeakSet
 
@@ -123,7 +124,14 @@ class Arrow(Source):
 
         if hasattr(self.frame, "read_all") and self.frame in self._spent:
             raise ParameterError("frame must not be a reader that was read before: it is empty")
-        return {name: pa.nulls(0, self.frame.schema.field(name).type) for name in names}
+        parts: list[Any] = []
+        with suppress(AttributeError, ValueError):  # no dataset, or one with a filter
+            parts = [part.physical_schema for part in self.frame.get_fragments()]
+        known = [self.frame.schema.field(name).type for name in names]
+        kinds = [_kind_of(parts, *pair) for pair in zip(names, known, strict=True)]
+        if kinds != known:  # the first file has no values
+            self.frame = self.frame.replace_schema(pa.schema(zip(names, kinds, strict=True)))
+        return {name: pa.nulls(0, kind) for name, kind in zip(names, kinds, strict=True)}
 
     def read(self, names: list[str]) -> dict[str, Any]:
         """Return columns of Arrow."""
@@ -232,6 +240,19 @@ def _arrow_of(labels: Labels) -> Any:
         return pa.array(labels.keys, pa.string())
     found = pa.array(labels.array())
     return found.cast(pa.timestamp(found.type.unit, labels.zone)) if labels.zone else found
+
+
+def _kind_of(parts: list[Any], name: str, kind: Any) -> Any:
+    """Return the type of a column in all files; `kind`, if it is in none: it is of their paths."""
+    kinds = [known.field(name).type for known in parts if name in known.names]
+    distinct = {str(kind): kind for kind in kinds}
+    distinct.pop("null", None)  # of a file without values
+    if kinds and (len(kinds) < len(parts) or len(distinct) > 1):
+        raise ParameterError(
+            f"files must all have one column {name!r}, of one type, got "
+            f"{' and '.join(sorted(distinct))} in {len(kinds)} of {len(parts)}"
+        )
+    return next(iter(distinct.values()), kind)
 
 
 def tables_of(reader: Any, names: list[str]) -> Iterator[Any]:
