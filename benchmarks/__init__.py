@@ -1,1 +1,0 @@
-"""fastexp measured against others: areas of cases over one harness; see README.md."""

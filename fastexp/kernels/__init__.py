@@ -1,1 +1,0 @@
-"""Loops over canonical arrays and nothing else: see README.md in this folder."""

@@ -1,1 +1,0 @@
-"""Exact output laws. For analysis and simulation: a law holds private data."""

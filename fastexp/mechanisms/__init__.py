@@ -1,1 +1,0 @@
-"""Mechanisms: a file for each public class, all with the same structure."""

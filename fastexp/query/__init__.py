@@ -1,1 +1,0 @@
-"""`Query`: answers by group of frames of every kind, each call checked, charged and read once."""

@@ -1,1 +1,0 @@
-"""Accuracy studies: exact errors and Monte Carlo over many data sets, on any executor."""

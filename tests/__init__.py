@@ -1,1 +1,0 @@
-"""The tests, in the rooms of the package: a file asks one question, which is its first line."""
