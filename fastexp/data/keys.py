@@ -71,6 +71,8 @@ class Labels(NamedTuple):
 
     def objects(self) -> list[Any]:
         """Return keys as Python has them, or NumPy, if times are too fine or too far for Python."""
+        if self.kind in ("integers", "text", "listed"):
+            return self.keys
         return [_object(self.kind, key) for key in self.keys]
 
 
@@ -305,8 +307,6 @@ def _exact(key: Any, argument: str) -> Any:
 
 def _object(kind: str, key: Any) -> Any:
     """Return the Python object that a key is."""
-    if kind in ("integers", "text", "listed"):
-        return key
     if kind == "booleans":
         return bool(key)
     if key % UNITS["us"] == 0:
