@@ -1,1 +1,1 @@
-"""fastexp measured against others: areas of cases over one harness; see README.md."""
+"""The speed of fastexp beside that of peers, and of another version of fastexp."""

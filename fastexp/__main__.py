@@ -1,10 +1,7 @@
-"""``python -m fastexp``: the command line."""
-
-from __future__ import annotations
+"""``python -m fastexp`` is the command ``fastexp``."""
 
 import sys
 
 from .cli import main
 
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(main())

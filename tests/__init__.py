@@ -1,1 +1,1 @@
-"""The tests, in the rooms of the package: a file asks one question, which is its first line."""
+"""Tests of the installed package, and the limits of the house."""

@@ -1,26 +1,122 @@
-"""The command line: `main` takes signals first, and then imports the rest."""
+"""The command ``fastexp``: it charges before it reads, and keeps answers before it prints them."""
 
 from __future__ import annotations
 
-from importlib import import_module
+import os
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from contextlib import suppress
+from types import SimpleNamespace
 
-TYPE_CHECKING = False  # typing's own takes 2 ms to import
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from ..errors import BudgetError, BudgetExceeded, FastexpError, OutputError
+from . import table
+from .parser import nearest, option, read
+from .watch import NOTHING, Watch, charged, note
+
+OK, FAILURE, MISTAKE, NO_ROOM, NO_ANSWERS = range(5)
+TERMS = {  # of messages of the package
+    "frame must": "FILE must",
+    "path must be that of a file": "FILE must be the path of a file",
+    "Budget.file makes one of an amount": "fastexp budget FILE --epsilon X makes one",
+    "say by nan": "say by --nan",
+    "see missing and decimal of CSV": "see --missing and --decimal",
+    "one for each of by": "one for each of --by: give a table with these columns",
+    "see encoding": "see --encoding",
+    ", and step a duration, as timedelta(hours=1), all of them whole days": ", and dates take no "
+    "--step",
+    "convert it, got": "convert it, or give a list with types, as .parquet; got",
+    "use Budget(epsilon=..., delta=...)": "fastexp budget FILE --epsilon X --delta X makes one",
+}
+COLUMN = re.compile(r"frame must have each column once, got (no columns?) (.*?): (.*)")
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command, by `argv` or the arguments of the process, and return the exit code.
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    if arguments is None:  # a process of its own, which PyArrow would make half a second slower
+        sys.meta_path.insert(0, SimpleNamespace(find_spec=_without_pandas))
+    code = OK
+    with Watch() as watch:
+        try:
+            watch.options = read(sys.argv[1:] if arguments is None else arguments)
+            if sys.stdout is None:
+                raise OutputError("there is no stdout")
+            if watch.options is not None:
+                sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+                _run(watch.options)
+            sys.stdout.flush()
+            return OK
+        except (Exception, KeyboardInterrupt) as error:
+            watch.ignore()
+            outcome = NOTHING
+            with suppress(Exception):  # of a budget that cannot be read
+                outcome = charged(watch.options)
+            code, text = _told(error, outcome)
+            note(f"fastexp: {text}")
+            if arguments is None and isinstance(error, OSError):  # drop what was not written
+                with suppress(AttributeError):  # without stdout
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if code == OK and arguments is None:  # with threads of PyArrow, which abort an orderly end
+        os._exit(128 + watch.number)
+    return code or 128 + watch.number
 
-    0: done; 1: a failure at run time (also if nobody reads the output); 2: the user's mistake; 3: a
-    budget without room for the release; 4: charged, and no answers; 130: interrupted (143 by
-    SIGTERM, 129 by SIGHUP). A process that is interrupted while it starts or ends dies by the
-    signal: nothing needs cleaning up then.
-    """
-    if argv is None:  # this process is our own
-        signal = import_module("_signal")  # built in: `signal` takes longer to import than fastexp
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from .run import run
 
-    return run(argv)
+def _without_pandas(name: str, *_: object) -> None:
+    if name == "pandas":
+        raise ModuleNotFoundError
+
+
+def _run(options: Namespace) -> None:
+    if options.version:
+        import numpy as np
+
+        from .. import __version__
+        from ..kernels.jit import MODE, MODULE
+
+        level = f", level {MODULE.LEVEL}" if MODULE else ""
+        print(f"fastexp {__version__}, NumPy {np.__version__}, kernels {MODE}{level}")
+    elif options.command == "demo":
+        from .demo import demo
+
+        demo()
+    else:
+        from . import answer
+
+        (answer.show_budget if options.command == "budget" else answer.answer)(options)
+
+
+def _told(error: BaseException, outcome: str) -> tuple[int, str]:
+    """Return the exit code of an error, and its message, if it holds no data by construction."""
+    if isinstance(error, KeyboardInterrupt):
+        return OK, f"interrupted; {outcome}"
+    if isinstance(error, FastexpError):
+        code, notes = MISTAKE, getattr(error, "__notes__", [])
+        is_late = isinstance(error, OutputError) and error.answers is not None
+        if is_late or (type(error) is BudgetError and outcome != NOTHING):
+            code, notes = FAILURE, [outcome]
+        elif isinstance(error, BudgetExceeded):
+            code = NO_ROOM
+        elif notes:
+            code = NO_ANSWERS
+        return code, "\n".join([f"error: {_in_terms(str(error))}", *notes])
+    if isinstance(error, OSError):
+        text = f"a file could not be read or written: {error.strerror}"
+    else:
+        text = f"unexpected {type(error).__name__}; its message is withheld: it may hold data"
+    return FAILURE, f"error: {text}; {outcome}"
+
+
+def _in_terms(text: str) -> str:
+    """Return a message of the package in the words of the command line."""
+    if found := COLUMN.fullmatch(text):
+        what, name, some = found.groups()
+        known = re.findall(r"'(.*?)'(?:, |$)", some)
+        near = nearest(name[1:-1], known)
+        if len(known) == 1 and set(known[0]) & set(",;|\t"):
+            near = "; is another delimiter between its columns? see --delimiter"
+        return f"FILE has {what} {name}: {some}{near}"
+    for term, ours in TERMS.items():
+        text = text.replace(term, ours)
+    first, _, rest = text.partition(" ")
+    return f"{option(first)} {rest}" if first in table.OPTIONS and first != "file" else text

@@ -1,1 +1,1 @@
-"""Exact output laws. For analysis and simulation: a law holds private data."""
+"""Exact figures of laws."""

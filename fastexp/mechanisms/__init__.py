@@ -1,1 +1,1 @@
-"""Mechanisms: a file for each public class, all with the same structure."""
+"""Mechanisms: public parameters, a promise, and two verbs."""

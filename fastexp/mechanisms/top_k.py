@@ -1,159 +1,126 @@
-"""Top-k: several candidates in order, peeled off one after the other."""
+"""Several candidates in order."""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, field
-from fractions import Fraction
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
-from .._compiler.rounding import check_rounding
-from .._parameters import validate
-from .._selection import top_k
-from .._selection.rows import Rows
-from .._typing import (
-    ABSENT,
-    Candidates,
-    IntArray,
-    NaN,
-    WordArray,
-)
+from ..data.segments import Segments
+from ..draws import choose
 from ..errors import ParameterError
-from ..privacy import Guarantee, peeling_guarantee, peeling_round
-from ._finite import Simulator, UtilityMechanism
-from ._options import UtilitySimulation
-from .base import frozen
+from ..parameters import checks
+from ..privacy.guarantee import Guarantee, peeling_guarantee
+from ..privacy.rates import peeling_round
+from ..types import Missing, Number, Words
+from .candidates import CandidateMechanism
 
-if TYPE_CHECKING:
-    from ..laws.top_k import TopKLaw
+MOST_WORK = 1 << 30  # utilities times rounds: a round may read all that are left, in 0.2 ns each
 
 
-@frozen
-class TopK(UtilityMechanism, promise="The total, for the relation for which Δ was stated."):
-    """The k best candidates in order, peeled off one after the other.
-
-    Each of k rounds is an exponential mechanism over the remaining candidates.
+@dataclass(frozen=True)
+class TopK(CandidateMechanism):
+    """The k best candidates in order: rounds of the exponential mechanism over those that are left.
 
     Parameters
     ----------
     k : int
-        The number of candidates to select.
+        The number of candidates to select, >= 1; at most 2**30 / (number of utilities), unless by
+        ``method="gumbel"``.
     epsilon : float, optional
-        The total for all k rounds, in nats; either this or `rho`.
-    sensitivity
+        The total of all rounds, in nats; either this or `rho`.
+    sensitivity : float
+        The most by which one record changes the utility of any one candidate, > 0.
+    monotonic : bool
+        Whether one record moves all utilities in the same direction.
+    candidates : sequence, optional
+        Two or more distinct public labels; default: indices 0, 1, ...
     delta : float
-        In [0, 1), with `epsilon`. If 0, each round gets ε/k (pure differential privacy). Otherwise
-        each round gets the largest epsilon for which the total is (ε, δ), by exact Rényi accounting
-        of bounded ranges.
+        In [0, 1), with epsilon. If 0, each round has epsilon / k; else the largest epsilon for
+        which the total is (epsilon, delta), by rho or purely.
     rho : float, optional
-        The total of zero-concentrated differential privacy; each round gets sqrt(8ρ/k).
-    monotonic, candidates, any_epsilon
+        The total of zero-concentrated differential privacy; each round has the
+        epsilon whose `privacy.selection_rho` is rho / k.
 
     Raises
     ------
     ParameterError, ParameterTypeError
+        If a parameter is outside its range or of the wrong type.
 
     Notes
     -----
-    **Privacy**: the total, as `guarantee` states it, for the neighbours for which Δ was stated.
-    Later rounds depend on earlier ones, so the composition is adaptive.
+    A release is a list of candidates, or an array of indices; `sample` returns indices, with a last
+    axis of k. With ``method="gumbel"`` it takes the k greatest of all utilities plus Gumbel noise
+    at once, which has the same law.
 
-    **Numerics**: a release draws each round exactly. `sample` selects the k largest of the
-    utilities plus Gumbel noise at once, which is the same law up to rounding errors of about 1e-10
-    in a log-probability; if they would be larger, it draws round by round.
-    ``method="envelope"`` always does, exactly.
+    **Privacy**: the total, as `guarantee` states it, for the neighbours for which the sensitivity
+    was stated. **You must ensure** what `Exponential` says.
 
-    **Timing**: a release reads all candidates once, and the block of a selected candidate again.
+    **Numerics**: each round is exact, as of `Exponential`, and reads all candidates that are left.
 
     References
     ----------
-    Durfee and Rogers, "Practical differentially private top-k selection with
-    pay-what-you-get composition", NeurIPS 2019.
+    Durfee and Rogers, "Practical differentially private top-k selection with pay-what-you-get
+    composition", NeurIPS 2019, Lemma 4.2 (Gumbel noise). Canonne, Kamath
+    and Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020, Proposition 12
+    (delta).
 
     Examples
     --------
     >>> import fastexp as fx
-    >>> mechanism = fx.TopK(2, epsilon=1.0, sensitivity=1.0, candidates=["tea", "milk", "rye"])
+    >>> mechanism = fx.TopK(2, epsilon=1.0, candidates=["tea", "milk", "rye"])
     >>> mechanism.release([900.0, 3.0, 500.0])
     ['tea', 'rye']
-    >>> mechanism.round_epsilon
-    0.5
     >>> mechanism.sample([4.0, 3.0, 5.0], size=3, rng=1).shape
     (3, 2)
     """
 
     k: int
-    epsilon: float | None = None  # type: ignore[assignment]  # or rho
-    sensitivity: float = ABSENT
+    epsilon: Number | None = None
+    sensitivity: Number = 1
     _: KW_ONLY
-    delta: float = 0.0
-    rho: float | None = None
     monotonic: bool = False
-    candidates: Candidates = ABSENT
-    any_epsilon: bool = field(default=False, compare=False)
-    _round: Fraction = field(init=False, compare=False)
+    candidates: Any = None
+    delta: Number = 0.0
+    rho: Number | None = None
 
-    def _check(self) -> None:
-        self._set_frozen(k=validate.counting("k", self.k))
-        if self.sensitivity is None:
-            raise ParameterError("sensitivity must be given")
-        each = peeling_round(self.k, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
-        self._set_frozen(_round=each)
-        super()._check()
-        self._set_frozen(delta=validate.delta(self.delta))
-        if self.rho is not None:
-            self._set_frozen(rho=validate.positive("rho", self.rho))
-        self._weigh_epsilon(self._round)
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        k = checks.whole("k", self.k, 1, 1 << 32)
+        each = peeling_round(k, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
+        vars(self).update(k=k, _round=each)
+        self._set_weighting(each, self.sensitivity, self.monotonic)
+        if self.candidates is not None and k > len(self.candidates):
+            raise ParameterError(f"k must be at most the number of candidates, got {self.k!r}")
 
     @property
-    def round_epsilon(self) -> float:
-        """The epsilon of each round, in nats; rounded to float64."""
-        check_rounding()
-        return float(self._round)
+    def guarantee(self) -> Guarantee:
+        """The promise of one release, of all rounds together."""
+        each = vars(self)["_round"]
+        return peeling_guarantee(self.k, each, self.epsilon, self.delta, self._assumes)
 
-    def _promise(self) -> Guarantee:
-        return peeling_guarantee(
-            self.k, self._round, self.epsilon, self.delta, self.rho, self._assumes
-        )
+    def _read(self, data: Any, nan: Missing) -> Segments:
+        segments = super()._read(data, nan)
+        if segments.values.size < self.k * (segments.rows or 1):
+            raise ParameterError(f"utilities must have k numbers or more: {self.k}")
+        return segments
 
-    if TYPE_CHECKING:  # k candidates a draw, by the inherited verbs
+    def _form(self, data: Any, nan: Missing) -> Segments:
+        form = super()._form(data, nan)
+        self._check(form)
+        return form
 
-        @overload
-        def sample(
-            self, data: object, size: int | None = None, **options: Unpack[UtilitySimulation]
-        ) -> IntArray: ...
-        @overload
-        def sample(
-            self,
-            data: object,
-            size: int | None = None,
-            *,
-            labels: Literal[True],
-            **options: Unpack[UtilitySimulation],
-        ) -> list[Any]: ...
-        def sample(self, data: object, size: int | None = None, **options: Any) -> Any:
-            """As inherited."""
+    def _check(self, data: Segments) -> None:
+        if data.values.size // (data.rows or 1) * self.k > MOST_WORK:
+            raise ParameterError(f"k must be at most 2**30 / (number of utilities), got {self.k}")
 
-        def law(  # type: ignore[override]  # of k candidates
-            self, data: object, *, nan: NaN = "raise"
-        ) -> TopKLaw:
-            """As inherited."""
+    def _draw(self, data: Segments, seeds: Words, size: int | None) -> Any:
+        self._check(data)
+        return choose.draw_several(data, self._weighting, seeds, size, self.k, "envelope")
 
-    def _utilities(self, data: object, nan: NaN) -> tuple[WordArray, int]:
-        bits, kind = super()._utilities(data, nan)
-        if bits.shape[-1] < self.k:
-            raise ParameterError(f"data must have at least k = {self.k} candidates")
-        return bits, kind
+    def _runs(self, data: Segments) -> Any:
+        from ..laws.of_data import of_rounds
 
-    def _drawn(self, bits: WordArray, kind: int, threads: int) -> IntArray:
-        indices = top_k.release(Rows(bits, kind, self._weighting), self.k, threads)
-        return indices if bits.ndim == 2 else indices[0]
+        return of_rounds(data, self._weighting, self.k)
 
-    def _simulator(self) -> Simulator:
-        return partial(top_k.simulate, self.k)
-
-    def _law(self, bits: WordArray, kind: int) -> TopKLaw:  # type: ignore[override]  # of k places
-        from ..laws.top_k import TopKLaw
-
-        rounds, epsilon = self.k, self.round_epsilon
-        return TopKLaw(bits, kind, self._weighting, rounds, epsilon, self.candidates)
+    def _draw_keys(self, data: Segments, seeds: Words, size: int | None) -> Any:
+        return choose.draw_several(data, self._weighting, seeds, size, self.k, "gumbel")

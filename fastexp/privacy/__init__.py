@@ -1,92 +1,48 @@
-"""Arithmetic of promises: factors of epsilon, guarantees, composition.
+"""What a release promises, and the rates that keep the promise.
 
-This package reads no data and makes no draws.
-
-The promise of one draw is a `Guarantee`, and `total` gives that of a batched or grouped call. These
-functions give the promise of several releases together, each under the condition beside it:
-
-=========================  ===========================================  ====================
-function                   composition                                  holds for
-=========================  ===========================================  ====================
-`sequential`, `Budget`     Σ epsilon, Σ delta, Σ rho                    adaptive amounts
-`parallel`                 the largest, over disjoint parts             adaptive amounts
-`adaptive_delta`           exact Rényi divergences of a bounded range   adaptive queries
-`adaptive_epsilon`         the inverse of `adaptive_delta`              adaptive queries
-`peeling_round`            the epsilon of each round, from the total    adaptive queries
-`advanced`                 epsilon * sqrt(2 k ln(1/delta)) + drift      adaptive queries
-`nonadaptive_delta`        the optimum for bounded ranges               fixed queries
-`nonadaptive_epsilon`      the inverse of `nonadaptive_delta`           fixed queries
-=========================  ===========================================  ====================
-
-*Adaptive amounts*: later queries, and how much they spend, may depend on earlier answers.
-*Adaptive queries*: later queries may depend on earlier answers, but their amounts and number may
-not. *Fixed queries*: everything is fixed before the first answer; for planning. `HOLDS_FOR` has
-this table.
-
-Post-processing is free: anything computed from outputs alone, without the data, keeps the promise.
-A rho of epsilon**2 / 8 needs a bounded range (the exponential mechanism); other pure mechanisms
-(permute-and-flip, randomised response) have a rho of epsilon * tanh(epsilon / 2).
-Results of exp and log are rounded to the safe side by a small relative margin.
+Guarantee            a promise: epsilon, delta, rho, range, neighbours
+pure_guarantee       that of an epsilon-DP mechanism
+selection_guarantee  that of the exponential mechanism
+sequential           of releases from the same data
+parallel             of releases from disjoint parts
+total                (epsilon, delta) of several releases, by rho if that is less
+group                for several records
+selection_rho        the rho of a bounded range
+zcdp_epsilon         the epsilon of a rho, for a delta
+zcdp_delta           the delta of a rho, for an epsilon
+peeling_round        the epsilon of each of several selections, for a total
+dominating_pair      two laws for numerical composition
 """
 
-from __future__ import annotations
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from types import MappingProxyType
-from typing import Literal
-
-from .composition import advanced, group, parallel, sequential, total
-from .conversion import (
-    adaptive_delta,
-    adaptive_epsilon,
-    bounded_range_divergence,
-    zcdp_delta,
-    zcdp_epsilon,
-)
-from .guarantee import Guarantee, pure_guarantee, pure_rho, selection_guarantee
-from .peeling import peeling_guarantee, peeling_round
-from .planning import nonadaptive_delta, nonadaptive_epsilon
-from .rates import count_rate, rank_rate, selection_rate
-
-#: The conditions of compositions: the values of `HOLDS_FOR`.
-Condition = Literal["adaptive amounts", "adaptive queries", "fixed queries"]
-
-#: The queries and amounts for which each composition holds, by the name of its function.
-HOLDS_FOR: MappingProxyType[str, Condition] = MappingProxyType(
-    {
-        "sequential": "adaptive amounts",
-        "Budget": "adaptive amounts",
-        "parallel": "adaptive amounts",
-        "adaptive_delta": "adaptive queries",
-        "adaptive_epsilon": "adaptive queries",
-        "peeling_round": "adaptive queries",
-        "advanced": "adaptive queries",
-        "nonadaptive_delta": "fixed queries",
-        "nonadaptive_epsilon": "fixed queries",
-    }
-)
+if TYPE_CHECKING:
+    from .composition import group, parallel, sequential, total
+    from .conversion import dominating_pair, zcdp_delta, zcdp_epsilon
+    from .guarantee import Guarantee, pure_guarantee, selection_guarantee, selection_rho
+    from .rates import peeling_round
 
 __all__ = [
-    "HOLDS_FOR",
-    "Condition",
     "Guarantee",
-    "adaptive_delta",
-    "adaptive_epsilon",
-    "advanced",
-    "bounded_range_divergence",
-    "count_rate",
+    "dominating_pair",
     "group",
-    "nonadaptive_delta",
-    "nonadaptive_epsilon",
     "parallel",
-    "peeling_guarantee",
     "peeling_round",
     "pure_guarantee",
-    "pure_rho",
-    "rank_rate",
     "selection_guarantee",
-    "selection_rate",
+    "selection_rho",
     "sequential",
     "total",
     "zcdp_delta",
     "zcdp_epsilon",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:  # imported at first use: not in the time of a first answer
+        for place in ("guarantee", "rates", "conversion", "composition"):
+            module = import_module(f".{place}", __name__)
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module 'fastexp.privacy' has no attribute {name!r}")

@@ -1,215 +1,169 @@
-"""The exact factors by which mechanisms multiply a utility, computed from epsilon."""
+"""The exact factors by which mechanisms multiply a utility, from epsilon: their only home."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import TypeVar
+from math import ceil
 
-from .._parameters import validate
-from .._typing import Neighbors
-from . import amounts
-from .bounded_laplace import bounded_laplace_rate
+import numpy as np
 
-Amount = TypeVar("Amount", int, float, Fraction)
+from ..errors import ParameterError
+from ..parameters import checks
+from ..types import Neighbors, Number
+from .guarantee import selection_rho, up
 
-# Limits for `joint_rate`: below, its law does not fit into 64 bits; above, the weights of
-# neighbouring ranks underflow.
-LEAST_JOINT_EPSILON, MOST_JOINT_EPSILON = 1e-15, 1024.0
+MOST = Fraction(2) ** 900  # beyond it, rates and their products leave float64
 
 
-def range_sensitivity(sensitivity: Amount, monotonic: bool) -> Amount:
-    """Return how far one record can move the utilities of two candidates apart."""
-    return sensitivity if monotonic else 2 * sensitivity
+def selection_rate(epsilon: Number, sensitivity: Number, monotonic: bool) -> Fraction:
+    """Return the c of the weight exp(c * utility): epsilon over the range sensitivity.
+
+    One record moves two utilities apart by at most twice the sensitivity, and by at most the
+    sensitivity if it moves all of them in the same direction (`monotonic`). McSherry and Talwar
+    2007; Durfee and Rogers 2019.
+    """
+    moves = checks.positive("sensitivity", sensitivity) * (1 if monotonic else 2)
+    rate = checks.positive("epsilon", epsilon) / moves
+    if not 1 / MOST < rate < MOST:
+        raise ParameterError(
+            "epsilon must be between 2**-899 and 2**899 times the sensitivity, got "
+            f"{epsilon!r} and {sensitivity!r}"
+        )
+    return rate
 
 
-def selection_rate(
-    epsilon: float | Fraction, sensitivity: float | Fraction, monotonic: bool
+def rank_rate(epsilon: Number, steps: int) -> Fraction:
+    """Return the c of the weight exp(-c * distance), if a record moves a distance by `steps`.
+
+    A record raises the distances on one side of the statistic and lowers those on the other (Smith
+    2011; Asi and Duchi 2020).
+    """
+    return selection_rate(epsilon, steps, monotonic=False)
+
+
+def peeling_round(
+    rounds: int, *, epsilon: Number | None = None, delta: Number = 0.0, rho: Number | None = None
 ) -> Fraction:
-    """Return the exact c of the weight exp(c * utility): epsilon over the range sensitivity.
-
-    The range sensitivity is at most 2 * sensitivity, and only sensitivity if one record moves all
-    utilities in the same direction (`monotonic`). McSherry and Talwar 2007; Durfee and Rogers
-    2019.
+    """Return the largest epsilon of each selection with which all rounds keep a total.
 
     Parameters
     ----------
-    epsilon : float or Fraction
-        In nats, > 0.
-    sensitivity : float or Fraction
-        > 0, in units of the utility.
-    monotonic : bool
-        Whether one record moves all utilities in the same direction.
+    rounds : int
+        The number of selections by the exponential mechanism, >= 1.
+    epsilon : float, optional
+        The total, in nats; either this or `rho`.
+    delta : float
+        In [0, 1), with epsilon; 0: pure.
+    rho : float, optional
+        The total of zero-concentrated differential privacy.
 
     Returns
     -------
-    Fraction
-        In 1 / (unit of the utility); not rounded.
+    fractions.Fraction
+        epsilon / rounds, exactly, if delta is 0; else a float: the largest for which `rounds` times
+        `selection_rho` is at most rho, or a rho that implies (epsilon, delta).
 
     Raises
     ------
     ParameterError, ParameterTypeError
-        If an argument is outside its range or of the wrong type.
+        If not exactly one total is given, or one is outside its range.
 
-    Examples
-    --------
-    >>> from fastexp import privacy
-    >>> privacy.selection_rate(1.0, 2.0, monotonic=False)
-    Fraction(1, 4)
-    """
-    validate.positive("epsilon", epsilon)
-    validate.positive("sensitivity", sensitivity)
-    validate.flag("monotonic", monotonic)
-    (e, d), (over, under) = validate.as_ratio(epsilon), validate.as_ratio(sensitivity)
-    return Fraction(e * under, d * range_sensitivity(over, monotonic))
-
-
-def count_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
-    """Return the exact c of the weight exp(c * count), for utilities that count records.
-
-    Counts are monotonic under add-remove only: adding a record raises one count. Replacing a record
-    raises one count and lowers another, so the factor 2 remains.
-
-    Parameters
+    References
     ----------
-    epsilon : float
-        In nats, > 0.
-    neighbors : {"add-remove", "replace"}
-        The neighbour relation.
-
-    Returns
-    -------
-    Fraction
-        The exact c of the weight exp(c * count).
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        If an argument is outside its range or of the wrong type.
+    Durfee and Rogers, "Practical differentially private top-k selection with pay-what-you-get
+    composition", NeurIPS 2019. Canonne, Kamath and Steinke, "The discrete Gaussian for differential
+    privacy", NeurIPS 2020, Proposition 12 (delta).
 
     Examples
     --------
-    >>> from fastexp import privacy
-    >>> privacy.count_rate(1.0, "add-remove"), privacy.count_rate(1.0, "replace")
-    (Fraction(1, 1), Fraction(1, 2))
+    >>> import fastexp as fx
+    >>> float(fx.privacy.peeling_round(10, epsilon=1.0))
+    0.1
+    >>> round(float(fx.privacy.peeling_round(10, epsilon=1.0, delta=1e-6)), 4)
+    0.1396
     """
-    neighbors = validate.neighbors(neighbors)
-    return selection_rate(epsilon, 1.0, monotonic=neighbors == "add-remove")
+    checks.whole("rounds", rounds, 1, checks.MAX_EXACT)
+    slack = checks.decimal("delta", delta)
+    if (epsilon is None) == (rho is None) or (rho is not None and slack != 0):
+        raise ParameterError("epsilon (with or without delta) or rho must be given, and not both")
+    if not 0 <= slack < 1:
+        raise ParameterError(f"delta must be in [0, 1), got {delta!r}")
+    if rho is not None:
+        checks.positive("rho", rho)
+        return _largest(checks.decimal("rho", rho) / rounds)
+    pure = checks.positive("epsilon", epsilon) / rounds
+    if slack == 0:
+        return pure
+    # log(delta) = b * ((1 + b) * rho - epsilon - log(1 + 1/b)) - log(1 + b) for any order 1 + b
+    b = np.geomspace(1e-15, 1e30, 1 << 12)
+    most = float(pure * rounds) + (math.log(slack) + np.log1p(b)) / b + np.log1p(1 / b)
+    total = Fraction(max(0.0, float((most / (1 + b)).max()) * (1 - 1e-9)))
+    return max(pure, _largest(total / rounds))
 
 
-def places_rate(epsilon: float, sensitivity: float, places: int, neighbors: Neighbors) -> Fraction:
-    """Return the exact c of the weight exp(-c * loss) of several places, for counts.
+def _largest(rho: Fraction) -> Fraction:
+    """Return the largest float epsilon, or nearly, whose `selection_rho` is at most a number."""
+    low, high = 0.0, math.sqrt(8 * rho) + 1
+    while selection_rho(high) <= rho:
+        high *= 2
+    while low < (middle := (low + high) / 2) < high:
+        if selection_rho(up(Fraction(middle))) <= rho:
+            low = middle
+        else:
+            high = middle
+    return Fraction(low)
 
-    If a person joins, each count grows by at most the sensitivity, and so does each of the sorted
-    counts. A loss then changes by at most the sensitivity, in either direction; if a record is
-    replaced, by twice as much. The loss of a single place is the best count less the selected
-    one, and both change in one direction.
+
+def price_rate(epsilon: Number, highest: int, scaling: str) -> Fraction:
+    """Return the c of the weight exp(c * revenue), if prices are at least 0.
+
+    One bid more, less or other moves the revenue of all prices in the same direction, by at most
+    the highest price. The scaling "textbook" does not use this.
     """
-    moves = sensitivity if neighbors == "add-remove" else 2 * sensitivity
-    return selection_rate(epsilon, moves, monotonic=places == 1)
+    return selection_rate(epsilon, highest, monotonic=scaling == "tight")
 
 
-def rank_rate(epsilon: float | Fraction, steps: int) -> Fraction:
-    """Return the exact c of the weight exp(-c * distance), for distances in rank.
+def laplace_rate(epsilon: Number, sensitivity: Number, step: Number) -> Fraction:
+    """Return the c of the weight exp(-c * distance in steps), on all multiples of a step.
 
-    The range sensitivity is twice the sensitivity of a distance: one record raises the distances on
-    one side of the statistic and lowers those on the other (Smith 2011; Asi and Duchi 2020).
-
-    Parameters
-    ----------
-    epsilon : float or Fraction
-        In nats, > 0.
-    steps : int
-        The integer units by which one record changes a distance, >= 1.
-
-    Returns
-    -------
-    Fraction
-        The exact c of the weight exp(-c * distance).
-
-    Raises
-    ------
-    ParameterError, ParameterTypeError
-        If an argument is outside its range or of the wrong type.
-
-    Examples
-    --------
-    >>> rank_rate(1.0, 1)
-    Fraction(1, 2)
+    The sensitivity counts as the next multiple of the step, as a decimal: then the sum of weights
+    is the same before and after, and no factor 2 is needed. The sum's logarithm changes by at most
+    c a step. So if the stored sensitivity is more than that multiple, the rest counts twice, for
+    the distance and for the sum.
     """
-    return selection_rate(epsilon, validate.counting("steps", steps), monotonic=False)
+    checks.positive("step", step)
+    exact, width = checks.positive("sensitivity", sensitivity), checks.decimal("step", step)
+    moves = ceil(checks.decimal("sensitivity", sensitivity) / width)
+    rest = max(exact / width - moves, Fraction(0))
+    return selection_rate(epsilon, moves + 2 * rest, monotonic=True)
 
 
-def joint_rate(epsilon: float, neighbors: Neighbors) -> Fraction:
-    """Return the exact c of the weight exp(-c * distance) of several quantiles at once.
+def response_rate(epsilon: Number) -> Fraction:
+    """Return the c of the weight exp(c) of the true bit, 1 of the other: their sum is constant."""
+    return selection_rate(epsilon, 1, monotonic=True)
 
-    The distance is the sum, over the m + 1 intervals between answers, of how far the number of
-    records in each is from its target. Under add-remove the targets are shares of an outcome t,
-    not of the number of records: one record changes one term, by 1. Replacing a record moves it
-    from one interval to another. In both cases the range is twice the change.
+
+def smooth_rates(epsilon: Number, delta: Number) -> tuple[float, float]:
+    """Return alpha and beta of noise in units of the smooth sensitivity for beta, over alpha.
+
+    Without a delta it is Cauchy noise, else Laplace noise; both half-steps of delta are added up
+    (Nissim, Raskhodnikova and Smith 2007).
     """
-    return rank_rate(epsilon, 1 if neighbors == "add-remove" else 2)
+    exact, chance = checks.positive("epsilon", epsilon), checks.exact("delta", delta)
+    if not chance:
+        return float(exact / 6), float(exact / 6)
+    with localcontext(prec=30):  # the same digits everywhere
+        half, part = (Decimal(x.numerator) / x.denominator for x in (exact / 2, chance))
+        return float(half), float(half / (half + (1 + (-half).exp()).ln() - part.ln()))
 
 
-def lattice_step(epsilon: float) -> int:
-    """Return the step of the outcomes t of `joint_rate`: the least power of two that is suitable.
+def node_epsilon(epsilon: Number, count: int, neighbors: Neighbors) -> Fraction:
+    """Return the epsilon of each draw if quantiles are drawn by recursion, the middle one first.
 
-    It is at least 8 / epsilon and at least 1. It is public and costs no privacy. Fewer outcomes
-    are faster, and this step hardly changes the accuracy.
-    """
-    least = math.ceil(8 / Fraction(epsilon))
-    return 1 << (least - 1).bit_length()
-
-
-def joint_exponential_rate(epsilon: float, shares: Sequence[Fraction]) -> Fraction:
-    """Return the rate of `joint_rate` if targets are shares of n, under add-remove.
-
-    One record changes the term of its own interval by 1 - share, and the other terms by their
-    shares: in total by 2 * (1 - share) (Gillenwater, Joseph and Kulesza 2021).
-    """
-    return selection_rate(epsilon, 2 * (1 - min(shares)), monotonic=False)
-
-
-def tree_epsilon(epsilon: float, count: int, neighbors: Neighbors) -> Fraction:
-    """Return the epsilon of each draw if quantiles are drawn as a tree, the middle one first.
-
-    There are floor(log2(count)) + 1 levels. The draws of a level share no records, so that adding
-    or removing a record changes one draw in each level. Replacing is a removal and an addition.
+    There are bit_length(count) levels. The draws of a level share no records, so one record that is
+    added or removed changes one draw a level. Replacing it is both, perhaps of the same draw.
     """
     steps = 1 if neighbors == "add-remove" else 2
-    return Fraction(epsilon) / (count.bit_length() * steps)
-
-
-def price_rate(epsilon: float, highest: Fraction, scaling: str) -> Fraction:
-    """Return the rate of the utility *revenue*, price * number of bids >= price.
-
-    Adding, removing or moving a bid changes the revenue of all prices in the same direction, by
-    at most the highest price. The utility is therefore monotonic under both relations, if no price
-    is negative. The scaling "textbook" ignores this and divides by twice the sensitivity.
-    """
-    return Fraction(epsilon) / range_sensitivity(highest, scaling == "tight")
-
-
-def price_epsilon(epsilon: float, scaling: str) -> float:
-    """Return the promise of `price_rate`, both as epsilon and as bounded range."""
-    return amounts.up(amounts.exact(epsilon) / 2) if scaling == "textbook" else epsilon
-
-
-def laplace_rate(
-    epsilon: float, sensitivity: Fraction, exact: Fraction, step: Fraction, steps: int | None
-) -> Fraction:
-    """Return the rate a of Laplace noise: a point n steps from the statistic has weight exp(-a*n).
-
-    `sensitivity` is the printed decimal and `exact` the stored number; the larger one counts.
-    Between bounds that are `steps` apart, a is solved for: `bounded_laplace_rate`. Without bounds
-    (`steps` is None) the step divides the sensitivity, and a is epsilon per sensitivity: the
-    normaliser has the step as its period, and its logarithm has a slope of at most a, so that
-    moving the statistic by less costs less. If `exact` is larger by e, that slope costs as much as
-    the distance e does.
-    """
-    excess = max(exact - sensitivity, Fraction(0))
-    if steps is None:
-        return Fraction(epsilon) * step / (sensitivity + 2 * excess)
-    reach = min((sensitivity + excess) / step, Fraction(steps))
-    return bounded_laplace_rate(Fraction(epsilon), steps, reach)
+    return checks.positive("epsilon", epsilon) / (count.bit_length() * steps)

@@ -1,1 +1,1 @@
-"""`Query`: answers by group of frames of every kind, each call checked, charged and read once."""
+"""Answers by group, from any frame or file."""

@@ -1,87 +1,72 @@
-"""`Query`: the groups that are answered, the persons of rows, and the limits of each person.
-
-Two thirds of the file are documentation.
-"""
+"""`Query`: answers by group, in one pass and for one charge."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, overload
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
-from .._parameters import validate
-from .._randomness.release_key import ReleaseKey
-from .._typing import Neighbors, RNGLike, SeedLike
-from ..budget.budget import Budget
+from ..draws.words import SYSTEM, seeds_of
 from ..errors import ParameterError
-from ..grouped.mechanism import GroupedMechanism
-from ..mechanisms.base import Mechanism
-from ..privacy import Guarantee
-from .calls.answers import answers_of
-from .calls.scope import Scope
-from .disk.memory import Room
-from .output.output_file import output_of
+from ..parameters import checks
+from ..privacy.guarantee import Guarantee
+from ..types import Neighbors, Number
+from .answers import promise, read_answers
+from .output import Draft
+from .scope import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from os import PathLike
-
-    import pyarrow as pa
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation
-
-    from .._typing import Membership
-    from .typed import AccuracyOptions, FrameT, ReleaseOptions, SampleOptions, Stream, TableInput
-
-# From the name of each answer to its mechanism and the column of its records.
-Answers: TypeAlias = Mapping[str, tuple[Mechanism | GroupedMechanism, str]]
+    from ..privacy.budget import Budget  # with sqlite3: at first use
 
 
 class Query(Scope):
-    """A query for private answers by group, from frames and files, in one pass and for one charge.
+    """A query for private answers by group, from frames and files, in one pass for one charge.
 
     A query is public: it holds names of columns, the public list of groups, and limits, but no
-    data. It can be printed, compared, pickled and reused.
+    data.
 
     Parameters
     ----------
     by : str or sequence of str, optional
-        The columns that determine the group of a row: integers, text, booleans, dates or
-        timestamps without a zone. A row with a missing value in one of them is in no group.
-        None: all rows are one group.
+        The columns that determine the group of a row: integers, text, booleans, dates, timestamps,
+        durations or decimals without a fraction. A row with a missing value in one of them is in no
+        group. Default: all rows are one group.
     groups : optional
-        With `by`: the public list of groups, without repetition: a sequence (of tuples, for
-        several columns), a `fastexp.product`, or a frame or the path of a file with the columns
-        `by`. If `by` is one column, the only column of the frame or file may have any name.
-        If you have no list, a `PrivateGroups` selects groups of the data by a private rule, in the
-        order of their keys. ``"from-data"`` takes all groups of the data. Which groups occur is
-        private, so that each release gives a `PrivacyWarning`.
+        With `by`: the public list of groups, without repetition: a sequence (of tuples, for several
+        columns), or a frame or file with the columns `by`. Each of them is answered, in this order,
+        also without rows. If you have no list, a `PrivateGroups` selects groups of the data by a
+        private rule, in the order of their keys. ``"from-data"`` takes all groups of the data.
+        Which groups occur is private, so that each call gives a `PrivacyWarning`.
     person : str, optional
-        The column with the person of each row: integers, text, booleans, dates or timestamps.
-        The rows of a person count in at most `max_groups` of the groups, and at most `max_rows`
-        of them in each, chosen by a keyed hash for each answer. Rows without a person are not
-        counted.
+        The column with the person of each row; of the same types. The rows of a person count in at
+        most `max_groups` of the groups, and at most `max_rows` of them in each, chosen at random
+        for each answer. Rows without a person are not counted. Ids are compared as they are: "P1"
+        and "p1" are two persons.
     max_groups, max_rows : int
-        These limits, >= 1. Without `person` they are your claim, which is not checked.
+        These limits, in [1, 2**30]. Without `person` they are your claim, which is not checked.
     membership : {"private", "public"}
-        Whether the group of a person is private; see `fastexp.privacy.total`. With `person` it
-        must be: the groups in which a person counts may depend on their records.
+        Whether the group of a person who is replaced is private. With `person` it must be, since
+        the groups in which a person counts may depend on their records.
 
     Raises
     ------
     ParameterError, ParameterTypeError
-        If a parameter is outside its range or of the wrong type, a group is listed twice, or
-        groups and columns do not fit together.
+        If a parameter is outside its range or of the wrong type, a group is listed twice, or groups
+        and columns do not fit together.
 
     Notes
     -----
-    **Privacy**: `total` is the promise of a whole call, the sum of the promises of its answers.
+    **Privacy**: `total` is the promise of a whole call, the sum of those of its answers. A person
+    who joins or leaves changes `max_groups` groups by `max_rows` records each: epsilon times both.
+    One who is replaced costs twice that, or as much if `membership` is public and persons have one
+    row.
 
-    **Engines**: frames of Polars (eager, lazy), pandas, PyArrow (table, stream, dataset), DuckDB
-    (relation), Dask, Spark, anything that narwhals wraps or that exports Arrow data, a dict of
-    arrays, or a path (CSV, TSV, JSON lines, Parquet, Arrow IPC; a glob, a folder or a list of
-    them). The same key, label and rows give the same answers in all of them. Answers are drawn in
-    this process, except that the workers of Spark and Dask draw theirs, and no row leaves them. The
-    guarantee of such a release is computational, as with a key, and the frame must give the same
-    rows each time it is read. For files in a store (``s3://``) use a PyArrow dataset over fsspec.
+    **Frames**: pandas, Polars (eager, lazy), PyArrow (table, reader, dataset), DuckDB (relation),
+    all that narwhals knows or that exports a stream of Arrow, a dict of columns, a list of dicts,
+    the path of a file, a list of paths, or ``"-"``, the standard input as CSV. The answers are a
+    frame of the same kind; a table of Arrow for DuckDB, streams and files. Files, datasets and
+    readers are read in parts; all files must have the same types (those of a dataset with a filter
+    are not compared: Arrow converts them). If groups are listed and there are no persons, equal
+    rows are held once: 3e8 rows of a group and a record, with 1e7 distinct ones, take 2.7 GB.
 
     Examples
     --------
@@ -104,20 +89,8 @@ class Query(Scope):
     (['Rome', 'Oslo'], [600, 900], ['gas', 'oil'])
     """
 
-    if TYPE_CHECKING:  # narrower types than those that are accepted
-
-        def __init__(
-            self,
-            by: str | Sequence[str] | None = None,
-            groups: object = None,
-            person: str | None = None,
-            max_groups: int = 1,
-            max_rows: int = 1,
-            membership: Membership = "private",
-        ) -> None: ...
-
-    def total(self, answers: Answers, *, neighbors: Neighbors | None = None) -> Guarantee:
-        """Return the promise of a whole call: the sum of the totals of its answers.
+    def total(self, answers: Any, *, neighbors: Neighbors | None = None) -> Guarantee:
+        """Return the promise of a whole call: the sum of those of its answers.
 
         Parameters
         ----------
@@ -129,7 +102,7 @@ class Query(Scope):
         Returns
         -------
         Guarantee
-            The amounts that `release` charges to a budget of that relation.
+            What `release` charges.
 
         Raises
         ------
@@ -143,256 +116,110 @@ class Query(Scope):
         >>> rents.total({"rent": (fx.Median(epsilon=0.5, bounds=(0, 2000)), "rent")}).epsilon
         1.5
         """
-        from .calls.verbs import questions_of
+        if neighbors is not None:
+            checks.choice("neighbors", neighbors, ("add-remove", "replace"))
+        return promise(self._limits, read_answers(answers, "raise", self.by), neighbors)
 
-        relation = None if neighbors is None else validate.neighbors(neighbors)
-        return questions_of(self, answers_of(answers, self.by, "raise")).promise(relation)
-
-    @overload
-    def release(
-        self, frame: TableInput, answers: Answers, **options: Unpack[ReleaseOptions]
-    ) -> pa.Table: ...
-    @overload
-    def release(
-        self, frame: dict[str, Any], answers: Answers, **options: Unpack[ReleaseOptions]
-    ) -> dict[str, Any]: ...
-    @overload
-    def release(
-        self, frame: FrameT, answers: Answers, **options: Unpack[ReleaseOptions]
-    ) -> FrameT: ...
-    @overload
-    def release(
-        self, frame: Stream, answers: Answers, **options: Unpack[ReleaseOptions]
-    ) -> pa.Table: ...
     def release(
         self,
-        frame: object,
-        answers: Answers,
+        frame: Any,
+        answers: Any,
         *,
+        nan: Any = "raise",
         budget: Budget | None = None,
-        key: ReleaseKey | None = None,
         label: str | None = None,
-        note: str | None = None,
-        nan: str | Mapping[str, str] = "raise",
-        threads: int = 1,
-        memory: int | str | None = None,
-        temp: str | PathLike[str] | None = None,
-        output: str | PathLike[str] | None = None,
-        force: bool = False,
-        expand: bool = False,
+        output: Any = None,
     ) -> Any:
         """Release private answers for each group, in one pass and for one charge.
 
         Parameters
         ----------
         frame
-            The rows: a frame of any engine, a dict of arrays, or a path; see `Query`. A stream that
-            is closed, or that a release or a session has read, is refused before the charge. If
-            other code has read a stream, the release is charged and answered from no rows.
+            The rows; see `Query`.
         answers : dict of str to (mechanism, str)
-            From the name of each answer, a column of the result, to its mechanism (one for
-            numbers, `MostCommon` or `JointTopK`) and the column of its records.
-        budget : Budget, optional
-            Is charged `total` before a row is read. The charge is never refunded.
-        key : ReleaseKey, optional
-            For retries: the same key, label, mechanism, group and records give the same answer,
-            in every engine. In a call with several answers, answer ``a`` has the label
-            ``"{label}/a"`` (with ``~0`` and ``~1`` for a tilde and a slash in it), so that one
-            call gives the same answers as several.
-        label : str, optional
-            The name of the release; needs `budget` or `key`. The budget keeps the answers under
-            this name, and the same question returns them again, without a charge and without
-            reading the rows. With a key alone, the default is made of the names of the columns.
-        note : str, optional
-            Public text for the log of `budget`: a line of at most 200 printable characters. It
-            is not part of the question under a label.
+            From the name of each answer, a column of the result, to its mechanism (of numbers, or
+            `MostCommon`) and the column of its records.
         nan : {"raise", "drop", "lower", "upper"} or dict
-            What to do with records that are missing or NaN, for all answers or for each by name;
-            answers that a dict leaves out have "raise". A missing value is none of a mechanism's
-            candidates: with candidates, it is left out whatever `nan` says.
-        threads : int
-            The number of threads, besides those of engines; 0: as many as the process may use.
-        memory : int or str, optional
-            For paths and DuckDB relations: the memory for rows, in bytes or as "200MB". Rows that
-            need more are sorted on disk. Default: half of the free memory.
-        temp : str or Path, optional
-            The folder in which a private folder for such rows is made. Default: the folder of the
-            system for temporary files. The rows are not encrypted.
-        output : str or Path, optional
-            A file to which the answers are also written: .csv, .tsv, .parquet or .jsonl. It is
-            written completely or not at all. Its disk space is secured before the charge.
-        force : bool
-            Whether to replace the file `output` if it exists. A file that has the very answers
-            that are kept under `label` is left as it is.
-        expand : bool
-            Whether an answer of several values (such as one of `Quantiles`) gets a column for each
-            of them, such as ``age_0.25`` and ``age_0.75``. Default: one column of lists.
+            For missing records, of all answers or of each by name, as of mechanisms; answers that a
+            dict leaves out have "raise". A missing candidate is none, whatever `nan` is.
+        budget : Budget, optional
+            Is charged `total` before a row is read.
+        label : str, optional
+            Public text, with `budget`: the answers are kept under it, and the same question gives
+            them again at no cost, without opening the frame. With `PrivateGroups` and
+            ``"from-data"`` an interrupt uses it up.
+        output : str or PathLike, optional
+            A file to which the answers are also written, whole or not at all: .csv, .tsv, .parquet
+            or .arrow. It must not exist. With `budget` it needs a label, under which the answers
+            are kept if it cannot be written.
 
         Returns
         -------
         frame
-            The same kind as `frame` (an Arrow table for a path), with one row for each group in
-            the order of the list, including groups without rows. The columns are `by`, then one
-            for each answer: integers or floats (numbers), integers, text or booleans
-            (candidates), or lists of these. Lists are arrays of shape (groups, values) in a dict,
-            and JSON in a text file. With ``groups="from-data"`` and `PrivateGroups` the groups are
-            sorted; with `PrivateGroups` only groups that appear have rows.
+            One row for each group in the order of the list, also for groups without rows; with
+            ``"from-data"`` and `PrivateGroups` in the order of keys. The columns are `by`, then one
+            for each answer: numbers, times, candidates, or lists (`Quantiles`). Times have the type
+            that the frame has for them, dates that of dates; in lists they are Python's. Groups of
+            the data are shown by their keys alone, not as a row wrote them, with the type of their
+            column (decimals as integers); in lists as Python's objects. All times with a zone are
+            in UTC.
 
         Raises
         ------
         ParameterError, ParameterTypeError
-            If arguments, names or types of columns do not fit: nothing is read or charged. (A
-            problem that only the rows show is raised after the charge, like `InvalidRecords`:
-            objects of another type in a list; a person, or with a key a group, whose rows exceed
-            `memory`.)
-        BudgetExceeded
-            If the rest of the budget does not cover it: nothing is read or charged.
-        LabelError
-            If the label belongs to another question, or was used up by a failure; with
-            `PrivateGroups` also if a draw was begun and ended without answers.
-        BudgetError
-            If the budget cannot be used.
+            If arguments, names or types of columns do not fit: nothing is read or charged. What
+            only the rows show is raised after the charge, such as objects of another type in a
+            list.
+        BudgetExceeded, LabelError, BudgetError
+            As of mechanisms.
         InvalidRecords
-            If a record is missing and nan="raise", or the engine fails to read the rows. The
-            budget has been charged, and the label is used up.
+            If a record is missing and nan="raise", the frame cannot be read, or a task of Spark or
+            Dask fails; after the charge.
         OutputError
-            If there is no space for `output`: nothing is read or charged. Or if it cannot be
-            written later: the attribute `answers` of the error then has the finished answers.
+            If `output` cannot be made: nothing is read or charged. Or if it cannot be written: its
+            attribute `answers` then has the result.
 
         Notes
         -----
-        **Privacy**: each call costs `total`. Whether a release fails after its charge may depend on
-        the rows, and is not covered. Plans, logs and progress reports of the engine may show rows
-        and must be protected like them.
+        **Privacy**: each call costs `total`. A charge is never refunded. Whether a call fails
+        after it may depend on the rows, and is not covered.
 
         Examples
         --------
         >>> import fastexp as fx
-        >>> ages = {"age": [30, 31, 32] * 100}
         >>> median = fx.Median(epsilon=1.0, bounds=(0, 120), step=1)
-        >>> fx.Query().release(ages, {"median": (median, "age")})
+        >>> fx.Query().release({"age": [30, 31, 32] * 100}, {"median": (median, "age")})
         {'median': array([31])}
         """
-        from .calls.execute import execute
-        from .calls.verbs import ReleaseCall
-        from .frames.find import frame_of
+        asked, source = self._asked(answers, nan, frame)
+        draft = nullcontext() if output is None else Draft(output, budget, label)
+        with draft as place:
+            if budget is None and label is None:
+                drawn = self._drawn(source, self._check(source, asked), SYSTEM)
+            else:
+                drawn = self._charged(source, asked, budget, label)
+            columns = self._columns(source, drawn, asked, is_release=True)
+            answered = source.frame_of(columns)
+            if place is not None:
+                place.publish(columns, answered)
+        return answered
 
-        checked = answers_of(answers, self.by, nan, expand)
-        call = ReleaseCall(self, checked, key, label, budget, threads, note)
-        room = Room(memory, temp)
-        place = output_of(output, force, frame, budget, label)
-        return execute(call, frame_of(frame, room, call.threads), place)
-
-    def attach(
-        self,
-        con: DuckDBPyConnection,
-        source: object,
-        answers: Answers,
-        *,
-        name: str,
-        budget: Budget | None = None,
-        key: ReleaseKey | None = None,
-        label: str | None = None,
-        note: str | None = None,
-        nan: str | Mapping[str, str] = "raise",
-        threads: int = 1,
-        memory: int | str | None = None,
-        temp: str | PathLike[str] | None = None,
-        expand: bool = False,
-    ) -> DuckDBPyRelation:
-        """Release answers as a temporary table of a DuckDB connection, for SQL.
+    def sample(self, frame: Any, answers: Any, *, nan: Any = "raise", rng: Any = None) -> Any:
+        """Draw from the laws of `release`, reproducibly: a simulation, not private.
 
         Parameters
         ----------
-        con : duckdb.DuckDBPyConnection
-            The connection in which the table is created.
-        source : str or frame
-            The name of a table or view of the connection, or a frame or path as for `release`.
-        answers, budget, key, label, note, nan, threads, memory, temp, expand
+        frame, answers, nan
             As for `release`.
-        name : str
-            The name of the temporary table. Nothing in the connection may have it yet.
-
-        Returns
-        -------
-        duckdb.DuckDBPyRelation
-            The table, which exists until the connection closes or drops it. Reading it is not
-            another release.
-
-        Raises
-        ------
-        ParameterError, ParameterTypeError, BudgetError, InvalidRecords
-            As for `release`, and if `name` is taken: nothing is read or charged.
-
-        Examples
-        --------
-        >>> import duckdb, fastexp as fx
-        >>> con = duckdb.connect()
-        >>> rows = "SELECT 'Rome' AS city, 700 AS rent FROM range(99)"
-        >>> _ = con.execute(f"CREATE TABLE rents AS {rows}")
-        >>> query = fx.Query(by="city", groups=["Rome", "Oslo"])
-        >>> median = fx.Median(epsilon=1.0, bounds=(0, 2000), step=100)
-        >>> found = query.attach(con, "rents", {"median": (median, "rent")}, name="medians")
-        >>> con.sql("SELECT median FROM medians WHERE city = 'Rome'").fetchall()
-        [(700,)]
-        """
-        from .calls.execute import execute
-        from .calls.verbs import ReleaseCall
-        from .frames.attached import AttachedFrame, source_of
-
-        checked = answers_of(answers, self.by, nan, expand)
-        call = ReleaseCall(self, checked, key, label, budget, threads, note)
-        rows = source_of(con, source, Room(memory, temp), call.threads)
-        table: DuckDBPyRelation = execute(call, AttachedFrame(con, name, rows))
-        return table
-
-    @overload
-    def sample(
-        self, frame: TableInput, answers: Answers, **options: Unpack[SampleOptions]
-    ) -> pa.Table: ...
-    @overload
-    def sample(
-        self, frame: dict[str, Any], answers: Answers, **options: Unpack[SampleOptions]
-    ) -> dict[str, Any]: ...
-    @overload
-    def sample(
-        self, frame: FrameT, answers: Answers, **options: Unpack[SampleOptions]
-    ) -> FrameT: ...
-    @overload
-    def sample(
-        self, frame: Stream, answers: Answers, **options: Unpack[SampleOptions]
-    ) -> pa.Table: ...
-    def sample(
-        self,
-        frame: object,
-        answers: Answers,
-        *,
-        size: int | None = None,
-        rng: SeedLike | RNGLike | None = None,
-        nan: str | Mapping[str, str] = "raise",
-        threads: int = 1,
-        memory: int | str | None = None,
-        temp: str | PathLike[str] | None = None,
-        expand: bool = False,
-    ) -> Any:
-        """Draw from the laws of `release`, reproducibly from `rng`: a simulation, not private.
-
-        Parameters
-        ----------
-        frame, answers, nan, threads, memory, temp, expand
-            As for `release`.
-        size : int, optional
-            The number of draws for each group and answer, as a list; None: one.
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            None: randomness of the operating system. An int or `SeedSequence` always gives the
-            same draws; a generator advances. Each of several answers has its own seed, derived
-            from this one and the name of the answer.
+        rng : None, int, sequence of int, SeedSequence, Generator or BitGenerator
+            The seed, or a generator of `numpy.random`, which moves on.
 
         Returns
         -------
         frame
-            As for `release`, but candidates are given by their indices. Draws do not depend on
-            other groups, on the order of rows, on the engine or on threads.
+            As for `release`, but candidates are given by their indices. The draws of the first
+            answer are those of its mechanism's `sample` for the records of group g that count, with
+            ``streams=[g]``. They depend neither on the order of rows nor on the kind of frame.
 
         Raises
         ------
@@ -403,100 +230,49 @@ class Query(Scope):
         --------
         >>> import fastexp as fx
         >>> median = fx.Median(epsilon=1.0, bounds=(0, 120), step=1)
-        >>> ages = {"age": [30, 31, 32] * 100}
-        >>> draws = fx.Query().sample(ages, {"median": (median, "age")}, size=1000, rng=7)
-        >>> draws["median"].shape
-        (1, 1000)
+        >>> ages = {"city": ["Rome", "Oslo"] * 150, "age": [30, 31, 32] * 100}
+        >>> query = fx.Query(by="city", groups=["Oslo", "Rome"])
+        >>> query.sample(ages, {"median": (median, "age")}, rng=7)["city"]
+        ['Oslo', 'Rome']
         """
-        from .calls.appearance import with_coin
-        from .calls.execute import execute
-        from .calls.verbs import SampleCall
-        from .frames.find import frame_of
+        asked, source = self._asked(answers, nan, frame)
+        drawn = self._drawn(source, self._check(source, asked), seeds_of(rng, None, 1))
+        return source.frame_of(self._columns(source, drawn, asked, is_release=False))
 
-        checked = with_coin(self, answers_of(answers, self.by, nan, expand))
-        if self.private is not None and size is not None:
-            raise ParameterError(
-                "size must be None with private groups: different draws may have different groups"
-            )
-        call = SampleCall(self, checked, size, rng, threads)
-        return execute(call, frame_of(frame, Room(memory, temp), call.threads))
-
-    @overload
-    def accuracy(
-        self, frame: TableInput, answers: Answers, **options: Unpack[AccuracyOptions]
-    ) -> pa.Table: ...
-    @overload
-    def accuracy(
-        self, frame: dict[str, Any], answers: Answers, **options: Unpack[AccuracyOptions]
-    ) -> dict[str, Any]: ...
-    @overload
-    def accuracy(
-        self, frame: FrameT, answers: Answers, **options: Unpack[AccuracyOptions]
-    ) -> FrameT: ...
-    @overload
-    def accuracy(
-        self, frame: Stream, answers: Answers, **options: Unpack[AccuracyOptions]
-    ) -> pa.Table: ...
     def accuracy(
         self,
-        frame: object,
-        answers: Answers,
+        frame: Any,
+        answers: Any,
         *,
-        probability: float = 0.95,
-        rng: SeedLike | RNGLike | None = None,
-        nan: str | Mapping[str, str] = "raise",
-        threads: int = 1,
-        memory: int | str | None = None,
-        temp: str | PathLike[str] | None = None,
+        probability: Number = 0.95,
+        nan: Any = "raise",
+        rng: Any = None,
     ) -> Any:
-        """Return the accuracy of each answer of each group, by its exact law: not private.
-
-        Nothing is drawn or charged, and no noise is added: the figures are functions of the rows,
-        and are not for publication. Use them to choose epsilon, bounds and groups on data that are
-        public, simulated or yours to look at.
+        """Return how accurate each answer of each group is, by its exact law: **not private**.
 
         Parameters
         ----------
-        frame, answers, nan, threads, memory, temp
-            As for `release`.
+        frame, answers, nan
+            As for `release`; not `Quantiles`, which have no exact law.
         probability : float
-            The probability of the column ``quantile``, in [0, 1].
-        rng : {None, int, array_like[ints], SeedSequence, BitGenerator, Generator}, optional
-            Chooses the rows that count if a person has too many: the same ones as in `sample` with
-            this `rng`. None: randomness of the operating system.
+            That of the column ``quantile``, in [0, 1].
+        rng : optional
+            As for `sample`: it chooses the rows of persons that count.
 
         Returns
         -------
         frame
-            The same kind as `frame`, with a row for each group and answer, in the order of the
-            groups and then of the answers. An answer of several numbers has a row for each of them
-            and for its total, named as with ``expand=True``. The columns are `by`, then
-
-            * answer: the name of the answer;
-            * measure: "error" for a number: abs(output - truth), in units of the records. "loss"
-              for a selection: the best count (`MostCommon`) or revenue (`Price`) less that of the
-              output; for `JointTopK`, the loss of the worst place;
-            * n: the number of records that count. If it is 0, all other figures are NaN, except
-              those of a total;
-            * truth: the true median, quantile, order statistic or mode of the rows that count (for
-              each person only those within the limits), not clamped to the bounds; n for a total.
-              NaN for losses. The error does not include the effect of the limits; a call without
-              `person` has the truth of all rows;
-            * bias: the expected output minus truth;
-            * expected: the expected error or loss;
-            * quantile: the quantile of the error or loss at `probability`;
-            * best: the probability that the loss is 0 (NaN for errors).
+            As for `release`, with a row for each group and answer: `by`; ``answer``; ``measure``,
+            "error" (distance to the truth) or "loss" (of `MostCommon` and `Price`: the best count
+            or revenue less that of the answer); ``n``, the records that count; ``truth``, the
+            statistic of these; ``expected`` and ``quantile`` of the measure. With `PrivateGroups`
+            all groups of the frame, and ``appears``, the probability that they do. Figures of no
+            records are NaN.
 
         Raises
         ------
         ParameterError, ParameterTypeError, InvalidRecords
-            As for `sample`, and if a column of `by` has the name of one of these.
-
-        Notes
-        -----
-        **Numerics**: as for ``mechanism.law(records)`` of each group.
-
-        **Timing**: about a millisecond for each group and answer of numbers.
+            As for `release`.
 
         Examples
         --------
@@ -505,14 +281,12 @@ class Query(Scope):
         >>> query = fx.Query(by="city", groups=["Oslo", "Rome"])
         >>> ages = {"city": ["Rome"] * 60 + ["Oslo"] * 600, "age": [*range(20, 80)] * 11}
         >>> found = query.accuracy(ages, {"median": (median, "age")})
-        >>> found["city"], found["n"].tolist(), found["truth"].tolist()
-        (['Oslo', 'Rome'], [600, 60], [49.5, 49.5])
-        >>> found["expected"].round(2).tolist(), found["quantile"].tolist()
-        ([0.51, 2.04], [0.5, 5.5])
+        >>> found["n"].tolist(), found["truth"].tolist(), found["expected"].round(2).tolist()
+        ([600, 60], [49.5, 49.5], [0.51, 2.04])
         """
-        from .calls.laws import AccuracyCall, accuracy_of
-        from .frames.find import frame_of
-
-        checked = answers_of(answers, self.by, nan)
-        call = AccuracyCall(self, checked, probability, rng, threads)
-        return accuracy_of(call, frame_of(frame, Room(memory, temp), call.threads))
+        level = checks.exact("probability", probability)
+        if not 0 <= level <= 1:
+            raise ParameterError(f"probability must be in [0, 1], got {probability!r}")
+        asked, source = self._asked(answers, nan, frame)
+        wanted, seeds = self._check(source, asked), seeds_of(rng, None, 1)
+        return source.frame_of(self._figures(source, wanted, seeds, float(level)))

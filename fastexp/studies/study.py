@@ -1,105 +1,85 @@
-"""`Study`: an accuracy study, its settings and how it is run."""
+"""`Study`: settings of an accuracy study, and how it is run."""
 
 from __future__ import annotations
 
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .._compiler.rounding import check_rounding
-from .._parameters import validate
-from .design.design import Design
-from .ready.ready import settings_of
-from .report.results import StudyResults
-from .run.executors import Report, run_to_end, workers_of
-from .store import folder as folders
+import numpy as np
+
+from ..errors import ParameterTypeError
+from ..parameters import checks
+from ..types import Array, Number
+from .measures import error
+from .results import StudyResults
+from .tasks import run_all
 
 
-class Study(Design):
+@dataclass(frozen=True, eq=False)
+class Study:
     """An accuracy study: the errors of several mechanisms on many data sets.
 
-    A study holds settings, and no results. For each combination of data, n, mechanism and epsilon
-    (a cell), `run` computes the exact expectation of the error over the noise of the mechanism
-    for each data set, averages it over data sets, and estimates the same average from draws.
+    For each combination of data, n, mechanism, epsilon and measure, `run` computes the exact
+    expectation over the mechanism's noise for each data set, averages it over data sets, and
+    estimates the same average from draws.
 
     Parameters
     ----------
-    name : str
-        Letters, digits, ``-`` and ``_``.
-    mechanisms : sequence of (str, dict, mechanism or StudyMechanism)
-        The mechanisms to compare: mechanisms with their own bounds, such as
-        ``fx.Median(epsilon=1, bounds=(0, 120), step=1)``, whose epsilon the study replaces; objects
-        of your own (see `StudyMechanism`); names, such as ``"median"``; or dicts with a ``name``,
-        an optional ``label`` and the parameters of the mechanism, such as
-        ``{"name": "median", "neighbors": "replace"}``. To give a mechanism a label, write
-        ``{"mechanism": fx.Median(...), "label": ...}``; for an object of your own,
-        ``{"subject": ...}``.
-    epsilon : float or sequence of float
-        The epsilons to compare, in nats.
-    data : str, dict, callable, array_like of numbers, path or sequence of them
-        The sources of data sets: a generator, such as ``"normal"``, or with parameters
-        ``{"name": "normal", "sd": 2.0}``; a function ``f(rng, n)`` that returns n numbers, or
-        ``{"function": f, "shape": 2.0}``, called with ``shape=2.0`` (with ``"takes": "utilities"``
-        these are utilities of n candidates); a file of any kind that `Query` reads, or a frame,
-        from which records are drawn with replacement, such as
-        ``{"file": "ages.csv", "column": "age"}`` or ``{"frame": df, "column": "age"}``; or numbers,
-        which are the same in every data set. A list for a parameter, such as
-        ``{"name": "normal", "sd": [1, 2]}``, makes a source for each value. ``"n"`` and
-        ``"bounds"`` in a dict replace those of the study.
-    n : int or sequence of int
-        The number of records in a data set (of candidates, if the data are utilities).
-    bounds : (number, number), optional
-        Public limits of records and answers, needed by mechanisms for numbers. Records are
-        clamped to them, and the truth is that of the clamped records. Utilities are not clamped.
+    mechanisms : mapping of label to mechanism
+        Their epsilon is replaced; or functions of epsilon that return one. Also objects of your own
+        with ``sample(rows, size, rng=, streams=)``, if the measures know them.
+    data : mapping of label to function or array_like
+        ``f(rng, (rows, n))`` returns data sets, one a row, such as
+        ``numpy.random.Generator.standard_normal``. An array of numbers of shape (m,) is drawn from
+        with replacement.
+    epsilon : sequence of float
+        In nats.
+    n : sequence of int
+        The numbers of records in a data set, or of candidates.
     datasets : int
-        The number of data sets in a cell.
+        The number of data sets for each n.
     draws : int
         The number of draws of each mechanism for each data set; 0: exact figures only.
-    figures : sequence of (str, callable or dict)
-        Some of ``error``, ``bias``, ``loss``, ``error_quantile``, ``loss_quantile``, ``theorem_1``,
-        ``theorem_6``, ``corollary_7``; for top-k ``total_loss`` and ``last_loss``; for many
-        quantiles ``rank_error``, ``wrong``, ``worst_error`` and ``worst_rank_error``. Each
-        mechanism gives those that it has. Functions ``f(answers, truth)`` of your own, also as
-        ``{"name": f}``, return a number for each of the answers on a data set; they are averaged
-        over draws only.
-    levels : sequence of float
-        The levels of quantiles, in (0, 1); for theorems, one minus the failure probability.
+    measures : mapping of name to function, optional
+        See `fastexp.studies`; default: the error.
     seed : int
-        The key of all data sets and draws, in [0, 2**64).
-    block : int, optional
-        The number of data sets in a task. Default: as many as make about 2**20 records of the
-        largest n, or 2**20 draws, but at most 4096. Another block gives other data sets, except
-        those of functions.
-    question : str
-        The question that the study answers, for its report.
-    version : str
-        The version of your functions and objects. If it is given, the key of the study contains
-        it instead of digests of their source, defaults and values.
+        The key of all data sets and draws.
+    block : int
+        The number of data sets in a task. Another block gives other data sets.
+    printed : mapping of (mechanism, epsilon) to (mean, standard deviation), optional
+        Figures of a paper, which the table shows beside.
 
     Raises
     ------
-    ParameterError
-        If a setting is wrong. The message lists all errors.
-    TypeError
-        If a setting is missing, or there is none of this name.
+    ParameterError, ParameterTypeError
+        If a setting is wrong.
+
+    Warns
+    -----
+    UserWarning
+        If a function of the data uses a generator of its own: what it returns depends then on the
+        order of tasks, and workers repeat it.
 
     Notes
     -----
-    A task (a block of data sets) is a pure function of the study and the number of the task, and
-    sums of tasks are exact. The table therefore has the same bytes for any executor, number of
-    workers, order and number of retries, with the same versions of NumPy and fastexp and the same
-    kind of CPU (between some CPUs, logarithms of NumPy differ in the last bit). Memory does not
-    grow with the number of data sets.
+    A task is a function of the study alone, so the table has the same bytes for any executor,
+    number of workers, order and interruption, with the same versions of NumPy and fastexp.
 
     Examples
     --------
     >>> import fastexp as fx
+    >>> import numpy as np
     >>> study = fx.Study(
-    ...     name="medians",
-    ...     data="normal",
-    ...     n=100,
-    ...     bounds=(-10, 10),
+    ...     {"median": fx.Median(1.0, (-10, 10)), "quartile": fx.Quantile(0.25, 1.0, (-10, 10))},
+    ...     {"normal": np.random.Generator.standard_normal},
     ...     epsilon=[0.5, 1.0],
-    ...     mechanisms=["median", {"name": "smooth-sensitivity-median", "noise": "cauchy"}],
+    ...     n=[100],
     ...     datasets=50,
     ...     draws=20,
     ... )
@@ -108,120 +88,96 @@ class Study(Design):
     ...     print(row["mechanism"], row["epsilon"], round(row["exact"], 2))
     median 0.5 0.06
     median 1.0 0.03
-    smooth-sensitivity-median noise=cauchy 0.5 3.5
-    smooth-sensitivity-median noise=cauchy 1.0 1.44
+    quartile 0.5 0.17
+    quartile 1.0 0.05
     >>> results.agree
     True
     """
 
-    @staticmethod
-    def ready(name: str, **changes: Any) -> Study:
-        """Return a study that comes with fastexp, with some settings changed.
+    mechanisms: Mapping[str, Any]
+    data: Mapping[str, Any]
+    _: KW_ONLY
+    epsilon: Sequence[Number]
+    n: Sequence[int]
+    datasets: int = 1000
+    draws: int = 100
+    measures: Mapping[str, Callable[[Any, Array, Array | None], Any]] = field(
+        default_factory=lambda: {"error": error}
+    )
+    seed: int = 0
+    block: int = 256
+    printed: Mapping[tuple[str, float], tuple[float, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        for name in ("mechanisms", "data", "measures"):
+            if not isinstance(vars(self)[name], Mapping) or not vars(self)[name]:
+                raise ParameterTypeError(f"{name} must be a mapping of labels, not empty")
+        for number in self.epsilon:
+            checks.positive("epsilon", number)
+        for number in self.n:
+            checks.whole("n", number, 1, checks.MOST_SIZE)
+        for name, least in {"datasets": 1, "block": 1, "draws": 0, "seed": 0}.items():
+            checks.whole(name, vars(self)[name], least, checks.MOST_SIZE)
+        for label, source in self.data.items():
+            if not callable(source):
+                numbers = checks.numbers(source)
+                if numbers is None or numbers.ndim != 1 or not numbers.size:
+                    raise ParameterTypeError(
+                        f"data must be functions or numbers of shape (m,): {label!r} is neither"
+                    )
+            elif _has_generator(source):
+                warnings.warn(
+                    f"the data {label!r} use a generator of their own: use the argument rng, or "
+                    "results depend on the order of tasks",
+                    UserWarning,
+                    stacklevel=3,
+                )
+
+    def run(
+        self,
+        executor: Executor | None = None,
+        *,
+        folder: str | Path | None = None,
+        progress: bool = False,
+    ) -> StudyResults:
+        """Run all tasks that the folder lacks.
 
         Parameters
         ----------
-        name : str
-            "table1", "price-tradeoff", "randomized-response", "laplace", "nice-and-nasty",
-            "selection", "bounds", "permute-and-flip", "top-k", "grids", "prices", "groups" or
-            "quantiles".
-        changes
-            Parameters of `Study`, such as datasets, draws or seed.
+        executor : concurrent.futures.Executor, optional
+            Of threads, of processes, of loky, or ``client.get_executor()`` of Dask. Processes need
+            functions that can be pickled. Default: one task after the other.
+        folder : path, optional
+            A finished task is a file in it that appears complete or not at all: a run that was
+            killed goes on, and several machines may share a folder.
+        progress : bool
+            Whether to show a bar, if rich is installed.
 
         Returns
         -------
-        Study
+        StudyResults
 
         Raises
         ------
         ParameterError
-            If there is no such study, or a setting is wrong.
-        TypeError
-            If there is no setting of a name in `changes`.
+            If the folder has the results of another study or version.
         """
-        return Study(**settings_of(name, changes))
+        if executor is not None and not hasattr(executor, "submit"):
+            raise ParameterTypeError("executor must have submit, as of concurrent.futures")
+        where = None if folder is None else Path(folder)
+        return StudyResults(self, run_all(self, executor, where, checks.flag("progress", progress)))
 
-    def run(
-        self,
-        executor: object = None,
-        *,
-        workers: int = 0,
-        out: str | Path | None = None,
-        progress: Report | None = None,
-    ) -> StudyResults:
-        """Run all tasks and return the results.
 
-        Parameters
-        ----------
-        executor : {None, "threads", "processes", "dask"} or Executor, optional
-            Where tasks run: None means threads (kernels release the GIL), and "dask" starts
-            processes of Dask on this machine. Or any `concurrent.futures.Executor`, or a
-            ``Client`` of `dask.distributed`. A script that starts processes needs
-            ``if __name__ == "__main__":`` around its code.
-        workers : int
-            For a named executor, the number of workers; 0: one for each CPU that the process may
-            use. For another executor, the number of tasks that it runs at a time, if the executor
-            does not tell it (such as Ray and MPI). Workers beyond the number of tasks (see
-            ``block``) are idle.
-        out : str or Path, optional
-            A new or empty folder for results. Each finished task is saved there at once, and
-            `resume` continues from it if the run stops for any reason.
-        progress : callable, optional
-            Called with (finished tasks, all tasks) after each task.
-
-        Returns
-        -------
-        StudyResults
-
-        Raises
-        ------
-        ParameterError, ParameterTypeError
-            If an argument is wrong, or the folder is not empty.
-        StudyError
-            If a task fails, or its worker dies. Finished tasks stay in `out`, even after Ctrl-C: a
-            note on the exception says how to continue.
-        """
-        check_rounding()
-        validate.progress(progress)
-        with workers_of(executor, workers) as pool:
-            pool.check(self)
-            store = folders.Progress(self) if out is None else folders.create(Path(out), self)
-            return run_to_end(store, pool, progress)
-
-    @staticmethod
-    def resume(
-        folder: str | Path,
-        executor: object = None,
-        *,
-        workers: int = 0,
-        progress: Report | None = None,
-        study: Study | None = None,
-        allow_import: bool = False,
-    ) -> StudyResults:
-        """Run the tasks that a results folder lacks, and return the results of all.
-
-        Parameters
-        ----------
-        folder : str or Path
-            The folder that `run` was given as `out`.
-        executor, workers, progress
-            As for `run`; they need not be the same as before.
-        study : Study, optional
-            The expected study of the folder. It is needed if the study has functions or objects of
-            your own that cannot be imported.
-        allow_import : bool
-            Whether to import modules that the folder names for them, which runs their code.
-
-        Returns
-        -------
-        StudyResults
-
-        Raises
-        ------
-        StudyError
-            If it is not a results folder, or one of another study or version. The message names
-            the difference.
-        """
-        validate.progress(progress)
-        with workers_of(executor, workers) as pool:
-            store = folders.opened(Path(folder), Study, study, allow_import)
-            return run_to_end(store, pool, progress)
+def _has_generator(function: Any) -> bool:
+    """Return whether a function holds a generator of NumPy: bound, partial, closed over, global."""
+    if isinstance(function, partial):
+        held = [*function.args, *function.keywords.values()]
+    elif inspect.isfunction(function):
+        found = inspect.getclosurevars(function)
+        held = [*found.nonlocals.values(), *found.globals.values()]
+    else:
+        owner = getattr(function, "__self__", None)
+        held = [owner, *getattr(owner, "__dict__", {}).values()]
+    kinds = np.random.Generator, np.random.RandomState, np.random.BitGenerator
+    return any(isinstance(one, kinds) for one in held)

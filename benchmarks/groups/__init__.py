@@ -1,1 +1,0 @@
-"""Answers by group, of arrays and in engines."""

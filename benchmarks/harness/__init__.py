@@ -1,1 +1,0 @@
-"""How cases are measured, checked against each other and recorded; it knows no case."""

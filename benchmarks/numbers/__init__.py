@@ -1,1 +1,0 @@
-"""Private numbers: medians, prices and noise."""

@@ -1,1 +1,0 @@
-"""Selection from candidates: releases, simulated draws, top-k, responses, cold starts, leaks."""

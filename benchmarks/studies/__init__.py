@@ -1,1 +1,0 @@
-"""Accuracy studies and smooth sensitivity."""

@@ -1,1 +1,0 @@
-"""Answers by group: records of many segments at once, named streams, keyed releases."""

@@ -1,1 +1,0 @@
-"""Kernels of single values: random words, exponentials, logarithms, distances to the best."""

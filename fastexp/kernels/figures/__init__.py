@@ -1,1 +1,0 @@
-"""Kernels of exact errors of rank statistics, many data sets at once."""

@@ -1,1 +1,0 @@
-"""Kernels for groups: codes, segments, random words, and draws for many segments."""

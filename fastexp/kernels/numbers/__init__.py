@@ -1,1 +1,0 @@
-"""Kernels of grid points: records to points, ranks, runs of equal weight, places."""

@@ -1,1 +1,0 @@
-"""Kernels that draw a candidate, once or many times, of one vector or of rows."""

@@ -1,1 +1,0 @@
-"""Pictures of figures and laws in a common style, and cards for notebooks and terminals."""

@@ -1,1 +1,0 @@
-"""A file of answers, which is written completely or not at all."""

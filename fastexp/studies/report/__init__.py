@@ -1,1 +1,0 @@
-"""Results: the tidy table, its pictures, and a page of both."""

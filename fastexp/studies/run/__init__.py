@@ -1,1 +1,0 @@
-"""Tasks, executors of every kind, and the loop that hands tasks out and takes results in."""

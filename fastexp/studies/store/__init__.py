@@ -1,1 +1,0 @@
-"""A run in memory or in a folder: its finished tasks, and the versions that it ran on."""

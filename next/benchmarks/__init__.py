@@ -1,1 +1,0 @@
-"""The speed of fastexp beside that of peers, and of another version of fastexp."""

@@ -1,1 +1,0 @@
-"""Mechanisms: public parameters, a promise, and two verbs."""

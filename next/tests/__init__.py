@@ -1,1 +1,0 @@
-"""Tests of the installed package, and the limits of the house."""

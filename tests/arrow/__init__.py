@@ -1,1 +1,0 @@
-"""Arrow data without pyarrow."""

@@ -1,1 +1,0 @@
-"""What was spent, and answers that are kept."""

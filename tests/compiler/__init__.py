@@ -1,1 +1,0 @@
-"""Kernels on disk: which files they come from, and whose folders are trusted."""

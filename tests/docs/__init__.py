@@ -1,1 +1,0 @@
-"""Is the documentation true: its code, its links, its completeness?"""

@@ -1,1 +1,0 @@
-"""Whether the house is what its map says: rooms, imports, walks, names."""

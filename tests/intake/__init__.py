@@ -1,1 +1,0 @@
-"""Records, in whatever form they come."""

@@ -1,1 +1,0 @@
-"""Loops over arrays: random words, exp and log, the sampler, digests."""

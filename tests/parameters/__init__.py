@@ -1,1 +1,0 @@
-"""Public parameters, and arguments that are none."""

@@ -1,1 +1,0 @@
-"""What is promised, against exact laws and brute force."""

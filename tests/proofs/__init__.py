@@ -1,1 +1,0 @@
-"""Promises and machine code: interpreted kernels, laws of draws, leaks."""

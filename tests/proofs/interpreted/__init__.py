@@ -1,1 +1,0 @@
-"""Every line of every kernel, in the interpreter."""

@@ -1,1 +1,0 @@
-"""Queries and sessions, on every kind of frame and file."""

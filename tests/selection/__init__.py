@@ -1,1 +1,0 @@
-"""Draws of a candidate."""

@@ -1,1 +1,0 @@
-"""Accuracy studies, their executors, folders and reports."""

@@ -1,1 +1,0 @@
-"""What tests share: cases, frames, statistics."""

@@ -1,1 +1,0 @@
-"""Deterministic checks, which mutants of the package must fail."""

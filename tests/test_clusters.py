@@ -1,0 +1,549 @@
+"""Spark and Dask answer as one machine does, once for a charge, however their tasks run.
+
+`pytest -m clusters tests/test_clusters.py`, with the extras spark and dask and a Java runtime.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import fastexp as fx
+
+pytestmark = [
+    pytest.mark.clusters,
+    pytest.mark.filterwarnings("ignore"),  # of the engines: sockets, versions, deprecations
+]
+SURE = 1000.0  # an epsilon that leaves no doubt
+MEDIAN = fx.Median(epsilon=SURE, bounds=(0, 100), step=1)
+WITHHELD = "a task of a worker failed; what the engine says is withheld"
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # a short life
+    "spark.sql.shuffle.partitions": "3",
+    "spark.sql.session.timeZone": "America/New_York",  # it must not matter
+    "spark.eventLog.enabled": "true",
+    "spark.eventLog.compress": "false",  # so that they can be searched
+    "spark.shuffle.compress": "false",
+    "spark.broadcast.compress": "false",
+}
+
+
+class Dask:
+    """Frames of Dask; `where` is a cluster, or None for this process."""
+
+    def __init__(self, where: Any) -> None:
+        self.where = where
+
+    def of(self, *parts: Any) -> Any:
+        import pandas as pd
+
+        frames = [part.to_pandas(types_mapper=pd.ArrowDtype) for part in parts]
+        return frame_of(frames)
+
+    def told(self, answers: Any) -> dict[str, list[Any]]:
+        found = answers.compute()
+        assert answers.npartitions == 1
+        listed = {name: found[name].tolist() for name in found}
+        return {
+            name: [
+                np.asarray(x).tolist() if isinstance(x, list | np.ndarray) else x for x in column
+            ]
+            for name, column in listed.items()
+        }
+
+    def through(self, frame: Any, function: Any) -> Any:
+        def read(rows: Any) -> Any:
+            function()
+            return rows
+
+        return frame.map_partitions(read, meta=frame._meta)
+
+    def on_workers(self, function: Any) -> None:
+        if self.where is None:
+            function()
+        else:
+            self.where.run(function)
+
+
+def frame_of(parts: list[Any]) -> Any:
+    """Return a frame of Dask with these partitions."""
+    import dask.dataframe as dd
+
+    return dd.from_map(lambda i: parts[i], range(len(parts)), meta=parts[0][:0])
+
+
+class Spark:
+    """Frames of Spark, with two tasks at a time."""
+
+    def __init__(self, session: Any) -> None:
+        self.where = session
+
+    def of(self, *parts: Any) -> Any:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        kinds = from_arrow_schema(parts[0].schema, prefer_timestamp_ntz=True)
+        frames = [self.where.createDataFrame(part, kinds).coalesce(1) for part in parts]
+        whole = frames[0]
+        for frame in frames[1:]:
+            whole = whole.union(frame)
+        return whole
+
+    def told(self, answers: Any) -> dict[str, list[Any]]:
+        assert answers.rdd.getNumPartitions() == 1
+        return plain(answers.toArrow())
+
+    def through(self, frame: Any, function: Any) -> Any:
+        def read(batches: Any) -> Any:
+            function()
+            yield from batches
+
+        return frame.mapInArrow(read, frame.schema)
+
+    def on_workers(self, function: Any) -> None:
+        """Call a function in the processes that work, which Spark uses again."""
+
+        def call(batches: Any) -> Any:
+            time.sleep(1)  # so that both have a task
+            function()
+            yield from batches
+
+        self.where.range(0, 2, 1, 2).mapInArrow(call, "id long").collect()
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory) -> Iterator[Any]:
+    pyspark = pytest.importorskip("pyspark.sql")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("no Java on this machine")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = pyspark.SparkSession.builder.master("local[2,4]")  # a task may fail three times
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    for name in ("spark.sql.warehouse.dir", "spark.eventLog.dir", "spark.local.dir"):
+        builder = builder.config(name, str(tmp_path_factory.mktemp(name)))
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def two_processes(tmp_path_factory) -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with distributed.Client(
+        n_workers=2,
+        threads_per_worker=1,
+        memory_limit="1GB",
+        dashboard_address=None,
+        local_directory=str(tmp_path_factory.mktemp("dask")),
+        set_as_default=False,
+    ) as client:
+        yield client
+
+
+@pytest.fixture(params=["dask", "dask, two processes", "spark"])
+def engine(request) -> Iterator[Any]:
+    if request.param == "spark":
+        yield Spark(request.getfixturevalue("spark"))
+    elif request.param == "dask":
+        dask = pytest.importorskip("dask")
+        with dask.config.set(scheduler="sync"):
+            yield Dask(None)
+    else:
+        client = request.getfixturevalue("two_processes")
+        with client.as_current():
+            yield Dask(client)
+
+
+def cut(table: Any, count: int = 4) -> list[Any]:
+    """Return rows in partitions: every count-th one, and one without rows."""
+    return [table.slice(0, 0)] + [
+        table.take([*range(i, table.num_rows, count)]) for i in range(count)
+    ]
+
+
+def plain(found: Any) -> dict[str, list[Any]]:
+    return {name: found[name].to_pylist() for name in found.column_names}
+
+
+N = 600
+DAYS = [dt.date(2024, 2, 28) + dt.timedelta(days=i % 3) for i in range(N)]
+TIMES = [dt.datetime(1969, 12, 31, 23, 59, 59, 999_999 - i % 3) for i in range(N)]
+COLUMNS = {
+    "day": pa.array([None if i % 7 == 0 else x for i, x in enumerate(DAYS)], pa.date32()),
+    "time": pa.array([None if i % 7 == 0 else x for i, x in enumerate(TIMES)], pa.timestamp("us")),
+    "zoned": pa.array([x.replace(tzinfo=dt.UTC) for x in TIMES], pa.timestamp("us", "UTC")),
+    "flag": pa.array([None if i % 7 == 0 else i % 2 == 0 for i in range(N)]),
+    "city.x": pa.array([("Oslo", "Rome", "", "日本", None, "Bern")[i % 6] for i in range(N)]),
+    "year": pa.array([2020 + i % 3 for i in range(N)], pa.int16()),
+    "code": pa.array([Decimal(i % 2 + 7) for i in range(N)], pa.decimal128(20, 0)),
+    "person": pa.array([None if i % 10 == 0 else str(i // 2) for i in range(N)]),
+    "all missing": pa.nulls(N, pa.int64()),
+    "heat": pa.array([("gas", "oil", "gas", None)[i % 4] for i in range(N)]),
+    "rent": pa.array([i % 3 * 20.0 + i % 2 * 3 for i in range(N)]),
+    "age": pa.array([None if i % 5 == 0 else i % 3 * 10 for i in range(N)], pa.int32()),
+    "rare": pa.array([("common", f"hidden {i}")[i % 300 == 1] for i in range(N)]),
+}
+LISTS: dict[str, Any] = {
+    "day": [dt.date(2024, 2, 29), dt.date(2024, 3, 1), dt.date(2024, 2, 28)],
+    "time": [TIMES[1], TIMES[0]],
+    "zoned": [TIMES[2].replace(tzinfo=dt.UTC), TIMES[0].replace(tzinfo=dt.UTC)],
+    "flag": [True, False],
+    "city.x": ["Rome", "Oslo", ""],
+    "year": [2021, 2020],
+    "code": [8, 7],
+}
+ANSWERS = {
+    "median": (MEDIAN, "rent"),
+    "q": (fx.Quantiles([0.25, 0.75], epsilon=SURE * 9, bounds=(0, 100), step=1), "age"),
+    "heat!": (fx.MostCommon(epsilon=SURE, candidates=["oil", "gas"]), "heat"),
+}
+NAN = {"q": "drop"}
+
+
+def everybody_alike(columns: dict[str, Any]) -> Any:
+    """Return rows of which those of a group have equal records, so that answers are certain."""
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize("by", [*LISTS, ["city.x", "year"], None], ids=str)
+@pytest.mark.parametrize("person", [None, "person"])
+def test_answers_are_those_of_one_machine(engine, by, person):
+    """Of rows that are equal within groups, whatever the keys are."""
+    groups = LISTS[by] if isinstance(by, str) else by and [("Rome", 2021), ("", 2022)]
+    table = pa.table(COLUMNS)
+    table = table.set_column(table.column_names.index("heat"), "heat", pa.array(["gas"] * N))
+    table = table.set_column(table.column_names.index("rent"), "rent", pa.array([21.0] * N))
+    table = table.set_column(table.column_names.index("age"), "age", pa.array([33] * N))
+    query = fx.Query(by=by, groups=groups, person=person, max_rows=1 + (person is not None))
+    frame, budget = engine.of(*cut(table)), fx.Budget(1e6)
+    found = engine.told(query.release(frame, ANSWERS, nan=NAN, budget=budget))
+    same = plain(query.release(table, ANSWERS, nan=NAN))
+    assert found == same
+    assert same["median"] == [21] * len(same["median"])
+    assert len(budget.log()) == 1
+    assert budget.spent == query.total(ANSWERS).epsilon
+
+
+@pytest.mark.parametrize("by", [*LISTS, ["city.x", "day"]], ids=str)
+def test_groups_of_the_data_are_those_of_one_machine(engine, by):
+    table = pa.table(COLUMNS)
+    answers = {"median": (MEDIAN, "year")}
+    certain = fx.Query(by=by, groups=fx.PrivateGroups(delta=1e-3, epsilon=5.0))
+    shown = fx.Query(by=by, groups="from-data")
+    frame = engine.of(*cut(table))
+    for query in (certain, shown):
+        with pytest.warns(fx.PrivacyWarning) if query is shown else pytest.MonkeyPatch.context():
+            found, same = engine.told(query.release(frame, answers)), query.release(table, answers)
+        names = [by] if isinstance(by, str) else by
+        keys = {name: plain(same)[name] for name in names}
+        assert {name: found[name] for name in names} == keys
+
+
+def test_rows_of_persons_are_limited_wherever_they_are(engine):
+    """Neighbours: one person more moves as many groups, by as many rows, as the limits say."""
+    others = [(g, 0.0, f"o{g}.{i}") for g in range(12) for i in range(2)]
+    own = [(g, 100.0, "p") for g in range(12) for _ in range(7)]
+    nobody = [(g, 100.0, None) for g in range(12) for _ in range(9)]
+    rows = others + own + nobody
+    order = np.random.default_rng(5).permutation(len(rows))
+    columns = list(zip(*(rows[i] for i in order), strict=True))
+    table = pa.table(dict(zip("gxp", columns, strict=True)))
+    missing = pa.table({"g": [1], "x": [100.0], "p": pa.array([None], pa.string())})
+    frame = engine.of(*cut(table, 6), missing)
+    chosen = set()
+    for max_groups, max_rows, most in [(3, 3, 3), (3, 1, 0), (12, 3, 12)]:
+        query = fx.Query("g", range(12), person="p", max_groups=max_groups, max_rows=max_rows)
+        for _ in range(2):
+            # Of 2 zeros and max_rows hundreds the median is 100 if those are three.
+            found = engine.told(query.release(frame, {"m": (MEDIAN, "x")}))["m"]
+            assert sorted(found) == [0] * (12 - most) + [100] * most
+            chosen.add(tuple(found) if most == 3 else ())
+    assert len(chosen) > 2  # the secret is another one in each call
+
+
+def test_a_partition_without_persons(engine):
+    """As of case B: all persons of one partition are missing."""
+    parts = [
+        pa.table({"x": [7.0, 7.0], "p": pa.array([1, 2])}),
+        pa.table({"x": [9.0, 9.0], "p": pa.array([None, None], pa.int64())}),
+    ]
+    found = fx.Query(person="p").release(engine.of(*parts), {"m": (MEDIAN, "x")})
+    assert engine.told(found) == {"m": [7]}
+    empty = fx.Query("p", [1, 2], person="p").release(engine.of(parts[1]), {"m": (MEDIAN, "x")})
+    assert len(engine.told(empty)["m"]) == 2
+
+
+def test_laws_of_answers(engine):
+    """3,000 groups of the same records, and 1,000 without any, by chi-square with exact laws."""
+    median = fx.Median(epsilon=1.0, bounds=(0, 9), step=1)
+    first = fx.MostCommon(epsilon=1.0, candidates=["a", "b"])
+    records, names = [2.0, 3.0, 3.0, 8.0], ["a", "a", "b", "c"]
+    table = pa.table({"g": np.repeat(np.arange(3000), 4), "x": records * 3000, "c": names * 3000})
+    answers = {"m": (median, "x"), "c": (first, "c")}
+    query = fx.Query("g", range(4000))
+    budget = fx.Budget(100.0)
+    found = engine.told(query.release(engine.of(*cut(table)), answers, budget=budget, label="l"))
+    assert found == engine.told(query.release(unread(engine), answers, budget=budget, label="l"))
+    laws = [
+        (found["m"][:3000], [*range(10)], median, records),
+        (found["c"][:3000], ["a", "b"], first, names),
+        (found["m"][3000:], [*range(10)], median, []),
+    ]
+    for drawn, outcomes, mechanism, data in laws:
+        counts, n = Counter(drawn), len(drawn)
+        weights = np.bincount(
+            [
+                outcomes.index(x) if x in outcomes else x
+                for x in mechanism.sample(data, 200_000, rng=1).tolist()
+            ]
+            if mechanism is median
+            else mechanism.sample(data, 200_000, rng=1),
+            minlength=len(outcomes),
+        )
+        expected = weights / weights.sum() * n
+        total = sum((counts[x] - e) ** 2 / e for x, e in zip(outcomes, expected, strict=True))
+        k = len(outcomes) - 1
+        assert total < k + 5 * np.sqrt(2 * k) + 3
+    pairs = Counter(zip(found["m"][:3000], found["c"][:3000], strict=True))
+    assert len(pairs) > 10  # answers of a group are drawn on their own
+
+
+def unread(engine: Any) -> Any:
+    """Return a frame that fails if a row is read: kept answers need none."""
+
+    def fail() -> None:
+        raise AssertionError
+
+    return engine.through(engine.of(pa.table({"g": [1], "x": [1.0], "c": ["a"]})), fail)
+
+
+def test_laws_of_private_groups(engine):
+    """2,000 groups of each number of persons, some of whose rows have no record."""
+    private = fx.PrivateGroups(delta=1e-3, epsilon=1.0)
+    sizes = [1, 4, 7, 9]
+    keys = [(n, i) for n in sizes for i in range(2000)]
+    rows = [(f"{n}/{i}", f"{n}/{i}/{j}") for n, i in keys for j in range(n) for _ in range(2)]
+    group, person = zip(*rows, strict=True)
+    missing = [None if j % 2 else 1.0 for j in range(len(rows))]
+    table = pa.table({"g": group, "p": person, "x": pa.array(missing)})
+    query = fx.Query("g", private, person="p", max_rows=2)
+    found = engine.told(query.release(engine.of(*cut(table)), {"m": (MEDIAN, "x")}, nan="drop"))
+    assert found["g"] == sorted(found["g"])
+    counts = Counter(int(key.split("/")[0]) for key in found["g"])
+    for n in sizes:
+        p = private.law(n)
+        assert abs(counts[n] - 2000 * p) < 5 * np.sqrt(2000 * p * (1 - p)) + 3
+
+
+def test_two_releases_differ(engine):
+    frame = engine.of(*cut(pa.table({"g": np.arange(400) % 200, "x": np.arange(400) % 90 + 0.0})))
+    median = fx.Median(epsilon=0.1, bounds=(0, 1000), step=1)
+    query = fx.Query("g", range(200))
+    drawn = [engine.told(query.release(frame, {"m": (median, "x")}))["m"] for _ in range(2)]
+    assert sum(a == b for a, b in zip(*drawn, strict=True)) < 20
+
+
+def dies_after_its_draw(folder: str, how: str) -> Any:
+    """Return what makes the next task that has drawn die, once; each leaves a note before."""
+
+    def poison() -> None:
+        import json as packing
+        import os
+        import tempfile
+
+        original = packing.dumps
+
+        def dumps(*values: Any, **options: Any) -> str:
+            text = original(*values, **options)
+            if not isinstance(values[0], list):  # of another library
+                return text
+            handle, _ = tempfile.mkstemp(dir=folder)
+            os.write(handle, text.encode())
+            os.close(handle)
+            try:
+                os.close(os.open(f"{folder}/died", os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return text
+            if how == "exit":
+                os._exit(1)
+            raise RuntimeError("secret")
+
+        packing.dumps = dumps
+
+    return poison
+
+
+@pytest.mark.parametrize("how", ["exit", "raise"])
+def test_a_task_that_dies_after_its_draw(engine, how, tmp_path):
+    """One charge and one visible draw; Dask does not try again if a task raises."""
+    frame = engine.of(*cut(pa.table({"g": np.arange(400) % 200, "x": np.arange(400) % 90 + 0.0})))
+    median, budget = fx.Median(epsilon=0.1, bounds=(0, 1000), step=1), fx.Budget(1.0)
+    query, answers = fx.Query("g", range(200)), {"m": (median, "x")}
+    if engine.where is None:
+        return  # this process would die
+    engine.on_workers(dies_after_its_draw(str(tmp_path), how))
+    try:
+        if isinstance(engine, Dask) and how == "raise":
+            with pytest.raises(fx.errors.InvalidRecords, match=WITHHELD) as told:
+                query.release(frame, answers, budget=budget, label="l")
+            assert told.value.__cause__ is told.value.__context__ is None
+            with pytest.raises(fx.errors.LabelError):
+                query.release(frame, answers, budget=budget, label="l")
+            assert len(budget.log()) == 1
+            return
+        found = engine.told(query.release(frame, answers, budget=budget, label="l"))
+    finally:
+        if isinstance(engine, Dask):
+            engine.where.restart()
+    assert len(found["m"]) == 200
+    assert len(budget.log()) == 1
+    notes = [json.loads(x.read_text()) for x in tmp_path.iterdir() if x.name != "died"]
+    drawn = Counter(place for note in notes for place in note[0][0][3])
+    assert max(drawn.values()) > 1  # a group was drawn twice,
+    assert engine.told(query.release(frame, answers, budget=budget, label="l")) == found  # kept
+
+
+def test_what_is_refused_before_the_charge(engine):
+    table = pa.table({"g": [1, 2], "x": [1.0, 2.0], "t": ["a", "b"], "f": [0.5, 1.5]})
+    frame, budget, answers = engine.of(table), fx.Budget(1.0), {"m": (MEDIAN, "x")}
+    for query, asked, match in [
+        (fx.Query("h", [1]), answers, "no column 'h'"),
+        (fx.Query("g", ["1"]), answers, "must be text"),
+        (fx.Query("f", [1]), answers, "got floats"),
+        (fx.Query("g", [1], person="f"), answers, "got floats"),
+        (fx.Query("g", [1]), {"m": (MEDIAN, "t")}, "must hold numbers"),
+    ]:
+        with pytest.raises(fx.errors.FastexpError, match=match):
+            query.release(frame, asked, budget=budget)
+    for verb in (fx.Query().sample, fx.Query().accuracy):
+        with pytest.raises(fx.errors.ParameterError, match="frame must be in this process"):
+            verb(frame, answers)
+    with pytest.raises(fx.errors.ParameterError, match="frame must be in this process"):
+        fx.Query("g", frame)
+    assert budget.spent == 0
+
+
+def test_types_of_dask_that_partitions_may_not_share():
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    dask = pytest.importorskip("dask")
+    frame = pd.DataFrame({"g": ["a", "b"], "x": [1.0, 2.0]})
+    with dask.config.set({"dataframe.convert-string": False}):
+        for kind in ("category", object):
+            rows = dd.from_pandas(frame.astype({"g": kind}), npartitions=1)
+            with pytest.raises(fx.errors.ParameterTypeError, match="must have one type"):
+                fx.Query("g", ["a"]).release(rows, {"m": (MEDIAN, "x")})
+
+
+def test_types_that_partitions_do_not_share(engine):
+    if isinstance(engine, Spark):
+        return  # it has a schema
+    import pandas as pd
+
+    parts = [pd.DataFrame({"g": [1], "x": [1.0]}), pd.DataFrame({"g": ["1"], "x": [1.0]})]
+    frame = frame_of(parts)
+    with pytest.raises(fx.errors.InvalidRecords, match=WITHHELD):
+        fx.Query("g", [1]).release(frame, {"m": (MEDIAN, "x")})
+
+
+def test_failures_are_charged_and_withheld(engine):
+    def fail() -> None:
+        raise MemoryError("secret")
+
+    table = pa.table({"g": [1, 2], "x": [1.0, None]})
+    failing, missing = engine.through(engine.of(table), fail), engine.of(table)
+    with pytest.raises(fx.errors.BudgetExceeded):  # no row is read before the charge
+        fx.Query().release(failing, {"m": (MEDIAN, "x")}, budget=fx.Budget(1.0))
+    for frame in (failing, missing):
+        budget = fx.Budget(SURE)
+        with pytest.raises(fx.errors.InvalidRecords, match=WITHHELD) as told:
+            fx.Query("g", [1, 2]).release(frame, {"m": (MEDIAN, "x")}, budget=budget)
+        assert told.value.__cause__ is told.value.__context__ is None
+        assert "secret" not in str(told.value)
+        assert budget.spent == SURE
+
+
+def test_workers_of_another_version(two_processes):
+    def older() -> None:
+        import importlib.metadata
+
+        importlib.metadata.version = lambda _: "0.0.1"
+
+    with two_processes.as_current():
+        engine, budget = Dask(two_processes), fx.Budget(SURE)
+        frame = engine.of(pa.table({"x": [1.0]}))
+        engine.on_workers(older)
+        try:
+            with pytest.raises(fx.errors.ParameterError, match="workers must be there"):
+                fx.Query().release(frame, {"m": (MEDIAN, "x")}, budget=budget)
+        finally:
+            two_processes.restart()
+        assert budget.spent == 0
+
+
+def test_lost_tasks_and_divided_groups(monkeypatch):
+    """A partition that is lost is no empty group; a group in two tasks has no answer."""
+    dask = pytest.importorskip("dask")
+    import dask.dataframe as dd
+
+    engine = Dask(None)
+    frame = engine.of(*cut(pa.table({"g": [1] * 40, "x": [1.0] * 40})))
+    query, answers = fx.Query("g", [1, 2]), {"m": (MEDIAN, "x")}
+    with dask.config.set(scheduler="sync"):
+        assert engine.told(query.release(frame, answers))["m"][0] == 1
+        with monkeypatch.context() as patch:
+            compute = dask.compute
+            patch.setattr(dask, "compute", lambda *parts: compute(*parts)[:-1])
+            with pytest.raises(fx.errors.InvalidRecords, match="lost a task"):
+                query.release(frame, answers)
+        monkeypatch.setattr(dd.DataFrame, "shuffle", lambda rows, *_, **__: rows)
+        with pytest.raises(fx.errors.InvalidRecords, match="lost a task"):
+            query.release(frame, answers)
+
+
+def test_what_spark_writes(spark, monkeypatch):
+    """Neither secrets nor rows are in event logs; secrets are in no file; rows are in shuffles."""
+    secrets: list[bytes] = []
+    urandom = os.urandom
+
+    def recorded(count: int) -> bytes:
+        secrets.append(urandom(count))
+        return secrets[-1]
+
+    engine = Spark(spark)
+    people = [f"person-{i // 3}-of-the-data" for i in range(300)]
+    frame = engine.of(*cut(pa.table({"p": people, "x": np.arange(300) % 50 + 0.0})))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "urandom", recorded)
+        fx.Query(person="p").release(frame, {"m": (MEDIAN, "x"), "n": (MEDIAN, "x")})
+    logs, local = (
+        [path.read_bytes() for path in Path(spark.conf.get(place)).rglob("*") if path.is_file()]
+        for place in ("spark.eventLog.dir", "spark.local.dir")
+    )
+    logs = [text for text in logs if text]
+    forms = [secret for secret in secrets if len(secret) == 16]
+    forms += [str(word).encode() for x in forms for word in np.frombuffer(x, np.uint64)]
+    forms += [secret.hex().encode() for secret in secrets if len(secret) == 16]
+    assert len(forms) >= 8
+    assert logs
+    assert any(b"person-7-of-the-data" in text for text in local)  # so a search finds what is there
+    assert not any(b"of-the-data" in text for text in logs)
+    assert not any(form in text for form in forms for text in [*logs, *local])
