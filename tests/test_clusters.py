@@ -214,14 +214,17 @@ LISTS: dict[str, Any] = {
 ANSWERS = {
     "median": (MEDIAN, "rent"),
     "q": (fx.Quantiles([0.25, 0.75], epsilon=SURE * 9, bounds=(0, 100), step=1), "age"),
+    "when": (
+        fx.Median(
+            epsilon=SURE,
+            bounds=(dt.datetime(1969, 12, 31), dt.datetime(1970, 1, 2)),
+            step=dt.timedelta(hours=1),
+        ),
+        "time",
+    ),
     "heat!": (fx.MostCommon(epsilon=SURE, candidates=["oil", "gas"]), "heat"),
 }
-NAN = {"q": "drop"}
-
-
-def everybody_alike(columns: dict[str, Any]) -> Any:
-    """Return rows of which those of a group have equal records, so that answers are certain."""
-    return pa.table(columns)
+NAN = {"q": "drop", "when": "drop"}
 
 
 @pytest.mark.parametrize("by", [*LISTS, ["city.x", "year"], None], ids=str)

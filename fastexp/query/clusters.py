@@ -31,7 +31,6 @@ from .sources import Arrow, Pandas
 
 VERSION = version("fastexp")
 LIMITED = "limited"  # a column beside those that are read, which have numbers as names
-CELLS = "cells string"  # what tasks give at last
 BATCH = 1 << 16  # rows that Spark gets at a time
 WORKERS = f"workers must be there, and have fastexp {VERSION}, as this process has, and PyArrow"
 WITHHELD = (
@@ -53,11 +52,15 @@ class Plan(NamedTuple):
     is_open: bool  # whether groups are those of the data
 
     @property
-    def steps(self) -> list[tuple[Step, list[str]]]:
-        """What is done with rows that come together by some columns, which have numbers."""
-        by, person, place = self.wanted.by, self.wanted.person, self.wanted.columns.index
-        steps: list[Any] = [(limit_there, [str(place(person))])] if person else []
-        return [*steps, (answer_there, [str(place(name)) for name in by])]
+    def steps(self) -> list[tuple[Step, list[str], Any]]:
+        """Each step; the columns by which rows come together before; the types after."""
+        columns, person = self.wanted.columns, self.wanted.person
+        cells = pa.schema([("cells", pa.string())])
+        steps: list[Any] = [(answer_there, self.wanted.by, cells)]
+        if person:
+            marked = self.schema.append(pa.field(LIMITED, pa.int64()))
+            steps.insert(0, (limit_there, [person], marked))
+        return [(step, [str(columns.index(x)) for x in names], made) for step, names, made in steps]
 
 
 Step = Callable[[Any, Plan, list[Words]], Any]
@@ -104,7 +107,7 @@ def draw_there(source: Any, wanted: Wanted, limits: Limits, secrets: list[Words]
         cells = source.run(plan, secrets)
     if cells is None:
         raise InvalidRecords(WITHHELD)
-    parts = [unpacked(json.loads(cell), has_labels=True) for cell in cells if cell]
+    parts = [unpacked(json.loads(cell), has_labels=True) for cell in cells]
     rows = _rows(head, plan, wanted._replace(person=None))
     if not plan.is_open:
         rest = set(range(rows.size)).difference(*(part.labels[0].keys for part in parts))
@@ -152,19 +155,22 @@ class Spark(Arrow):
     def versions(self) -> list[str]:
         """Return the versions of the workers that a task for each core meets."""
         cores = self.session.sparkContext.defaultParallelism
-        cells = self.session.range(0, cores, 1, cores).mapInArrow(_versions, CELLS).toArrow()
+        cells = (
+            self.session.range(0, cores, 1, cores).mapInArrow(_versions, "cells string").toArrow()
+        )
         return cells["cells"].to_pylist()  # type: ignore[no-any-return]
 
     def run(self, plan: Plan, secrets: list[Words]) -> list[str]:
         """Return what each task of the last step gives."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
         rows = self._chosen(plan.wanted.columns)
         sent = self.session.sparkContext.broadcast(plan)  # in a file, so without the secrets
         try:
-            for step, keys in plan.steps:
+            for step, keys, made in plan.steps:
                 rows = rows.dropna(subset=keys).repartition(self.tasks if keys else 1, *keys)
                 work = partial(_on_spark, step, sent, secrets)
-                kinds = rows.selectExpr("*", f"0L AS {LIMITED}").schema
-                rows = rows.mapInArrow(work, CELLS if step is answer_there else kinds)
+                rows = rows.mapInArrow(work, from_arrow_schema(made, prefer_timestamp_ntz=True))
             return rows.toArrow()["cells"].to_pylist()  # type: ignore[no-any-return]
         finally:
             sent.destroy()
@@ -225,18 +231,13 @@ class Dask(Pandas):
         # Pickled here, as arrays that Dask sends may not be aligned.
         sent = dask.delayed(pickle.dumps((plan, secrets)), pure=False)
         how = {} if self.client else {"shuffle_method": "tasks"}  # which writes no files
-        read = plan.schema.empty_table()
-        made: dict[Any, Any] = {
-            limit_there: read.append_column(LIMITED, pa.array([], pa.int64())),
-            answer_there: pa.table({"cells": pa.array([], pa.string())}),
-        }
-        names = dict(zip(plan.wanted.columns, read.column_names, strict=True))
+        names = dict(zip(plan.wanted.columns, plan.schema.names, strict=True))
         rows = self.frame[list(names)].rename(columns=names)
-        rows = rows.map_partitions(_on_dask, type_there, sent, meta=_pandas(read))
-        for step, keys in plan.steps:
+        rows = rows.map_partitions(_on_dask, type_there, sent, meta=_meta(plan.schema))
+        for step, keys, made in plan.steps:
             rows = rows.dropna(subset=keys) if keys else rows.repartition(npartitions=1)
             rows = rows.shuffle(keys, npartitions=self.tasks, **how) if keys else rows
-            rows = rows.map_partitions(_on_dask, step, sent, meta=_pandas(made[step]))
+            rows = rows.map_partitions(_on_dask, step, sent, meta=_meta(made))
         return [cell for part in dask.compute(*rows.to_delayed()) for cell in part["cells"]]
 
     def frame_of(self, columns: dict[str, Any]) -> Any:
@@ -254,11 +255,7 @@ def _versions(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _on_spark(step: Step, sent: Any, secrets: list[Words], batches: Iterable[Any]) -> Iterator[Any]:
-    parts = list(batches)
-    if parts:
-        yield from _made(step, parts, sent.value, secrets).to_batches(BATCH)
-    elif step is answer_there:  # so that each task gives one row
-        yield pa.RecordBatch.from_pydict({"cells": [""]})
+    yield from _made(step, list(batches), sent.value, secrets).to_batches(BATCH)
 
 
 def _on_dask(rows: Any, step: Step, sent: bytes) -> Any:
@@ -270,10 +267,10 @@ def _made(step: Step, rows: Any, plan: Plan, secrets: list[Words]) -> Any:
     """Return what a step makes; an error is raised again without what it says."""
     made = None
     with suppress(Exception):
-        if isinstance(rows, list):
-            table = pa.Table.from_batches(rows)
-        else:
+        if not isinstance(rows, list):
             table = pa.Table.from_pandas(rows, preserve_index=False)
+        else:
+            table = pa.Table.from_batches(rows) if rows else plan.schema.empty_table()
         made = step(table, plan, secrets) if plan.version == VERSION else None
     if made is None:
         raise InvalidRecords(WITHHELD)
@@ -285,6 +282,10 @@ def _pandas(table: Any) -> Any:
     import pandas as pd
 
     return table.to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def _meta(schema: Any) -> Any:
+    return _pandas(schema.empty_table())
 
 
 def _rows(table: Any, plan: Plan, wanted: Wanted) -> Rows:
