@@ -133,6 +133,20 @@ def test_missing_persons_and_empty_parts(tmp_path: Path) -> None:
             assert len(told(found)["m"]) == size
 
 
+def test_columns_that_are_not_aligned() -> None:
+    """As those of a socket may be: kernels take aligned words only."""
+    words = {"v": np.array([7.0] * 9), "k": np.array([1, 2, 3] * 3)}
+    buffers = {name: pa.py_buffer(b"x" + array.tobytes()).slice(1) for name, array in words.items()}
+    columns = {
+        name: pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), 9, [None, buffers[name]])
+        for name, array in words.items()
+    }
+    for query in (fx.Query(), fx.Query("k", [3, 1]), fx.Query("k", [3, 1], person="k")):
+        assert set(told(query.release(pa.table(columns), SURE))["m"]) == {7}
+    assert fx.Median(1000.0, **GRID).release(columns["v"]) == 7
+    assert fx.MostCommon(1000.0, candidates=[7, 1]).release(columns["k"]) == 1
+
+
 def test_types_that_are_refused(tmp_path: Path) -> None:
     """They are named before the charge; those of columns that are not read do not matter."""
     hours, budget = pa.table({"v": pa.array([3600], pa.duration("s"))}), fx.Budget(9000.0)
