@@ -100,10 +100,11 @@ def answer_there(table: Any, plan: Plan, secrets: list[Words]) -> Any:
 
 def draw_there(source: Any, wanted: Wanted, limits: Limits, secrets: list[Words]) -> Drawn:
     """Return what workers draw, and draws for listed groups that no worker met."""
-    columns, cells = list(source.head(wanted.columns).values()), None
-    head = pa.table(columns, [*map(str, range(len(columns)))])
-    plan = Plan(VERSION, head.schema, wanted, limits, bool(wanted.by) and wanted.names is None)
+    cells = None
     with suppress(Exception):  # it may hold data: another one is raised below
+        columns = list(source.head(wanted.columns).values())
+        head = pa.table(columns, [*map(str, range(len(columns)))])
+        plan = Plan(VERSION, head.schema, wanted, limits, bool(wanted.by) and wanted.names is None)
         cells = source.run(plan, secrets)
     if cells is None:
         raise InvalidRecords(WITHHELD)

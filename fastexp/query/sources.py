@@ -194,7 +194,7 @@ class Narwhals(Arrow):
         self.kind = self.wrapped.implementation
         if self.kind.name in ELSEWHERE:
             raise ParameterTypeError(
-                "frame must be in this process, or a DataFrame of Dask, or of Spark without "
+                "frame must be in this process, or a DataFrame of Dask, or of Spark 4 without "
                 f"Connect, and not wrapped, got one of {self.kind.name}"
             )
 
