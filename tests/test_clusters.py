@@ -101,10 +101,11 @@ class Spark:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         kinds = from_arrow_schema(parts[0].schema, prefer_timestamp_ntz=True)
-        frames = [self.where.createDataFrame(part, kinds).coalesce(1) for part in parts]
+        frames = [self.where.createDataFrame(part, kinds) for part in parts]
         whole = frames[0]
         for frame in frames[1:]:
             whole = whole.union(frame)
+        assert len(parts) == 1 or whole.rdd.getNumPartitions() >= len(parts)
         return whole
 
     def told(self, answers: Any) -> dict[str, list[Any]]:
