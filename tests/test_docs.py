@@ -28,9 +28,9 @@ def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     mpl.use("agg")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
-    names: dict[str, object] = {"__name__": "page", "run": subprocess.run}
+    names: dict[str, object] = {"__name__": "page", "_run": subprocess.run}
     for cell in CELLS[page]:
-        code = SHELL.sub(lambda line: f"run(['/bin/sh', '-c', {line[1]!r}], check=True)", cell)
+        code = SHELL.sub(lambda line: f"_run(['/bin/sh', '-c', {line[1]!r}], check=True)", cell)
         exec(compile(code, page, "exec"), names)  # noqa: S102  # our own pages
 
 
