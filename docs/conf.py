@@ -24,6 +24,8 @@ myst_enable_extensions = ["dollarmath"]
 nb_execution_mode = "force"  # each build runs the cells of each page, in a folder of its own
 nb_execution_in_temp = nb_execution_raise_on_error = True
 nb_execution_timeout = 120  # seconds of a cell
+nb_merge_streams = True  # else what a command prints comes in pieces
+suppress_warnings = ["misc.highlighting_failure"]  # of commands of two lines: !fastexp … \
 os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # of cells: !fastexp
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "reference/api/commands.md"]
