@@ -173,7 +173,7 @@ def test_long_records_in_any_order(name: str, records: Any) -> None:
 
 @pytest.mark.parametrize("form", [np.int64(7), [7], (7,), np.random.SeedSequence(7)], ids=repr)
 def test_seeds(form: Any) -> None:
-    """What SPEC 7 calls the same seed gives the same draws."""
+    """Equal seeds of all forms give equal draws."""
     mechanism = fx.Exponential(1.0, 1.0)
     assert same(mechanism.sample(range(9), 50, rng=form), mechanism.sample(range(9), 50, rng=7))
 

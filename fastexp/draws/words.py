@@ -61,7 +61,7 @@ def pairs(seeds: Words, rows: int, size: int) -> Words:
 
 
 def seeds_of(rng: Any, streams: Any, rows: int) -> Words:
-    """Return the seeds of a simulation: the key of SPEC 7's `rng`, the tag, a name for each row."""
+    """Return the seeds of a simulation: the key of `rng`, the tag, a name for each row."""
     key = _key(rng)
     if streams is None and rows == 1:  # in half the time
         return np.array((*key, ROW, 0), np.uint64)
