@@ -2,10 +2,10 @@
 
 import contextlib
 import io
+import os
 import re
+import sys
 from pathlib import Path
-
-from sphinx.directives.code import CodeBlock
 
 import fastexp
 from fastexp.cli import main, table
@@ -15,12 +15,18 @@ author = copyright = "The fastexp developers"  # noqa: A001  # Sphinx calls it s
 version = release = fastexp.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
 ]
 myst_enable_extensions = ["dollarmath"]
+nb_execution_mode = "force"  # each build runs the cells of each page, in a folder of its own
+nb_execution_in_temp = nb_execution_raise_on_error = True
+nb_execution_timeout = 120  # seconds of a cell
+nb_merge_streams = True  # else what a command prints comes in pieces
+suppress_warnings = ["misc.highlighting_failure"]  # of commands of two lines: !fastexp … \
+os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"  # of cells: !fastexp
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "reference/api/commands.md"]
 smartquotes = False  # words in quotes are to be copied
@@ -52,9 +58,8 @@ def escaped(found):
 
 
 def setup(app):
-    """Write the help of all commands; show cells as code (the tests run them)."""
+    """Write the help of all commands."""
     app.connect("autodoc-process-docstring", escape_bars)
-    app.add_directive("code-cell", CodeBlock)
     folder = Path(app.srcdir, "reference", "api")
     folder.mkdir(exist_ok=True)
     sections = map(command_help, [*table.MECHANISMS, *table.COMMANDS])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib as mpl
@@ -12,7 +15,8 @@ import fastexp as fx
 
 ROOMS = "privacy", "studies"
 ROOT = Path(__file__).parents[1]
-CELL = re.compile(r"^```(?:\{code-cell\}|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+CELL = re.compile(r"^```(?:\{code-cell\}|python)\n(?::.*\n)*(.*?)^```", re.MULTILINE | re.DOTALL)
+SHELL = re.compile(r"^!((?:.*\\\n)*.*)$", re.MULTILINE)  # as in a notebook
 ENTRY = re.compile(r"currentmodule:: (\S+)|^   (\w+)$", re.MULTILINE)
 PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").rglob("*.md"))}
 PAGES |= {ROOT / "README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
@@ -23,9 +27,11 @@ CELLS = {str(path.relative_to(ROOT)): CELL.findall(text) for path, text in PAGES
 def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mpl.use("agg")
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {"__name__": "page"}
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    names: dict[str, object] = {"__name__": "page", "_run": subprocess.run}
     for cell in CELLS[page]:
-        exec(compile(cell, page, "exec"), names)  # noqa: S102  # our own pages
+        code = SHELL.sub(lambda line: f"_run(['/bin/sh', '-c', {line[1]!r}], check=True)", cell)
+        exec(compile(code, page, "exec"), names)  # noqa: S102  # our own pages
 
 
 def test_reference() -> None:
