@@ -231,13 +231,15 @@ class Dask(Pandas):
 
         # Pickled here, as arrays that Dask sends may not be aligned.
         sent = dask.delayed(pickle.dumps((plan, secrets)), pure=False)
-        how = {} if self.client else {"shuffle_method": "tasks"}  # which writes no files
+        method = None if self.client else "tasks"  # which writes no files
         names = dict(zip(plan.wanted.columns, plan.schema.names, strict=True))
         rows = self.frame[list(names)].rename(columns=names)
         rows = rows.map_partitions(_on_dask, type_there, sent, meta=_meta(plan.schema))
         for step, keys, made in plan.steps:
             rows = rows.dropna(subset=keys) if keys else rows.repartition(npartitions=1)
-            rows = rows.shuffle(keys, npartitions=self.tasks, **how) if keys else rows
+            rows = (
+                rows.shuffle(keys, npartitions=self.tasks, shuffle_method=method) if keys else rows
+            )
             rows = rows.map_partitions(_on_dask, step, sent, meta=_meta(made))
         return [cell for part in dask.compute(*rows.to_delayed()) for cell in part["cells"]]
 

@@ -62,11 +62,12 @@ class Query(Scope):
 
     **Frames**: pandas, Polars (eager, lazy), PyArrow (table, reader, dataset), DuckDB (relation),
     all that narwhals knows or that exports a stream of Arrow, a dict of columns, a list of dicts,
-    the path of a file, a list of paths, or ``"-"``, the standard input as CSV. The answers are a
-    frame of the same kind; a table of Arrow for DuckDB, streams and files. Files, datasets and
-    readers are read in parts; all files must have the same types (those of a dataset with a filter
-    are not compared: Arrow converts them). If groups are listed and there are no persons, equal
-    rows are held once: 3e8 rows of a group and a record, with 1e7 distinct ones, take 2.7 GB.
+    the path of a file, a list of paths, or ``"-"``, the standard input as CSV; for `release` also
+    Spark and Dask, whose workers draw where the rows are. The answers are a frame of the same kind;
+    a table of Arrow for DuckDB, streams and files. Files, datasets and readers are read in parts;
+    all files must have the same types (those of a dataset with a filter are not compared: Arrow
+    converts them). If groups are listed and there are no persons, equal rows are held once: 3e8
+    rows of a group and a record, with 1e7 distinct ones, take 2.7 GB.
 
     Examples
     --------
