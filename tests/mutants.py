@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tests.limits import PACKAGE, ROOT, docstring, files, room
 
@@ -40,7 +40,7 @@ FIRST = {  # the files of tests that most errors of a room die by, the quickest 
     "cli": "cli errors conformance",
 }
 SECONDS = 1200  # then a run hangs
-OTHERS = {
+OTHERS: dict[type, Any] = {
     ast.Lt: ast.LtE,
     ast.Gt: ast.GtE,
     ast.Eq: ast.NotEq,
