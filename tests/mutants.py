@@ -29,7 +29,7 @@ SUITE = ["tests", "fastexp"]
 FIRST = {  # the files of tests that most errors of a room die by, the quickest first
     "kernels": "kernels law exactness noise selection quantiles",
     "parameters": "errors data query noise conformance",
-    "top": "errors machine conformance",
+    "top": "errors machine conformance cli",
     "privacy": "checks promise budget errors",
     "data": "data times cases errors query",
     "draws": "law noise selection quantiles exactness extremes",
