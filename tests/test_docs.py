@@ -22,6 +22,39 @@ PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs
 PAGES |= {ROOT / "README.md": (ROOT / "README.md").read_text(encoding="utf-8")}
 CELLS = {str(path.relative_to(ROOT)): CELL.findall(text) for path, text in PAGES.items()}
 
+SEARCHES = {
+    "median by group": "tutorial/groups",
+    "choose epsilon": "how-to/choose-epsilon",
+    "budget": "tutorial/budgets",
+    "docker": "faq",
+    "FAQ": "faq",
+    "spark": "how-to/clusters",
+    "pandas": "tutorial/groups",
+    "private list of groups": "how-to/private-groups",
+    "error message": "faq",
+    "retry": "tutorial/budgets",
+    "csv": "how-to/files",
+    "missing values": "how-to/files",
+    "opendp": "how-to/coming-from",
+    "airflow": "how-to/scheduling",
+    "person": "how-to/persons",
+    "seed": "faq",
+}
+SEARCH = """
+const fs = require("fs"), vm = require("vm"), [site, ...queries] = process.argv.slice(1)
+const tag = () => ({appendChild: (child) => child, classList: {add() {}}, setAttribute() {}})
+const files = ["_static/language_data.js", "_static/searchtools.js", "searchindex.js"]
+const code = files.map((file) => fs.readFileSync(`${site}/${file}`, "utf8")).join(";")
+for (const q of queries) {
+  const page = {URLSearchParams, SPHINX_HIGHLIGHT_ENABLED: false, _: (text) => text, _ready() {}, q}
+  page.location = {search: `?q=${q}`}
+  page.document = {getElementById: tag, createElement: tag}
+  page.window = vm.createContext(page)
+  vm.runInContext(code, page)
+  console.log(vm.runInContext("Search._performSearch(...Search._parseQuery(q))", page).at(-1)[0])
+}
+"""
+
 
 @pytest.mark.parametrize("page", [page for page, cells in CELLS.items() if cells])
 def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,6 +65,16 @@ def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for cell in CELLS[page]:
         code = SHELL.sub(lambda line: f"_run(['/bin/sh', '-c', {line[1]!r}], check=True)", cell)
         exec(compile(code, page, "exec"), names)  # noqa: S102  # our own pages
+
+
+@pytest.mark.site
+def test_search(tmp_path: Path) -> None:
+    """Sphinx's own script, run by node, finds the right page first."""
+    code = [sys.executable, "-m", "sphinx", "-q", "-D", "nb_execution_mode=off"]
+    subprocess.run([*code, "docs", tmp_path], check=True, cwd=ROOT, stderr=subprocess.DEVNULL)
+    run = ["node", "-e", SEARCH, tmp_path, *SEARCHES]
+    found = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()
+    assert dict(zip(SEARCHES, found, strict=True)) == SEARCHES
 
 
 def test_reference() -> None:
