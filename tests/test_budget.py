@@ -724,6 +724,8 @@ def test_terms_of_a_file(path: Path) -> None:
         BudgetError, match=r"is not there; Budget.file\(path, epsilon=...\) makes one"
     ):
         fx.Budget.file(path)
+    with pytest.raises(BudgetError, match="is a directory"):
+        fx.Budget.file(path.parent)
     first = fx.Budget.file(path, epsilon=1.0, delta=1e-6)
     for again in (
         fx.Budget.file(str(path)),

@@ -193,7 +193,7 @@ class Budget:
         >>> round(budget.spent, 6), budget.log()[0]["label"]
         (0.004996, 'by telephone')
         """
-        cost = _cost(self._ledger.terms, genuine(guarantee), 1)
+        cost = cost_of(self._ledger.terms, genuine(guarantee), 1)
         with self._ledger.open() as db:
             if label is not None and self._ledger.of(db, _checked(label)):
                 raise LabelError(f"label {label!r} was used in {self._ledger.name}: use another")
@@ -302,7 +302,7 @@ def charge(
         kind = type(budget).__name__
         raise ParameterTypeError(f"budget must be a Budget, which keeps labels, got {kind}")
     ledger = budget._ledger
-    cost = _cost(ledger.terms, question.guarantee, question.times)
+    cost = cost_of(ledger.terms, question.guarantee, question.times)
     note = f"{cost[0]} of {ledger.terms['unit']} was charged to {ledger.name}"
     facts: Line = {"name": question.name, "state": "charged"}
     if label is None:
@@ -362,7 +362,7 @@ def _used_up(ledger: Ledger, label: str) -> LabelError:
     )
 
 
-def _cost(terms: Line, guarantee: Guarantee, count: int) -> Cost:
+def cost_of(terms: Line, guarantee: Guarantee, count: int) -> Cost:
     """Return the cost of a promise, so many times, in the unit and relation of a budget."""
     promise, unit = guarantee.under(terms["neighbors"]), terms["unit"]
     amount, delta = promise.epsilon, promise.delta

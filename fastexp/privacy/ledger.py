@@ -110,6 +110,8 @@ class Ledger:
     def _connected(self) -> sqlite3.Connection:
         """Open the file, which must be there, by SQLite alone: other handles drop its locks."""
         where = Path(self.path or "")
+        if where.is_dir():
+            raise BudgetError(f"{self.name} is a directory")
         if not where.is_file():
             raise BudgetError(f"{self.name} is not there; Budget.file(path, epsilon=...) makes one")
         return sqlite3.connect(f"{where.as_uri()}?mode=rw", uri=True, timeout=TIMEOUT)
