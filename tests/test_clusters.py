@@ -8,8 +8,11 @@ from __future__ import annotations
 import datetime as dt
 import os
 import shutil
+import subprocess
 import sys
+import sysconfig
 import time
+import venv
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
@@ -296,6 +299,18 @@ def test_a_partition_without_persons(engine):
     assert len(engine.told(empty)["m"]) == 2
 
 
+def test_a_frame_whose_rows_are_all_left_out(engine):
+    """Spark finds before it runs that nothing is left; one row more must not make an error."""
+    frame = engine.of(pa.table({"g": [1, 2], "x": [1.0, 2.0], "p": [1, 2]}))
+    empty = frame.where("x > 50") if isinstance(engine, Spark) else frame.query("x > 50")
+    for query in (fx.Query("g", [1, 2]), fx.Query(), fx.Query("g", [1, 2], person="p")):
+        found = engine.told(query.release(empty, {"m": (MEDIAN, "x")}))
+        assert len(found["m"]) == len(query.groups or [None])
+    with pytest.warns(fx.PrivacyWarning):
+        found = engine.told(fx.Query("g", "from-data").release(empty, {"m": (MEDIAN, "x")}))
+    assert found == {"g": [], "m": []}
+
+
 def test_laws_of_answers(engine):
     """3,000 groups of the same records, and 1,000 without any, by chi-square with exact laws."""
     median = fx.Median(epsilon=1.0, bounds=(0, 9), step=1)
@@ -438,6 +453,10 @@ def test_what_is_refused_before_the_charge(engine):
     ]:
         with pytest.raises(fx.errors.FastexpError, match=match):
             query.release(frame, asked, budget=budget)
+    if isinstance(engine, Spark):
+        stream = engine.where.readStream.format("rate").load()
+        with pytest.raises(fx.errors.ParameterError, match="must not be a stream"):
+            fx.Query("value", [1]).release(stream, answers, budget=budget)
     for verb in (fx.Query().sample, fx.Query().accuracy):
         with pytest.raises(fx.errors.ParameterError, match="frame must be in this process"):
             verb(frame, answers)
@@ -485,22 +504,65 @@ def test_failures_are_charged_and_withheld(engine):
         assert budget.spent == SURE
 
 
-def test_workers_of_another_version(two_processes):
-    def older() -> None:
-        import importlib.metadata
+@pytest.fixture(scope="session", params=["another version", "without fastexp"])
+def other_python(request, tmp_path_factory) -> str:
+    """Return an interpreter for workers, with all that this one has but this version."""
+    place = tmp_path_factory.mktemp("python")
+    venv.create(place, symlinks=True)
+    (packages,) = place.glob("lib/python*/site-packages")
+    is_older = request.param == "another version"
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if "fastexp" not in path.name or (is_older and path.suffix != ".dist-info"):
+            (packages / path.name).symlink_to(path)
+    if is_older:
+        about = packages / "fastexp-0.0.1.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fastexp\nVersion: 0.0.1\n")
+    return str(place / "bin" / "python")
 
-        importlib.metadata.version = lambda _: "0.0.1"
 
-    with two_processes.as_current():
-        engine, budget = Dask(two_processes), fx.Budget(SURE)
-        frame = engine.of(pa.table({"x": [1.0]}))
-        engine.on_workers(older)
+def check_refusals(engine: Any, patch: Any, hide: Any) -> None:
+    """Release before, and after `hide` lets the check miss a worker: it does not draw either."""
+    frame, answers, budget = engine.of(pa.table({"x": [1.0]})), {"m": (MEDIAN, "x")}, fx.Budget(9e9)
+    with pytest.raises(fx.errors.ParameterError, match=f"have fastexp {fx.__version__}"):
+        fx.Query().release(frame, answers, budget=budget)
+    assert budget.spent == 0
+    if not hide(patch):
+        return
+    with pytest.raises(fx.errors.InvalidRecords, match=WITHHELD):
+        fx.Query().release(frame, answers, budget=budget)
+    assert budget.spent == SURE
+
+
+def test_workers_of_another_version_in_dask(other_python, monkeypatch, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    settings = {"processes": False, "protocol": "tcp://", "dashboard_address": None}
+    command = [other_python, "-m", "distributed.cli.dask_worker", "--no-nanny", "--no-dashboard"]
+    with distributed.LocalCluster(n_workers=0, **settings) as cluster:
+        client = distributed.Client(cluster)
+        command += [
+            "--nthreads",
+            "1",
+            "--local-directory",
+            str(tmp_path),
+            cluster.scheduler_address,
+        ]
+        other = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+        def hide(patch: Any) -> bool:
+            if not [*Path(other_python).parent.parent.rglob("fastexp-*")]:
+                return False  # Dask ends such a worker, and waits for another
+            patch.setattr(distributed.Client, "run", lambda *_: {"a worker": fx.__version__})
+            return True
+
         try:
-            with pytest.raises(fx.errors.ParameterError, match="workers must be there"):
-                fx.Query().release(frame, {"m": (MEDIAN, "x")}, budget=budget)
+            client.wait_for_workers(1, timeout=60)
+            check_refusals(Dask(client), monkeypatch, hide)
         finally:
-            two_processes.restart()
-        assert budget.spent == 0
+            monkeypatch.undo()
+            other.kill()
+            other.wait()
+            client.close()
 
 
 def test_lost_tasks_and_divided_groups(monkeypatch):
