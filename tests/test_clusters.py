@@ -611,8 +611,8 @@ def test_lost_tasks_and_divided_groups(monkeypatch):
             query.release(frame, answers)
 
 
-def test_what_spark_writes(spark, monkeypatch):
-    """Neither secrets nor rows are in event logs; secrets are in no file; rows are in shuffles."""
+def forms_of_secrets(engine: Any, patch: Any) -> list[bytes]:
+    """Release of rows with a name that can be searched; return all forms of the secrets."""
     secrets: list[bytes] = []
     urandom = os.urandom
 
@@ -620,21 +620,53 @@ def test_what_spark_writes(spark, monkeypatch):
         secrets.append(urandom(count))
         return secrets[-1]
 
-    engine = Spark(spark)
     people = [f"person-{i // 3}-of-the-data" for i in range(300)]
     frame = engine.of(*cut(pa.table({"p": people, "x": np.arange(300) % 50 + 0.0})))
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "urandom", recorded)
+    with patch.context() as own:
+        own.setattr(os, "urandom", recorded)
         fx.Query(person="p").release(frame, {"m": (MEDIAN, "x"), "n": (MEDIAN, "x")})
+    forms = [secret for secret in secrets if len(secret) == 16]
+    forms += [str(word).encode() for x in forms for word in np.frombuffer(x, np.uint64)]
+    forms += [secret.hex().encode() for secret in secrets if len(secret) == 16]
+    assert len(forms) >= 8
+    return forms
+
+
+def test_what_dask_writes(two_processes, monkeypatch):
+    """Neither secrets nor rows are in logs and events; rows are in files of shuffles alone."""
+
+    def keep_files() -> None:
+        import shutil
+
+        shutil.rmtree = lambda *_, **__: None
+
+    with two_processes.as_current():
+        two_processes.run(keep_files)
+        try:
+            forms = forms_of_secrets(Dask(two_processes), monkeypatch)
+            logs = [two_processes.get_worker_logs(), two_processes.get_scheduler_logs()]
+            logs += [two_processes.get_events(), two_processes.get_task_stream()]
+            places = two_processes.run(lambda dask_worker: dask_worker.local_directory)
+            files = [path for place in places.values() for path in Path(place).rglob("*")]
+            local = {path: path.read_bytes() for path in files if path.is_file()}
+        finally:
+            two_processes.restart()
+    logs = [str(text).encode() for text in logs]
+    with_rows = [path for path, text in local.items() if b"person-7-of-the-data" in text]
+    assert with_rows  # so a search finds what is there
+    assert all(any(part.startswith("shuffle-") for part in path.parts) for path in with_rows)
+    assert not any(b"of-the-data" in text for text in logs)
+    assert not any(form in text for form in forms for text in [*logs, *local.values()])
+
+
+def test_what_spark_writes(spark, monkeypatch):
+    """Neither secrets nor rows are in event logs; secrets are in no file; rows are in shuffles."""
+    forms = forms_of_secrets(Spark(spark), monkeypatch)
     logs, local = (
         [path.read_bytes() for path in Path(spark.conf.get(place)).rglob("*") if path.is_file()]
         for place in ("spark.eventLog.dir", "spark.local.dir")
     )
     logs = [text for text in logs if text]
-    forms = [secret for secret in secrets if len(secret) == 16]
-    forms += [str(word).encode() for x in forms for word in np.frombuffer(x, np.uint64)]
-    forms += [secret.hex().encode() for secret in secrets if len(secret) == 16]
-    assert len(forms) >= 8
     assert logs
     assert any(b"person-7-of-the-data" in text for text in local)  # so a search finds what is there
     assert not any(b"of-the-data" in text or b"poisoned" in text for text in logs)
