@@ -560,6 +560,24 @@ def check_refusals(engine: Any, patch: Any, hide: Any) -> None:
     assert budget.spent == SURE
 
 
+@pytest.mark.parametrize("other_python", ["another version"], indirect=True)
+def test_workers_of_another_version_in_spark(spark, other_python, monkeypatch):
+    context, urandom = spark.sparkContext, os.urandom
+    own = context.pythonExec
+
+    def hide(patch: Any) -> bool:
+        patch.setattr(context, "pythonExec", own)
+        # The first bytes of the system are drawn after the charge: for secrets.
+        patch.setattr(os, "urandom", lambda n: change() or urandom(n))
+        return True
+
+    def change() -> None:
+        context.pythonExec = other_python
+
+    monkeypatch.setattr(context, "pythonExec", other_python)
+    check_refusals(Spark(spark), monkeypatch, hide)
+
+
 def test_workers_of_another_version_in_dask(other_python, monkeypatch, tmp_path):
     distributed = pytest.importorskip("distributed")
     settings = {"processes": False, "protocol": "tcp://", "dashboard_address": None}
