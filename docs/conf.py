@@ -35,6 +35,7 @@ default_role = "py:obj"  # a name in backquotes in a docstring is a link, if it 
 autodoc_typehints = "none"  # docstrings say types in words
 napoleon_use_rtype = False
 napoleon_use_ivar = True  # attributes once, also those of dataclasses
+html_search_scorer = str(Path(__file__).with_name("search.js"))
 html_theme = "alabaster"
 html_theme_options = {"page_width": "72em", "fixed_sidebar": True}
 html_show_sourcelink = html_copy_source = False

@@ -38,7 +38,8 @@ class RandomnessError(FastexpError, RuntimeError):
 class RoundingModeError(FastexpError, RuntimeError):
     """The processor does not round to nearest, or flushes subnormal numbers to zero.
 
-    The error bounds of all draws assume that it does neither. Nothing is read, drawn or charged.
+    The error bounds of all draws assume that it does neither. Nothing is drawn. Something is
+    charged only where reading the data changed the processor's mode.
     """
 
 

@@ -719,7 +719,9 @@ def test_a_file_is_for_its_user(path: Path) -> None:
 
 
 def test_terms_of_a_file(path: Path) -> None:
-    with pytest.raises(BudgetError, match=r"is not there; Budget.file makes one"):
+    with pytest.raises(
+        BudgetError, match=r"is not there; Budget.file\(path, epsilon=...\) makes one"
+    ):
         fx.Budget.file(path)
     first = fx.Budget.file(path, epsilon=1.0, delta=1e-6)
     for again in (
@@ -728,8 +730,8 @@ def test_terms_of_a_file(path: Path) -> None:
     ):
         assert repr(again) == repr(first)
     for terms, name in (
-        ({"epsilon": 2.0, "delta": 1e-6}, "limits"),
-        ({"epsilon": 1.0}, "limits"),
+        ({"epsilon": 2.0, "delta": 1e-6}, "amount and delta"),
+        ({"epsilon": 1.0}, "amount and delta"),
         ({"rho": 1.0}, "unit"),
         ({"epsilon": 1.0, "delta": 1e-6, "neighbors": "replace"}, "neighbors"),
     ):
@@ -861,7 +863,7 @@ def test_a_function_with_the_name_of_another_has_no_label(make: Any) -> None:
     )
     one.release(["a"], budget=budget, label="x")
     for other in others:
-        with pytest.raises(ParameterTypeError, match="functions of a module"):
+        with pytest.raises(ParameterTypeError, match="score must be a function of a module"):
             other.release(["a"], budget=budget, label="x")
     assert budget.spent == 1
 

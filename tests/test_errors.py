@@ -9,6 +9,7 @@ from __future__ import annotations
 import traceback
 from collections import deque
 from collections.abc import Callable
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -23,6 +24,8 @@ SECRETS = "987654", "7654.25"
 VALUE, TYPE = errors.ParameterError, errors.ParameterTypeError
 CHOOSE, MEDIAN = fx.Exponential(1.0, 1.0), fx.Median(1.0, (0, 9), step=1)
 LABELS = fx.Exponential(1, 1, candidates=["a", "b", "c"])
+SEQUENCE = "a sequence, as [1, 2]"
+DAYS = fx.Median(1, (date(2024, 1, 1), date(2025, 1, 1)))
 BASED = fx.Exponential(1, 1, base=[1, 0, 2])
 Call = Callable[[], Any]
 
@@ -56,18 +59,41 @@ PARAMETERS: list[tuple[Call, type[Exception], tuple[str, ...]]] = [
     ),
     (lambda: fx.Exponential(1, 1, monotonic=1), TYPE, ("monotonic", "True or False", "got 1")),
     (lambda: fx.Exponential(1, 1, candidates=["a"]), VALUE, ("candidates", "two or more")),
-    (lambda: fx.Exponential(1, 1, candidates=[]), VALUE, ("candidates", "two or more")),
+    (lambda: fx.Exponential(1, 1, candidates=[]), VALUE, ("candidates", "two or more", "got 0")),
     (lambda: fx.Exponential(1, 1, candidates=["a", "a"]), VALUE, ("candidates", "distinct")),
     (lambda: fx.Exponential(1, 1, candidates=[1, 1.0]), VALUE, ("candidates", "distinct")),
     (lambda: fx.Exponential(1, 1, candidates=[float("nan"), 1]), VALUE, ("candidates", "distinct")),
+    (lambda: fx.Median(1, 7), TYPE, ("bounds", "two public numbers", "got int")),
+    (
+        lambda: DAYS.release([datetime(2024, 5, 1, 7)]),
+        TYPE,
+        ("records", "must be dates, got timestamps; or give datetimes as bounds"),
+    ),
+    (lambda: DAYS.release(["2024-05-01"]), TYPE, ("records", "must be dates, got text")),
+    (
+        lambda: fx.expected_errors([[1, 2], [1]], [fx.Median(1, (0, 9))]),
+        TYPE,
+        ("records", "(rows, n) for rows of equal length"),
+    ),
+    (
+        lambda: fx.Study({"m": fx.Median(1, (0, 9))}, {"d": [1]}, epsilon=1, n=[5]),
+        TYPE,
+        ("epsilon", SEQUENCE, "got 1"),
+    ),
+    (
+        lambda: fx.Study({"m": fx.Median(1, (0, 9))}, {"d": [1]}, epsilon=[1], n=5),
+        TYPE,
+        ("n", SEQUENCE, "got 5"),
+    ),
     (lambda: fx.Exponential(1, 1, candidates="ab"), TYPE, ("candidates", "sequence", "got str")),
     (lambda: fx.Exponential(1, 1, candidates={"a", "b"}), TYPE, ("candidates", "sequence", "set")),
     (lambda: fx.Exponential(1, 1, candidates=3), TYPE, ("candidates", "sequence", "got int")),
     (lambda: fx.Exponential(1, 1, candidates=[[1], [2]]), TYPE, ("candidates", "hashable")),
-    (lambda: fx.Exponential(1, 1, base=[1, -1]), VALUE, ("base", ">= 0")),
-    (lambda: fx.Exponential(1, 1, base=[1, float("nan")]), VALUE, ("base", "finite")),
-    (lambda: fx.Exponential(1, 1, base=[1, float("inf")]), VALUE, ("base", "finite")),
-    (lambda: fx.Exponential(1, 1, base=[1, 0]), VALUE, ("base", "> 0", "two")),
+    (lambda: fx.Exponential(1, 1, base=[1, -1]), VALUE, ("base", "0 or a number")),
+    (lambda: fx.Exponential(1, 1, base=[1, float("nan")]), VALUE, ("base", "2**1024")),
+    (lambda: fx.Exponential(1, 1, base=[1, float("inf")]), VALUE, ("base", "2**1024")),
+    (lambda: fx.Exponential(1, 1, base=[1, 0]), VALUE, ("base", "more than 0", "two")),
+    (lambda: fx.Exponential(1, 1, base=[1, 1, 5e-324]), VALUE, ("base", "2**-1022")),
     (lambda: fx.Exponential(1, 1, base=[[1, 1]]), TYPE, ("base", "one-dimensional")),
     (lambda: fx.Exponential(1, 1, base="11"), TYPE, ("base", "numbers")),
     (lambda: fx.Exponential(1, 1, base=[True, True]), TYPE, ("base", "numbers")),

@@ -805,7 +805,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "columns twice": (lambda: fx.Query(["k", "k"], [(1, 2)]), "by must name each column once"),
     "no column": (lambda: fx.Query(7, [1]), "by must"),
     "person": (lambda: fx.Query(person=3), "person must be the name of a column, got 3"),
-    "a word": (lambda: fx.Query("k", "data"), "groups must be 'from-data', got 'data'"),
+    "a word": (lambda: fx.Query("k", "data"), "a Path or 'from-data', got 'data'"),
     "a set": (lambda: fx.Query("k", {1, 2}), "groups must be a sequence, got set"),
     "no groups": (lambda: fx.Query("k", []), "groups must name one group or more"),
     "twice": (lambda: fx.Query("k", [1, 1]), "groups must be distinct"),

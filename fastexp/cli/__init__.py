@@ -19,10 +19,11 @@ OK, FAILURE, MISTAKE, NO_ROOM, NO_ANSWERS = range(5)
 TERMS = {  # of messages of the package
     "frame must": "FILE must",
     "path must be that of a file": "FILE must be the path of a file",
-    "Budget.file makes one of an amount": "fastexp budget FILE --epsilon X makes one",
+    "Budget.file(path, epsilon=...) makes one": "fastexp budget FILE --epsilon X makes one",
     "say by nan": "say by --nan",
     "see missing and decimal of CSV": "see --missing and --decimal",
     "one for each of by": "one for each of --by: give a table with these columns",
+    "or give datetimes as bounds and step=timedelta(days=1)": "convert the column",
     "see encoding": "see --encoding",
     ", and step a duration, as timedelta(hours=1), all of them whole days": ", and dates take no "
     "--step",

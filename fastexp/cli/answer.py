@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from ..privacy.budget import Budget
     from ..privacy.guarantee import Guarantee
 
-NOT_PRIVATE = "NOT PRIVATE: exact figures of FILE, without noise. Never publish them"
 NO_PROMISE = "promises nothing: which groups occur is taken from FILE. For public data only"
 ONE = {"add-remove": "with or without any one {}", "replace": "whatever any one {} contains"}
-FINE = "answers lie on 2^40 points between the bounds: for whole numbers add --step 1"
 AMOUNTS = "epsilon", "delta", "rho", "neighbors"
 SUMS = "spent", "remaining", "spent_delta", "remaining_delta"
 
@@ -31,7 +29,7 @@ def answer(options: Namespace) -> None:
     query, answers, source = request(options)
     settings: dict[str, Any] = {"nan": options.nan or "raise"}
     if options.accuracy:
-        note(NOT_PRIVATE)
+        note("NOT PRIVATE: exact figures of FILE, without noise. Never publish them")
         _print(query.accuracy(source, answers, **settings), {"private": False}, options)
         return
     budget = fx.Budget.file(options.budget) if options.budget else None
@@ -54,7 +52,7 @@ def answer(options: Namespace) -> None:
         found = query.release(source, answers, **settings)
     bounds = getattr(options, "bounds", None)
     if bounds and options.step is None and all(isinstance(bound, int) for bound in bounds):
-        note(FINE)
+        note("answers lie on 2^40 points between the bounds: for whole numbers add --step 1")
     note(sentence)
     if budget:
         cost = 0.0 if before else getattr(promise, left["unit"])

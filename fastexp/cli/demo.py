@@ -58,9 +58,7 @@ AFTER = (
     "Try next, with pip install 'fastexp[frames]' for files:\n"
     "  fastexp median FILE --column C --epsilon 1 --bounds A B --step S"
 )
-CHANCE = "its probability (not private)"
 ERROR = "expected error (not private)"
-REVENUE = "expected revenue (not private)"
 
 
 def demo() -> None:
@@ -83,7 +81,9 @@ def demo() -> None:
         chosen.append(selection.release(statuses))
         law = selection.law(statuses)
         chances.append(f"{law.probabilities[[*people].index(chosen[-1])]:.6f}")
-    print_table({"selected": chosen, "at epsilon": EPSILONS, CHANCE: chances})
+    print_table(
+        {"selected": chosen, "at epsilon": EPSILONS, "its probability (not private)": chances}
+    )
     print(MEDIAN)
     medians = [fx.Median(epsilon, (0, 120), step=1) for epsilon in EPSILONS]
     chosen = [median.release(ages) for median in medians]
@@ -98,5 +98,5 @@ def demo() -> None:
     prices = {epsilon: fx.Price(epsilon, (0, 3.5), step=0.001) for epsilon in (0.01, 1, 5, 50)}
     chosen = [price.release(BIDS) for price in prices.values()]
     means = [f"{4 - price.law(BIDS).expected_loss():.2f}" for price in prices.values()]
-    print_table({"price": chosen, "at epsilon": [*prices], REVENUE: means})
+    print_table({"price": chosen, "at epsilon": [*prices], "expected revenue (not private)": means})
     print(AFTER)

@@ -15,7 +15,6 @@ from . import table
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 FRACTION = re.compile(r"\d{1,18}/0*[1-9]\d{0,17}", re.ASCII)
-NEGATIVE = re.compile(r"-[\d.].*|-(inf|nan).*")  # words that are values and no options
 FORM = partial(argparse.RawDescriptionHelpFormatter, max_help_position=24, width=80)
 
 
@@ -40,10 +39,8 @@ def read(words: Sequence[str]) -> argparse.Namespace | None:
     if unknown:
         name = unknown[0].partition("=")[0]
         known = [*map(option, vars(options))]
-        raise ParameterError(f"there is no option {name!r} here" + nearest(name, known))
-    for name in "label", "output":
-        if text := getattr(options, name, None):
-            setattr(options, name, text.replace("{date}", f"{date.today()}"))
+        near = nearest(name, known) if name.startswith("-") else "; a LIST has commas: A,B,C"
+        raise ParameterError(f"there is no option {name!r} here" + near)
     return options
 
 
@@ -63,6 +60,7 @@ def _parser(is_full: bool) -> Parser:
     about = "Exact private answers by the exponential mechanism of differential privacy."
     top = Parser("fastexp", description=about, formatter_class=FORM, allow_abbrev=False)
     top.epilog = "fastexp COMMAND --help shows the usual options of a command.\n" + table.EXITS
+    top.add_argument("--help-all", action="help", help=argparse.SUPPRESS)
     top.add_argument("--version", action="store_true", help="print versions")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     for name, row in table.MECHANISMS.items():
@@ -87,7 +85,8 @@ def _add(
         formatter_class=FORM,
         allow_abbrev=False,
     )
-    child._negative_number_matcher = NEGATIVE
+    # These words are values and no options.
+    child._negative_number_matcher = re.compile(r"-[\d.].*|-(inf|nan).*")
     child.add_argument("--help-all", action="help", help="show all options and details")
     for name in names:
         form, _, text = table.OPTIONS[name].partition("  ")
@@ -121,7 +120,7 @@ def number(text: str) -> Any:
         with suppress(ValueError):
             return date.fromisoformat(bare)
         raise argparse.ArgumentTypeError(
-            f"must be a number, as 12, -0.5 or 1e3 (or a bound as 2024-12-31), got {text!r}"
+            f"must be a number, as 12, 1e3 or 0.9 for 90% (or a bound as 2024-12-31), got {text!r}"
         )
     if bare.lstrip("+-").isdigit():
         return int(bare)
@@ -136,4 +135,9 @@ def numbers(text: str) -> list[Any]:
     return [number(part) for part in text.split(",")]
 
 
-READERS = {"X": number, "N": int, "Q": numbers}
+def dated(text: str) -> str:
+    """Return a text with the date of today."""
+    return text.replace("{date}", f"{date.today()}")
+
+
+READERS = {"X": number, "N": int, "Q": numbers, "LABEL": dated, "OUT": dated}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 from argparse import Namespace
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 PRIVATE, FROM_DATA = "private", "from-data"
 TABLES = ".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc"
-KINDS: dict[str, Callable[[str], Any]] = {  # of entries, if all of them are so written
+KINDS: dict[str, Any] = {  # of entries, if all of them are so written
     r"0|-?[1-9]\d{0,17}": int,
     r"\d{4}-\d\d-\d\d": date.fromisoformat,
     r"[Tt]rue|[Ff]alse|TRUE|FALSE": lambda text: text.lower() == "true",
@@ -96,7 +95,8 @@ def _entries(name: str, text: str, columns: list[str], source: str) -> Any:
             raise ParameterError(f"{name}: {text!r} must be UTF-8 text") from None
     if "," not in text:
         raise ParameterError(
-            f"{name}: there is no file {text!r}; give A,B,C (of one entry: {text},) or a file"
+            f"{name}: there is no file {text!r}; give A,B,C (of one entry: {text},) or a file, or "
+            "for --groups private or from-data"
         )
     return _typed(name, _split(name, text.removesuffix(",")))
 

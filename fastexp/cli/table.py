@@ -107,7 +107,7 @@ OPTIONS = {
     "max_rows": "N  the most rows of a person that count in a group (default: 1)",
     "membership": "private|public  whether a person may also change the group",
     "budget": "FILE  charge this file. Make it with: fastexp budget FILE --epsilon X",
-    "label": "NAME  the name of this release in the budget. The budget keeps the answers under it:"
+    "label": "LABEL  the name of this release in the budget. The budget keeps the answers under it:"
     " the same command prints them again at no cost. {date} in it stands for today",
     "check": "  print what would be promised and charged. FILE is not opened",
     "log": "  print all charges",

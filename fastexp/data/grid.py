@@ -227,8 +227,8 @@ def digits(digits: int = 3) -> Floats:
 
     They are 0 and the numbers between 1e-12 and 1e15 of either sign. The error of a median in ranks
     grows with the logarithm of the number of points only: with three digits, it is about 2·10.8/ε
-    ranks. A quantile with fewer than about 15/ε records beyond it needs bounds, since one of the
-    many points beyond all records is drawn too often.
+    ranks. A median of fewer than about 30/ε records needs bounds, and so does another quantile with
+    fewer than that beyond it, since one of the many points beyond all records is drawn too often.
 
     Parameters
     ----------

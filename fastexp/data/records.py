@@ -27,7 +27,7 @@ def read_records(data: Any, nan: Missing = "raise", argument: str = "records") -
     if array is None or array.ndim not in (1, 2):
         raise ParameterTypeError(
             f"{argument} must be numbers of at most 64 bits, without integers beyond 2**53 beside "
-            f"floats, of shape (n,), or (rows, n) for rows{kinds.named(data)}"
+            f"floats, of shape (n,), or (rows, n) for rows of equal length{kinds.named(data)}"
         )
     rows, offsets = None if array.ndim == 1 else array.shape[0], None
     if array.size >= MAX_RECORDS:
@@ -55,7 +55,7 @@ def read_utilities(values: Any, k: int | None) -> Segments:
     if array is None or array.ndim not in (1, 2):
         raise ParameterTypeError(
             "utilities must be numbers of at most 64 bits, without integers beyond 2**53 beside "
-            f"floats, of shape (k,), or (rows, k) for rows{kinds.named(values)}"
+            f"floats, of shape (k,), or (rows, k) for rows of equal length{kinds.named(values)}"
         )
     size = array.shape[-1]
     if size != k and (k is not None or size < 2):

@@ -76,7 +76,9 @@ class Times(Grid):
         elif kind == "timestamps" and self.kind == "dates" and unit % DAY == 0:
             kind = "dates"
         if kind not in ("", self.kind):
-            raise ParameterTypeError(f"{called} must be {self.kind}, got {kind}")
+            is_finer = (kind, self.kind) == ("timestamps", "dates")
+            hint = "; or give datetimes as bounds and step=timedelta(days=1)" if is_finer else ""
+            raise ParameterTypeError(f"{called} must be {self.kind}, got {kind}{hint}")
         up, down = Fraction(2 * unit, UNITS[self.unit]).as_integer_ratio()
         if up * down >> 63:  # rare, but of lists
             values = values.astype(object)

@@ -35,7 +35,7 @@ from .words import SPARE, further_words, pairs, system_words
 LOOSE = int(kernels.LOOSE)
 WINDOW_BITS = 24  # cells beyond the window have less than 2**-bits of all weight
 NO_WORDS: Words = np.empty(0, np.uint64)
-MISSING = "records must not be missing (NaN): drop them, or say what they mean by nan"
+MISSING = "records must not be missing (NaN): drop them, or give nan='drop', 'lower' or 'upper'"
 
 
 @dataclass(frozen=True)

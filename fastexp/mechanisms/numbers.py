@@ -112,7 +112,7 @@ class Median(NumberMechanism):
     -----
     **Match the step to the data.** A record counts at the nearest grid point. If records are
     rounded (ages, prices), give the same `step`. On a much finer grid all records of one value
-    share a single point, and the answer is close to uniform unless many records have that value.
+    share a single point, and nearly all answers lie between two values.
 
     **Times**: records must be times of the kind of the bounds: dates, timestamps with or without a
     time zone, or durations. NumPy's datetime64 are timestamps; those of days are dates, too. One

@@ -104,7 +104,8 @@ def bounds(value: Any) -> tuple[Number, Number]:
     """Return two finite numbers, the lower one first."""
     if not isinstance(value, (tuple, list, np.ndarray)) or len(value) != 2:
         raise ParameterTypeError(
-            "bounds must be two public numbers (lower, upper), chosen without the data"
+            "bounds must be two public numbers (lower, upper), chosen without the data, got "
+            f"{type(value).__name__}"
         )
     low, high = value
     if not decimal("bounds", low) < decimal("bounds", high):
@@ -124,7 +125,10 @@ def candidates(values: Any) -> tuple[Any, ...]:
     except TypeError:
         raise ParameterTypeError("candidates must be hashable labels: text, numbers") from None
     if len(labels) < 2 or not are_distinct:
-        raise ParameterError("candidates must be two or more distinct labels")
+        raise ParameterError(
+            f"candidates must be two or more distinct labels, got {len(labels)} labels, "
+            f"{len(set(labels))} of them distinct"
+        )
     return labels
 
 
@@ -136,7 +140,10 @@ def base(values: Any, k: int | None) -> Floats:
     measure = measure.astype(np.float64)
     is_normal = (measure == 0) | ((measure >= 2.0**-1022) & (measure < np.inf))
     if not is_normal.all() or np.count_nonzero(measure) < 2:
-        raise ParameterError("base must be finite and >= 0, and > 0 for two candidates or more")
+        raise ParameterError(
+            "base must have 0 or a number between 2**-1022 and 2**1024 for each candidate, and "
+            "more than 0 for two of them"
+        )
     if k is not None and measure.size != k:
         raise ParameterError(f"base must have a number for each candidate: {k}, got {measure.size}")
     return measure

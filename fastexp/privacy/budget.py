@@ -156,8 +156,10 @@ class Budget:
         budget._ledger = Ledger(str(Path(path).absolute()), terms)
         for name, value in terms.items():
             if (known := budget._ledger.terms[name]) != value:
+                what = "amount and delta" if name == "limits" else name
                 raise ParameterError(
-                    f"{name} must be that of the budget file, {known}, got {value}"
+                    f"{what} must be that of the budget file, {known}, got {value}; terms never "
+                    "change: open the file without an amount"
                 )
         return budget
 
@@ -203,10 +205,10 @@ class Budget:
         Returns
         -------
         list of dict
-            All public. time: UTC, as text; name: of the mechanism, or None; label, or None; epsilon
-            and delta, or rho; state: "charged" (no answers are kept), "answered", "open" (its
-            process draws, was interrupted or died: the same question is drawn without a charge),
-            or "failed" (the label is used up).
+            All public. time: UTC, as text; name: of the mechanism or mechanisms, or None; label,
+            or None; epsilon and delta, or rho; state: "charged" (no answers are kept), "answered",
+            "open" (its process draws, was interrupted or died: the same question is drawn without
+            a charge), or "failed" (the label is used up).
         """
         _, *lines = self._ledger.all()
         ends = {line["label"]: line["state"] for line in lines}  # the last one of a label

@@ -112,7 +112,8 @@ class Guarantee:
         checks.choice("neighbors", neighbors, RELATIONS[:2])
         if self.neighbors == "replace" and neighbors == "add-remove":
             raise ParameterError(
-                "neighbors must be 'replace', got 'add-remove': the promise does not hold for it"
+                "neighbors must be 'replace', got 'add-remove', for which the promise does not "
+                "hold: give mechanisms and budget the same neighbors"
             )
         steps = 2 if self.neighbors == "add-remove" and neighbors == "replace" else 1
         return replace(chained(self, steps), neighbors=neighbors)

@@ -111,7 +111,7 @@ class Ledger:
         """Open the file, which must be there, by SQLite alone: other handles drop its locks."""
         where = Path(self.path or "")
         if not where.is_file():
-            raise BudgetError(f"{self.name} is not there; Budget.file makes one of an amount")
+            raise BudgetError(f"{self.name} is not there; Budget.file(path, epsilon=...) makes one")
         return sqlite3.connect(f"{where.as_uri()}?mode=rw", uri=True, timeout=TIMEOUT)
 
     def _look(self, db: sqlite3.Connection) -> None:

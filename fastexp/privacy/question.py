@@ -55,8 +55,8 @@ def _text(value: Any) -> str:
             return str(exact)
         return value.hex()
     raise ParameterTypeError(
-        "parameters must be text, numbers, or functions of a module where a release has a label; "
-        f"got an object of type {type(value).__name__}"
+        "where a release has a label, score must be a function of a module (no lambda, no method), "
+        f"and candidates text, numbers or times, got an object of type {type(value).__name__}"
     )
 
 

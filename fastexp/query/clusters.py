@@ -156,10 +156,8 @@ class Spark(Arrow):
     def versions(self) -> list[str]:
         """Return the versions of the workers that a task for each core meets."""
         cores = self.session.sparkContext.defaultParallelism
-        cells = (
-            self.session.range(0, cores, 1, cores).mapInArrow(_versions, "cells string").toArrow()
-        )
-        return cells["cells"].to_pylist()  # type: ignore[no-any-return]
+        work = self.session.range(0, cores, 1, cores).mapInArrow(_versions, "cells string")
+        return work.toArrow()["cells"].to_pylist()  # type: ignore[no-any-return]
 
     def run(self, plan: Plan, secrets: list[Words]) -> list[str]:
         """Return what each task of the last step gives."""
@@ -234,14 +232,15 @@ class Dask(Pandas):
 
         # Pickled here, as arrays that Dask sends may not be aligned.
         sent = dask.delayed(pickle.dumps((plan, secrets)), pure=False)
-        method = None if self.client else "tasks"  # which writes no files
         rows = self.frame[plan.wanted.columns]
         rows.columns = plan.schema.names
         rows = rows.map_partitions(_on_dask, type_there, sent, meta=_meta(plan.schema))
         for step, keys, made in plan.steps:
             if keys:
                 rows = rows.dropna(subset=keys)
-                rows = rows.shuffle(keys, npartitions=self.tasks, shuffle_method=method)
+                rows = rows.shuffle(  # by tasks, if this process works: they write no files
+                    keys, npartitions=self.tasks, shuffle_method=None if self.client else "tasks"
+                )
             else:
                 rows = rows.repartition(npartitions=1)
             rows = rows.map_partitions(_on_dask, step, sent, meta=_meta(made))
@@ -258,7 +257,7 @@ class Dask(Pandas):
 
 def _versions(batches: Iterable[Any]) -> Iterator[Any]:
     for _ in batches:
-        yield pa.RecordBatch.from_pydict({"cells": [version("fastexp")]})
+        yield pa.record_batch({"cells": [version("fastexp")]})
 
 
 def _on_spark(step: Step, sent: Any, secrets: list[Words], batches: Iterable[Any]) -> Iterator[Any]:

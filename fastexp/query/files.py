@@ -336,6 +336,8 @@ def files_of(path: Any) -> list[str]:
     for text in _texts(path):
         found += [text] if Path(text).exists() else _matching(text)
     if found == [INPUT]:
+        if sys.stdin is None:
+            raise ParameterError("path '-' needs an open standard input, got a closed one")
         return found
     for text in found:
         is_portable = text == text.encode(errors="replace").decode()

@@ -83,8 +83,10 @@ class Scope:
             if len(names.columns) != len(by):
                 raise ParameterError(f"groups must be tuples of {len(by)} keys, one for each of by")
             vars(self).update(groups=labels, _names=names)
-        elif isinstance(self.groups, str):
-            checks.choice("groups", self.groups, (FROM_DATA,))
+        elif isinstance(self.groups, str) and self.groups != FROM_DATA:
+            raise ParameterError(
+                f"groups must be a list, a frame, a Path or {FROM_DATA!r}, got {self.groups!r}"
+            )
 
     @property
     def _limits(self) -> Limits:
@@ -156,8 +158,9 @@ class Scope:
         groups = self.groups if private is None else (private.delta, private.epsilon)
         limits = self.person, self.max_groups, self.max_rows, self.membership
         parts = "Query", self.by, groups, limits, source.name, [each.parts for each in asked]
+        name = f"Query of {', '.join(type(each.mechanism).__name__ for each in asked)}"
         is_open = bool(self.by) and self._names is None  # its length tells of the draw
-        question = Question("Query", promised, 1, parts)
+        question = Question(name, promised, 1, parts)
         with charge(budget, label, question, once=is_open) as receipt:
             if receipt.kept:
                 return unpacked(receipt.answer, is_open)

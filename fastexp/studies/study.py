@@ -113,6 +113,9 @@ class Study:
         for name in ("mechanisms", "data", "measures"):
             if not isinstance(vars(self)[name], Mapping) or not vars(self)[name]:
                 raise ParameterTypeError(f"{name} must be a mapping of labels, not empty")
+        for name in ("epsilon", "n"):
+            if not np.ndim(value := vars(self)[name]):
+                raise ParameterTypeError(f"{name} must be a sequence, as [1, 2], got {value!r}")
         for number in self.epsilon:
             checks.positive("epsilon", number)
         for number in self.n:

@@ -1,0 +1,25 @@
+"""Tests on the oldest and the newest of what is declared: ``nox -s matrix``.
+
+A Python that is not on the machine fails, unless ``--no-error-on-missing-interpreters`` is given.
+"""
+
+import nox
+
+nox.options.sessions = ["matrix"]
+nox.options.error_on_missing_interpreters = True
+PROJECT = nox.project.load_toml("pyproject.toml")["project"]
+NUMPY = "numpy>=2.1"  # hatch_build.py declares it
+# All tests would take hours in the interpreter; these reach each kernel.
+INTERPRETED = ["tests/test_kernels.py", "tests/test_conformance.py"]
+
+
+@nox.session(python=["3.11", "3.14"])
+@nox.parametrize("libraries", ["oldest", "newest"])
+@nox.parametrize("kernels", ["compiled", "python"])
+def matrix(session, libraries, kernels):
+    """Compiled kernels pass all tests, those that Python runs pass some."""
+    declared = [NUMPY, *PROJECT["optional-dependencies"]["test"]]
+    oldest = [name.replace(">=", "==") for name in declared if libraries == "oldest"]
+    session.install(".[test]", *oldest)
+    tests = INTERPRETED if kernels == "python" else []
+    session.run("pytest", "-n", "auto", *tests, env={"FASTEXP_KERNELS": kernels})
