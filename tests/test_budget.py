@@ -477,10 +477,11 @@ def is_drawn_again(budget: fx.Budget, action: Any, error: type[BaseException]) -
     """Nobody has seen an answer: the same question is drawn under the same charge."""
     ACTION.append(action)
     try:
-        with pytest.raises(error):
+        with pytest.raises(error) as caught:
             ACTS.release("", budget=budget, label="q")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    assert "the same call goes on at no further cost" in caught.value.__notes__[0]
     assert (budget.spent, budget.log()[0]["state"]) == (1.0, "open")
     with pytest.raises(LabelError, match="another question"):
         ACTS.release("", budget=budget, label="q", disjoint=True)

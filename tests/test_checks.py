@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fastexp as fx
+from fastexp import errors
 from fastexp.errors import (
     InvalidRecords,
     InvalidUtilities,
@@ -66,7 +67,12 @@ def test_audit_by_draws() -> None:
     biased = [partial(rng.choice, ["a", "b"], p=p) for p in ([0.9, 0.1], [0.1, 0.9])]
     found = fx.audit(*biased, draws=4000)
     assert 1.8 < found.epsilon < math.log(9)
-    assert (found.promised, found.share, found.refuted) == (None, None, False)
+    assert (found.promised, found.share, found.refuted) == (None, None, None)
+    stated = [fx.audit(*biased, draws=4000, promised=x).refuted for x in (1, 3)]
+    assert stated == [True, False]
+    with pytest.raises(errors.ParameterError, match="round them"):
+        fx.audit(rng.random, rng.random, draws=1000)
+
     assert fx.audit(*biased, draws=4000, delta=0.5).epsilon < math.log(0.4 / 0.1)
 
 

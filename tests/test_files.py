@@ -318,6 +318,10 @@ def test_typed_files(tmp_path: Path) -> None:
     (tmp_path / "bad.parquet").write_bytes(b"PAR1")
     with pytest.raises(fx.errors.ParameterError, match="be open and readable"):
         QUERY.release(tmp_path / "bad.parquet", SURE)
+    budget = fx.Budget(epsilon=99)
+    with pytest.raises(fx.errors.ParameterError, match="be open and readable"):
+        QUERY.release([some[0], tmp_path / "bad.parquet"], SURE, budget=budget)
+    assert budget.spent == 0
     instants = pa.array([1704164645123456789, 0], pa.timestamp("ns"))
     table = pa.table({"t": instants, "v": [5, 1]})
     pa.parquet.write_table(table, tmp_path / "t.parquet", use_deprecated_int96_timestamps=True)

@@ -119,7 +119,7 @@ def test_listed_groups_are_all_answered_in_their_order() -> None:
         assert found["k"] == ["c", "b", "a"]
         assert found["m"].tolist()[1:] == [1, 5]
         assert found["u"].tolist()[1:] == [2, 6]
-    wide = fx.Query(["k", "u"], [("b", 2), ("b", 6), ("a", 6)]).release(frame, SURE)
+    wide = fx.Query(["k", "u"], [["b", 2], ("b", 6), ("a", 6)]).release(frame, SURE)
     assert wide["m"].tolist()[::2] == [1, 5]
     for table in (
         pa.table({"k": ["a", "b"]}),

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import ParameterTypeError
+from ..errors import ParameterError, ParameterTypeError
 from ..mechanisms.base import Mechanism
 from ..parameters import checks
-from ..types import Array
+from ..types import Array, Number
 
 SLACK = 1e-9  # the share by which an exact epsilon may exceed its promise, by rounding
 
@@ -47,12 +47,12 @@ class Audit:
         return None if self.promised is None else self.epsilon / self.promised
 
     @property
-    def refuted(self) -> bool:
+    def refuted(self) -> bool | None:
         """Whether the promise is refuted. False proves nothing: another pair may use more."""
+        if self.promised is None:
+            return None
         slack = SLACK if self.method == "law" else 0.0
-        return (
-            self.promised is not None and self.epsilon > self.promised * (1 + slack) + 1e-3 * slack
-        )
+        return self.epsilon > self.promised * (1 + slack) + 1e-3 * slack
 
     def __repr__(self) -> str:
         return f"Audit(method={self.method!r}, delta={self.delta!r}, promised={self.promised!r})"
@@ -66,6 +66,7 @@ def audit(
     draws: int | None = None,
     alpha: float = 0.01,
     delta: float | None = None,
+    promised: Number | None = None,
     rng: Any = None,
 ) -> Audit:
     """Measure the share of its promise that a mechanism uses on one pair of neighbours.
@@ -87,6 +88,8 @@ def audit(
         The probability of a bound that is too large, in (0, 1).
     delta : float, optional
         Default: that of the guarantee; 0 of functions.
+    promised : float, optional
+        The epsilon to be refuted, > 0. Default: that of the guarantee; none of functions.
     rng : None, int, sequence of int, SeedSequence, Generator or BitGenerator
         The seed of a mechanism's draws.
 
@@ -97,7 +100,8 @@ def audit(
     Raises
     ------
     ParameterError, ParameterTypeError
-        If an argument is wrong, or the mechanism has no exact law and `draws` is not given.
+        If an argument is wrong, the mechanism has no exact law and `draws` is not given, or most
+        draws are distinct: a set of answers that was seen once tells nothing.
 
     Notes
     -----
@@ -130,11 +134,13 @@ def audit(
     if promise is None and not (callable(mechanism) and callable(data) and count):
         raise ParameterTypeError("audit takes a mechanism and two data sets, or two functions")
     allowed = float(promise.delta if promise and delta is None else delta or 0)
-    promised = None if promise is None else float(promise.epsilon)
+    stated = None if promise is None else promise.epsilon
+    if promised is not None:
+        stated = float(checks.positive("promised", promised))
     if promise and count is None:
         loss = mechanism.law(data).privacy_loss(mechanism.law(neighbor))
         most = max(loss.epsilon(allowed), loss.reverse.epsilon(allowed))
-        return Audit("law", most, allowed, promised)
+        return Audit("law", most, allowed, stated)
     if promise:
         seeds = np.random.default_rng(rng).integers(0, 1 << 63, 2).tolist()
         first, second = (
@@ -144,7 +150,7 @@ def audit(
     else:
         first, second = ([draw() for _ in range(count or 0)] for draw in (mechanism, data))
     most = _bound(np.asarray(first), np.asarray(second), allowed, level)
-    return Audit("draws", most, allowed, promised, level)
+    return Audit("draws", most, allowed, stated, level)
 
 
 def _bound(first: Array, second: Array, delta: float, alpha: float) -> float:
@@ -153,6 +159,8 @@ def _bound(first: Array, second: Array, delta: float, alpha: float) -> float:
     every = np.concatenate([first, second])
     axis = 0 if every.ndim > 1 else None
     _, codes = np.unique(every, axis=axis, return_inverse=True)
+    if codes.max() >= n:
+        raise ParameterError("draws must repeat answers, which are nearly all distinct: round them")
     sides = codes.reshape(-1)[:n], codes.reshape(-1)[n:]
     seen = [np.bincount(side[:half], minlength=codes.max() + 1) for side in sides]
     best = 0.0

@@ -39,7 +39,7 @@ class SensitivityLowerBound:
 
 
 def check_sensitivity(
-    score: Callable[..., Any], neighbors: Iterable[Any], *, candidates: Any = None
+    score: Any, neighbors: Iterable[Any], *, candidates: Any = None
 ) -> SensitivityLowerBound:
     """Return a **lower** bound on the sensitivity of a score: a check, **not a proof**.
 
@@ -87,6 +87,11 @@ def check_sensitivity(
     SensitivityLowerBound(sensitivity=1.0, range_sensitivity=2.0, monotonic=False, pairs=3)
     """
     checks.arithmetic()
+    if not callable(score):
+        kind = type(score).__name__
+        raise ParameterTypeError(
+            f"score must be a function, got {kind}: give its score, candidates"
+        )
     labels = None if candidates is None else checks.candidates(candidates)
     change, spread, is_monotonic, k = Fraction(0), Fraction(0), True, None
     pairs = _scores(score, neighbors, labels)
@@ -112,8 +117,8 @@ def _scores(score: Callable[..., Any], neighbors: Iterable[Any], labels: Any) ->
             for data, other in neighbors
         ]
     raise ScoreError(
-        "the score failed, or an item of neighbors is no pair; the message is withheld, because it "
-        "may contain data"
+        "the score failed (one of data and a candidate needs candidates), or an item of neighbors "
+        "is no pair; the message is withheld, because it may contain data"
     )
 
 

@@ -20,7 +20,7 @@ TERMS = {  # of messages of the package
     "frame must": "FILE must",
     "path must be that of a file": "FILE must be the path of a file",
     "Budget.file(path, epsilon=...) makes one": "fastexp budget FILE --epsilon X makes one",
-    "say by nan": "say by --nan",
+    "give nan='drop', 'lower' or 'upper'": "give --nan drop, lower or upper",
     "see missing and decimal of CSV": "see --missing and --decimal",
     "one for each of by": "one for each of --by: give a table with these columns",
     "or give datetimes as bounds and step=timedelta(days=1)": "convert the column",

@@ -75,11 +75,7 @@ def expected_errors(
     """
     checks.arithmetic()
     for mechanism in mechanisms:
-        is_several = isinstance(mechanism, Quantiles)
-        if not isinstance(mechanism, KINDS) or is_several or mechanism._times:
-            raise ParameterTypeError(
-                "mechanisms must be a list of those that answer records with a number"
-            )
+        _check(mechanism)
     data = read_records(records)
     if data.rows is None or not data.values.size:
         raise ParameterTypeError("records must be numbers of shape (rows, n), n >= 1")
@@ -100,8 +96,19 @@ def expected_errors(
     return (errors, figures[..., 1] - errors**2) if variance else errors
 
 
+def _check(mechanism: Any) -> None:
+    """Refuse what has no error."""
+    is_several = isinstance(mechanism, Quantiles)
+    if not isinstance(mechanism, KINDS) or is_several or mechanism._times:
+        raise ParameterTypeError(
+            "mechanisms must answer records with one number, as errors are taken from it, got "
+            f"{type(mechanism).__name__}: measure its answers in another way"
+        )
+
+
 def statistics(rows: Floats, mechanism: Any) -> Floats:
     """Return the true statistic of each row, which is sorted."""
+    _check(mechanism)
     if isinstance(mechanism, SmoothSensitivityMedian):
         return rows[:, (rows.shape[1] - 1) // 2].clip(*mechanism.bounds)
     if isinstance(mechanism._statistic, ranks.RankStatistic):

@@ -164,7 +164,8 @@ class Exponential(CandidateMechanism):
     ) -> Exponential:
         """Return the mechanism for a score u(data, r) of each candidate r, as in textbooks.
 
-        Its `release` and `sample` take the data.
+        Its `release` and `sample` take the data, which go to the score whole: a matrix is one data
+        set. `release` returns a candidate, `sample` their indices.
 
         Parameters
         ----------

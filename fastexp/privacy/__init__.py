@@ -39,6 +39,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> object:
     if name in __all__:  # imported at first use: not in the time of a first answer
         for place in ("guarantee", "rates", "conversion", "composition"):

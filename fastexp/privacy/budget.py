@@ -208,7 +208,7 @@ class Budget:
             All public. time: UTC, as text; name: of the mechanism or mechanisms, or None; label,
             or None; epsilon and delta, or rho; state: "charged" (no answers are kept), "answered",
             "open" (its process draws, was interrupted or died: the same question is drawn without
-            a charge), or "failed" (the label is used up).
+            a charge, but of groups that nobody listed), or "failed" (the label is used up).
         """
         _, *lines = self._ledger.all()
         ends = {line["label"]: line["state"] for line in lines}  # the last one of a label
@@ -323,6 +323,7 @@ def charge(
             yield receipt
         except (*INTERRUPTS, BudgetError) as error:
             clear_frames(error.__traceback__)  # they have an answer that nobody has seen
+            error.add_note(note if once else f"{note}; the same call goes on at no further cost")
             raise
         except BaseException as error:
             failure = error
@@ -342,7 +343,8 @@ def _begin(ledger: Ledger, label: str, facts: Line, cost: Cost) -> Receipt:
     if known[0].get("question") != facts["question"]:
         raise LabelError(
             f"label {label!r} belongs to another question in {ledger.name}; nothing was read or "
-            "charged: use another label"
+            "charged: ask as before, also for nan and the path as it was written, or use another "
+            "label, which is charged again"
         )
     if known[-1]["state"] == "answered":
         return Receipt(ledger, label, True, kept(known[-1]["answers"]))

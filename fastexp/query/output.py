@@ -61,9 +61,7 @@ class Draft:
         try:
             if os.path.lexists(self._path):
                 raise FileExistsError("it exists; remove it first")
-            number, draft = tempfile.mkstemp(
-                self._path.suffix, f".{self._path.name}.", self._path.parent
-            )
+            number, draft = tempfile.mkstemp(".tmp", f".{self._path.name}.", self._path.parent)
         except OSError as error:
             raise OutputError(
                 f"output {str(self._path)!r} cannot be made: {error.strerror or error}"
@@ -83,7 +81,7 @@ class Draft:
             if self._path.suffix in MARKS:
                 _write_text(self._draft, columns, MARKS[self._path.suffix])
             else:
-                _write_typed(self._draft, Arrow(None).frame_of(columns))
+                _write_typed(self._draft, self._path.suffix, Arrow(None).frame_of(columns))
             with self._draft.open("rb") as file:
                 os.fsync(file.fileno())
             os.link(self._draft, self._path)
@@ -106,8 +104,8 @@ def _cell(value: Any) -> Any:
     return json.dumps(value, default=str) if isinstance(value, list) else value
 
 
-def _write_typed(path: Path, table: Any) -> None:
-    if path.suffix == ".parquet":
+def _write_typed(path: Path, kind: str, table: Any) -> None:
+    if kind == ".parquet":
         from pyarrow import parquet
 
         parquet.write_table(table, path)

@@ -45,7 +45,7 @@ UNREAD = (
     "the rows could not be read; what the engine says is withheld, since it may quote them: read "
     "them without fastexp to see why"
 )
-MISSING = "records of column {!r} must not be missing: say by nan what missing ones mean"
+MISSING = "records of column {!r} must not be missing: give nan='drop', 'lower' or 'upper'"
 
 
 class Rows(NamedTuple):

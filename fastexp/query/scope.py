@@ -294,7 +294,7 @@ def labels_of(groups: Any, by: tuple[str, ...]) -> tuple[Any, ...]:
     elif isinstance(groups, np.ndarray):
         labels = tuple(listed(groups))
     else:
-        labels = tuple(groups)
+        labels = tuple(tuple(x) if isinstance(x, list) else x for x in groups)  # as JSON has them
     if not labels:
         raise ParameterError("groups must name one group or more")
     return labels

@@ -129,9 +129,10 @@ class Arrow(Source):
 
         if hasattr(self.frame, "read_all") and self.frame in self._spent:
             raise ParameterError("frame must not be a reader that was read before: it is empty")
-        parts: list[Any] = []
+        files: list[Any] = []
         with suppress(AttributeError, ValueError):  # no dataset, or one with a filter
-            parts = [part.physical_schema for part in self.frame.get_fragments()]
+            files = list(self.frame.get_fragments())
+        parts = [file.physical_schema for file in files]  # an error is that of a damaged file
         known = [self.frame.schema.field(name).type for name in names]
         kinds = [_kind_of(parts, *pair) for pair in zip(names, known, strict=True)]
         if kinds != known:  # the first file has no values

@@ -32,8 +32,10 @@ class Study:
     Parameters
     ----------
     mechanisms : mapping of label to mechanism
-        Their epsilon is replaced; or functions of epsilon that return one. Also objects of your own
-        with ``sample(rows, size, rng=, streams=)``, if the measures know them.
+        Their epsilon is replaced; or functions of epsilon that return one, or an object of your own
+        whose ``sample(rows, size, rng=, streams=)`` returns answers of shape (rows, size). `rng` is
+        a seed for ``numpy.random.default_rng``, another one for each block; `streams` number the
+        data sets. The measures must know such an object.
     data : mapping of label to function or array_like
         ``f(rng, (rows, n))`` returns data sets, one a row, such as
         ``numpy.random.Generator.standard_normal``. An array of numbers of shape (m,) is drawn from
@@ -63,8 +65,8 @@ class Study:
     Warns
     -----
     UserWarning
-        If a function of the data uses a generator of its own: what it returns depends then on the
-        order of tasks, and workers repeat it.
+        If a function uses a generator of its own: what it returns depends then on the order of
+        tasks, and workers repeat it.
 
     Notes
     -----
@@ -129,10 +131,11 @@ class Study:
                     raise ParameterTypeError(
                         f"data must be functions or numbers of shape (m,): {label!r} is neither"
                     )
-            elif _has_generator(source):
+        for label, source in [*self.data.items(), *self.mechanisms.items()]:
+            if _has_generator(source):
                 warnings.warn(
-                    f"the data {label!r} use a generator of their own: use the argument rng, or "
-                    "results depend on the order of tasks",
+                    f"{label!r} uses a generator of its own: use the argument rng, or results "
+                    "depend on the order of tasks",
                     UserWarning,
                     stacklevel=3,
                 )
@@ -153,7 +156,9 @@ class Study:
             functions that can be pickled. Default: one task after the other.
         folder : path, optional
             A finished task is a file in it that appears complete or not at all: a run that was
-            killed goes on, and several machines may share a folder.
+            killed goes on, and several machines may share a folder. A folder belongs to a study:
+            functions are compared with what they use of their own module, and with the text alone
+            of functions of others. After edits that lie deeper, take another folder.
         progress : bool
             Whether to show a bar, if rich is installed.
 

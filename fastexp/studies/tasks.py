@@ -23,7 +23,7 @@ from zlib import crc32
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ParameterError, ParameterTypeError
 from ..types import Floats
 from .measures import Measured
 
@@ -39,7 +39,14 @@ def tasks_of(study: Any) -> list[Task]:
 def at(study: Any, label: str, epsilon: Any) -> Any:
     """Return a mechanism at one epsilon."""
     mechanism = study.mechanisms[label]
-    return mechanism(epsilon) if callable(mechanism) else replace(mechanism, epsilon=epsilon)
+    if callable(mechanism):
+        return mechanism(epsilon)
+    if is_dataclass(mechanism):
+        return replace(mechanism, epsilon=epsilon)  # type: ignore[type-var]
+    raise ParameterTypeError(
+        "mechanisms must be of fastexp, or functions of epsilon that return an object with sample: "
+        f"{label!r} is neither"
+    )
 
 
 def run_all(study: Any, executor: Executor | None, folder: Path | None, shows: bool) -> Finished:
@@ -84,8 +91,10 @@ def run_task(study: Any, task: Task) -> Floats:
     for name, epsilon in product(study.mechanisms, study.epsilon):
         mechanism, answers = at(study, name, epsilon), None
         if study.draws:
-            key = [study.seed, crc32(f"{label} {n} {name} {epsilon!r}".encode())]
+            key = [study.seed, crc32(f"{label} {n} {name} {epsilon!r}".encode()), first]
             answers = mechanism.sample(matrix, study.draws, rng=key, streams=streams)
+            if np.shape(answers)[:2] != (rows, study.draws):
+                raise ParameterError(f"sample of {name!r} must return answers of (rows, size)")
         out += [
             _figures(measure(mechanism, matrix, answers), rows, study.draws)
             for measure in study.measures.values()
@@ -100,7 +109,10 @@ def _figures(measured: Any, rows: int, draws: int) -> Floats:
     if one.exact is not None:
         figures[0] = one.exact
     if one.drawn is not None:
-        drawn = np.asarray(one.drawn, np.float64).reshape(rows, -1)
+        drawn = np.asarray(one.drawn, np.float64)
+        if drawn.shape[:1] != (rows,) or np.isnan(drawn).any():
+            raise ParameterError("measures must return numbers for each data set, none of them NaN")
+        drawn = drawn.reshape(rows, -1)
         figures[1] = drawn.mean(axis=1)
         if drawn.shape[1] > 1:
             figures[2] = drawn.var(axis=1, ddof=1) / drawn.shape[1]
@@ -139,12 +151,14 @@ def _publish(path: Path, content: bytes) -> None:
 
 
 def _key(study: Any) -> bytes:
-    """Return the settings in words, functions by their sources and what they hold."""
+    """Return the settings in words, functions by their sources and what they use."""
     settings = {**vars(study), "printed": None, "versions": (version("fastexp"), np.__version__)}
-    return json.dumps(settings, default=_words).encode()
+    words = partial(_words, [])  # it ends where functions use each other
+    return json.dumps(settings, default=words, skipkeys=True, check_circular=False).encode()
 
 
-def _words(setting: Any) -> Any:
+def _words(known: list[Any], setting: Any) -> Any:
+    """Return what JSON lacks in words; of functions also what they use, as the study's own do."""
     if is_dataclass(setting) and not isinstance(setting, type):
         names = [one.name for one in fields(setting) if one.init]
         return [type(setting).__name__, [getattr(setting, name) for name in names]]
@@ -154,10 +168,24 @@ def _words(setting: Any) -> Any:
         return setting.__func__, vars(setting.__self__)
     if hasattr(setting, "tolist"):  # an array or a column
         return setting.tolist()
-    words = getattr(setting, "__qualname__", None) or repr(setting)
+    text = _source(setting)
+    if setting in known or not (inspect.isfunction(setting) or inspect.isclass(setting)):
+        return text
+    known.append(setting)
+    if inspect.isclass(setting):
+        return text, [one for one in vars(setting).values() if inspect.isfunction(one)]
+    used, home = inspect.getclosurevars(setting), setting.__module__
+    found = {
+        name: _source(one) if callable(one) and one.__module__ != home else one
+        for name, one in used.globals.items()
+    }
+    return text, setting.__defaults__, setting.__kwdefaults__, used.nonlocals, found
+
+
+def _source(setting: Any) -> Any:
+    """Return the source of a function or class; a name or other words, if there is none."""
     with suppress(OSError, TypeError):
-        words = inspect.getsource(setting)
-    if not inspect.isfunction(setting):
-        return words
-    cells = [cell.cell_contents for cell in setting.__closure__ or ()]
-    return words, setting.__defaults__, setting.__kwdefaults__, cells
+        return inspect.getsource(setting)
+    if "object at 0x" in repr(setting):  # an address, which is another one in the next process
+        return type(setting).__name__
+    return getattr(setting, "__qualname__", None) or getattr(setting, "__name__", repr(setting))
