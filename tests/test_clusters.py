@@ -424,7 +424,7 @@ def test_attempts_choose_the_same_rows_of_persons(two_processes, tmp_path):
             answers = {"a": (seven, "x"), "b": (seven, "x")}
             found = engine.told(query.release(frame, answers, budget=budget))
         finally:
-            two_processes.restart()
+            two_processes.restart(timeout=300)
     ((*_, keys),), shape, drawn = json.loads((tmp_path / "died").read_text())
     first = np.array(drawn).reshape(shape)
     final = np.column_stack([found["a"], found["b"]])[keys]
@@ -460,7 +460,7 @@ def test_a_task_that_dies_after_its_draw(engine, how, tmp_path):
         found = engine.told(query.release(frame, answers, budget=budget, label="l"))
     finally:
         if isinstance(engine, Dask):
-            engine.where.restart()
+            engine.where.restart(timeout=300)
     assert len(found["m"]) == 200
     assert len(budget.log()) == 1
     assert (tmp_path / "died").exists()  # so some groups were drawn twice
@@ -653,13 +653,15 @@ def forms_of_secrets(engine: Any, patch: Any) -> list[bytes]:
 def test_what_dask_writes(two_processes, monkeypatch):
     """Neither secrets nor rows are in logs and events; rows are in files of shuffles alone."""
 
-    def keep_files() -> None:
+    def keep_files(is_kept: bool) -> None:
         import shutil
 
-        shutil.rmtree = lambda *_, **__: None
+        removes = getattr(shutil, "removes", shutil.rmtree)
+        shutil.removes = removes
+        shutil.rmtree = (lambda *_, **__: None) if is_kept else removes
 
     with two_processes.as_current():
-        two_processes.run(keep_files)
+        two_processes.run(keep_files, True)
         try:
             forms = forms_of_secrets(Dask(two_processes), monkeypatch)
             logs = [two_processes.get_worker_logs(), two_processes.get_scheduler_logs()]
@@ -668,7 +670,7 @@ def test_what_dask_writes(two_processes, monkeypatch):
             files = [path for place in places.values() for path in Path(place).rglob("*")]
             local = {path: path.read_bytes() for path in files if path.is_file()}
         finally:
-            two_processes.restart()
+            two_processes.run(keep_files, False)
     logs = [str(text).encode() for text in logs]
     with_rows = [path for path, text in local.items() if b"person-7-of-the-data" in text]
     assert with_rows  # so a search finds what is there
