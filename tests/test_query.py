@@ -781,7 +781,7 @@ def test_output(tmp_path: Path, ending: str) -> None:
 
 
 def test_each_quantile_is_a_column_of_text(tmp_path: Path) -> None:
-    """No column is lost, even if by or an answer has its name, two have equal doubles, or no group appears."""
+    """No column is lost: others have its name, two have equal doubles, or no group appears."""
     close = [Fraction(499999998, 999999997), Fraction(499999999, 999999999)]
     bounds, place = [dt.date(2024, 1, 1), dt.date(2024, 1, 3)], tmp_path / "o.csv"
     asked = {
