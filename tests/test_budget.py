@@ -125,6 +125,44 @@ def test_sums_are_exact() -> None:
         limit.charge(fx.privacy.pure_guarantee(Fraction(1, 3), None, ""))
 
 
+class Printed(float):
+    """A number that prints, and tells, another one."""
+
+    def __str__(self) -> str:
+        return "0.01"
+
+    __repr__ = __str__
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        return 1, 100
+
+
+@pytest.mark.parametrize("epsilon", [np.float16(0.3), np.float32(0.3), Printed(0.3)])
+def test_a_charge_is_that_of_the_number(epsilon: Any) -> None:
+    """Of narrow floats and subclasses: the law is that of the number, whatever it prints."""
+    exact = float(np.float64(epsilon))
+    for mechanism in (
+        *(fx.Median(epsilon, (0, 9), step=1), fx.Quantiles([0.1, 0.5], epsilon, bounds=(0, 9))),
+        *(fx.Price(epsilon, bounds=(1, 9), step=1), fx.Laplace(epsilon, 1, step=1)),
+        *(fx.Exponential(epsilon, 1), fx.PermuteAndFlip(epsilon, 1), fx.TopK(2, epsilon)),
+        *(fx.MostCommon(epsilon, ["a", "b"]), fx.RandomizedResponse(epsilon)),
+    ):
+        assert mechanism.guarantee.epsilon == exact, mechanism
+    error = fx.Median(epsilon, (0, 9), step=1).law([0] * 9).expected_error()
+    assert error == fx.Median(exact, (0, 9), step=1).law([0] * 9).expected_error()
+    full = fx.Budget(epsilon)
+    full.charge(fx.Median(epsilon, (0, 9), step=1).guarantee)
+    assert full.remaining == 0
+
+
+def test_an_amount_is_a_double() -> None:
+    for terms in ({"epsilon": 10**400}, {"rho": Fraction(10**400)}):
+        with pytest.raises(ParameterError, match=r"must be at most 1.79\S+, the greatest double"):
+            fx.Budget(**terms)
+    with pytest.raises(ParameterError, match="epsilon must be at most"):
+        fx.privacy.pure_guarantee(Decimal("1e400"), None, "")
+
+
 def test_delta(make: Any) -> None:
     budget = make(3.0, delta=1e-6)
     top = fx.TopK(2, 1.0, delta=5e-7)

@@ -387,12 +387,11 @@ def _terms(epsilon: Any, delta: Any, rho: Any, neighbors: Neighbors) -> Line:
     if not 0 <= slack < 1 or (slack and rho is not None):
         raise ParameterError(f"delta must be in [0, 1), with epsilon, got {delta!r}")
     unit, amount = ("rho", rho) if epsilon is None else ("epsilon", epsilon)
-    checks.positive(unit, amount)
-    limit = repr(down(checks.decimal(unit, amount)))
+    limit = repr(down(checks.amount(unit, amount)))
     return {"unit": unit, "limits": [limit, repr(down(slack))], "neighbors": neighbors}
 
 
 def _checked(label: Any) -> str:
     if isinstance(label, str) and 0 < len(label) <= MOST_TEXT and label.isprintable():
-        return label
+        return str.__str__(label)  # a subclass may print as another text, which is sealed
     raise ParameterError(f"label must be text of 1 to {MOST_TEXT} printable characters")
