@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import enum
 import functools
 import json
 import os
@@ -340,6 +341,21 @@ def test_wrong_arguments() -> None:
 # ---- labels and questions ----
 
 NAMED = [row for row in MECHANISMS if row.kind != "score"]  # that of the table is a lambda
+
+
+class Season(enum.StrEnum):
+    SPRING = "spring"
+
+
+@pytest.mark.parametrize("label", [np.str_("spring"), Season.SPRING])
+def test_a_label_is_its_text(label: str, make: Any) -> None:
+    """Of NumPy and of enumerations, too, which print as more than that."""
+    budget = make(1.0)
+    told = bits(budget, label)
+    assert (bits(budget, "spring"), bits(budget, label)) == (told, told)
+    with pytest.raises(LabelError):
+        budget.charge(ANY, label=label)
+    assert [line["label"] for line in budget.log()] == ["spring"]
 
 
 @pytest.mark.parametrize("row", NAMED, ids=[row.name for row in NAMED])

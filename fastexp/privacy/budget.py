@@ -195,7 +195,7 @@ class Budget:
         """
         cost = _cost(self._ledger.terms, genuine(guarantee), 1)
         with self._ledger.open() as db:
-            if label is not None and self._ledger.of(db, _checked(label)):
+            if label is not None and self._ledger.of(db, label := _checked(label)):
                 raise LabelError(f"label {label!r} was used in {self._ledger.name}: use another")
             self._ledger.add(db, label, {"name": None, "state": "charged"}, cost)
 
@@ -317,7 +317,7 @@ def charge(
     terms = ledger.terms["unit"], ledger.terms["neighbors"]
     asked = digest((question.name, question.parts, cost, terms))
     facts |= {"state": "open", "question": asked, "once": once}
-    with ledger.alone(_checked(label)):
+    with ledger.alone(label := _checked(label)):
         receipt, failure = _begin(ledger, label, facts, cost), None
         try:
             yield receipt
