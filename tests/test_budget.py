@@ -891,6 +891,18 @@ def test_a_file_that_is_gone(path: Path) -> None:
         fx.Budget.file(path / "no" / "folder", epsilon=1.0)
 
 
+def test_a_file_has_one_name(path: Path) -> None:
+    """A transaction that died has its journal beside one name: by another one it is not found."""
+    budget, second = fx.Budget.file(path, epsilon=1.0), path.with_name("second")
+    second.hardlink_to(path)
+    for act in (lambda: bits(budget), lambda: fx.Budget.file(second)):
+        with pytest.raises(BudgetError, match="has a second name, a hard link"):
+            act()
+    second.unlink()
+    second.symlink_to(path)
+    assert bits(fx.Budget.file(second)) == bits(budget)
+
+
 def test_a_moved_file_goes_on(path: Path) -> None:
     answer = bits(fx.Budget.file(path, epsilon=1.0))
     moved = path.with_name("100 % of it?#.budget")

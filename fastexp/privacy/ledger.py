@@ -75,10 +75,11 @@ class Ledger:
                 with closing(sqlite3.connect(draft)) as db, db:
                     db.execute("pragma synchronous=full")
                     self._begin(db, {**terms, "inode": Path(draft).stat().st_ino})
-                with suppress(FileExistsError):
-                    os.link(draft, path)
+                with self._held(""):  # a link to the draft would be a second name for a moment
+                    if not os.path.lexists(path):
+                        Path(draft).rename(path)
             finally:
-                Path(draft).unlink()
+                Path(draft).unlink(missing_ok=True)
             folder = os.open(Path(path).parent, os.O_RDONLY)
             os.fsync(folder)
             os.close(folder)
@@ -119,7 +120,13 @@ class Ledger:
         (self.terms,) = self.lines(db, 1, 1)
         if (self.terms.get("format"), self.terms.get("version")) != (FORMAT, VERSION):
             raise self._damaged("its first line is another one")
-        if self.path and Path(self.path).stat().st_ino != self.terms["inode"]:
+        state = Path(self.path).stat() if self.path else None
+        if state and state.st_nlink != 1:  # SQLite finds its journal by one name
+            raise BudgetError(
+                f"{self.name} has a second name, a hard link, by which charges could be lost: "
+                "remove that name"
+            )
+        if state and state.st_ino != self.terms["inode"]:
             raise BudgetError(
                 f"{self.name} is a copy, and each copy would spend all of it: use the first file, "
                 "or make a budget in another file and charge there what was spent"
