@@ -543,6 +543,21 @@ def is_drawn_again(budget: fx.Budget, action: Any, error: type[BaseException]) -
     assert (len(answers), budget.spent) == (1, 1.0)
 
 
+def test_a_failure_that_cannot_be_kept_says_its_charge(path: Path) -> None:
+    def fail() -> None:
+        fail_once()
+        raise ValueError("record 7")
+
+    budget = fx.Budget.file(path, epsilon=9.0)
+    ACTION.append(fail)
+    with pytest.raises(BudgetError, match="disk is full") as caught:
+        ACTS.release("", budget=budget, label="q")
+    assert caught.value.__notes__ == [
+        f"1.0 of epsilon was charged to the budget file {str(path)!r}"
+    ]
+    assert budget.spent == 1.0
+
+
 @pytest.mark.parametrize("action", [interrupt, lambda: os._exit(0)])
 def test_once(action: Any, path: Path) -> None:
     """If the length of an answer tells of the draw, an interrupt or a death uses its label up."""
@@ -620,6 +635,31 @@ def test_a_budget_is_not_copied_nor_that_in_memory_forked(make: Any, path: Path)
         _, told = in_child(lambda label=label: bits(budget, label))
         assert "BudgetError: a budget in memory belongs to the process" in told
     assert budget.spent == 0
+
+
+@pytest.mark.parametrize("label", [None, "q"])
+def test_a_fork_in_a_draw_has_no_answer(label: str | None, make: Any) -> None:
+    """The child would show a second answer for one charge."""
+
+    class Records:
+        shape = (0,)
+        child = None
+
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            self.child = os.fork() if self.child is None else self.child
+            return np.zeros(0)
+
+    budget, records, mother = make(1.0), Records(), os.getpid()
+    try:
+        BITS.release(records, budget=budget, label=label)
+        own = 1
+    except BudgetError:
+        own = 2
+    finally:
+        if os.getpid() != mother:
+            os._exit(own)
+    assert os.waitpid(int(records.child or 0), 0)[1] == 2 << 8
+    assert (own, budget.spent) == (1, 0.1)
 
 
 def test_ten_processes(path: Path) -> None:

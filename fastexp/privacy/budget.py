@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 from pathlib import Path
@@ -60,8 +60,7 @@ class Budget:
     fails, its label is used up. If it is interrupted, nobody has seen an answer: the same question
     is drawn under the same charge.
 
-    **Sharing**: threads share a budget in memory. It cannot be copied or pickled, and a forked
-    child cannot spend it. Processes share a `Budget.file`.
+    **Sharing**: threads share a budget in memory, which has no copies; processes a `Budget.file`.
 
     References
     ----------
@@ -273,12 +272,12 @@ class Receipt:
     label: str | None
     kept: bool = False
     answer: Any = None
+    process: int = field(default_factory=os.getpid)
 
     def keep(self, answer: Any) -> Any:
-        """Keep an answer under the label, on disk before anybody sees it, and return it.
-
-        If another process kept one meanwhile (under another name of the file), return that one.
-        """
+        """Keep an answer on disk before anybody sees it; return it, or one kept meanwhile."""
+        if os.getpid() != self.process:
+            raise BudgetError("the process was forked in a draw: the answer is that of its parent")
         if self.label is None:
             return answer
         line = self.ledger.settle(self.label, {"state": "answered", "answers": keep(answer)})
@@ -328,7 +327,11 @@ def charge(
         except BaseException as error:
             failure = error
         if failure is not None:
-            ledger.settle(label, FAILED)  # before anybody learns of it
+            try:
+                ledger.settle(label, FAILED)  # before anybody learns of it
+            except BudgetError as error:
+                error.add_note(note)
+                raise
             failure.add_note(f"{note}; label {label!r} is used up")
             raise failure
 
