@@ -18,6 +18,7 @@ import shutil
 import signal
 import sqlite3
 import stat
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -603,6 +604,35 @@ def test_a_slow_draw_blocks_its_own_label_only(make: Any, path: Path) -> None:
     assert len(answers) == 2
     assert len(set(answers)) == 1
     assert [e["epsilon"] for e in budget.log() if e["label"] == "slow"] == [1.0]
+
+
+def test_a_handler_may_charge_inside_a_charge() -> None:
+    """As one of a signal, at any line of the ledger: what was charged is in the sum."""
+    budget, before, charged = fx.Budget(9999.0), sys.gettrace(), []
+
+    def attempt() -> None:
+        with contextlib.suppress(BudgetError):
+            budget.charge(ANY)
+            charged.append(1)
+
+    def at(wanted: int) -> Any:
+        seen = []
+
+        def trace(frame: Any, event: str, _: Any) -> Any:
+            if event == "line" and Path(frame.f_code.co_filename).name == "ledger.py":
+                seen.append(1)
+                if len(seen) == wanted:
+                    attempt()
+            return trace
+
+        return trace
+
+    for line in range(1, 80):
+        sys.settrace(at(line))
+        attempt()
+        sys.settrace(before)
+    assert len(charged) > 80
+    assert (len(budget.log()), budget.spent) == (len(charged), len(charged) / 10)
 
 
 def test_a_draw_cannot_wait_for_another(make: Any) -> None:

@@ -48,7 +48,9 @@ class Ledger:
         self._labels: dict[str, threading.Lock] = {}
         self._memory = None
         if path is None:
-            self._memory = sqlite3.connect(":memory:", check_same_thread=False)
+            self._memory = sqlite3.connect(
+                ":memory:", isolation_level=None, check_same_thread=False
+            )
             self._begin(self._memory, terms)
         elif terms:
             self._create(path, terms)
@@ -113,20 +115,24 @@ class Ledger:
         where = Path(self.path or "")
         if not where.is_file():
             raise BudgetError(f"{self.name} is not there; Budget.file(path, epsilon=...) makes one")
-        return sqlite3.connect(f"{where.as_uri()}?mode=rw", uri=True, timeout=TIMEOUT)
+        return sqlite3.connect(
+            f"{where.as_uri()}?mode=rw", uri=True, timeout=TIMEOUT, isolation_level=None
+        )
 
     def _look(self, db: sqlite3.Connection) -> None:
         """Read the terms, after a check that the file is that of a budget and no copy."""
         (self.terms,) = self.lines(db, 1, 1)
         if (self.terms.get("format"), self.terms.get("version")) != (FORMAT, VERSION):
             raise self._damaged("its first line is another one")
-        state = Path(self.path).stat() if self.path else None
-        if state and state.st_nlink != 1:  # SQLite finds its journal by one name
+        if not self.path:
+            return
+        state = Path(self.path).stat()
+        if state.st_nlink != 1:  # SQLite finds its journal by one name
             raise BudgetError(
                 f"{self.name} has a second name, a hard link, by which charges could be lost: "
                 "remove that name"
             )
-        if state and state.st_ino != self.terms["inode"]:
+        if state.st_ino != self.terms["inode"]:
             raise BudgetError(
                 f"{self.name} is a copy, and each copy would spend all of it: use the first file, "
                 "or make a budget in another file and charge there what was spent"
@@ -254,7 +260,6 @@ class Ledger:
 
 @contextmanager
 def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.isolation_level = None
     db.execute("pragma journal_mode=truncate")  # others can lose a charge at a power failure
     db.execute("pragma synchronous=full")
     db.execute("begin immediate")
