@@ -966,11 +966,33 @@ def test_a_file_has_one_name(path: Path) -> None:
     budget, second = fx.Budget.file(path, epsilon=1.0), path.with_name("second")
     second.hardlink_to(path)
     for act in (lambda: bits(budget), lambda: fx.Budget.file(second)):
-        with pytest.raises(BudgetError, match="has a second name, a hard link"):
+        with pytest.raises(BudgetError, match="or has a second name"):
             act()
     second.unlink()
     second.symlink_to(path)
     assert bits(fx.Budget.file(second)) == bits(budget)
+
+
+@pytest.mark.parametrize("label", [None, "q"])
+def test_a_budget_is_the_file_that_was_opened(label: str | None, path: Path) -> None:
+    """Another one in its place may have another unit: 0.1 of epsilon is 0.00125 of rho."""
+
+    class Records:
+        shape = (0,)
+
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            path.unlink()
+            fx.Budget.file(path, epsilon=1.0)
+            return np.zeros(0)
+
+    budget = fx.Budget.file(path, rho=1.0)
+    with contextlib.nullcontext() if label is None else pytest.raises(BudgetError) as caught:
+        BITS.release(Records(), budget=budget, label=label)
+    assert label is None or "was charged to the budget" in caught.value.__notes__[0]
+    for act in (lambda: bits(budget), lambda: budget.charge(ANY), lambda: budget.spent):
+        with pytest.raises(BudgetError, match="was replaced by another one"):
+            act()
+    assert fx.Budget.file(path).spent == 0
 
 
 def test_a_moved_file_goes_on(path: Path) -> None:

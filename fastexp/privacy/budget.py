@@ -293,9 +293,8 @@ def charge(
     """Charge a release, and give its receipt to the block that draws; or refuse it.
 
     The charge is on disk before the block begins. With a label, others with this label wait until
-    it ends. A failure in the block uses the label up; an interrupt does not, nor does a death of
-    the process or of the disk, since nobody has seen an answer. With `once` they do, as the length
-    of the answer tells of the draw: the next release under the label finds a charge without answer.
+    it ends. A failure in the block uses the label up; an interrupt or a death does not, as nobody
+    has seen an answer. With `once` they do, as the length of the answer tells of the draw.
     """
     if not isinstance(budget, Budget):
         kind = type(budget).__name__
@@ -343,17 +342,18 @@ def _begin(ledger: Ledger, label: str, facts: Line, cost: Cost) -> Receipt:
         if not known:
             ledger.add(db, label, facts, cost)
             return Receipt(ledger, label)
-    if known[0].get("question") != facts["question"]:
+    first, last = known[0], known[-1]
+    if first.get("question") != facts["question"]:
         raise LabelError(
             f"label {label!r} belongs to another question in {ledger.name}; nothing was read or "
             "charged: ask as before, also for nan and the path as it was written, or use another "
             "label, which is charged again"
         )
-    if known[-1]["state"] == "answered":
-        return Receipt(ledger, label, True, kept(known[-1]["answers"]))
-    if known[0]["once"]:
+    if last["state"] == "answered":
+        return Receipt(ledger, label, True, kept(last["answers"]))
+    if first["once"]:
         ledger.settle(label, FAILED)
-    elif known[-1]["state"] == "open":
+    elif last["state"] == "open":
         return Receipt(ledger, label)
     raise _used_up(ledger, label)
 

@@ -120,22 +120,20 @@ class Ledger:
         )
 
     def _look(self, db: sqlite3.Connection) -> None:
-        """Read the terms, after a check that the file is that of a budget and no copy."""
-        (self.terms,) = self.lines(db, 1, 1)
-        if (self.terms.get("format"), self.terms.get("version")) != (FORMAT, VERSION):
+        """Read the terms, after a check that the file is the one that was opened, and no copy."""
+        (terms,) = self.lines(db, 1, 1)
+        if (terms.get("format"), terms.get("version")) != (FORMAT, VERSION):
             raise self._damaged("its first line is another one")
-        if not self.path:
-            return
-        state = Path(self.path).stat()
-        if state.st_nlink != 1:  # SQLite finds its journal by one name
+        if terms != (self.terms or terms):
+            raise BudgetError(f"{self.name} was replaced by another one: open that one")
+        self.terms = terms
+        state = Path(self.path).stat() if self.path else None
+        if state and (state.st_nlink, state.st_ino) != (1, terms["inode"]):
+            # SQLite finds the journal of a death by one name: by another, charges would be lost.
             raise BudgetError(
-                f"{self.name} has a second name, a hard link, by which charges could be lost: "
-                "remove that name"
-            )
-        if state.st_ino != self.terms["inode"]:
-            raise BudgetError(
-                f"{self.name} is a copy, and each copy would spend all of it: use the first file, "
-                "or make a budget in another file and charge there what was spent"
+                f"{self.name} is a copy, and each copy would spend all of it, or has a second name "
+                "(a hard link): use the first file, and remove the other; or make a budget in "
+                "another file and charge there what was spent"
             )
 
     def _remedy(self, error: str) -> str:
