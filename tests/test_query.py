@@ -774,6 +774,7 @@ def test_output(tmp_path: Path, ending: str) -> None:
         patch.setattr("os.link", full)
         with pytest.raises(fx.errors.OutputError, match="full") as caught:
             query.release(rents(), asked, nan="drop", output=other, budget=budget, label="x")
+    assert "were drawn, and charged to the budget" in caught.value.__notes__[0]
     kept = query.release({"town": []}, asked, nan="drop", output=other, budget=budget, label="x")
     assert told(kept) == told(caught.value.answers)
     assert budget.spent == 5.5

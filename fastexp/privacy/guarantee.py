@@ -291,7 +291,7 @@ def peeling_guarantee(
     Later rounds depend on earlier answers, so that only sums of epsilon and of rho hold. The range
     of several rounds is not bounded by the sum of their ranges.
     """
-    pure = each * rounds if epsilon is None else checks.decimal("epsilon", epsilon)
+    pure = each * rounds if epsilon is None else _amount(epsilon)
     rho = times(selection_rho(each), rounds)
     return Guarantee(up(pure), None, None, rho, up(checks.decimal("delta", delta)), assumes)
 
@@ -309,8 +309,7 @@ def recursion_guarantee(
 
 
 def _amount(epsilon: Number) -> Fraction:
-    checks.positive("epsilon", epsilon)
-    return checks.decimal("epsilon", epsilon)
+    return checks.amount("epsilon", epsilon)
 
 
 def up(amount: Fraction) -> float:

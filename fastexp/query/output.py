@@ -93,6 +93,10 @@ class Draft:
             why = getattr(error, "strerror", None) or error
             failure = OutputError(f"output {str(self._path)!r} cannot be written: {why}")
             failure.answers = answers
+            failure.add_note(
+                "the answers were drawn, and charged to the budget if there is one: the attribute "
+                "`answers` of this error has them"
+            )
             raise failure from None
 
 
