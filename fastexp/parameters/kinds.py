@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -44,7 +45,9 @@ def typed(column: Any) -> Any:
 
     NumPy would read integers with gaps as floats, and forget time zones.
     """
-    dtype = getattr(column, "dtype", None)
+    dtype = None
+    with suppress(Exception):  # of a foreign object
+        dtype = getattr(column, "dtype", None)
     if dtype is None or isinstance(dtype, np.dtype):
         return column
     if not (hasattr(column, "to_arrow") or type(column).__module__.startswith("pandas")):
