@@ -307,6 +307,21 @@ def test_errors_of_foreign_objects_are_withheld(name: str) -> None:
             assert caught.value.__context__ is None
 
 
+class Lost(dt.tzinfo):
+    """A time zone whose offsets nobody knows."""
+
+    utcoffset = raises
+
+
+def test_errors_of_foreign_zones_are_withheld() -> None:
+    late = fx.Median(1.0, NOONS, step=dt.timedelta(hours=1))
+    for mechanism in (late, fx.MostCommon(1.0, NOONS)):
+        with pytest.raises(fx.errors.ParameterTypeError) as caught:
+            mechanism.release([DAY.replace(tzinfo=Lost())])
+        assert "a record" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
 def test_blanks_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In headers and cells alike, and on the command line within quotes."""
     for header, by in (("v,sex", "sex"), ("v, sex", " sex")):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError, ParameterTypeError
+from ..errors import FastexpError, ParameterError, ParameterTypeError
 from ..parameters import kinds
 from ..types import Array, Integers
 
@@ -247,9 +247,16 @@ def read_column(argument: str, keys: Any) -> Column:
     if type(keys) is Column:  # an object may say that it is of any class
         return keys
     try:
-        array, missing = kinds.array_of(keys), kinds.mask_of(keys)
+        return _read_column(argument, keys)
+    except (FastexpError, MemoryError):
+        raise
     except Exception:  # refused below, as an error of a foreign object may hold data
-        array = np.empty(())
+        found = type(keys).__name__
+    raise ParameterTypeError(f"{argument} {ONE_KIND}, got {found}")
+
+
+def _read_column(argument: str, keys: Any) -> Column:
+    array, missing = kinds.array_of(keys), kinds.mask_of(keys)
     kind = kinds.kind_of(array.dtype.type)
     if array.ndim != 1:
         raise ParameterTypeError(f"{argument} {ONE_KIND}, got {type(keys).__name__}")
