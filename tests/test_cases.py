@@ -8,8 +8,10 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import duckdb
 import narwhals as nw
@@ -163,6 +165,163 @@ def test_types_that_are_refused(tmp_path: Path) -> None:
     assert budget.spent == 0
 
 
+class Folded(str):
+    """Text that compares as small letters do."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self.lower() == str(other).lower()
+
+    def __hash__(self) -> int:
+        return hash(self.lower())
+
+
+class Unequal(str):
+    """Text that equals nothing."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return 0
+
+
+class Odd(int):
+    """An integer that equals all others."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+
+EARLY = dt.datetime(2024, 10, 27, 2, 30, tzinfo=ZoneInfo(ZONE))
+HOURS = [EARLY, EARLY.replace(fold=1)]  # equal in Python, and an hour apart
+LISTS: dict[str, tuple[list[Any], list[Any]]] = {  # keys of another ==, and a public list
+    "an hour twice": (HOURS, [hour.astimezone(dt.UTC) for hour in HOURS]),
+    "an hour twice, listed": ([hour.astimezone(dt.UTC) for hour in HOURS], HOURS),
+    "small letters": ([Folded("A"), Folded("a")], ["A", "a"]),
+    "unequal": ([Unequal("A"), Unequal("a")], ["A", "a"]),
+    "unequal, listed": (["A", "a"], [Unequal("A"), Unequal("a")]),
+    "equal": ([Odd(1), Odd(2)], [1, 2]),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_keys_are_compared_by_what_they_are(name: str) -> None:
+    """As groups and as persons: whatever their own == says."""
+    keys, listed = LISTS[name]
+    frame = {"k": keys * 2 + [None], "v": [7, 20, 7, 20, 50]}
+    assert fx.Query("k", listed).release(frame, SURE)["m"].tolist() == [7, 20]
+    assert fx.Query(person="k").accuracy(frame, SURE, rng=1)["n"].tolist() == [2]
+
+
+def test_an_hour_that_comes_twice_as_records() -> None:
+    ends = [hour.astimezone(dt.UTC) for hour in HOURS]
+    hours, votes = [HOURS[0], *[HOURS[1]] * 60], fx.MostCommon(1000.0, ends)
+    assert fx.Median(1000.0, ends, step=dt.timedelta(hours=1)).release(hours) == ends[1]
+    assert votes.release(hours) == ends[1]
+
+
+SMALL = pa.array([Decimal(1), Decimal(2)])
+BEFORE = pa.array([-5, 5], pa.int64()).view(pa.date64())  # milliseconds before 1970 and after
+COLUMNS: dict[str, tuple[Any, list[Any]]] = {
+    "dates of milliseconds": (BEFORE, [dt.date(1969, 12, 31), dt.date(1970, 1, 1)]),
+    "codes of codes": (
+        pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["1", "2"]).dictionary_encode()),
+        ["1", "2"],
+    ),
+}
+COLUMNS |= {  # which PyArrow has since 19
+    kind: (SMALL.cast(getattr(pa, kind)(5)), [1, 2])
+    for kind in ("decimal32", "decimal64")
+    if hasattr(pa, kind)
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_rare_types_of_arrow(name: str) -> None:
+    column, groups = COLUMNS[name]
+    table = pa.table({"k": column, "v": [7, 20]})
+    assert told(fx.Query("k", groups).release(table, SURE))["m"] == [7, 20]
+    if groups == [1, 2]:
+        votes = {"m": (fx.Median(1000.0, **GRID), "k")}
+        assert told(fx.Query().release(table[:1], votes))["m"] == [1]
+
+
+def test_forms_that_are_refused(tmp_path: Path) -> None:
+    """Before the charge, if the form shows it without a look at the rows."""
+    bins = pd.DataFrame({"k": pd.cut([1, 20], [0, 10, 30]), "v": [5, 5]})
+    matrix: dict[str, Any] = {"k": [1, 1], "v": np.ones((2, 1))}
+    (tmp_path / "x.csv").write_text("k,v\nb,7\n,5\n?,5\n")
+    cells, budget = fx.CSV(tmp_path / "x.csv", missing="?"), fx.Budget(9000.0)
+    for frame, groups in ((bins, [1]), (matrix, [1]), (cells, ["b", ""]), (cells, ["?", "b"])):
+        with pytest.raises(REFUSED, match=r"got extension|one dimension|a missing cell"):
+            fx.Query("k", groups).release(frame, SURE, budget=budget)
+    votes = {"c": (fx.MostCommon(1.0, ["b", ""]), "k")}
+    with pytest.raises(REFUSED, match="a missing cell"):
+        fx.Query().release(cells, votes, budget=budget)
+    assert budget.spent == 0
+    with pytest.raises(fx.errors.InvalidRecords, match="could not be read"):  # only a row shows it
+        fx.Query().release([{"v": 7}, 7], SURE, budget=budget)
+    assert budget.spent == 1000
+
+
+@pytest.mark.filterwarnings("ignore:groups from the data")
+def test_groups_too_far_for_python(tmp_path: Path) -> None:
+    """They are answered, and an error of a file that cannot hold them does not quote them."""
+    far = pa.array([2**31 - 1], pa.int32()).cast(pa.date32())
+    frame = pd.DataFrame({"k": pd.arrays.ArrowExtensionArray(far), "v": [7]})
+    query = fx.Query("k", "from-data")
+    assert str(query.release(frame, SURE)["k"][0]).startswith("5881580-07-11")
+    times = pa.table({"k": pa.array([2**62], pa.timestamp("s")), "v": [7]})
+    with pytest.raises(fx.errors.OutputError, match=r"cannot be written: OverflowError$"):
+        query.release(times, SURE, output=tmp_path / "x.csv")
+
+
+def test_persons_of_an_array_beside_lists() -> None:
+    for frame in (
+        {"p": np.array([1, 2, 2]), "v": [5, 7, 7]},
+        {"p": pa.array(["a", "b", "b"]), "v": [5, 7, 7]},
+    ):
+        assert fx.Query(person="p").accuracy(frame, SURE)["n"].tolist() == [2]
+
+
+def raises(*_: object) -> Any:
+    raise ValueError("a record")
+
+
+@pytest.mark.parametrize("name", ["dtype", "__class__", "shape", "__array__", "_mask", ""])
+def test_errors_of_foreign_objects_are_withheld(name: str) -> None:
+    own = {name: property(raises)} if name else {"__getattr__": raises}
+    foreign, days = type("Foreign", (), own)(), fx.Median(1.0, [x.date() for x in DAYS])
+    for mechanism in (fx.MostCommon(1.0, [1, 2]), days, fx.Median(1.0, **GRID)):
+        for call in (mechanism.release, mechanism.law):
+            with pytest.raises(REFUSED) as caught:
+                call(foreign)
+            assert "a record" not in str(caught.value)
+            assert caught.value.__context__ is None
+
+
+class Lost(dt.tzinfo):
+    """A time zone whose offsets nobody knows."""
+
+    utcoffset = raises
+
+
+def test_errors_of_foreign_zones_are_withheld() -> None:
+    late = fx.Median(1.0, NOONS, step=dt.timedelta(hours=1))
+    for mechanism in (late, fx.MostCommon(1.0, NOONS)):
+        with pytest.raises(fx.errors.ParameterTypeError) as caught:
+            mechanism.release([DAY.replace(tzinfo=Lost())])
+        assert "a record" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
 def test_blanks_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In headers and cells alike, and on the command line within quotes."""
     for header, by in (("v,sex", "sex"), ("v, sex", " sex")):
@@ -196,6 +355,16 @@ MESSAGES: dict[str, tuple[Any, str]] = {
     ),
     "nothing": (lambda: fx.Query().release([], SURE), "got no column 'v': it has none"),
     "bytes": (lambda: fx.Query().release({"v": pa.array([b"a"])}, SURE), "numbers, got binary"),
+    "groups of another frame": (
+        lambda: fx.Query("k", pl.DataFrame({"a": [1], "b": [1]})),
+        "no column 'k': it has 'a', 'b'",
+    ),
+    "a number of groups": (lambda: fx.Query("k", 7), "groups must be a sequence, got int"),
+    "no unit": (lambda: fx.Query("k", [np.timedelta64(1)]), "groups must have a unit"),
+    "candidates without unit": (
+        lambda: fx.MostCommon(1.0, [np.timedelta64(1), np.timedelta64(2)]),
+        "must be hashable|must have a unit",
+    ),
     "a name": (lambda: fx.Query().release("caf\udce9.csv", SURE), "with a name in UTF-8"),
 }
 

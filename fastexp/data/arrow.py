@@ -14,6 +14,7 @@ from ..errors import InvalidRecords, ParameterTypeError
 from ..types import Array, Floats
 from .keys import DAY, UNITS, ZONED, Column
 
+MILLISECONDS = 86_400_000  # of a day
 KEYS = (
     "integers, text, booleans, dates, timestamps, durations or decimals without a fraction: "
     "convert it in the frame"
@@ -40,8 +41,10 @@ def read_keys(argument: str, column: Any) -> Column:
     if types.is_boolean(kind):
         return Column("booleans", _integers(array.cast(pa.uint8())), 1, missing)
     if types.is_date(kind):
-        days = array.cast(pa.date32(), safe=False).view(pa.int32())
-        return Column("dates", _integers(days), DAY, missing)
+        days = _integers(array.view(pa.int32() if types.is_date32(kind) else pa.int64()))
+        return Column(
+            "dates", days if types.is_date32(kind) else days // MILLISECONDS, DAY, missing
+        )
     if types.is_timestamp(kind) or types.is_duration(kind):
         name = "durations" if types.is_duration(kind) else ZONED if kind.tz else "timestamps"
         values, zone = _integers(array.view(pa.int64())), getattr(kind, "tz", None)
@@ -119,8 +122,10 @@ def _plain(column: Any) -> Any:
     if types.is_string(inner) or types.is_large_string(inner) or types.is_string_view(inner):
         whole = pa.large_string()
         column = column.cast(pa.dictionary(kind.index_type, whole) if is_coded else whole)
-    elif is_coded:
-        column = column.cast(inner)
+    elif is_coded:  # a cast could not have all types
+        return _plain(pa.chunked_array([x.dictionary_decode() for x in column.chunks], inner))
+    elif types.is_decimal(inner) and inner.byte_width < 16:  # which Arrow does not encode
+        column = column.cast(pa.decimal128(38, inner.scale))
     column = column.unify_dictionaries() if types.is_dictionary(column.type) else column
     chunks = column.chunks or [pa.nulls(0, column.type)]
     return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import ParameterError, ParameterTypeError
+from ..errors import FastexpError, ParameterError, ParameterTypeError
 from ..parameters import kinds
 from ..types import Array, Integers
 
@@ -37,6 +37,7 @@ ORIGINS: dict[str, Any] = {
     "durations": timedelta(0),
 }
 FARTHEST = 1 << 40  # years or months from 1970 that are told apart
+KNOWN = {"builtins", "datetime", "decimal", "numpy", "pandas"}  # where == is that of keys
 MIN_SPARSE = 1 << 16  # a range of so many integers always gets a table
 
 
@@ -107,7 +108,8 @@ def read_names(argument: str, names: Any) -> Names:
         exact = [(column.keys or [])[value] for value in column.values.tolist()]
         if None in exact:
             raise ParameterError(
-                f"{argument} must not hold None or NaN: a missing key is in no group"
+                f"{argument} must not hold None or NaN, nor of files what means a missing cell: a "
+                "missing key is in no group"
             )
         places = {key: i for i, key in enumerate(dict.fromkeys(exact))}
         pairs = [code * len(places) + places[key] for code, key in zip(codes, exact, strict=True)]
@@ -119,15 +121,16 @@ def read_names(argument: str, names: Any) -> Names:
     return Names(len(labels), is_wide, columns)
 
 
-def as_text(argument: str, labels: Iterable[Any]) -> list[Any]:
-    """Return labels, or tuples of them, as they are written in cells of a file."""
+def as_text(argument: str, labels: Iterable[Any], absent: Iterable[str]) -> list[Any]:
+    """Return labels, or tuples of them, as cells of a file have them; None of a missing cell."""
     texts: list[Any] = []
     for label in labels:
         kind = kinds.kind_of(type(label))
         if kind == "tuple":
-            texts.append(tuple(as_text(argument, label)))
+            texts.append(tuple(as_text(argument, label, absent)))
         elif kind in ("text", "integers", "booleans", "dates"):
-            texts.append(str(label).lower() if kind == "booleans" else str(label))
+            text = str(label).lower() if kind == "booleans" else str(label)
+            texts.append(None if text in absent else text)
         else:
             raise ParameterTypeError(
                 f"{argument} must be text, integers, booleans or dates, as cells of a file are "
@@ -241,12 +244,19 @@ def person_codes(argument: str, ids: Any) -> Persons:
 
 def read_column(argument: str, keys: Any) -> Column:
     """Return a column of keys; `argument` names it in messages."""
-    if isinstance(keys, Column):
+    if type(keys) is Column:  # an object may say that it is of any class
         return keys
     try:
-        array, missing = kinds.array_of(keys), kinds.mask_of(keys)
+        return _read_column(argument, keys)
+    except (FastexpError, MemoryError):
+        raise
     except Exception:  # refused below, as an error of a foreign object may hold data
-        array = np.empty(())
+        found = type(keys).__name__
+    raise ParameterTypeError(f"{argument} {ONE_KIND}, got {found}")
+
+
+def _read_column(argument: str, keys: Any) -> Column:
+    array, missing = kinds.array_of(keys), kinds.mask_of(keys)
     kind = kinds.kind_of(array.dtype.type)
     if array.ndim != 1:
         raise ParameterTypeError(f"{argument} {ONE_KIND}, got {type(keys).__name__}")
@@ -268,23 +278,29 @@ def read_column(argument: str, keys: Any) -> Column:
 
 def _of_objects(argument: str, objects: Array) -> Column:
     numbers: dict[Any, int] = defaultdict(count().__next__)
+    places: Any = None
     try:
         places = np.fromiter(map(numbers.__getitem__, objects), np.int64, objects.size)
         of_type = kinds.kinds_of(list(numbers))
-    except TypeError:  # not hashable
+    except Exception:  # not hashable
         of_type = {}
-    if set(of_type.values()) != {"text"}:  # 1 and True have one place
+    if places is None or not of_type.keys() <= {str, np.str_}:  # 1 and True have one place
         of_type = kinds.kinds_of(objects)
-    found = set(of_type.values()) - {kinds.MISSING}
+    found, distinct = set(of_type.values()) - {kinds.MISSING}, list(numbers)
+    is_known = {cls.__module__.partition(".")[0] for cls in of_type} <= KNOWN
+    is_folded = "timestamps" in found and any(getattr(x, "fold", 0) for x in objects)
+    if places is None or is_folded or not is_known:  # == may be another than that of keys
+        distinct, places = objects.tolist(), np.arange(objects.size)
     if "floats" in found and all(x != x for x in objects if of_type[type(x)] == "floats"):
         found.remove("floats")
-    keys = [None] * len(numbers)
+    keys = [None] * len(distinct)
     if len(found) < 2 and found <= KINDS:
-        for i, x in enumerate(numbers):
-            if of_type[type(x)] != kinds.MISSING and x == x:
+        for i, x in enumerate(distinct):
+            kind = of_type[type(x)]
+            if kind == "text" or (kind != kinds.MISSING and x == x):
                 keys[i] = _exact(x, argument)
     if found == {"timestamps"}:
-        present = compress(numbers, (key is not None for key in keys))
+        present = compress(distinct, (key is not None for key in keys))
         found = {ZONED if getattr(x, "tzinfo", None) else "timestamps" for x in present}
     if len(found) > 1 or not found <= KINDS | {ZONED}:
         raise ParameterTypeError(f"{argument} {ONE_KIND}, got {' and '.join(sorted(found))}")

@@ -136,7 +136,7 @@ def candidates(values: Any) -> tuple[Any, ...]:
     labels = tuple(np.asarray(values).tolist() if is_plain else values)  # not integers of times
     try:
         are_distinct = len(set(labels)) == len(labels) and all(label == label for label in labels)
-    except TypeError:
+    except Exception:  # of a foreign object
         raise ParameterTypeError("candidates must be hashable labels: text, numbers") from None
     if len(labels) < 2 or not are_distinct:
         raise ParameterError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -44,17 +45,18 @@ def typed(column: Any) -> Any:
 
     NumPy would read integers with gaps as floats, and forget time zones.
     """
-    dtype = getattr(column, "dtype", None)
-    if dtype is None or isinstance(dtype, np.dtype):
-        return column
-    if not (hasattr(column, "to_arrow") or type(column).__module__.startswith("pandas")):
-        return column
     try:
+        dtype = getattr(column, "dtype", None)
+        is_typed = hasattr(column, "to_arrow") or type(column).__module__.startswith("pandas")
+        if dtype is None or isinstance(dtype, np.dtype) or not is_typed:
+            return column
         import pyarrow as pa
 
         return column.to_arrow() if hasattr(column, "to_arrow") else pa.array(column)
     except Exception:  # it is not installed, or has no such type: an error may hold data
-        return list(column)
+        with suppress(Exception):
+            return list(column)
+    return column
 
 
 def mask_of(values: Any) -> Array:

@@ -134,7 +134,8 @@ class Text(Arrow):
 
     def names(self) -> list[str]:
         """Return the names of the columns that all files have, each as often as in the first."""
-        return [x for x in self.headers[0] if all(x in header for header in self.headers)]
+        shared = set(self.headers[0]).intersection(*self.headers[1:])
+        return [x for x in self.headers[0] if x in shared]
 
     def head(self, names: list[str]) -> dict[str, Any]:
         """Refuse a file that has a column twice; return columns of text, without rows."""

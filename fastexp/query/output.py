@@ -90,7 +90,7 @@ class Draft:
                 os.fsync(file.fileno())
             os.link(self._draft, self._path)
         except Exception as error:  # of a disk, or of an engine
-            why = getattr(error, "strerror", None) or error
+            why = getattr(error, "strerror", None) or type(error).__name__  # others quote answers
             failure = OutputError(f"output {str(self._path)!r} cannot be written: {why}")
             failure.answers = answers
             failure.add_note(

@@ -183,7 +183,8 @@ def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
     persons = None
     if person in columns:
         persons = person_codes(f"column {person!r}", _keys(source, person, columns[person]))
-    codes, size = np.zeros(max((x.size for x in values.values()), default=0), np.int64), 1
+    known = [*values.values(), *persons[:1]] if persons else list(values.values())
+    codes, size = np.zeros(max((x.size for x in known), default=0), np.int64), 1
     labels: list[Labels] = []
     called = f"columns {', '.join(map(repr, by))}"
     if names is not None and len(keys) == len(by):
@@ -359,4 +360,8 @@ def _keys(source: Source, name: str, column: Any, kind: str = "") -> Column:
 
 def names_for(source: Source, argument: str, labels: tuple[Any, ...], names: Names) -> Names:
     """Return a public list as it is compared with a source: with cells of a file, as text."""
-    return names if source.missing is None else read_names(argument, as_text(argument, labels))
+    return (
+        names
+        if source.missing is None
+        else read_names(argument, as_text(argument, labels, source.absent))
+    )

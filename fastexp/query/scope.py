@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -257,7 +257,7 @@ def _source_of(frame: Any) -> Source:
         return Source(frame)
     if module == "pandas" and hasattr(frame, "columns"):
         return Pandas(frame)
-    if isinstance(frame, list) and all(isinstance(row, Mapping) for row in frame):
+    if isinstance(frame, list) and (not frame or isinstance(first, Mapping)):
         return Records(frame)
     if module == "pyarrow" and hasattr(frame, "schema"):
         return Arrow(frame)
@@ -280,8 +280,6 @@ def _source_of(frame: Any) -> Source:
 
 def labels_of(groups: Any, by: tuple[str, ...]) -> tuple[Any, ...]:
     """Return the public list of groups: a sequence, or the columns of a frame."""
-    if isinstance(groups, (bytes, set, frozenset)):
-        raise ParameterTypeError(f"groups must be a sequence, got {type(groups).__name__}")
     is_frame = isinstance(groups, (Mapping, os.PathLike)) or hasattr(groups, "columns")
     if is_frame or type(groups).__module__.startswith(("fastexp", "pyarrow.lib", "duckdb")):
         source = source_of(groups)
@@ -294,6 +292,8 @@ def labels_of(groups: Any, by: tuple[str, ...]) -> tuple[Any, ...]:
         labels = tuple(*columns) if len(by) == 1 else tuple(zip(*columns, strict=True))
     elif isinstance(groups, np.ndarray):
         labels = tuple(listed(groups))
+    elif isinstance(groups, (bytes, set, frozenset)) or not isinstance(groups, Iterable):
+        raise ParameterTypeError(f"groups must be a sequence, got {type(groups).__name__}")
     else:
         labels = tuple(tuple(x) if isinstance(x, list) else x for x in groups)  # as JSON has them
     if not labels:

@@ -46,7 +46,7 @@ class Source:
             column = self.frame[name]
             kind = getattr(column, "dtype", getattr(column, "type", None))
             if isinstance(kind, np.dtype) and kind.kind != "O":
-                columns[name] = np.zeros(1, kind)
+                columns[name] = np.zeros((1,) * np.ndim(column), kind)
             elif kind is not None and kinds.is_arrow(empty := kinds.typed(column[:0])):
                 import pyarrow as pa
 
@@ -101,9 +101,9 @@ class Pandas(Source):
 
         if labels.kind == "listed":
             return labels.keys
-        if not labels.unit:
+        if not labels.unit or labels.kind == "dates":  # also those too far for Python
             return pd.Series(labels.objects(), dtype=object)
-        if labels.kind in ("text", "dates") or labels.zone:  # of a column of Arrow
+        if labels.kind == "text" or labels.zone:  # of a column of Arrow
             return _arrow_of(labels).to_pandas()
         return pd.Series(labels.array())
 
