@@ -61,6 +61,16 @@ def positive(name: str, value: Any) -> Fraction:
     return number
 
 
+def amount(name: str, value: Any) -> Fraction:
+    """Return a number > 0 as it is promised: a double is the decimal that it prints.
+
+    Rates use exact numbers. A float of fewer bits may be more than what it prints, by far more than
+    a double is: it counts as the double that it equals.
+    """
+    positive(name, value)
+    return decimal(name, value.item() if isinstance(value, np.generic) else value)
+
+
 def quantile(name: str, value: Any) -> Fraction:
     """Return a quantile in (0, 1) as an exact fraction; a float is the decimal that it prints."""
     q = decimal(name, value)
