@@ -9,11 +9,11 @@ nox.options.sessions = ["matrix"]
 nox.options.error_on_missing_interpreters = True
 PROJECT = nox.project.load_toml("pyproject.toml")["project"]
 NUMPY = "numpy>=2.1"  # hatch_build.py declares it
-# All tests would take hours in the interpreter; these reach each kernel.
-INTERPRETED = ["tests/test_kernels.py", "tests/test_conformance.py"]
+# All tests would take hours in the interpreter: every mechanism by every door, but for slow ones.
+INTERPRETED = ["tests/test_conformance.py", "-k", "not top-k and not permute"]
 
 
-@nox.session(python=["3.11", "3.14"])
+@nox.session(python=["3.11", "3.13"])
 @nox.parametrize("libraries", ["oldest", "newest"])
 @nox.parametrize("kernels", ["compiled", "python"])
 def matrix(session, libraries, kernels):
