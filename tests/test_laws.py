@@ -267,6 +267,10 @@ def test_fine_grids() -> None:
     near(law.error_quantile(masses[1] + masses[2] / 2), 1.0)
     assert law.pmf(3.0) < 1e-11
     assert law.truth == 2
+    noise = fx.Laplace(1, 0.7, step=0.7).law(-5.31)
+    shown = np.arange(-30, 14) * 7 / 10  # each is rounded once
+    close(noise.cdf(shown)[1:] - noise.cdf(shown)[:-1], noise.pmf(shown)[1:], atol=1e-15)
+    close(noise.pmf(shown[12:22]), noise.pmf(shown[13:23]) * np.exp(-1))
     digits = fx.Median(1.0, grid=fx.digits(2)).law([1e6, 2.5e6, -3])
     close(digits.probabilities.sum(), 1)
     assert digits.ppf(0.5) in fx.digits(2)

@@ -86,12 +86,19 @@ class Grid:
         return t
 
     def near(self, x: Any) -> Any:
-        """Return the number of a point near a number."""
+        """Return the number of the point nearest to a number.
+
+        Of 2**53 points the scale finds one that is near, from which the others are counted.
+        """
         low, high = self.value(0), self.value(self.size - 1)
         scale = (self.size - 1) / (high - low)
         if isinstance(x, float):  # a fifth of the time
-            return round((min(max(x, low), high) - low) * scale)
-        near: Integers = np.rint((x.clip(low, high) - low) * scale).astype(np.int64)
+            x = min(max(x, low), high)
+            first = round((x - low) * scale)
+            return first + round((x - self.value(first)) / self.width)
+        x = x.clip(low, high)
+        near: Integers = np.rint((x - low) * scale).astype(np.int64)
+        near += np.rint((x - self.values(near)) / self.width).astype(np.int64)
         return near
 
     def _guess(self, x: Any, offset: Any) -> Any:
