@@ -105,6 +105,15 @@ def test_errors(row: Row) -> None:
             close(law.error_quantile(LEVELS, truth), [0, *quantiles], atol=1e-14)
 
 
+@pytest.mark.parametrize("far", [1e9, 1e15, 1e300])
+def test_far_truths(far: float) -> None:
+    """Errors from a record that is far beyond the points take no longer than others."""
+    law = fx.Median(1.0, (0, 1)).law([far])
+    assert far - 1 <= law.error_quantile(0.5) <= far
+    noise = fx.Laplace(1, 1e-12, step=1e-12, bounds=(0, 1)).law(-far)
+    assert (noise.pmf(0), noise.error_quantile(0.5), noise.mean()) == (1, far, 0)
+
+
 def test_truths() -> None:
     """The statistic of the data, as each convention has it, not clamped to the bounds."""
     data, make = [9, 1, 30, 5], partial(fx.Median, 1.0, (0, 20), step=1)
