@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
 import shutil
+import subprocess
 import sys
+import sysconfig
 import time
+import venv
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
@@ -296,6 +300,18 @@ def test_a_partition_without_persons(engine):
     assert len(engine.told(empty)["m"]) == 2
 
 
+def test_a_frame_whose_rows_are_all_left_out(engine):
+    """Spark finds before it runs that nothing is left; one row more must not make an error."""
+    frame = engine.of(pa.table({"g": [1, 2], "x": [1.0, 2.0], "p": [1, 2]}))
+    empty = frame.where("x > 50") if isinstance(engine, Spark) else frame.query("x > 50")
+    for query in (fx.Query("g", [1, 2]), fx.Query(), fx.Query("g", [1, 2], person="p")):
+        found = engine.told(query.release(empty, {"m": (MEDIAN, "x")}))
+        assert len(found["m"]) == len(query.groups or [None])
+    with pytest.warns(fx.PrivacyWarning):
+        found = engine.told(fx.Query("g", "from-data").release(empty, {"m": (MEDIAN, "x")}))
+    assert found == {"g": [], "m": []}
+
+
 def test_laws_of_answers(engine):
     """3,000 groups of the same records, and 1,000 without any, by chi-square with exact laws."""
     median = fx.Median(epsilon=1.0, bounds=(0, 9), step=1)
@@ -380,9 +396,11 @@ def dies_after_its_draw(folder: str, how: str) -> Any:
             if not isinstance(values[0], list):  # of another library
                 return text
             try:
-                os.close(os.open(f"{folder}/died", os.O_CREAT | os.O_EXCL))
+                died = os.open(f"{folder}/died", os.O_CREAT | os.O_EXCL | os.O_WRONLY)
             except FileExistsError:
                 return text
+            os.write(died, text.encode())
+            os.close(died)
             if how == "exit":
                 os._exit(1)
             raise RuntimeError("poisoned")
@@ -390,6 +408,29 @@ def dies_after_its_draw(folder: str, how: str) -> Any:
         packing.dumps = dumps
 
     return poison
+
+
+def test_attempts_choose_the_same_rows_of_persons(two_processes, tmp_path):
+    """Otherwise a person could count with rows of two choices: in Dask, which runs all again."""
+    g = np.arange(1200)
+    table = pa.table({"g": g % 400, "x": np.full(1200, 7.0), "p": g % 10})
+    seven = fx.Median(epsilon=SURE, bounds=(0, 10**6), step=1)  # by chance, if no row counts
+    query = fx.Query("g", range(400), person="p", max_groups=30)
+    with two_processes.as_current():
+        engine = Dask(two_processes)
+        frame, budget = engine.of(*cut(table)), fx.Budget(1e6)
+        engine.on_workers(dies_after_its_draw(str(tmp_path), "exit"))
+        try:
+            answers = {"a": (seven, "x"), "b": (seven, "x")}
+            found = engine.told(query.release(frame, answers, budget=budget))
+        finally:
+            two_processes.restart(timeout=300)
+    ((*_, keys),), shape, drawn = json.loads((tmp_path / "died").read_text())
+    first = np.array(drawn).reshape(shape)
+    final = np.column_stack([found["a"], found["b"]])[keys]
+    assert 0 < (first == 7).sum() < first.size
+    assert ((first == 7) == (final == 7)).all()
+    assert len(budget.log()) == 1
 
 
 @pytest.mark.parametrize("how", ["exit", "raise"])
@@ -419,7 +460,7 @@ def test_a_task_that_dies_after_its_draw(engine, how, tmp_path):
         found = engine.told(query.release(frame, answers, budget=budget, label="l"))
     finally:
         if isinstance(engine, Dask):
-            engine.where.restart()
+            engine.where.restart(timeout=300)
     assert len(found["m"]) == 200
     assert len(budget.log()) == 1
     assert (tmp_path / "died").exists()  # so some groups were drawn twice
@@ -438,6 +479,10 @@ def test_what_is_refused_before_the_charge(engine):
     ]:
         with pytest.raises(fx.errors.FastexpError, match=match):
             query.release(frame, asked, budget=budget)
+    if isinstance(engine, Spark):
+        stream = engine.where.readStream.format("rate").load()
+        with pytest.raises(fx.errors.ParameterError, match="must not be a stream"):
+            fx.Query("value", [1]).release(stream, answers, budget=budget)
     for verb in (fx.Query().sample, fx.Query().accuracy):
         with pytest.raises(fx.errors.ParameterError, match="frame must be in this process"):
             verb(frame, answers)
@@ -485,22 +530,83 @@ def test_failures_are_charged_and_withheld(engine):
         assert budget.spent == SURE
 
 
-def test_workers_of_another_version(two_processes):
-    def older() -> None:
-        import importlib.metadata
+@pytest.fixture(scope="session", params=["another version", "without fastexp"])
+def other_python(request, tmp_path_factory) -> str:
+    """Return an interpreter for workers, with all that this one has but this version."""
+    place = tmp_path_factory.mktemp("python")
+    venv.create(place, symlinks=True)
+    (packages,) = place.glob("lib/python*/site-packages")
+    is_older = request.param == "another version"
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if "fastexp" not in path.name or (is_older and path.suffix != ".dist-info"):
+            (packages / path.name).symlink_to(path)
+    if is_older:
+        about = packages / "fastexp-0.0.1.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: fastexp\nVersion: 0.0.1\n")
+    return str(place / "bin" / "python")
 
-        importlib.metadata.version = lambda _: "0.0.1"
 
-    with two_processes.as_current():
-        engine, budget = Dask(two_processes), fx.Budget(SURE)
-        frame = engine.of(pa.table({"x": [1.0]}))
-        engine.on_workers(older)
+def check_refusals(engine: Any, patch: Any, hide: Any) -> None:
+    """Release before, and after `hide` lets the check miss a worker: it does not draw either."""
+    frame, answers, budget = engine.of(pa.table({"x": [1.0]})), {"m": (MEDIAN, "x")}, fx.Budget(9e9)
+    with pytest.raises(fx.errors.ParameterError, match=f"have fastexp {fx.__version__}"):
+        fx.Query().release(frame, answers, budget=budget)
+    assert budget.spent == 0
+    if not hide(patch):
+        return
+    with pytest.raises(fx.errors.InvalidRecords, match=WITHHELD):
+        fx.Query().release(frame, answers, budget=budget)
+    assert budget.spent == SURE
+
+
+@pytest.mark.parametrize("other_python", ["another version"], indirect=True)
+def test_workers_of_another_version_in_spark(spark, other_python, monkeypatch):
+    context, urandom = spark.sparkContext, os.urandom
+    own = context.pythonExec
+
+    def hide(patch: Any) -> bool:
+        patch.setattr(context, "pythonExec", own)
+        # The first bytes of the system are drawn after the charge: for secrets.
+        patch.setattr(os, "urandom", lambda n: change() or urandom(n))
+        return True
+
+    def change() -> None:
+        context.pythonExec = other_python
+
+    monkeypatch.setattr(context, "pythonExec", other_python)
+    check_refusals(Spark(spark), monkeypatch, hide)
+
+
+def test_workers_of_another_version_in_dask(other_python, monkeypatch, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    settings = {"processes": False, "protocol": "tcp://", "dashboard_address": None}
+    command = [other_python, "-m", "distributed.cli.dask_worker", "--no-nanny", "--no-dashboard"]
+    with distributed.LocalCluster(n_workers=0, **settings) as cluster:
+        client = distributed.Client(cluster)
+        command += [
+            "--nthreads",
+            "1",
+            "--local-directory",
+            str(tmp_path),
+            cluster.scheduler_address,
+        ]
+        other = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+        def hide(patch: Any) -> bool:
+            if not [*Path(other_python).parent.parent.rglob("fastexp-*")]:
+                return False  # Dask ends such a worker, and waits for another
+            patch.setattr(distributed.Client, "run", lambda *_: {"a worker": fx.__version__})
+            return True
+
         try:
-            with pytest.raises(fx.errors.ParameterError, match="workers must be there"):
-                fx.Query().release(frame, {"m": (MEDIAN, "x")}, budget=budget)
+            client.wait_for_workers(1, timeout=60)
+            check_refusals(Dask(client), monkeypatch, hide)
         finally:
-            two_processes.restart()
-        assert budget.spent == 0
+            monkeypatch.undo()
+            other.kill()
+            other.wait()
+            client.close()
 
 
 def test_lost_tasks_and_divided_groups(monkeypatch):
@@ -523,8 +629,8 @@ def test_lost_tasks_and_divided_groups(monkeypatch):
             query.release(frame, answers)
 
 
-def test_what_spark_writes(spark, monkeypatch):
-    """Neither secrets nor rows are in event logs; secrets are in no file; rows are in shuffles."""
+def forms_of_secrets(engine: Any, patch: Any) -> list[bytes]:
+    """Release of rows with a name that can be searched; return all forms of the secrets."""
     secrets: list[bytes] = []
     urandom = os.urandom
 
@@ -532,21 +638,55 @@ def test_what_spark_writes(spark, monkeypatch):
         secrets.append(urandom(count))
         return secrets[-1]
 
-    engine = Spark(spark)
     people = [f"person-{i // 3}-of-the-data" for i in range(300)]
     frame = engine.of(*cut(pa.table({"p": people, "x": np.arange(300) % 50 + 0.0})))
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "urandom", recorded)
+    with patch.context() as own:
+        own.setattr(os, "urandom", recorded)
         fx.Query(person="p").release(frame, {"m": (MEDIAN, "x"), "n": (MEDIAN, "x")})
+    forms = [secret for secret in secrets if len(secret) == 16]
+    forms += [str(word).encode() for x in forms for word in np.frombuffer(x, np.uint64)]
+    forms += [secret.hex().encode() for secret in secrets if len(secret) == 16]
+    assert len(forms) >= 8
+    return forms
+
+
+def test_what_dask_writes(two_processes, monkeypatch):
+    """Neither secrets nor rows are in logs and events; rows are in files of shuffles alone."""
+
+    def keep_files(is_kept: bool) -> None:
+        import shutil
+
+        removes = getattr(shutil, "removes", shutil.rmtree)
+        shutil.removes = removes
+        shutil.rmtree = (lambda *_, **__: None) if is_kept else removes
+
+    with two_processes.as_current():
+        two_processes.run(keep_files, True)
+        try:
+            forms = forms_of_secrets(Dask(two_processes), monkeypatch)
+            logs = [two_processes.get_worker_logs(), two_processes.get_scheduler_logs()]
+            logs += [two_processes.get_events(), two_processes.get_task_stream()]
+            places = two_processes.run(lambda dask_worker: dask_worker.local_directory)
+            files = [path for place in places.values() for path in Path(place).rglob("*")]
+            local = {path: path.read_bytes() for path in files if path.is_file()}
+        finally:
+            two_processes.run(keep_files, False)
+    logs = [str(text).encode() for text in logs]
+    with_rows = [path for path, text in local.items() if b"person-7-of-the-data" in text]
+    assert with_rows  # so a search finds what is there
+    assert all(any(part.startswith("shuffle-") for part in path.parts) for path in with_rows)
+    assert not any(b"of-the-data" in text for text in logs)
+    assert not any(form in text for form in forms for text in [*logs, *local.values()])
+
+
+def test_what_spark_writes(spark, monkeypatch):
+    """Neither secrets nor rows are in event logs; secrets are in no file; rows are in shuffles."""
+    forms = forms_of_secrets(Spark(spark), monkeypatch)
     logs, local = (
         [path.read_bytes() for path in Path(spark.conf.get(place)).rglob("*") if path.is_file()]
         for place in ("spark.eventLog.dir", "spark.local.dir")
     )
     logs = [text for text in logs if text]
-    forms = [secret for secret in secrets if len(secret) == 16]
-    forms += [str(word).encode() for x in forms for word in np.frombuffer(x, np.uint64)]
-    forms += [secret.hex().encode() for secret in secrets if len(secret) == 16]
-    assert len(forms) >= 8
     assert logs
     assert any(b"person-7-of-the-data" in text for text in local)  # so a search finds what is there
     assert not any(b"of-the-data" in text or b"poisoned" in text for text in logs)

@@ -86,6 +86,8 @@ def test_reference() -> None:
         for changed, name in ENTRY.findall(PAGES[path]):
             module = changed or module
             listed += [f"{module}.{name}"] if name else []
+    assert {*fx.__all__, "__version__"} <= {*dir(fx)}
+    assert dir(fx.privacy) == sorted(fx.privacy.__all__)
     inner = {"fastexp.privacy": fx.privacy.__all__, "fastexp.studies": fx.studies.__all__}
     names = {*fx.__all__}.difference(*inner.values(), ["errors", "PrivacyWarning"], ROOMS)
     inner["fastexp"] = [*names]

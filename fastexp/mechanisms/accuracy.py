@@ -101,7 +101,7 @@ def _check(mechanism: Any) -> None:
     is_several = isinstance(mechanism, Quantiles)
     if not isinstance(mechanism, KINDS) or is_several or mechanism._times:
         raise ParameterTypeError(
-            "mechanisms must answer records with one number, as errors are taken from it, got "
+            "mechanisms must be such as answer records with one number, from which errors are, got "
             f"{type(mechanism).__name__}: measure its answers in another way"
         )
 

@@ -156,16 +156,17 @@ class Spark(Arrow):
     def versions(self) -> list[str]:
         """Return the versions of the workers that a task for each core meets."""
         cores = self.session.sparkContext.defaultParallelism
-        cells = (
-            self.session.range(0, cores, 1, cores).mapInArrow(_versions, "cells string").toArrow()
-        )
-        return cells["cells"].to_pylist()  # type: ignore[no-any-return]
+        work = self.session.range(0, cores, 1, cores).mapInArrow(_versions, "cells string")
+        return work.toArrow()["cells"].to_pylist()  # type: ignore[no-any-return]
 
     def run(self, plan: Plan, secrets: list[Words]) -> list[str]:
         """Return what each task of the last step gives."""
         from pyspark.sql.pandas.types import from_arrow_schema
 
         rows = self._chosen(plan.wanted.columns)
+        # Spark knows of some frames that they are empty, and would not run a task.
+        nothing = self.session.sparkContext.emptyRDD()
+        rows = rows.union(self.session.createDataFrame(nothing, rows.schema))
         sent = self.session.sparkContext.broadcast(plan)  # in a file, so without the secrets
         try:
             for step, keys, made in plan.steps:
@@ -231,15 +232,17 @@ class Dask(Pandas):
 
         # Pickled here, as arrays that Dask sends may not be aligned.
         sent = dask.delayed(pickle.dumps((plan, secrets)), pure=False)
-        method = None if self.client else "tasks"  # which writes no files
-        names = dict(zip(plan.wanted.columns, plan.schema.names, strict=True))
-        rows = self.frame[list(names)].rename(columns=names)
+        rows = self.frame[plan.wanted.columns]
+        rows.columns = plan.schema.names
         rows = rows.map_partitions(_on_dask, type_there, sent, meta=_meta(plan.schema))
         for step, keys, made in plan.steps:
-            rows = rows.dropna(subset=keys) if keys else rows.repartition(npartitions=1)
-            rows = (
-                rows.shuffle(keys, npartitions=self.tasks, shuffle_method=method) if keys else rows
-            )
+            if keys:
+                rows = rows.dropna(subset=keys)
+                rows = rows.shuffle(  # by tasks, if this process works: they write no files
+                    keys, npartitions=self.tasks, shuffle_method=None if self.client else "tasks"
+                )
+            else:
+                rows = rows.repartition(npartitions=1)
             rows = rows.map_partitions(_on_dask, step, sent, meta=_meta(made))
         return [cell for part in dask.compute(*rows.to_delayed()) for cell in part["cells"]]
 
@@ -254,11 +257,11 @@ class Dask(Pandas):
 
 def _versions(batches: Iterable[Any]) -> Iterator[Any]:
     for _ in batches:
-        yield pa.RecordBatch.from_pydict({"cells": [version("fastexp")]})
+        yield pa.record_batch({"cells": [version("fastexp")]})
 
 
 def _on_spark(step: Step, sent: Any, secrets: list[Words], batches: Iterable[Any]) -> Iterator[Any]:
-    yield from _made(step, list(batches), sent.value, secrets).to_batches(BATCH)
+    yield from _made(step, batches, sent.value, secrets).to_batches(BATCH)
 
 
 def _on_dask(rows: Any, step: Step, sent: bytes) -> Any:
@@ -270,9 +273,10 @@ def _made(step: Step, rows: Any, plan: Plan, secrets: list[Words]) -> Any:
     """Return what a step makes; an error is raised again without what it says."""
     made = None
     with suppress(Exception):
-        if not isinstance(rows, list):
+        if hasattr(rows, "columns"):
             table = pa.Table.from_pandas(rows, preserve_index=False)
-        else:
+        else:  # Spark may also fail while it gives rows
+            rows = list(rows)
             table = pa.Table.from_batches(rows) if rows else plan.schema.empty_table()
         made = step(table, plan, secrets) if plan.version == VERSION else None
     if made is None:
