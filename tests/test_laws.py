@@ -280,6 +280,10 @@ def test_fine_grids() -> None:
     shown = np.arange(-30, 14) * 7 / 10  # each is rounded once
     close(noise.cdf(shown)[1:] - noise.cdf(shown)[:-1], noise.pmf(shown)[1:], atol=1e-15)
     close(noise.pmf(shown[12:22]), noise.pmf(shown[13:23]) * np.exp(-1))
+    points = fx.digits(5)[::99]
+    flat, i = fx.Median(1.0, grid=fx.digits(5)).law([]), np.arange(points.size) * 99
+    close(flat.cdf(points), (i + 1) / flat.probabilities.size)
+    close(flat.sf(points), 1 - (i + 1) / flat.probabilities.size, atol=1e-14)
     digits = fx.Median(1.0, grid=fx.digits(2)).law([1e6, 2.5e6, -3])
     close(digits.probabilities.sum(), 1)
     assert digits.ppf(0.5) in fx.digits(2)
