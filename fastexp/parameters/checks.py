@@ -67,7 +67,11 @@ def positive(name: str, value: Any) -> Fraction:
 
 
 def amount(name: str, value: Any) -> Fraction:
-    """Return a number > 0 as the decimal of the double that it is: rates use it, not its print."""
+    """Return a number > 0 as it is promised: a double is the decimal that it prints.
+
+    Rates use exact numbers. A float of fewer bits may be more than what it prints, by far more than
+    a double is: it counts as the double that it equals.
+    """
     positive(name, value)
     number = decimal(name, value.item() if isinstance(value, np.generic) else value)
     if number > Fraction(MOST):
