@@ -224,8 +224,8 @@ class Ledger:
                 "one (each could wait for the other)"
             )
         with self._held(label):
-            _drawing.is_on = True
-            try:
+            try:  # an interrupt between the two would refuse this thread for good
+                _drawing.is_on = True
                 yield
             finally:
                 _drawing.is_on = False
