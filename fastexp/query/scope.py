@@ -287,7 +287,8 @@ def labels_of(groups: Any, by: tuple[str, ...]) -> tuple[Any, ...]:
             raise ParameterError(HERE)
         known = source.names()
         names = known if len(known) == len(by) == 1 else list(by)
-        check_names(known, names)
+        if set(names) - set(known):
+            raise ParameterError("groups must be a frame or file with the columns of by")
         columns = map(listed, source.read(names).values())
         labels = tuple(*columns) if len(by) == 1 else tuple(zip(*columns, strict=True))
     elif isinstance(groups, np.ndarray):
