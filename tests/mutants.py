@@ -27,14 +27,14 @@ from tests.limits import PACKAGE, ROOT, docstring, files, room
 
 SUITE = ["tests", "fastexp"]
 FIRST = {  # the files of tests that most errors of a room die by, the quickest first
-    "kernels": "kernels law exactness noise selection quantiles",
+    "kernels": "kernels noise selection quantiles law",
     "parameters": "errors data query noise conformance",
     "top": "errors machine conformance cli",
-    "privacy": "checks promise budget errors",
+    "privacy": "checks promise budget errors selection",
     "data": "data times cases errors query",
-    "draws": "law noise selection quantiles exactness extremes",
+    "draws": "noise selection quantiles law",
     "laws": "laws law checks promise",
-    "mechanisms": "errors noise selection laws law quantiles conformance",
+    "mechanisms": "errors noise selection quantiles conformance",
     "studies": "studies",
     "checks": "checks power",
     "query": "query files times budget cases",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import enum
 import functools
 import json
 import os
@@ -17,6 +18,7 @@ import shutil
 import signal
 import sqlite3
 import stat
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -123,6 +125,44 @@ def test_sums_are_exact() -> None:
     limit = fx.Budget(Fraction(1, 3))  # rounded down, as a decimal
     with pytest.raises(BudgetExceeded):
         limit.charge(fx.privacy.pure_guarantee(Fraction(1, 3), None, ""))
+
+
+class Printed(float):
+    """A number that prints, and tells, another one."""
+
+    def __str__(self) -> str:
+        return "0.01"
+
+    __repr__ = __str__
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        return 1, 100
+
+
+@pytest.mark.parametrize("epsilon", [np.float16(0.3), np.float32(0.3), Printed(0.3)])
+def test_a_charge_is_that_of_the_number(epsilon: Any) -> None:
+    """Of narrow floats and subclasses: the law is that of the number, whatever it prints."""
+    exact = float(np.float64(epsilon))
+    for mechanism in (
+        *(fx.Median(epsilon, (0, 9), step=1), fx.Quantiles([0.1, 0.5], epsilon, bounds=(0, 9))),
+        *(fx.Price(epsilon, bounds=(1, 9), step=1), fx.Laplace(epsilon, 1, step=1)),
+        *(fx.Exponential(epsilon, 1), fx.PermuteAndFlip(epsilon, 1), fx.TopK(2, epsilon)),
+        *(fx.MostCommon(epsilon, ["a", "b"]), fx.RandomizedResponse(epsilon)),
+    ):
+        assert mechanism.guarantee.epsilon == exact, mechanism
+    error = fx.Median(epsilon, (0, 9), step=1).law([0] * 9).expected_error()
+    assert error == fx.Median(exact, (0, 9), step=1).law([0] * 9).expected_error()
+    full = fx.Budget(epsilon)
+    full.charge(fx.Median(epsilon, (0, 9), step=1).guarantee)
+    assert full.remaining == 0
+
+
+def test_an_amount_is_a_double() -> None:
+    for terms in ({"epsilon": 10**400}, {"rho": Fraction(10**400)}):
+        with pytest.raises(ParameterError, match=r"must be at most 1.79\S+, the greatest double"):
+            fx.Budget(**terms)
+    with pytest.raises(ParameterError, match="epsilon must be at most"):
+        fx.privacy.pure_guarantee(Decimal("1e400"), None, "")
 
 
 def test_delta(make: Any) -> None:
@@ -302,6 +342,21 @@ def test_wrong_arguments() -> None:
 # ---- labels and questions ----
 
 NAMED = [row for row in MECHANISMS if row.kind != "score"]  # that of the table is a lambda
+
+
+class Season(enum.StrEnum):
+    SPRING = "spring"
+
+
+@pytest.mark.parametrize("label", [np.str_("spring"), Season.SPRING])
+def test_a_label_is_its_text(label: str, make: Any) -> None:
+    """Of NumPy and of enumerations, too, which print as more than that."""
+    budget = make(1.0)
+    told = bits(budget, label)
+    assert (bits(budget, "spring"), bits(budget, label)) == (told, told)
+    with pytest.raises(LabelError):
+        budget.charge(ANY, label=label)
+    assert [line["label"] for line in budget.log()] == ["spring"]
 
 
 @pytest.mark.parametrize("row", NAMED, ids=[row.name for row in NAMED])
@@ -489,6 +544,21 @@ def is_drawn_again(budget: fx.Budget, action: Any, error: type[BaseException]) -
     assert (len(answers), budget.spent) == (1, 1.0)
 
 
+def test_a_failure_that_cannot_be_kept_says_its_charge(path: Path) -> None:
+    def fail() -> None:
+        fail_once()
+        raise ValueError("record 7")
+
+    budget = fx.Budget.file(path, epsilon=9.0)
+    ACTION.append(fail)
+    with pytest.raises(BudgetError, match="disk is full") as caught:
+        ACTS.release("", budget=budget, label="q")
+    assert caught.value.__notes__ == [
+        f"1.0 of epsilon was charged to the budget file {str(path)!r}"
+    ]
+    assert budget.spent == 1.0
+
+
 @pytest.mark.parametrize("action", [interrupt, lambda: os._exit(0)])
 def test_once(action: Any, path: Path) -> None:
     """If the length of an answer tells of the draw, an interrupt or a death uses its label up."""
@@ -536,6 +606,35 @@ def test_a_slow_draw_blocks_its_own_label_only(make: Any, path: Path) -> None:
     assert [e["epsilon"] for e in budget.log() if e["label"] == "slow"] == [1.0]
 
 
+def test_a_handler_may_charge_inside_a_charge() -> None:
+    """As one of a signal, at any line of the ledger: what was charged is in the sum."""
+    budget, before, charged = fx.Budget(9999.0), sys.gettrace(), []
+
+    def attempt() -> None:
+        with contextlib.suppress(BudgetError):
+            budget.charge(ANY)
+            charged.append(1)
+
+    def at(wanted: int) -> Any:
+        seen = []
+
+        def trace(frame: Any, event: str, _: Any) -> Any:
+            if event == "line" and Path(frame.f_code.co_filename).name == "ledger.py":
+                seen.append(1)
+                if len(seen) == wanted:
+                    attempt()
+            return trace
+
+        return trace
+
+    for line in range(1, 80):
+        sys.settrace(at(line))
+        attempt()
+        sys.settrace(before)
+    assert len(charged) > 80
+    assert (len(budget.log()), budget.spent) == (len(charged), len(charged) / 10)
+
+
 def test_a_draw_cannot_wait_for_another(make: Any) -> None:
     budget = make(9.0)
     caught: list[Any] = []
@@ -566,6 +665,31 @@ def test_a_budget_is_not_copied_nor_that_in_memory_forked(make: Any, path: Path)
         _, told = in_child(lambda label=label: bits(budget, label))
         assert "BudgetError: a budget in memory belongs to the process" in told
     assert budget.spent == 0
+
+
+@pytest.mark.parametrize("label", [None, "q"])
+def test_a_fork_in_a_draw_has_no_answer(label: str | None, make: Any) -> None:
+    """The child would show a second answer for one charge."""
+
+    class Records:
+        shape = (0,)
+        child = None
+
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            self.child = os.fork() if self.child is None else self.child
+            return np.zeros(0)
+
+    budget, records, mother = make(1.0), Records(), os.getpid()
+    try:
+        BITS.release(records, budget=budget, label=label)
+        own = 1
+    except BudgetError:
+        own = 2
+    finally:
+        if os.getpid() != mother:
+            os._exit(own)
+    assert os.waitpid(int(records.child or 0), 0)[1] == 2 << 8
+    assert (own, budget.spent) == (1, 0.1)
 
 
 def test_ten_processes(path: Path) -> None:
@@ -724,6 +848,8 @@ def test_terms_of_a_file(path: Path) -> None:
         BudgetError, match=r"is not there; Budget.file\(path, epsilon=...\) makes one"
     ):
         fx.Budget.file(path)
+    with pytest.raises(BudgetError, match="is a directory"):
+        fx.Budget.file(path.parent)
     first = fx.Budget.file(path, epsilon=1.0, delta=1e-6)
     for again in (
         fx.Budget.file(str(path)),
@@ -835,6 +961,40 @@ def test_a_file_that_is_gone(path: Path) -> None:
     assert not path.exists()
     with pytest.raises(BudgetError, match="cannot be created"):
         fx.Budget.file(path / "no" / "folder", epsilon=1.0)
+
+
+def test_a_file_has_one_name(path: Path) -> None:
+    """A transaction that died has its journal beside one name: by another one it is not found."""
+    budget, second = fx.Budget.file(path, epsilon=1.0), path.with_name("second")
+    second.hardlink_to(path)
+    for act in (lambda: bits(budget), lambda: fx.Budget.file(second)):
+        with pytest.raises(BudgetError, match="or has a second name"):
+            act()
+    second.unlink()
+    second.symlink_to(path)
+    assert bits(fx.Budget.file(second)) == bits(budget)
+
+
+@pytest.mark.parametrize("label", [None, "q"])
+def test_a_budget_is_the_file_that_was_opened(label: str | None, path: Path) -> None:
+    """Another one in its place may have another unit: 0.1 of epsilon is 0.00125 of rho."""
+
+    class Records:
+        shape = (0,)
+
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            path.unlink()
+            fx.Budget.file(path, epsilon=1.0)
+            return np.zeros(0)
+
+    budget = fx.Budget.file(path, rho=1.0)
+    with contextlib.nullcontext() if label is None else pytest.raises(BudgetError) as caught:
+        BITS.release(Records(), budget=budget, label=label)
+    assert label is None or "was charged to the budget" in caught.value.__notes__[0]
+    for act in (lambda: bits(budget), lambda: budget.charge(ANY), lambda: budget.spent):
+        with pytest.raises(BudgetError, match="was replaced by another one"):
+            act()
+    assert fx.Budget.file(path).spent == 0
 
 
 def test_a_moved_file_goes_on(path: Path) -> None:

@@ -357,7 +357,7 @@ MESSAGES: dict[str, tuple[Any, str]] = {
     "bytes": (lambda: fx.Query().release({"v": pa.array([b"a"])}, SURE), "numbers, got binary"),
     "groups of another frame": (
         lambda: fx.Query("k", pl.DataFrame({"a": [1], "b": [1]})),
-        "groups must be a frame or file with the columns of by",
+        "no column 'k': it has 'a', 'b'",
     ),
     "a number of groups": (lambda: fx.Query("k", 7), "groups must be a sequence, got int"),
     "no unit": (lambda: fx.Query("k", [np.timedelta64(1)]), "groups must have a unit"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -70,6 +71,11 @@ def test_audit_by_draws() -> None:
     assert (found.promised, found.share, found.refuted) == (None, None, None)
     stated = [fx.audit(*biased, draws=4000, promised=x).refuted for x in (1, 3)]
     assert stated == [True, False]
+    exact = fx.audit(MEDIAN, *PAIR, promised=1e-3)
+    small = [replace(exact, epsilon=1e-3 * (1 + x)).refuted for x in (1e-10, 0.5)]
+    assert small == [False, True]
+    with pytest.raises(errors.ParameterTypeError, match="or two functions"):
+        fx.audit("ab", rng.random, draws=1000)
     with pytest.raises(errors.ParameterError, match="round them"):
         fx.audit(rng.random, rng.random, draws=1000)
 

@@ -65,6 +65,9 @@ def write_files() -> None:
     parquet.write_table(pa.table({"city": ["Rome"], "year": [2023]}), "cells.parquet")
     Path("broken.csv").write_text("age,x\n1,2\n3\n")
     Path("grid.txt").write_text("0\n37.5\n50\n")
+    Path("drinks.txt").write_text('"a, b"\n"a ""c"" d"\ntea "e" f\n')
+    Path("latin.txt").write_bytes(b"K\xf6ln\n")
+    Path("folder").mkdir()
 
 
 def read_transcript(path: Path) -> list[tuple[str, str]]:
@@ -189,6 +192,15 @@ def test_help_fits_one_screen_and_imports_nothing_heavy() -> None:
         lines, width, kind = shape.split()
         assert int(width) <= 80
         assert int(lines) <= (24 if kind == "--help" else 99)
+
+
+@pytest.mark.parametrize(("words", "code"), [(["--version"], 0), (["median"], 2)])
+def test_threads_of_others_cannot_abort_the_end(words: list[str], code: int) -> None:
+    script = "import atexit, os, fastexp.cli; atexit.register(os.abort); fastexp.cli.main()"
+    command = [sys.executable, "-c", script, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == code
+    assert (done.stdout or done.stderr).startswith("fastexp")
 
 
 @pytest.fixture

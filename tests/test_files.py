@@ -281,6 +281,15 @@ def test_paths(tmp_path: Path) -> None:
             fx.CSV(one, **options)
 
 
+def test_a_path_is_that_of_a_readable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = file(tmp_path, READ["plain"][0], {})
+    with pytest.raises(fx.errors.ParameterError, match="and not of a directory"):
+        QUERY.release(tmp_path, SURE)
+    monkeypatch.setattr("os.access", lambda *_: False)  # as of another user's file
+    with pytest.raises(fx.errors.ParameterError, match="that you have permission to read"):
+        QUERY.release(path, SURE)
+
+
 def test_labels_do_not_open_files(tmp_path: Path) -> None:
     path, budget = file(tmp_path, READ["plain"][0], {}), fx.Budget(2000.0)
     asked = {"budget": budget, "label": "one"}

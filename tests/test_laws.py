@@ -105,6 +105,15 @@ def test_errors(row: Row) -> None:
             close(law.error_quantile(LEVELS, truth), [0, *quantiles], atol=1e-14)
 
 
+@pytest.mark.parametrize("far", [1e9, 1e15, 1e300])
+def test_far_truths(far: float) -> None:
+    """Errors from a record that is far beyond the points take no longer than others."""
+    law = fx.Median(1.0, (0, 1)).law([far])
+    assert far - 1 <= law.error_quantile(0.5) <= far
+    noise = fx.Laplace(1, 1e-12, step=1e-12, bounds=(0, 1)).law(-far)
+    assert (noise.pmf(0), noise.error_quantile(0.5), noise.mean()) == (1, far, 0)
+
+
 def test_truths() -> None:
     """The statistic of the data, as each convention has it, not clamped to the bounds."""
     data, make = [9, 1, 30, 5], partial(fx.Median, 1.0, (0, 20), step=1)
@@ -267,6 +276,14 @@ def test_fine_grids() -> None:
     near(law.error_quantile(masses[1] + masses[2] / 2), 1.0)
     assert law.pmf(3.0) < 1e-11
     assert law.truth == 2
+    noise = fx.Laplace(1, 0.7, step=0.7).law(-5.31)
+    shown = np.arange(-30, 14) * 7 / 10  # each is rounded once
+    close(noise.cdf(shown)[1:] - noise.cdf(shown)[:-1], noise.pmf(shown)[1:], atol=1e-15)
+    close(noise.pmf(shown[12:22]), noise.pmf(shown[13:23]) * np.exp(-1))
+    points = fx.digits(5)[::99]
+    flat, i = fx.Median(1.0, grid=fx.digits(5)).law([]), np.arange(points.size) * 99
+    close(flat.cdf(points), (i + 1) / flat.probabilities.size)
+    close(flat.sf(points), 1 - (i + 1) / flat.probabilities.size, atol=1e-14)
     digits = fx.Median(1.0, grid=fx.digits(2)).law([1e6, 2.5e6, -3])
     close(digits.probabilities.sum(), 1)
     assert digits.ppf(0.5) in fx.digits(2)

@@ -137,6 +137,22 @@ def test_amounts_are_rounded_up(epsilon: Any) -> None:
     assert guarantee.bounded_range == guarantee.epsilon
 
 
+@pytest.mark.parametrize("epsilon", [np.float32(0.1), np.float16(0.7), np.float32(1e-9)])
+def test_floats_of_fewer_bits(epsilon: Any) -> None:
+    """A rate takes their number, which may be far above what they print: so does the promise."""
+    for mechanism in (
+        fx.Exponential(epsilon, 1),
+        fx.Median(epsilon, (0, 1), step=1),
+        fx.Quantiles((0.1, 0.9), epsilon, (0, 1), step=1),
+        fx.Price(epsilon, (0, 1), step=1),
+        fx.Laplace(epsilon, 1, step=1),
+        fx.RandomizedResponse(epsilon),
+        fx.TopK(2, epsilon),
+    ):
+        assert mechanism.guarantee.epsilon == float(epsilon)
+    assert fx.privacy.selection_rho(epsilon) == fx.privacy.selection_rho(float(epsilon))
+
+
 def two_points(epsilon: float) -> Iterator[tuple[Any, Any]]:
     """Yield pairs of laws on two points of this range: the worst ones are among them."""
     for t in np.linspace(0, epsilon, 22)[1:-1]:  # the greater log-ratio

@@ -753,6 +753,9 @@ def test_output(tmp_path: Path, ending: str) -> None:
         mark = "," if ending == ".csv" else "\t"
         with place.open(newline="", encoding="utf-8") as file:
             rows = list(csv.reader(file, delimiter=mark))
+        parts = zip(*found.pop("parts"), strict=True)
+        found |= {f"parts_{q}": part for q, part in zip((0.25, 0.5, 0.75), parts, strict=True)}
+        rows = [[dict(zip(rows[0], row, strict=True))[name] for name in found] for row in rows]
         assert rows[0] == list(found)
         assert [[str(x) for x in row] for row in zip(*found.values(), strict=True)] == rows[1:]
     for wrong in (place, tmp_path / "no" / place.name):
@@ -771,10 +774,42 @@ def test_output(tmp_path: Path, ending: str) -> None:
         patch.setattr("os.link", full)
         with pytest.raises(fx.errors.OutputError, match="full") as caught:
             query.release(rents(), asked, nan="drop", output=other, budget=budget, label="x")
+    assert "were drawn, and charged to the budget" in caught.value.__notes__[0]
     kept = query.release({"town": []}, asked, nan="drop", output=other, budget=budget, label="x")
     assert told(kept) == told(caught.value.answers)
     assert budget.spent == 5.5
     assert sorted(path.name for path in tmp_path.iterdir()) == [place.name, other.name]
+
+
+def test_each_quantile_is_a_column_of_text(tmp_path: Path) -> None:
+    """No column is lost: others have its name, two have equal doubles, or no group appears."""
+    close = [Fraction(499999998, 999999997), Fraction(499999999, 999999999)]
+    bounds, place = [dt.date(2024, 1, 1), dt.date(2024, 1, 3)], tmp_path / "o.csv"
+    asked = {
+        "x": (fx.Quantiles(close, 1e6, (0, 9), step=9), "n"),
+        "d": (fx.Quantiles([0.5, 0.75], 1e6, bounds), "day"),
+        "x_0.4999999995": (fx.Median(1e6, (0, 9), step=9), "n"),
+    }
+    few, row = fx.PrivateGroups(1e-60, 0.01), "a,9,9,2024-01-03,2024-01-03,9\n"
+    names = "d_0.5,x_0.4999999995_,x_0.4999999995__,d_0.5_,d_0.75,x_0.4999999995"
+    for groups, n, line in ((["a"], 99, row), (few, 1, "")):
+        rows = {"d_0.5": ["a"] * n, "n": [9] * n, "day": bounds[1:] * n}
+        fx.Query("d_0.5", groups).release(rows, asked, output=place)
+        assert place.read_text() == f"{names}\n{line}"
+        place.unlink()
+
+
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pa.table])
+def test_a_list_needs_its_columns(kind: Any) -> None:
+    with pytest.raises(fx.errors.ParameterError, match="no column 'b': it has 'a'"):
+        fx.Query(["a", "b"], kind({"a": [1]}))
+
+
+def test_what_limits_is_a_column_of_persons_or_a_claim() -> None:
+    asked = {"x": (fx.Median(0.5, (0, 9)), "v")}
+    mine, found = (fx.Query(person=p, max_rows=2).total(asked).assumes for p in (None, "p"))
+    assert mine.startswith("you claim, and nothing checks, that each person has at most 2 rows;")
+    assert found.startswith("each person counts with at most 2 rows;")
 
 
 def test_session() -> None:

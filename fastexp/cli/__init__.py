@@ -15,7 +15,7 @@ from . import table
 from .parser import nearest, option, read
 from .watch import NOTHING, Watch, charged, note
 
-OK, FAILURE, MISTAKE, NO_ROOM, NO_ANSWERS = range(5)
+OK, FAILURE, MISTAKE, NO_ROOM, NO_ANSWERS, INTERRUPTED = range(6)
 TERMS = {  # of messages of the package
     "frame must": "FILE must",
     "path must be that of a file": "FILE must be the path of a file",
@@ -28,6 +28,13 @@ TERMS = {  # of messages of the package
     ", and step a duration, as timedelta(hours=1), all of them whole days": ", and dates take no "
     "--step",
     "convert it, got": "convert it, or give a list with types, as .parquet; got",
+    "sample shows its answers": "use fastexp quantile for each q",
+    "q must be a number, got list": "q must be one number, as 0.9: for several use fastexp "
+    "quantiles",
+    "must be a sequence of quantiles": "must be several, as 0.1,0.9: for one use fastexp quantile",
+    "neighbors must be 'replace', got 'add-remove', for which the promise does not hold": "--"
+    "neighbors must be 'add-remove', as that of the budget, got 'replace'",
+    "got step 1 day, 0:00:00, bounds": "got",
     "use Budget(epsilon=..., delta=...)": "fastexp budget FILE --epsilon X --delta X makes one",
 }
 COLUMN = re.compile(r"frame must have each column once, got (no columns?) (.*?): (.*)")
@@ -47,7 +54,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
                 _run(watch.options)
             sys.stdout.flush()
-            return OK
         except (Exception, KeyboardInterrupt) as error:
             watch.ignore()
             outcome = NOTHING
@@ -55,12 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 outcome = charged(watch.options)
             code, text = _told(error, outcome)
             note(f"fastexp: {text}")
-            if arguments is None and isinstance(error, OSError):  # drop what was not written
-                with suppress(AttributeError):  # without stdout
-                    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    if code == OK and arguments is None:  # with threads of PyArrow, which abort an orderly end
-        os._exit(128 + watch.number)
-    return code or 128 + watch.number
+    if code == INTERRUPTED:
+        code = 128 + watch.number
+    if arguments is None:  # threads of PyArrow may abort an orderly end
+        with suppress(OSError, AttributeError):  # of a full disk, or without stdout
+            sys.stdout.flush()
+        os._exit(code)
+    return code
 
 
 def _without_pandas(name: str, *_: object) -> None:
@@ -90,7 +97,7 @@ def _run(options: Namespace) -> None:
 def _told(error: BaseException, outcome: str) -> tuple[int, str]:
     """Return the exit code of an error, and its message, if it holds no data by construction."""
     if isinstance(error, KeyboardInterrupt):
-        return OK, f"interrupted; {outcome}"
+        return INTERRUPTED, f"interrupted; {outcome}"
     if isinstance(error, FastexpError):
         code, notes = MISTAKE, getattr(error, "__notes__", [])
         is_late = isinstance(error, OutputError) and error.answers is not None

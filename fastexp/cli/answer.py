@@ -30,7 +30,10 @@ def answer(options: Namespace) -> None:
     settings: dict[str, Any] = {"nan": options.nan or "raise"}
     if options.accuracy:
         note("NOT PRIVATE: exact figures of FILE, without noise. Never publish them")
-        _print(query.accuracy(source, answers, **settings), {"private": False}, options)
+        if answers[options.column][0]._times:
+            note("truth is in days after 1970-01-01, expected and quantile are in days")
+        found = query.accuracy(source, answers, **settings)
+        _print(found, answers, {"private": False}, options)
         return
     budget = fx.Budget.file(options.budget) if options.budget else None
     left = _facts(budget) if budget else {}
@@ -40,7 +43,7 @@ def answer(options: Namespace) -> None:
     sentence = _sentence(promise, options)
     before = state(options) if budget else ""
     if options.check:
-        text = _check(left, promise, before, options.label) if budget else "without a budget"
+        text = _check(budget, promise, before, options.label) if budget else "without a budget"
         if options.json:
             _print_json(facts | {"budget": text})
         else:
@@ -58,7 +61,9 @@ def answer(options: Namespace) -> None:
         cost = 0.0 if before else getattr(promise, left["unit"])
         facts["budget"] = left = _facts(budget) | {"charged": cost}
     if options.json or not options.output:
-        _print(found, facts, options)
+        _print(found, answers, facts, options)
+    if before == "answered" and options.file == "-":
+        note("standard input was not read: the kept answers are printed")
     if budget:
         rest = "{remaining} of {total} {unit} remains".format(**left)
         note(f"charged {cost or 'nothing'}; {STATES['answered'].format(options.label)}; {rest}")
@@ -69,7 +74,9 @@ def _sentence(promise: Guarantee, options: Namespace) -> str:
     if options.groups == FROM_DATA:
         return NO_PROMISE
     who = "person" if options.person or options.max_rows or options.max_groups else "row"
-    factor = f"e^{promise.epsilon} = {Decimal(promise.epsilon).exp():.4g}"
+    factor = f"e^{promise.epsilon}"
+    if promise.epsilon < 1e6:  # else it is more than a Decimal
+        factor += f" = {Decimal(promise.epsilon).exp():.4g}"
     slack = f", but for a probability of {promise.delta}" if promise.delta else ""
     return (
         f"promise: {ONE[str(promise.neighbors)].format(who)}, each result is at most {factor} "
@@ -77,16 +84,19 @@ def _sentence(promise: Guarantee, options: Namespace) -> str:
     )
 
 
-def _check(facts: dict[str, Any], promise: Guarantee, before: str, label: str) -> str:
+def _check(budget: Budget, promise: Guarantee, before: str, label: str) -> str:
     """Return what a release would charge; refuse what it would refuse."""
     if before in ("failed", "charged"):
         raise LabelError(f"--label {label!r} is used up: use another")
     if before:
         return f"charges nothing; {STATES[before].format(label)}, and another is refused"
-    cost = getattr(promise, facts["unit"])
-    if cost > facts["remaining"] or promise.delta > facts["remaining_delta"]:
+    from ..privacy.budget import cost_of
+
+    facts = _facts(budget)
+    cost, delta = map(float, cost_of(budget._ledger.terms, promise, 1))
+    if cost > facts["remaining"] or delta > facts["remaining_delta"]:
         raise BudgetExceeded(
-            f"the release costs {cost} of {facts['unit']} and {promise.delta} of delta, but only "
+            f"the release costs {cost} of {facts['unit']} and {delta} of delta, but only "
             f"{facts['remaining']} and {facts['remaining_delta']} remain; nothing was charged"
         )
     return f"charges {cost} of the {facts['remaining']} {facts['unit']} that remains"
@@ -122,17 +132,17 @@ def show_budget(options: Namespace) -> None:
         print_table({"budget": [*facts], options.file: [*facts.values()]})
 
 
-def _print(found: Any, facts: dict[str, Any], options: Namespace) -> None:
+def _print(found: Any, answers: Any, facts: dict[str, Any], options: Namespace) -> None:
     """Print answers: one alone, a table, or JSON."""
-    columns = found.to_pydict()
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    from ..query.output import spread
+
+    columns = spread(found.to_pydict(), answers)
     if options.json:
-        _print_json({"command": options.command, **facts, "rows": rows})
+        _print_json({"command": options.command, **facts, "rows": found.to_pylist()})
     elif len(columns) > 1:
         print_table(columns)
     else:
-        (value,) = rows[0].values()
-        print(*(value if isinstance(value, list) else [value]), sep="\n")
+        print(*columns[options.column])
 
 
 def _print_json(facts: dict[str, Any]) -> None:

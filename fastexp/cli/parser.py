@@ -25,6 +25,7 @@ class Parser(argparse.ArgumentParser):
         """Refuse a command line."""
         message = re.sub(r"^argument (\S+): ", r"\1 ", message)
         message = message.replace("invalid int value:", "must be an integer, got")
+        message = message.replace("expected 2 arguments", "needs two numbers: --bounds 0 120")
         unknown = re.search(r"invalid choice: '(.*?)'", message)
         near = nearest(unknown[1], re.findall(r"'?([\w-]+)'?[,)]", message)) if unknown else ""
         raise ParameterError(message + near)
@@ -38,9 +39,15 @@ def read(words: Sequence[str]) -> argparse.Namespace | None:
         return None
     if unknown:
         name = unknown[0].partition("=")[0]
-        known = [*map(option, vars(options))]
-        near = nearest(name, known) if name.startswith("-") else "; a LIST has commas: A,B,C"
+        near = "; a LIST has commas: A,B,C"
+        if name.startswith("-"):
+            bare, known = name.lstrip("-").replace("-", "_"), [*vars(options)]
+            alike = [x for x in known if x.startswith(bare) or bare.endswith(x)]
+            near = nearest(name, [*map(option, alike or known)], 0 if alike else 0.75)
         raise ParameterError(f"there is no option {name!r} here" + near)
+    given = [word.partition("=")[0] for word in words if word.startswith("--")]
+    if twice := {name for name in given if given.count(name) > 1}:
+        raise ParameterError(f"{min(twice)} is given twice: give it once, and a list as A,B")
     return options
 
 
@@ -49,11 +56,12 @@ def option(name: str) -> str:
     return "FILE" if name == "file" else "--" + name.replace("_", "-")
 
 
-def nearest(word: str, known: list[str]) -> str:
+def nearest(word: str, known: list[str], cutoff: float = 0.6) -> str:
     """Return the end of a message about an unknown word: empty if no known one is similar."""
     from difflib import get_close_matches
 
-    return "".join(f"; did you mean {near!r}?" for near in get_close_matches(word[:99], known, 1))
+    near = get_close_matches(word[:99], known, 1, cutoff)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _parser(is_full: bool) -> Parser:
@@ -87,7 +95,8 @@ def _add(
     )
     # These words are values and no options.
     child._negative_number_matcher = re.compile(r"-[\d.].*|-(inf|nan).*")
-    child.add_argument("--help-all", action="help", help="show all options and details")
+    more = ", as --nan, --missing, --encoding" * ("nan" in names)
+    child.add_argument("--help-all", action="help", help=f"show all options{more}")
     for name in names:
         form, _, text = table.OPTIONS[name].partition("  ")
         short = text.partition(". ")[0] if name in table.COMMON.split() else argparse.SUPPRESS
@@ -120,7 +129,8 @@ def number(text: str) -> Any:
         with suppress(ValueError):
             return date.fromisoformat(bare)
         raise argparse.ArgumentTypeError(
-            f"must be a number, as 12, 1e3 or 0.9 for 90% (or a bound as 2024-12-31), got {text!r}"
+            "must be a number with a point, as 12, 1e3 or 0.9 for 90% (or a bound as "
+            f"2024-12-31), got {text!r}"
         )
     if bare.lstrip("+-").isdigit():
         return int(bare)
@@ -137,7 +147,10 @@ def numbers(text: str) -> list[Any]:
 
 def dated(text: str) -> str:
     """Return a text with the date of today."""
-    return text.replace("{date}", f"{date.today()}")
+    text = text.replace("{date}", f"{date.today()}")
+    if "{" in text:
+        raise argparse.ArgumentTypeError(f"may have {{date}} but no other brace, got {text!r}")
+    return text
 
 
 READERS = {"X": number, "N": int, "Q": numbers, "LABEL": dated, "OUT": dated}

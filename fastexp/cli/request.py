@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ParameterError
+from ..errors import FastexpError, ParameterError
 from . import table
 from .parser import number, option
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from ..query.query import Query
 
 PRIVATE, FROM_DATA = "private", "from-data"
-TABLES = ".csv", ".tsv", ".parquet", ".pq", ".arrow", ".feather", ".ipc"
-KINDS: dict[str, Any] = {  # of entries, if all of them are so written
+TYPED = ".parquet", ".pq", ".arrow", ".feather", ".ipc"
+TABLES = ".csv", ".tsv", *TYPED
+KINDS: dict[str, Any] = {  # of entries for typed files, if all of them are so written
     r"0|-?[1-9]\d{0,17}": int,
     r"\d{4}-\d\d-\d\d": date.fromisoformat,
     r"[Tt]rue|[Ff]alse|TRUE|FALSE": lambda text: text.lower() == "true",
@@ -38,7 +39,10 @@ def request(options: Namespace) -> tuple[Query, dict[str, Any], Any]:
         raise ParameterError("--by and --column must be different columns")
     limits = {name: given[name] for name in table.QUERY.split() if name in given} | {"by": by}
     if options.groups == PRIVATE:
-        limits["groups"] = fx.PrivateGroups(options.delta, options.groups_epsilon)
+        try:
+            limits["groups"] = fx.PrivateGroups(options.delta, options.groups_epsilon)
+        except FastexpError as error:
+            raise ParameterError(str(error).replace("epsilon", "groups_epsilon")) from None
     elif by and options.groups != FROM_DATA:
         limits["groups"] = _entries("--groups", options.groups, by, options.file)
     parameters = {name: given[name] for name in row.parameters.split() if name in given}
@@ -78,7 +82,7 @@ def _check(given: dict[str, Any], needs: str) -> None:
 
 def _entries(name: str, text: str, columns: list[str], source: str) -> Any:
     """Return the entries of a public list; tuples of them for several columns."""
-    import fastexp as fx
+    from ..query.scope import labels_of
 
     path, is_file, is_source = Path(text), False, False
     with suppress(OSError, ValueError):  # of a list that can be no path, or of no source
@@ -86,19 +90,25 @@ def _entries(name: str, text: str, columns: list[str], source: str) -> Any:
         is_source = is_file and path.samefile(source)
     if is_source:
         raise ParameterError(f"{name} must be public, but {text!r} is FILE, which is private")
-    if is_file and path.suffix.lower() in TABLES:
-        return fx.Query(by=columns, groups=path).groups
+    is_table = path.suffix.lower() in TABLES
     if is_file:
+        form = f"a table with the header {','.join(columns)}" if is_table else "UTF-8 text"
         try:
-            return _typed(name, re.split(r" *\n *", path.read_text("utf-8-sig").strip()))
-        except UnicodeError:
-            raise ParameterError(f"{name}: {text!r} must be UTF-8 text") from None
+            if is_table:
+                return labels_of(path, tuple(columns))
+            lines = re.split(r" *\n *", path.read_text("utf-8-sig").strip())
+        except (FastexpError, OSError, ValueError) as error:
+            why = str(getattr(error, "strerror", error)).replace("frame", "it")
+            raise ParameterError(f"{name} {text!r} must be readable as {form}: {why}") from None
+        is_quoted = re.compile('"([^"]|"")+"').fullmatch
+        lines = [x[1:-1].replace('""', '"') if is_quoted(x) else x for x in lines]
+        return _typed(name, lines, source)
     if "," not in text:
         raise ParameterError(
             f"{name}: there is no file {text!r}; give A,B,C (of one entry: {text},) or a file, or "
             "for --groups private or from-data"
         )
-    return _typed(name, _split(name, text.removesuffix(",")))
+    return _typed(name, _split(name, text.removesuffix(",")), source)
 
 
 def _split(name: str, text: str) -> list[str]:
@@ -115,10 +125,10 @@ def _filled(name: str, entries: list[str]) -> list[str]:
     return entries
 
 
-def _typed(name: str, entries: list[str]) -> list[Any]:
-    """Return entries as integers, dates or truth values, if all are so written."""
+def _typed(name: str, entries: list[str], source: str) -> list[Any]:
+    """Return entries: text for cells of text, else of the type that all of them look like."""
     entries = _filled(name, entries)
-    for pattern, kind in KINDS.items():
+    for pattern, kind in KINDS.items() if Path(source).suffix.lower() in TYPED else ():
         if all(re.fullmatch(pattern, entry, re.ASCII) for entry in entries):
             with suppress(ValueError):  # the 30th of February is text
                 return [kind(entry) for entry in entries]

@@ -79,7 +79,7 @@ OPTIONS = {
     "file": "FILE  a .csv, .tsv, .parquet or .arrow file, - for CSV of stdin, or a budget",
     "column": "C  the column of FILE with the records",
     "candidates": "LIST  the public candidates: A,B,C, or a file",
-    "q": "Q  the quantile, 0.9 or 1/3, or several: 0.1,0.5,0.9",
+    "q": "Q  a quantile, 0.9 or 1/3, or for quantiles several: 0.1,0.5,0.9",
     "count": "N  so many evenly spaced quantiles: 9 gives the deciles",
     "bounds": "A B  the lowest and the highest answer, public: numbers, or dates as 2024-12-31. "
     "Choose them without looking at FILE: records outside count as the nearest one",
@@ -108,7 +108,8 @@ OPTIONS = {
     "membership": "private|public  whether a person may also change the group",
     "budget": "FILE  charge this file. Make it with: fastexp budget FILE --epsilon X",
     "label": "LABEL  the name of this release in the budget. The budget keeps the answers under it:"
-    " the same command prints them again at no cost. {date} in it stands for today",
+    " the same command prints them again at no cost. {date} in it stands for today; "
+    "other braces are refused",
     "check": "  print what would be promised and charged. FILE is not opened",
     "log": "  print all charges",
     "output": "OUT  write the answers to a new file. It ends in .csv, .tsv, .parquet or .arrow, "
@@ -122,10 +123,11 @@ OPTIONS = {
 }
 LISTS = (
     "A LIST is A,B,C (quote an entry with a comma or outer blanks; one entry is A,),\n"
-    "a text file with one a line, or a table (.csv, .parquet) with columns of the\n"
-    "same names, as groups of several columns need. Whole numbers, dates and true,\n"
-    "false are read as such, but cells of .csv as text, blanks included. Lists are\n"
-    "public: choose them without looking at FILE."
+    "a text file with one a line (quotes around a whole line are dropped), or a table\n"
+    "(.csv, .parquet) with columns of the same names, as groups of several columns\n"
+    "need. If FILE is CSV, entries are text, as its cells are written; else whole\n"
+    "numbers, dates and true, false are read as such, but cells of a .csv as text.\n"
+    "Lists are public: choose them without looking at FILE."
 )
 EXITS = (
     "\nexit codes: 0 done; 1 a failure, such as a closed output; 2 a mistake, nothing\n"

@@ -78,25 +78,52 @@ class Grid:
     def last(self, x: Any, offset: Any = 0.0) -> Integers:
         """Return the last point of at most such an offset from a number; -1 if there is none."""
         end = self.size - 1
-        t: Integers = np.clip(self._guess(x, offset), -1, end).astype(np.int64)
-        while (is_low := (t < end) & (self.offsets(np.minimum(t + 1, end), x) <= offset)).any():
-            t = t + is_low
-        while (is_high := (t >= 0) & (self.offsets(np.maximum(t, 0), x) > offset)).any():
-            t = t - is_high
-        return t
+
+        def reached(t: Integers) -> Array:
+            near = self.offsets(np.minimum(np.maximum(t, 0), end), x) <= offset
+            inside: Array = (t < 0) | ((t <= end) & near)
+            return inside
+
+        low: Integers = np.clip(self._guess(x, offset), -1, end).astype(np.int64)
+        high, step = low + 1, 1  # far from all points, a guess is off by many of them
+        while (beyond := ~reached(low)).any():
+            low, high, step = (
+                np.where(beyond, low - step, low),
+                np.where(beyond, low, high),
+                2 * step,
+            )
+        while (within := reached(high)).any():
+            low, high, step = (
+                np.where(within, high, low),
+                np.where(within, high + step, high),
+                2 * step,
+            )
+        while (high - low > 1).any():
+            middle = (low + high) // 2
+            within = reached(middle)
+            low, high = np.where(within, middle, low), np.where(within, high, middle)
+        return np.maximum(low, -1)
 
     def near(self, x: Any) -> Any:
-        """Return the number of a point near a number."""
+        """Return the number of the point nearest to a number.
+
+        Of 2**53 points the scale finds one that is near, from which the others are counted.
+        """
         low, high = self.value(0), self.value(self.size - 1)
         scale = (self.size - 1) / (high - low)
         if isinstance(x, float):  # a fifth of the time
-            return round((min(max(x, low), high) - low) * scale)
-        near: Integers = np.rint((x.clip(low, high) - low) * scale).astype(np.int64)
+            x = min(max(x, low), high)
+            first = round((x - low) * scale)
+            return first + round((x - self.value(first)) / self.width)
+        x = x.clip(low, high)
+        near: Integers = np.rint((x - low) * scale).astype(np.int64)
+        near += np.rint((x - self.values(near)) / self.width).astype(np.int64)
         return near
 
     def _guess(self, x: Any, offset: Any) -> Any:
         near = self.near(x)
-        return near + np.floor((offset - (self.values(near) - x)) / self.width)
+        with np.errstate(over="ignore"):
+            return near + np.floor((offset - (self.values(near) - x)) / self.width)
 
 
 @dataclass(frozen=True, eq=False)

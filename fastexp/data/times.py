@@ -108,7 +108,7 @@ def make_times(bounds: Any, step: Any) -> Times:
         raise ParameterError(
             "bounds must be two times, the lower one first, and step a duration, as "
             f"timedelta(hours=1), all of them whole {'days' if is_days else 'nanoseconds'}, got "
-            f"step {step!r}, bounds {bounds!r}"
+            f"step {step}, bounds {[*map(str, bounds)]}"
         )
     first, last, apart = (time // UNITS[known[0]] for time in times)
     # Half as far as a grid of numbers may reach, for quarters.

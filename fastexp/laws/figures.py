@@ -336,10 +336,13 @@ class Figures:
 
 
 def sums(mass: Floats) -> tuple[Floats, Floats]:
-    """Return sums of the first 0, 1, ... masses, and of the others, each from its own end."""
+    """Return sums of the first 0, 1, ... masses, and of the others, each from its own end.
+
+    The roundings of millions of doubles would add up to 1e-11.
+    """
     upto, beyond = np.zeros((2, mass.size + 1))
-    np.cumsum(mass, out=upto[1:])
-    np.cumsum(mass[::-1], out=beyond[-2::-1])
+    upto[1:] = np.cumsum(mass, dtype=np.longdouble)
+    beyond[-2::-1] = np.cumsum(mass[::-1], dtype=np.longdouble)
     return upto, beyond
 
 

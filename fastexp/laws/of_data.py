@@ -106,11 +106,13 @@ def of_noise(value: Fraction, noise: Noise) -> Runs:
     Without bounds the sides end 2**52 steps from 0, or 800 nats from a large number.
     """
     rate, step, parts = noise.rate, noise.grid.step, noise.grid.parts
-    place = value * int(parts) / step
-    below, reach, low, high = floor(place), ceil(NATS / rate), -FARTHEST, FARTHEST
+    place, reach, low, high = value * int(parts) / step, ceil(NATS / rate), -FARTHEST, FARTHEST
     if noise.ends is not None:
         low, high = (round(Fraction(str(end)) * int(parts) / step) for end in noise.ends)
-    elif abs(below) + reach > FARTHEST:
+        # Of a place that is farther away the law is the same.
+        place = min(max(place, Fraction(low - reach)), Fraction(high + reach))
+    below = floor(place)
+    if noise.ends is None and abs(below) + reach > FARTHEST:
         low, high = below - reach, below + reach
     if max(-low, high) * step >= 1 << 62:
         raise InvalidRecords("values must be so small that all outcomes fit into int64")
@@ -137,7 +139,7 @@ def _sides(rate: Fraction, place: Fraction, first: Any, last: Any) -> list[Any]:
     left, right = min(last, floor(place)), max(first, floor(place) + 1)
     sides = (left, left - first + 1, True), (right, last - right + 1, False)
     return [
-        (t, n, float(log_sum(float(rate), n)) - float(rate * abs(t - place)), is_left)
+        (t, n, float(log_sum(float(rate), float(n))) - float(rate * abs(t - place)), is_left)
         for t, n, is_left in sides
         if n > 0
     ]

@@ -98,7 +98,7 @@ class Price(NumberMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """The promise of one release."""
-        epsilon = checks.decimal("epsilon", self.epsilon)
+        epsilon = checks.amount("epsilon", self.epsilon)
         spent = epsilon if self.scaling == "tight" else epsilon / 2
         return selection_guarantee(spent, "both", "bounds and step are public")
 

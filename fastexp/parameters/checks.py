@@ -16,6 +16,7 @@ from . import kinds
 MOST_SIZE = 1 << 40
 MAX_EXACT = 1 << 53  # integers up to here are doubles
 FLOAT64, PLAIN = np.dtype(np.float64), ({float}, {int})
+MOST = 1.7976931348623157e308  # of an amount: the greatest double
 MAX_DENOMINATOR = 10**9  # of a quantile: times 2**32 records it is below 2**62
 # Names, as Python would fold constants: normal numbers whose difference is subnormal.
 ONE, TINY, MORE, LEAST = 1.0, 2.0**-60, 1.5 * 2.0**-1022, 2.0**-1022
@@ -41,6 +42,8 @@ def exact(name: str, value: Any) -> Fraction:
         value = value.item()
     if not isinstance(value, (int, float, Fraction, Decimal)):
         raise ParameterTypeError(f"{name} must be a number, got {type(value).__name__}")
+    if isinstance(value, float):
+        value = float.__float__(value)  # a subclass may print, and tell, another number
     try:
         return Fraction(value)
     except (ValueError, OverflowError):
@@ -50,7 +53,9 @@ def exact(name: str, value: Any) -> Fraction:
 def decimal(name: str, value: Any) -> Fraction:
     """Return a finite number as the exact decimal that it prints: 0.1 is one tenth."""
     number = exact(name, value)
-    return Fraction(str(value)) if isinstance(value, (float, np.floating)) else number
+    if isinstance(value, float):  # of NumPy, too, whose texts depend on its options
+        return Fraction(float.__repr__(value))
+    return Fraction(str(value)) if isinstance(value, np.floating) else number
 
 
 def positive(name: str, value: Any) -> Fraction:
@@ -58,6 +63,19 @@ def positive(name: str, value: Any) -> Fraction:
     number = exact(name, value)
     if number <= 0:
         raise ParameterError(f"{name} must be > 0, got {value!r}")
+    return number
+
+
+def amount(name: str, value: Any) -> Fraction:
+    """Return a number > 0 as it is promised: a double is the decimal that it prints.
+
+    Rates use exact numbers. A float of fewer bits may be more than what it prints, by far more than
+    a double is: it counts as the double that it equals.
+    """
+    positive(name, value)
+    number = decimal(name, value.item() if isinstance(value, np.generic) else value)
+    if number > Fraction(MOST):
+        raise ParameterError(f"{name} must be at most {MOST}, the greatest double")
     return number
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 from pathlib import Path
@@ -60,8 +60,7 @@ class Budget:
     fails, its label is used up. If it is interrupted, nobody has seen an answer: the same question
     is drawn under the same charge.
 
-    **Sharing**: threads share a budget in memory. It cannot be copied or pickled, and a forked
-    child cannot spend it. Processes share a `Budget.file`.
+    **Sharing**: threads share a budget in memory, which has no copies; processes a `Budget.file`.
 
     References
     ----------
@@ -193,9 +192,9 @@ class Budget:
         >>> round(budget.spent, 6), budget.log()[0]["label"]
         (0.004996, 'by telephone')
         """
-        cost = _cost(self._ledger.terms, genuine(guarantee), 1)
+        cost = cost_of(self._ledger.terms, genuine(guarantee), 1)
         with self._ledger.open() as db:
-            if label is not None and self._ledger.of(db, _checked(label)):
+            if label is not None and self._ledger.of(db, label := _checked(label)):
                 raise LabelError(f"label {label!r} was used in {self._ledger.name}: use another")
             self._ledger.add(db, label, {"name": None, "state": "charged"}, cost)
 
@@ -273,12 +272,12 @@ class Receipt:
     label: str | None
     kept: bool = False
     answer: Any = None
+    process: int = field(default_factory=os.getpid)
 
     def keep(self, answer: Any) -> Any:
-        """Keep an answer under the label, on disk before anybody sees it, and return it.
-
-        If another process kept one meanwhile (under another name of the file), return that one.
-        """
+        """Keep an answer on disk before anybody sees it; return it, or one kept meanwhile."""
+        if os.getpid() != self.process:
+            raise BudgetError("the process was forked in a draw: the answer is that of its parent")
         if self.label is None:
             return answer
         line = self.ledger.settle(self.label, {"state": "answered", "answers": keep(answer)})
@@ -294,15 +293,14 @@ def charge(
     """Charge a release, and give its receipt to the block that draws; or refuse it.
 
     The charge is on disk before the block begins. With a label, others with this label wait until
-    it ends. A failure in the block uses the label up; an interrupt does not, nor does a death of
-    the process or of the disk, since nobody has seen an answer. With `once` they do, as the length
-    of the answer tells of the draw: the next release under the label finds a charge without answer.
+    it ends. A failure in the block uses the label up; an interrupt or a death does not, as nobody
+    has seen an answer. With `once` they do, as the length of the answer tells of the draw.
     """
     if not isinstance(budget, Budget):
         kind = type(budget).__name__
         raise ParameterTypeError(f"budget must be a Budget, which keeps labels, got {kind}")
     ledger = budget._ledger
-    cost = _cost(ledger.terms, question.guarantee, question.times)
+    cost = cost_of(ledger.terms, question.guarantee, question.times)
     note = f"{cost[0]} of {ledger.terms['unit']} was charged to {ledger.name}"
     facts: Line = {"name": question.name, "state": "charged"}
     if label is None:
@@ -317,7 +315,7 @@ def charge(
     terms = ledger.terms["unit"], ledger.terms["neighbors"]
     asked = digest((question.name, question.parts, cost, terms))
     facts |= {"state": "open", "question": asked, "once": once}
-    with ledger.alone(_checked(label)):
+    with ledger.alone(label := _checked(label)):
         receipt, failure = _begin(ledger, label, facts, cost), None
         try:
             yield receipt
@@ -328,7 +326,11 @@ def charge(
         except BaseException as error:
             failure = error
         if failure is not None:
-            ledger.settle(label, FAILED)  # before anybody learns of it
+            try:
+                ledger.settle(label, FAILED)  # before anybody learns of it
+            except BudgetError as error:
+                error.add_note(note)
+                raise
             failure.add_note(f"{note}; label {label!r} is used up")
             raise failure
 
@@ -340,17 +342,18 @@ def _begin(ledger: Ledger, label: str, facts: Line, cost: Cost) -> Receipt:
         if not known:
             ledger.add(db, label, facts, cost)
             return Receipt(ledger, label)
-    if known[0].get("question") != facts["question"]:
+    first, last = known[0], known[-1]
+    if first.get("question") != facts["question"]:
         raise LabelError(
             f"label {label!r} belongs to another question in {ledger.name}; nothing was read or "
             "charged: ask as before, also for nan and the path as it was written, or use another "
             "label, which is charged again"
         )
-    if known[-1]["state"] == "answered":
-        return Receipt(ledger, label, True, kept(known[-1]["answers"]))
-    if known[0]["once"]:
+    if last["state"] == "answered":
+        return Receipt(ledger, label, True, kept(last["answers"]))
+    if first["once"]:
         ledger.settle(label, FAILED)
-    elif known[-1]["state"] == "open":
+    elif last["state"] == "open":
         return Receipt(ledger, label)
     raise _used_up(ledger, label)
 
@@ -362,7 +365,7 @@ def _used_up(ledger: Ledger, label: str) -> LabelError:
     )
 
 
-def _cost(terms: Line, guarantee: Guarantee, count: int) -> Cost:
+def cost_of(terms: Line, guarantee: Guarantee, count: int) -> Cost:
     """Return the cost of a promise, so many times, in the unit and relation of a budget."""
     promise, unit = guarantee.under(terms["neighbors"]), terms["unit"]
     amount, delta = promise.epsilon, promise.delta
@@ -387,12 +390,11 @@ def _terms(epsilon: Any, delta: Any, rho: Any, neighbors: Neighbors) -> Line:
     if not 0 <= slack < 1 or (slack and rho is not None):
         raise ParameterError(f"delta must be in [0, 1), with epsilon, got {delta!r}")
     unit, amount = ("rho", rho) if epsilon is None else ("epsilon", epsilon)
-    checks.positive(unit, amount)
-    limit = repr(down(checks.decimal(unit, amount)))
+    limit = repr(down(checks.amount(unit, amount)))
     return {"unit": unit, "limits": [limit, repr(down(slack))], "neighbors": neighbors}
 
 
 def _checked(label: Any) -> str:
     if isinstance(label, str) and 0 < len(label) <= MOST_TEXT and label.isprintable():
-        return label
+        return str.__str__(label)  # a subclass may print as another text, which is sealed
     raise ParameterError(f"label must be text of 1 to {MOST_TEXT} printable characters")

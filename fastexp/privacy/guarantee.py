@@ -174,7 +174,7 @@ def selection_guarantee(epsilon: Number, neighbors: Relation | None, assumes: st
     >>> fx.privacy.selection_guarantee(0.1, "replace", "").bounded_range
     0.1
     """
-    amount = up(_amount(epsilon))
+    amount = up(checks.amount("epsilon", epsilon))
     return Guarantee(amount, neighbors, amount, selection_rho(amount), 0.0, assumes)
 
 
@@ -211,7 +211,7 @@ def selection_rho(epsilon: Number) -> float:
     0.123301561
     """
     # The formula cancels; the series is at most 7e-12 too large. Both err by less than 1e-13.
-    exact = _amount(epsilon)
+    exact = checks.amount("epsilon", epsilon)
     width, most = up(exact), up(exact**2 / 8)
     if width < 1e-6:  # most is at most 2e-14 too large, and the square may underflow
         return most
@@ -257,7 +257,7 @@ def pure_guarantee(epsilon: Number, neighbors: Relation | None, assumes: str) ->
     >>> round(fx.privacy.pure_guarantee(1.0, "replace", "").rho, 9)
     0.462117157
     """
-    amount = up(_amount(epsilon))
+    amount = up(checks.amount("epsilon", epsilon))
     rho = Fraction(amount) * Fraction(tanh(amount / 2)) * (1 + Fraction(1, 1 << 50))
     return Guarantee(amount, neighbors, None, up(rho), 0.0, assumes)
 
@@ -291,7 +291,7 @@ def peeling_guarantee(
     Later rounds depend on earlier answers, so that only sums of epsilon and of rho hold. The range
     of several rounds is not bounded by the sum of their ranges.
     """
-    pure = each * rounds if epsilon is None else checks.decimal("epsilon", epsilon)
+    pure = each * rounds if epsilon is None else checks.amount("epsilon", epsilon)
     rho = times(selection_rho(each), rounds)
     return Guarantee(up(pure), None, None, rho, up(checks.decimal("delta", delta)), assumes)
 
@@ -303,14 +303,9 @@ def recursion_guarantee(
 
     The divergence of no order exceeds epsilon, and so neither does rho.
     """
-    exact = _amount(epsilon)
+    exact = checks.amount("epsilon", epsilon)
     rho = min(times(selection_rho(exact / levels), levels), up(exact))
     return Guarantee(up(exact), neighbors, None, rho, 0.0, assumes)
-
-
-def _amount(epsilon: Number) -> Fraction:
-    checks.positive("epsilon", epsilon)
-    return checks.decimal("epsilon", epsilon)
 
 
 def up(amount: Fraction) -> float:

@@ -48,7 +48,9 @@ class Ledger:
         self._labels: dict[str, threading.Lock] = {}
         self._memory = None
         if path is None:
-            self._memory = sqlite3.connect(":memory:", check_same_thread=False)
+            self._memory = sqlite3.connect(
+                ":memory:", isolation_level=None, check_same_thread=False
+            )
             self._begin(self._memory, terms)
         elif terms:
             self._create(path, terms)
@@ -75,10 +77,11 @@ class Ledger:
                 with closing(sqlite3.connect(draft)) as db, db:
                     db.execute("pragma synchronous=full")
                     self._begin(db, {**terms, "inode": Path(draft).stat().st_ino})
-                with suppress(FileExistsError):
-                    os.link(draft, path)
+                with self._held(""):  # a link to the draft would be a second name for a moment
+                    if not os.path.lexists(path):
+                        Path(draft).rename(path)
             finally:
-                Path(draft).unlink()
+                Path(draft).unlink(missing_ok=True)
             folder = os.open(Path(path).parent, os.O_RDONLY)
             os.fsync(folder)
             os.close(folder)
@@ -110,19 +113,29 @@ class Ledger:
     def _connected(self) -> sqlite3.Connection:
         """Open the file, which must be there, by SQLite alone: other handles drop its locks."""
         where = Path(self.path or "")
+        if where.is_dir():
+            raise BudgetError(f"{self.name} is a directory")
         if not where.is_file():
             raise BudgetError(f"{self.name} is not there; Budget.file(path, epsilon=...) makes one")
-        return sqlite3.connect(f"{where.as_uri()}?mode=rw", uri=True, timeout=TIMEOUT)
+        return sqlite3.connect(
+            f"{where.as_uri()}?mode=rw", uri=True, timeout=TIMEOUT, isolation_level=None
+        )
 
     def _look(self, db: sqlite3.Connection) -> None:
-        """Read the terms, after a check that the file is that of a budget and no copy."""
-        (self.terms,) = self.lines(db, 1, 1)
-        if (self.terms.get("format"), self.terms.get("version")) != (FORMAT, VERSION):
+        """Read the terms, after a check that the file is the one that was opened, and no copy."""
+        (terms,) = self.lines(db, 1, 1)
+        if (terms.get("format"), terms.get("version")) != (FORMAT, VERSION):
             raise self._damaged("its first line is another one")
-        if self.path and Path(self.path).stat().st_ino != self.terms["inode"]:
+        if terms != (self.terms or terms):
+            raise BudgetError(f"{self.name} was replaced by another one: open that one")
+        self.terms = terms
+        state = Path(self.path).stat() if self.path else None
+        if state and (state.st_nlink, state.st_ino) != (1, terms["inode"]):
+            # SQLite finds the journal of a death by one name: by another, charges would be lost.
             raise BudgetError(
-                f"{self.name} is a copy, and each copy would spend all of it: use the first file, "
-                "or make a budget in another file and charge there what was spent"
+                f"{self.name} is a copy, and each copy would spend all of it, or has a second name "
+                "(a hard link): use the first file, and remove the other; or make a budget in "
+                "another file and charge there what was spent"
             )
 
     def _remedy(self, error: str) -> str:
@@ -247,7 +260,6 @@ class Ledger:
 
 @contextmanager
 def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.isolation_level = None
     db.execute("pragma journal_mode=truncate")  # others can lose a charge at a power failure
     db.execute("pragma synchronous=full")
     db.execute("begin immediate")

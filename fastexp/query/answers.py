@@ -24,6 +24,7 @@ MOST = 62
 NAN = "raise", "drop", "lower", "upper"
 ONE_STEP = "adding or removing a record costs no more than replacing one"
 RATHER = "one person is one record; "
+CLAIM = "you claim, and nothing checks, that each person has"
 
 
 class Asked(NamedTuple):
@@ -136,11 +137,9 @@ def _total(one: Guarantee, limits: Limits, relation: Neighbors) -> Guarantee:
         if draws > most and one.neighbors == "replace":
             text += f"; {ONE_STEP}"
     if limits.has_persons or most > 1 or rows > 1:
-        records = (
-            "1 record of a person counts" if rows == 1 else f"{rows} records of a person count"
-        )
-        groups = f" in each of at most {most} groups" if limits.is_grouped else ""
-        text = f"at most {records}{groups}; {text.removeprefix(RATHER)}"
+        who = "each person counts with" if limits.has_persons else CLAIM
+        groups = f" in each of at most {most} group{'s' * (most > 1)}" if limits.is_grouped else ""
+        text = f"{who} at most {rows} row{'s' * (rows > 1)}{groups}; {text.removeprefix(RATHER)}"
     if limits.has_persons:  # which rows of others count is a mixture, whose range may be larger
         moved = replace(moved, bounded_range=None)
     return _times(replace(moved, assumes=text), draws)

@@ -342,8 +342,11 @@ def files_of(path: Any) -> list[str]:
         return found
     for text in found:
         is_portable = text == text.encode(errors="replace").decode()
-        if not (is_portable and Path(text).is_file()):
+        is_file = is_portable and Path(text).is_file()
+        if not is_file or not os.access(text, os.R_OK):
             which = "that is there" if is_portable else "with a name in UTF-8"
+            if is_portable and Path(text).exists():
+                which = "that you have permission to read" if is_file else "and not of a directory"
             raise ParameterError(f"path must be that of a file {which}, got {text!r}")
     kinds = {FORMATS.get(_suffix(text)) for text in found}
     if len(kinds) != 1 or None in kinds:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import tempfile
 from contextlib import suppress
@@ -14,6 +13,7 @@ import numpy as np
 
 from ..data.keys import Labels
 from ..errors import OutputError, ParameterError
+from ..mechanisms.quantiles import Quantiles
 from ..types import Integers
 from .sources import Arrow, listed
 
@@ -75,11 +75,15 @@ class Draft:
         with suppress(OSError):
             self._draft.unlink()
 
-    def publish(self, columns: dict[str, Any], answers: Any) -> None:
+    def publish(self, columns: dict[str, Any], answers: Any, asked: Any) -> None:
         """Write answers and give the file its name; a file that another process made is kept."""
         try:
             if self._path.suffix in MARKS:
-                _write_text(self._draft, columns, MARKS[self._path.suffix])
+                texts, mark = spread(columns, asked), MARKS[self._path.suffix]
+                with self._draft.open("w", newline="", encoding="utf-8") as text:
+                    writer = csv.writer(text, delimiter=mark, lineterminator="\n")
+                    writer.writerow(texts)
+                    writer.writerows(zip(*texts.values(), strict=True))
             else:
                 _write_typed(self._draft, self._path.suffix, Arrow(None).frame_of(columns))
             with self._draft.open("rb") as file:
@@ -89,19 +93,27 @@ class Draft:
             why = getattr(error, "strerror", None) or type(error).__name__  # others quote answers
             failure = OutputError(f"output {str(self._path)!r} cannot be written: {why}")
             failure.answers = answers
+            failure.add_note(
+                "the answers were drawn, and charged to the budget if there is one: the attribute "
+                "`answers` of this error has them"
+            )
             raise failure from None
 
 
-def _write_text(path: Path, columns: dict[str, Any], mark: str) -> None:
-    rows = zip(*(map(_cell, listed(column)) for column in columns.values()), strict=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, delimiter=mark, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value, default=str) if isinstance(value, list) else value
+def spread(columns: dict[str, Any], asked: Any) -> dict[str, list[Any]]:
+    """Return columns of text: each of several quantiles has one, under a name of its own."""
+    found: dict[str, list[Any]] = {}
+    for name, column in columns.items():
+        rows, mechanism = listed(column), asked.get(name, [None])[0]
+        if not isinstance(mechanism, Quantiles):
+            found[name] = rows
+            continue
+        for i, q in enumerate(mechanism.q):
+            label = f"{name}_{float(q)}"
+            while label in columns or label in found:
+                label += "_"
+            found[label] = [row[i] for row in rows]
+    return found
 
 
 def _write_typed(path: Path, kind: str, table: Any) -> None:

@@ -151,7 +151,8 @@ class Query(Scope):
             ``"from-data"`` an interrupt uses it up.
         output : str or PathLike, optional
             A file to which the answers are also written, whole or not at all: .csv, .tsv, .parquet
-            or .arrow. It must not exist. With `budget` it needs a label, under which the answers
+            or .arrow. In text each quantile of `Quantiles` has a column, as age_0.1. It must not
+            exist. With `budget` it needs a label, under which the answers
             are kept if it cannot be written.
 
         Returns
@@ -202,7 +203,7 @@ class Query(Scope):
             columns = self._columns(source, drawn, asked, is_release=True)
             answered = source.frame_of(columns)
             if place is not None:
-                place.publish(columns, answered)
+                place.publish(columns, answered, answers)
         return answered
 
     def sample(self, frame: Any, answers: Any, *, nan: Any = "raise", rng: Any = None) -> Any:

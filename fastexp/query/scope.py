@@ -287,8 +287,7 @@ def labels_of(groups: Any, by: tuple[str, ...]) -> tuple[Any, ...]:
             raise ParameterError(HERE)
         known = source.names()
         names = known if len(known) == len(by) == 1 else list(by)
-        if set(names) - set(known):
-            raise ParameterError("groups must be a frame or file with the columns of by")
+        check_names(known, names)
         columns = map(listed, source.read(names).values())
         labels = tuple(*columns) if len(by) == 1 else tuple(zip(*columns, strict=True))
     elif isinstance(groups, np.ndarray):
