@@ -279,7 +279,7 @@ def test_groups_too_far_for_python(tmp_path: Path) -> None:
     query = fx.Query("k", "from-data")
     assert str(query.release(frame, SURE)["k"][0]).startswith("5881580-07-11")
     times = pa.table({"k": pa.array([2**62], pa.timestamp("s")), "v": [7]})
-    with pytest.raises(fx.errors.OutputError, match=r"cannot be written: OverflowError$"):
+    with pytest.raises(fx.errors.OutputError, match=r"cannot be written: OverflowError\b"):
         query.release(times, SURE, output=tmp_path / "x.csv")
 
 

@@ -767,7 +767,7 @@ def test_output(tmp_path: Path, ending: str) -> None:
     assert budget.spent == 0
 
     def full(*_: Any) -> None:
-        raise OSError("full")
+        raise OSError(28, "full")
 
     other = tmp_path / f"other{ending}"
     with pytest.MonkeyPatch.context() as patch:

@@ -134,7 +134,7 @@ class Text(Arrow):
 
     def names(self) -> list[str]:
         """Return the names of the columns that all files have, each as often as in the first."""
-        shared = set(self.headers[0]).intersection(*self.headers[1:])
+        shared = set(self.headers[0]).intersection(*self.headers)
         return [x for x in self.headers[0] if x in shared]
 
     def head(self, names: list[str]) -> dict[str, Any]:

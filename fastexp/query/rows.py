@@ -183,8 +183,8 @@ def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
     persons = None
     if person in columns:
         persons = person_codes(f"column {person!r}", _keys(source, person, columns[person]))
-    known = [*values.values(), *persons[:1]] if persons else list(values.values())
-    codes, size = np.zeros(max((x.size for x in known), default=0), np.int64), 1
+    sizes = [x.size for x in [*values.values(), *(persons or ())[:1]]]
+    codes, size = np.zeros(max(sizes, default=0), np.int64), 1
     labels: list[Labels] = []
     called = f"columns {', '.join(map(repr, by))}"
     if names is not None and len(keys) == len(by):

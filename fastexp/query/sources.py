@@ -46,7 +46,7 @@ class Source:
             column = self.frame[name]
             kind = getattr(column, "dtype", getattr(column, "type", None))
             if isinstance(kind, np.dtype) and kind.kind != "O":
-                columns[name] = np.zeros((1,) * np.ndim(column), kind)
+                columns[name] = np.zeros([1] * np.ndim(column), kind)
             elif kind is not None and kinds.is_arrow(empty := kinds.typed(column[:0])):
                 import pyarrow as pa
 
