@@ -538,7 +538,7 @@ def test_other_outcomes_and_several_answers_are_refused() -> None:
     with pytest.raises(fx.errors.ParameterError, match="same outcomes"):
         one.privacy_loss(other)
     several = fx.Quantiles(count=3, epsilon=1.0, bounds=(0, 9))
-    with pytest.raises(fx.errors.ParameterTypeError, match="mechanisms must be"):
+    with pytest.raises(fx.errors.ParameterTypeError, match="mechanisms must answer"):
         fx.expected_errors([[1, 2, 3]], [several])
 
 

@@ -319,7 +319,7 @@ def test_mechanisms_of_a_user() -> None:
     with pytest.raises(errors.ParameterTypeError, match="'own' is neither"):
         small(**settings, mechanisms={"own": Own(1.0)}).run()
     for wrong in (Own, partial(fx.PermuteAndFlip, sensitivity=1)):
-        with pytest.raises(errors.ParameterTypeError, match="with one number, from which"):
+        with pytest.raises(errors.ParameterTypeError, match="with a number, not with"):
             small(mechanisms={"own": wrong}).run()
 
 

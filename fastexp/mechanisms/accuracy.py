@@ -101,8 +101,8 @@ def _check(mechanism: Any) -> None:
     is_several = isinstance(mechanism, Quantiles)
     if not isinstance(mechanism, KINDS) or is_several or mechanism._times:
         raise ParameterTypeError(
-            "mechanisms must be such as answer records with one number, from which errors are, got "
-            f"{type(mechanism).__name__}: measure its answers in another way"
+            "mechanisms must answer records with a number, not with times or several numbers, got "
+            f"{type(mechanism).__name__}: see law, or measure answers in another way"
         )
 
 
