@@ -34,10 +34,10 @@ FIRST = {  # the files of tests that most errors of a room die by, the quickest 
     "data": "data times cases errors query",
     "draws": "noise selection quantiles law",
     "laws": "laws law checks promise",
-    "mechanisms": "errors noise selection quantiles conformance",
+    "mechanisms": "errors noise selection quantiles checks studies laws",
     "studies": "studies",
     "checks": "checks power",
-    "query": "query files times budget cases",
+    "query": "query files cases times budget",
     "cli": "cli errors conformance",
 }
 SECONDS = 1200  # then a run hangs
