@@ -24,7 +24,7 @@ BUILD = [ROOT / "hatch_build.py", ROOT / "hatch_glue.c"]
 RUNNING = {"tokens": 95_000, "tests": 16_800}  # set once for each part of the work
 FINAL = {"tokens": 100_000, "tests": 18_000, "words": 16_000, "pages": 25}  # these only fall
 # Rooms that took more than their purse, from what is not planned.
-RESERVE = {"studies": 960, "privacy": 1_350, "cli": 810, "query": 3_060}
+RESERVE = {"studies": 990, "privacy": 1_350, "cli": 810, "query": 3_060}
 MOST_RESERVE = 9_400
 FORM = {
     "build": 2_300,

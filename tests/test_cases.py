@@ -369,6 +369,7 @@ MESSAGES: dict[str, tuple[Any, str]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:The 'generic' unit")  # of NumPy 2.5
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages(name: str) -> None:
     call, message = MESSAGES[name]

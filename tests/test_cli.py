@@ -126,7 +126,8 @@ def replay(path: Path) -> Iterator[tuple[str, str, str]]:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         write_files()
         for command, before in read_transcript(path):
-            yield command, before, here(command)
+            now = re.sub("-h, --help +", "-h, --help  ", here(command))  # Python 3.13 has a blank more
+            yield command, before, now
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)

@@ -266,7 +266,7 @@ def test_extremes() -> None:
     ends = np.datetime64("-20000-01-01T00"), np.datetime64("20000-01-01T00")
     late = fx.Median(HIGH, (NOON, NOON + 10**6 * 4099 * TICK), step=4099 * TICK)
     for after, t in (499, 1), (500, 2), (501, 2):  # around a middle, in nanoseconds
-        record = np.array([NOON + 6148 * TICK], "M8[ns]") + after
+        record = np.array([NOON + 6148 * TICK], "M8[ns]") + np.timedelta64(after, "ns")
         assert late.release(record) == NOON + 4099 * t * TICK
     asked = {"a": (fx.Median(HIGH, (0 * DAY, DAY), step=MINUTE), "v"), "b": (late, "w")}
     asked["c"] = (fx.Median(HIGH, (0 * DAY, DAY), step=4 * HOUR / 10**6), "v")

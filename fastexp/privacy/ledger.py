@@ -57,6 +57,11 @@ class Ledger:
         self.terms: Line = {}
         self.all()
 
+    def __del__(self) -> None:
+        """Close what is in memory: Python 3.13 warns of a database that was not closed."""
+        if self._memory is not None:
+            self._memory.close()
+
     def _begin(self, db: sqlite3.Connection, terms: Line) -> None:
         db.execute(LINES)
         db.execute(LABELS)

@@ -168,13 +168,15 @@ def _words(known: list[Any], setting: Any) -> Any:
         return setting.__func__, vars(setting.__self__)
     if hasattr(setting, "tolist"):  # an array or a column
         return setting.tolist()
-    text = _source(setting)
-    if setting in known or not (inspect.isfunction(setting) or inspect.isclass(setting)):
+    text, home = _source(setting), getattr(setting, "__module__", "")
+    is_code = inspect.isfunction(setting) or inspect.isclass(setting)
+    if setting in known or not is_code or home.startswith("fastexp."):  # its version is there
         return text
     known.append(setting)
     if inspect.isclass(setting):
-        return text, [one for one in vars(setting).values() if inspect.isfunction(one)]
-    used, home = inspect.getclosurevars(setting), setting.__module__
+        functions = filter(inspect.isfunction, vars(setting).values())
+        return text, [one for one in functions if one.__code__.co_filename[0] != "<"]  # written
+    used = inspect.getclosurevars(setting)
     found = {
         name: _source(one) if callable(one) and one.__module__ != home else one
         for name, one in used.globals.items()
