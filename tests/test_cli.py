@@ -126,7 +126,7 @@ def replay(path: Path) -> Iterator[tuple[str, str, str]]:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         write_files()
         for command, before in read_transcript(path):
-            now = re.sub("-h, --help +", "-h, --help  ", here(command))  # Python 3.13 has a blank more
+            now = re.sub("-h, --help +", "-h, --help  ", here(command))  # 3.13 has one more
             yield command, before, now
 
 
