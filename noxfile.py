@@ -21,5 +21,6 @@ def matrix(session, libraries, kernels):
     declared = [NUMPY, *PROJECT["optional-dependencies"]["test"]]
     oldest = [name.replace(">=", "==") + ".*" for name in declared if ">=" in name]
     session.install(".[test]", *(oldest if libraries == "oldest" else []))
-    tests = INTERPRETED if kernels == "python" else []
-    session.run("pytest", "-n", "auto", *tests, env={"FASTEXP_KERNELS": kernels})
+    is_compiled = kernels == "compiled"
+    env = {} if is_compiled else {"FASTEXP_KERNELS": kernels}
+    session.run("pytest", "-n", "auto", *([] if is_compiled else INTERPRETED), env=env)
