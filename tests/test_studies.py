@@ -16,6 +16,7 @@ from typing import Any
 
 import loky
 import numpy as np
+import pandas as pd
 import pytest
 
 import fastexp as fx
@@ -115,14 +116,14 @@ def scaled(scale: float) -> Any:
 
 
 def used(rng: np.random.Generator, shape: tuple[int, int]) -> Any:
-    return recursive(1, shape) * FACTOR * rng.standard_normal(shape)
+    return recursive(1, shape) * FACTOR * FRAME.x[0] * rng.standard_normal(shape)
 
 
 def recursive(depth: int, shape: Any) -> Any:
     return recursive(depth - 1, shape) if depth else SCALE
 
 
-FACTOR, SCALE = np.ones(1), 1.0
+FACTOR, SCALE, FRAME = np.ones(1), 1.0, pd.DataFrame({"x": [1.0]})  # whose == is no truth value
 
 
 def of_globals(scale: float) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import ParameterError, ParameterTypeError
 from ..mechanisms.base import Mechanism
 from ..parameters import checks
-from ..types import Array, Number
+from ..types import Array
 
 SLACK = 1e-9  # the share by which an exact epsilon may exceed its promise, by rounding
 
@@ -48,7 +48,7 @@ class Audit:
 
     @property
     def refuted(self) -> bool | None:
-        """Whether the promise is refuted. False proves nothing: another pair may use more."""
+        """Whether the promise is refuted; None without one. False proves nothing."""
         if self.promised is None:
             return None
         slack = SLACK if self.method == "law" else 0.0
@@ -66,7 +66,6 @@ def audit(
     draws: int | None = None,
     alpha: float = 0.01,
     delta: float | None = None,
-    promised: Number | None = None,
     rng: Any = None,
 ) -> Audit:
     """Measure the share of its promise that a mechanism uses on one pair of neighbours.
@@ -88,8 +87,6 @@ def audit(
         The probability of a bound that is too large, in (0, 1).
     delta : float, optional
         Default: that of the guarantee; 0 of functions.
-    promised : float, optional
-        The epsilon to be refuted, > 0. Default: that of the guarantee; none of functions.
     rng : None, int, sequence of int, SeedSequence, Generator or BitGenerator
         The seed of a mechanism's draws.
 
@@ -134,13 +131,11 @@ def audit(
     if promise is None and not (callable(mechanism) and callable(data) and count):
         raise ParameterTypeError("audit takes a mechanism and two data sets, or two functions")
     allowed = float(promise.delta if promise and delta is None else delta or 0)
-    stated = None if promise is None else promise.epsilon
-    if promised is not None:
-        stated = float(checks.positive("promised", promised))
+    promised = None if promise is None else promise.epsilon
     if promise and count is None:
         loss = mechanism.law(data).privacy_loss(mechanism.law(neighbor))
         most = max(loss.epsilon(allowed), loss.reverse.epsilon(allowed))
-        return Audit("law", most, allowed, stated)
+        return Audit("law", most, allowed, promised)
     if promise:
         seeds = np.random.default_rng(rng).integers(0, 1 << 63, 2).tolist()
         first, second = (
@@ -150,7 +145,7 @@ def audit(
     else:
         first, second = ([draw() for _ in range(count or 0)] for draw in (mechanism, data))
     most = _bound(np.asarray(first), np.asarray(second), allowed, level)
-    return Audit("draws", most, allowed, stated, level)
+    return Audit("draws", most, allowed, promised, level)
 
 
 def _bound(first: Array, second: Array, delta: float, alpha: float) -> float:

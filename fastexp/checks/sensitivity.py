@@ -39,7 +39,7 @@ class SensitivityLowerBound:
 
 
 def check_sensitivity(
-    score: Any, neighbors: Iterable[Any], *, candidates: Any = None
+    score: Callable[..., Any], neighbors: Iterable[Any], *, candidates: Any = None
 ) -> SensitivityLowerBound:
     """Return a **lower** bound on the sensitivity of a score: a check, **not a proof**.
 
@@ -88,9 +88,8 @@ def check_sensitivity(
     """
     checks.arithmetic()
     if not callable(score):
-        kind = type(score).__name__
         raise ParameterTypeError(
-            f"score must be a function, got {kind}: give its score, candidates"
+            f"score must be a function, got {type(score).__name__}: give its score, and candidates"
         )
     labels = None if candidates is None else checks.candidates(candidates)
     change, spread, is_monotonic, k = Fraction(0), Fraction(0), True, None

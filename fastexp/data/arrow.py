@@ -41,10 +41,9 @@ def read_keys(argument: str, column: Any) -> Column:
     if types.is_boolean(kind):
         return Column("booleans", _integers(array.cast(pa.uint8())), 1, missing)
     if types.is_date(kind):
-        days = _integers(array.view(pa.int32() if types.is_date32(kind) else pa.int64()))
-        return Column(
-            "dates", days if types.is_date32(kind) else days // MILLISECONDS, DAY, missing
-        )
+        is_fine = types.is_date64(kind)
+        days = _integers(array.view(pa.int64() if is_fine else pa.int32()))
+        return Column("dates", days // MILLISECONDS if is_fine else days, DAY, missing)
     if types.is_timestamp(kind) or types.is_duration(kind):
         name = "durations" if types.is_duration(kind) else ZONED if kind.tz else "timestamps"
         values, zone = _integers(array.view(pa.int64())), getattr(kind, "tz", None)

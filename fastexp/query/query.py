@@ -152,8 +152,8 @@ class Query(Scope):
         output : str or PathLike, optional
             A file to which the answers are also written, whole or not at all: .csv, .tsv, .parquet
             or .arrow. In text each quantile of `Quantiles` has a column, as age_0.1. It must not
-            exist. With `budget` it needs a label, under which the answers
-            are kept if it cannot be written.
+            exist. With `budget` it needs a label, under which the answers are kept if it cannot be
+            written.
 
         Returns
         -------

@@ -360,8 +360,6 @@ def _keys(source: Source, name: str, column: Any, kind: str = "") -> Column:
 
 def names_for(source: Source, argument: str, labels: tuple[Any, ...], names: Names) -> Names:
     """Return a public list as it is compared with a source: with cells of a file, as text."""
-    return (
-        names
-        if source.missing is None
-        else read_names(argument, as_text(argument, labels, source.absent))
-    )
+    if source.missing is None:
+        return names
+    return read_names(argument, as_text(argument, labels, source.absent))

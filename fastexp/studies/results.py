@@ -24,8 +24,7 @@ class StudyResults:
         and `drawn_sd` those of draws' averages; NaN where there are none. `se` is the standard
         error of `drawn` given the data sets, the greater one of the law's and the draws' own, as
         rare events that were not drawn are no disagreement; `z` how many of these it is off, NaN if
-        nothing is compared.
-        `neighbors`, `delta` and `rho` are of the promise.
+        nothing is compared. `neighbors`, `delta` and `rho` are of the promise.
     figures : list of ndarray of float64, shape (4, datasets)
         For each row by data set: exact, average of draws, its variance by draws, and by the law.
     """

@@ -170,7 +170,7 @@ def _words(known: list[Any], setting: Any) -> Any:
         return setting.tolist()
     text, home = _source(setting), getattr(setting, "__module__", "")
     is_code = inspect.isfunction(setting) or inspect.isclass(setting)
-    if setting in known or not is_code or home.startswith("fastexp."):  # its version is there
+    if not is_code or setting in known or home.startswith("fastexp."):  # its version is there
         return text
     known.append(setting)
     if inspect.isclass(setting):
