@@ -121,8 +121,9 @@ def run_in_shell(command: str) -> str:
 
 
 def evened(text: str) -> str:
-    """Return a help with two blanks between columns: Python 3.13 has one more."""
-    return re.sub(r"(?<=\S) {2,}", "  ", text) if "usage:" in text else text
+    """Return a help with two blanks between columns, which differ between versions of Python."""
+    gaps = r"(?<=\S) {2,}|(?<=  quantiles)\n +"
+    return re.sub(gaps, "  ", text) if "usage:" in text else text
 
 
 def replay(path: Path) -> Iterator[tuple[str, str, str]]:

@@ -357,14 +357,17 @@ def _codes(column: Column, places: dict[Any, int]) -> Integers:
 
 def _look_up(values: Array, unit: int, places: dict[Any, int]) -> Integers:
     """Return the place of each integer times the unit, or -1."""
-    limits, known = np.iinfo(values.dtype), places
-    least, most = int(limits.min), int(limits.max)
+    known = places if values.size else {}
     if unit != 1:
-        known = {key // unit: place for key, place in places.items() if key % unit == 0}
-    keys = [key for key in known if least <= key <= most]
-    if not (keys and values.size):
+        known = {key // unit: place for key, place in known.items() if key % unit == 0}
+    limits = np.iinfo(values.dtype)
+    least, most = int(limits.min), int(limits.max)
+    if known and (min(known) < least or max(known) > most):
+        known = {key: place for key, place in known.items() if least <= key <= most}
+    if not known:
         return np.full(values.size, -1)
-    listed, codes = np.array(keys, values.dtype), np.array([known[key] for key in keys])
+    listed = np.fromiter(known, values.dtype, len(known))
+    codes = np.fromiter(known.values(), np.int64, len(known))
     low, span = int(listed.min()), int(listed.max()) - int(listed.min()) + 1
     if span > MIN_SPARSE + values.size:
         order = listed.argsort()
