@@ -254,6 +254,13 @@ def test_draws_and_rounds_are_independent(method: str) -> None:
         assert fits(12 * places[::2] + places[1::2], pairs)
 
 
+def test_too_many_rounds_cost_nothing() -> None:
+    budget = fx.Budget(9.0)
+    with pytest.raises(VALUE, match=r"2\*\*30"):
+        fx.TopK(1 << 15, 1.0).release(np.zeros((1 << 15) + 1), budget=budget)
+    assert budget.spent == 0
+
+
 @pytest.mark.parametrize("planted", ["all is accepted", "upper bounds are believed"])
 @pytest.mark.parametrize(("paths", "tries"), [(FLIPS, 2), (FLIPS, 64)])
 def test_wrong_exact_branches_are_seen(planted: str, paths: Any, tries: int) -> None:

@@ -19,7 +19,7 @@ from ..parameters import checks
 
 HIGHEST, RATIO, COUNT = 1e6, 1.01, 3472  # epsilons down to 1e-9
 UPWARDS = Context(prec=4, rounding=ROUND_CEILING)
-BARS, TAIL, LIKELIEST = 200, 5e-4, 20  # of a picture
+BARS, TAIL, FEW = 200, 5e-4, 20  # of a picture
 HIDDEN = "A law holds private data: none of its figures is shown here."
 
 
@@ -231,13 +231,13 @@ class Law(Figures):
         Returns
         -------
         matplotlib.axes.Axes
-            Of at most 20 likeliest candidates; of numbers without the last 0.05 % on either side.
+            Of at most 20 candidates; else of numbers, without the last 0.05 % on either side.
         """
         if ax is None:
             from matplotlib import pyplot as plt
 
             ax = plt.figure().add_subplot()
-        if self.truth is None and self._grid.size <= LIKELIEST:
+        if self.truth is None and self._grid.size <= FEW:
             ax.bar(range(self._grid.size), self.probabilities)
         else:
             low, high = self._grid.numbers(self.ppf([TAIL, 1 - TAIL])).tolist()
