@@ -67,7 +67,7 @@ class RankStatistic:
 
 def draw(data: Segments, statistic: RankStatistic, seeds: Words, size: int | None) -> Any:
     """Return grid indices: an int, or int64 of shape (size,), (rows,) or (rows, size)."""
-    parts, points = _window(data, statistic)
+    parts, points, longest = _window(data, statistic)
     sets, draws = parts.size // PART, 1 if size is None else size
     is_many = seeds.size > 0 and draws >= MIN_MANY
     words = NO_WORDS
@@ -77,7 +77,7 @@ def draw(data: Segments, statistic: RankStatistic, seeds: Words, size: int | Non
         words = pairs(seeds, sets, WORDS // 2 * draws)
     line, beyond, rate, _ = statistic.public
     out = np.empty(sets * draws, np.int64)
-    most, work = room(int(parts[LENGTH::PART].max()), beyond, is_many)
+    most, work = room(longest, beyond, is_many)
     few = kernels.draw_ranks(points, parts, line, beyond, rate, seeds, words, most, out, work)
     for j in open_draws(few, out) if few else ():
         d, t = divmod(j, draws)
@@ -152,8 +152,8 @@ def room(longest: int, beyond: int, is_many: bool) -> tuple[int, Integers]:
     return most, np.empty(4 * cells + (table_room(cells) if is_many else cells + HEAD), np.int64)
 
 
-def _window(data: Segments, statistic: RankStatistic) -> tuple[Integers, Integers]:
-    """Return the parts of data sets and their sorted grid indices around the ranks that matter."""
+def _window(data: Segments, statistic: RankStatistic) -> tuple[Integers, Integers, int]:
+    """Return the parts of data sets, sorted indices around the ranks that matter, most records."""
     n, sets = data.values.size, data.rows or 1
     line, beyond, _, size = statistic.public
     if sets == 1:
@@ -171,18 +171,18 @@ def _window(data: Segments, statistic: RankStatistic) -> tuple[Integers, Integer
     if longest >= window.LONG:
         status = window.narrow(data.values, parts, line, beyond, grid.form, points, work)
     if status == window.UNPLACED:
-        place_records(data.values, grid.form, points)
-        status = window.narrow(NO_BASE, parts, line, beyond, grid.form, points, work)
-    if status == window.MISSING or (longest < window.LONG and np.isnan(data.values).any()):
+        status = window.MISSING
+        if not place_records(data.values, grid.form, points):
+            status = window.narrow(NO_BASE, parts, line, beyond, grid.form, points, work)
+    if status == window.MISSING:
         raise InvalidRecords(MISSING)
-    return parts, points
+    return parts, points, longest
 
 
 def placed(data: Segments, grid: Grid) -> list[Integers]:
     """Return the grid indices of each data set's records."""
     points = np.empty(data.values.size, np.int64)
-    place_records(data.values, grid.form, points)
-    if np.isnan(data.values).any():
+    if place_records(data.values, grid.form, points):
         raise InvalidRecords(MISSING)
     return [points[a:z] for a, z in pairwise(_offsets(data).tolist())]
 

@@ -90,7 +90,12 @@ def fill_places(records, grid, out):
         fill_nearest(records, grid, out)
 
 
-@kernel("none(in_f64, in_f64, out_i64)")
+@kernel("i64(in_f64, in_f64, out_i64)")
 def place_records(records, grid, out):
-    """out[i] = the grid index of record i; 0 for NaN."""
+    """out[i] = the grid index of record i; returns whether any is NaN."""
+    wide_vectors()
+    bad = np.int64(0)
+    for i in range(records.size):
+        bad |= 1 if records[i] != records[i] else 0
     fill_places(records, grid, out)
+    return bad
