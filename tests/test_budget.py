@@ -456,7 +456,7 @@ def test_kept_answers_have_a_public_width(path: Path) -> None:
         noise.release((-1) ** i * 7.0**i, budget=budget, label=f"{i:02d}")
         noise.release([i, 2.0 ** (4 * i)], disjoint=True, budget=budget, label=f"{i:02d} rows")
         fx.Laplace(1, 1, step=1).release(10 ** (9 * i), budget=budget, label=f"{i:02d} large")
-    with sqlite3.connect(path) as db:
+    with contextlib.closing(sqlite3.connect(path)) as db:
         rows = db.execute(
             "select substr(label, 4), length(body) from lines where body like '%kind%'"
             " or body like '%answers%'"
