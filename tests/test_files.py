@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
+import enum
 import gzip
 import io
 import itertools
@@ -203,8 +205,11 @@ def test_keys_of_text(tmp_path: Path) -> None:
     day = pa.scalar("2024-01-02").cast(pa.date32()).as_py()
     assert told(fx.Query("d", [day]).release(path, SURE))["m"] == [5]
     assert told(fx.Query("b", [False]).release(path, SURE))["m"] == [1]
-    votes = fx.MostCommon(1000.0, [8, 7])
-    assert told(fx.Query().release(path, {"c": (votes, "n")}))["c"] == [7]
+    for key in (7, enum.Enum("Number", {"SEVEN": 7}, type=int)(7)):
+        votes = fx.MostCommon(1000.0, [8, key])
+        assert told(fx.Query().sample(path, {"c": (votes, "n")}, rng=1))["c"] == [1]
+    truth = enum.Enum("Truth", {"YES": "True"}, type=str)("True")  # whose own text is another
+    assert told(fx.Query("b", [truth]).accuracy(path, SURE))["n"] == [1]
     for wrong in (
         pa.scalar(1).cast(pa.timestamp("s")).as_py(),
         pa.scalar(1).cast(pa.duration("s")).as_py(),
@@ -218,6 +223,17 @@ def test_keys_of_text(tmp_path: Path) -> None:
         persons, {"c": (coins, "p")}, rng=1
     )
     assert len(told(counted)["c"]) == 4
+
+
+@pytest.mark.parametrize("mark", ["99", "-inf", "2024-01-02"])
+def test_a_marker_may_look_like_a_value(tmp_path: Path, mark: str) -> None:
+    """Also if all cells could be read as numbers or times."""
+    is_time, days = "-0" in mark, (dt.date(2024, 1, 1), dt.date(2024, 1, 9))
+    median = fx.Median(1000.0, days) if is_time else SURE["m"][0]
+    rows = ("2024-01-03\n" if is_time else "7\n") * 9 + f"{mark}\n" * 20
+    cells = fx.CSV(file(tmp_path, f"v\n{rows}".encode(), {}), missing=mark)
+    found = told(fx.Query().accuracy(cells, {"m": (median, "v")}, nan="drop"))
+    assert found["n"] == [9]
 
 
 def test_numbers_by_person_are_those_of_frames(tmp_path: Path) -> None:

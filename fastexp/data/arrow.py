@@ -96,7 +96,8 @@ def _written(
     argument: str, texts: Any, missing: tuple[str, ...], decimal: str, what: str, forms: list[Any]
 ) -> Any:
     """Return what texts are, in the first type of Arrow that can hold all of them."""
-    if decimal == ".":
+    is_usual = not "".join(missing).strip("/ANULanul")  # none of them is a time or a number
+    if decimal == "." and is_usual:
         for form in forms:
             with suppress(pa.ArrowInvalid):  # the common case: no cell is missing or has blanks
                 return texts.cast(form)

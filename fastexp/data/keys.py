@@ -129,7 +129,9 @@ def as_text(argument: str, labels: Iterable[Any], absent: Iterable[str]) -> list
         if kind == "tuple":
             texts.append(tuple(as_text(argument, label, absent)))
         elif kind in ("text", "integers", "booleans", "dates"):
-            text = str(label).lower() if kind == "booleans" else str(label)
+            is_plain = kind in ("text", "integers")  # an Enum's own text is another
+            text = str(_exact(label, argument) if is_plain else label)
+            text = text.lower() if kind == "booleans" else text
             texts.append(None if text in absent else text)
         else:
             raise ParameterTypeError(
