@@ -227,6 +227,16 @@ def test_an_hour_that_comes_twice_as_records() -> None:
     assert votes.release(hours) == ends[1]
 
 
+def test_answers_with_candidates_that_look_equal(tmp_path: Path) -> None:
+    """Each has its own count, whatever the == of the candidates says."""
+    (tmp_path / "x.csv").write_text("k\n" + "true\n" * 9)
+    votes = [fx.MostCommon(1.0, x) for x in ([0, 1], [False, True])]
+    hours = [fx.MostCommon(1.0, [hour, NOON]) for hour in HOURS]
+    for frame, asked, n in ((tmp_path / "x.csv", votes, [0, 9]), ({"k": HOURS[:1]}, hours, [1, 0])):
+        found = fx.Query().accuracy(frame, dict(zip("ab", ((x, "k") for x in asked), strict=True)))
+        assert told(found)["n"] == n
+
+
 SMALL = pa.array([Decimal(1), Decimal(2)])
 BEFORE = pa.array([-5, 5], pa.int64()).view(pa.date64())  # milliseconds before 1970 and after
 COLUMNS: dict[str, tuple[Any, list[Any]]] = {
@@ -353,6 +363,7 @@ MESSAGES: dict[str, tuple[Any, str]] = {
         lambda: fx.MostCommon(1.0, [1, 2]).release([1, 1.5, "a"]),
         "floats and integers and text",
     ),
+    "pairs": (lambda: fx.MostCommon(1.0, [("a", 1), ("b", 2)]), "candidates must be single labels"),
     "nothing": (lambda: fx.Query().release([], SURE), "got no column 'v': it has none"),
     "bytes": (lambda: fx.Query().release({"v": pa.array([b"a"])}, SURE), "numbers, got binary"),
     "groups of another frame": (

@@ -88,6 +88,11 @@ class Names(NamedTuple):
     is_wide: bool
     columns: list[tuple[str, dict[Any, int], dict[int, int]]]
 
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """The kind and the keys of each column: of lists that look equal, those of each."""
+        return tuple((kind, *places) for kind, places, _ in self.columns)
+
 
 class Persons(NamedTuple):
     """The code of each row's person, and each code's id: an integer, or text."""

@@ -352,7 +352,13 @@ class MostCommon(CandidateMechanism):
         """Check the parameters."""
         checks.choice("neighbors", self.neighbors, ("add-remove", "replace"))
         labels = checks.candidates(self.candidates)
-        vars(self).update(candidates=labels, _names=read_names("candidates", labels))
+        names = read_names("candidates", labels)
+        if names.is_wide:
+            raise ParameterTypeError(
+                "candidates must be single labels, and not tuples: make one text of each, of "
+                "candidates and records alike"
+            )
+        vars(self).update(candidates=labels, _names=names)
         self._set_weighting(self.epsilon, 1, self.neighbors == "add-remove")
 
     @property

@@ -38,7 +38,8 @@ class Asked(NamedTuple):
     @property
     def reading(self) -> tuple[str, Any, Any]:
         """What is read: answers with equal ones share it."""
-        return self.column, getattr(self.mechanism, "candidates", None), self.mechanism._times
+        names = getattr(self.mechanism, "_names", None)
+        return self.column, names and names.keys, self.mechanism._times
 
     @property
     def parts(self) -> tuple[Any, ...]:
