@@ -189,6 +189,22 @@ def test_far_quantiles() -> None:
     assert law.error_quantile(1) == law.loss_quantile(1) == 1
 
 
+@pytest.mark.parametrize("grid", [range(-5, 5), range(5, 10), range(-9, -5), [0, 1e19], [-1e19, 0]])
+def test_far_integers(grid: Any) -> None:
+    """They lie where the double next to them does, and do not wrap around."""
+    wide = {"bounds": (grid[0], grid[-1]), "step": 1}
+    for form in [{"grid": grid}, wide][: 1 + isinstance(grid, range)]:
+        law = fx.Median(0.1, **form).law([grid[0]])
+        for x in ([-(2**63), -(2**62) - 1, 2**62 + 1, 2**63 - 1], [2**63, 10**19, 2**64 - 1]):
+            for figure in (law.pmf, law.cdf, law.sf, law.loss):
+                assert figure(x).tolist() == figure(np.array(x, float)).tolist()
+            assert law.cdf(x[0]) == law.cdf(float(x[0]))
+        assert law.cdf(np.array([0, 7], np.uint8)).tolist() == law.cdf([0, 7]).tolist()
+    far = fx.Laplace(1.0, 1, step=1).law(2**61 + 1)  # of which no double has the last digits
+    assert far.ppf(0.5) == 2**61 + 1
+    assert far.pmf(2**61 + 1) > far.pmf(2**61) > far.pmf(2**62) == far.pmf(-(2**62)) == 0
+
+
 def test_normalizer() -> None:
     """That of the function, with a base too; other laws have none."""
     for base in None, (0.5, 0, 3):

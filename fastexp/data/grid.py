@@ -21,6 +21,7 @@ from ..parameters import checks
 from ..types import Array, Floats, Integers
 
 FARTHEST = 1 << 40  # steps from 0 to the farthest point: see `kernels/places.py`
+BEYOND = 1 << 62  # is larger than all points that are integers
 LEAST, MOST = 1e-290, 1e290  # sizes of listed points: their sums and halves are normal doubles
 DECADES = range(-12, 15)  # of positive numbers: from 1e-12 to below 1e15
 
@@ -62,7 +63,11 @@ class Grid:
 
     def numbers(self, x: Any) -> Array:
         """Return outcomes, or others of their kind, as numbers, in their shape."""
-        return checks.numbers_of("x", x)
+        numbers = checks.numbers_of("x", x)
+        if not self.is_whole or numbers.dtype.kind == "f":
+            return numbers
+        near = np.minimum(numbers, BEYOND).astype(np.int64)  # differences do not wrap around
+        return np.asarray(np.maximum(near, -BEYOND))
 
     @property
     def width(self) -> float:
