@@ -275,6 +275,9 @@ def test_forms_that_are_refused(tmp_path: Path) -> None:
     votes = {"c": (fx.MostCommon(1.0, ["b", ""]), "k")}
     with pytest.raises(REFUSED, match="a missing cell"):
         fx.Query().release(cells, votes, budget=budget)
+    partly = {"k": ["a", "b"], "u": np.array([1, 2]), "v": np.array([5.0, 7.0])}
+    with pytest.raises(REFUSED, match="'k', 'u' must be text, as the public list is"):
+        fx.Query(["k", "u"], [("a", "1")]).release(partly, SURE, budget=budget)
     assert budget.spent == 0
     with pytest.raises(fx.errors.InvalidRecords, match="could not be read"):  # only a row shows it
         fx.Query().release([{"v": 7}, 7], SURE, budget=budget)

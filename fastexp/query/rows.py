@@ -173,13 +173,15 @@ def _counted(rows: Rows) -> Rows:
 
 
 def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
-    """Return what columns hold; those that are not there are not looked at."""
+    """Return what columns hold; of one row, if some are not there, whose types are not known."""
     by, names, kinds, person, asked = wanted
     values: dict[Any, Array] = {}
     for each in asked:
         if each.column in columns and each.reading not in values:
             values[each.reading] = _values(source, each.column, columns[each.column], each)
-    keys = [_keys(source, x, columns[x], k) for x, k in zip(by, kinds, strict=True) if x in columns]
+    keys = [
+        _keys(source, x, columns.get(x, [None]), k) for x, k in zip(by, kinds, strict=True)
+    ]
     persons = None
     if person in columns:
         persons = person_codes(f"column {person!r}", _keys(source, person, columns[person]))
@@ -187,9 +189,9 @@ def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
     codes, size = np.zeros(max(sizes, default=0), np.int64), 1
     labels: list[Labels] = []
     called = f"columns {', '.join(map(repr, by))}"
-    if names is not None and len(keys) == len(by):
+    if names is not None:
         codes, size = code_by_list(called, keys if names.is_wide else keys[0], names), names.size
-    elif keys and names is None:
+    elif keys:
         codes, size, labels = code_by_rows(called, keys)
     arrays = codes, *values.values(), persons.codes if persons else codes
     if len({array.size for array in arrays}) > 1:
