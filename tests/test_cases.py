@@ -246,6 +246,10 @@ COLUMNS: dict[str, tuple[Any, list[Any]]] = {
         ["1", "2"],
     ),
 }
+FULL = [[f"{part}{i}" for i in range(128)] for part in "ab"]  # as many as codes of 8 bits
+CODED = [pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), keys) for keys in FULL]
+GAP = pa.DictionaryArray.from_arrays(pa.array([0, None], pa.int8()), FULL[0])
+COLUMNS |= {"codes of two parts": (pa.chunked_array(CODED), ["a0", "b0"]), "a gap": (GAP, ["a0"])}
 COLUMNS |= {  # which PyArrow has since 19
     kind: (SMALL.cast(getattr(pa, kind)(5)), [1, 2])
     for kind in ("decimal32", "decimal64")
@@ -257,7 +261,7 @@ COLUMNS |= {  # which PyArrow has since 19
 def test_rare_types_of_arrow(name: str) -> None:
     column, groups = COLUMNS[name]
     table = pa.table({"k": column, "v": [7, 20]})
-    assert told(fx.Query("k", groups).release(table, SURE))["m"] == [7, 20]
+    assert told(fx.Query("k", groups).release(table, SURE))["m"] == [7, 20][: len(groups)]
     if groups == [1, 2]:
         votes = {"m": (fx.Median(1000.0, **GRID), "k")}
         assert told(fx.Query().release(table[:1], votes))["m"] == [1]

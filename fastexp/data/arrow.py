@@ -121,7 +121,8 @@ def _plain(column: Any) -> Any:
     inner = kind.value_type if is_coded else kind
     if types.is_string(inner) or types.is_large_string(inner) or types.is_string_view(inner):
         whole = pa.large_string()
-        column = column.cast(pa.dictionary(kind.index_type, whole) if is_coded else whole)
+        # All codes of 8 bits may be taken, also those of a missing key and of other chunks' keys.
+        column = column.cast(pa.dictionary(pa.int64(), whole) if is_coded else whole)
     elif is_coded:  # a cast could not have all types
         return _plain(pa.chunked_array([x.dictionary_decode() for x in column.chunks], inner))
     elif types.is_decimal(inner) and inner.byte_width < 16:  # which Arrow does not encode
