@@ -334,6 +334,12 @@ def test_typed_files(tmp_path: Path) -> None:
             fx.Query("x", [1]).release(frame, SURE)
     rest = pa.dataset.dataset(parts).filter(pa.dataset.field("v") > 1)
     assert told(fx.Query("k", ["b"]).release(rest, SURE))["m"] == [3]
+    table = pa.table(columns)
+    with pa.ipc.new_file(tmp_path / "parts.arrow", table.schema) as sink:
+        sink.write_table(table, max_chunksize=1)
+    reader = pa.ipc.open_file(tmp_path / "parts.arrow")  # which nobody can iterate over
+    for _ in range(2):
+        assert told(QUERY.release(reader, SURE))["m"] == [1, 3]
     some = [tmp_path / "b.parquet", tmp_path / "none.parquet"]
     for paths in (some, some[::-1]):
         assert told(fx.Query("x", [1, 2]).release(paths, SURE))["x"] == [1, 2]

@@ -166,6 +166,9 @@ class Arrow(Source):
         frame = self.frame
         if hasattr(frame, "scanner"):  # a dataset, which reads these columns only
             frame = frame.scanner(columns=names).to_reader()
+        elif hasattr(frame, "get_batch"):  # a reader of a file, which can be read again
+            batches = map(frame.get_batch, range(frame.num_record_batches))
+            frame = pa.RecordBatchReader.from_batches(frame.schema, batches)
         elif hasattr(frame, "read_all"):
             self._spent.add(frame)
         else:
