@@ -158,6 +158,8 @@ def test_missing_records_by_each_answer() -> None:
         assert fx.Query(person="p").release(frame, SURE, nan={"m": nan})["m"].tolist() == [answer]
     with pytest.raises(fx.errors.InvalidRecords, match="column 'v' must not be missing"):
         fx.Query().release(frame, SURE)
+    nobodys = {"v": [None, 5, 5], "p": [None, 1, 2]}
+    assert fx.Query(person="p").release(nobodys, SURE)["m"].tolist() == [5]
     elsewhere = {"k": ["b", "a", None, "a", "a"], **frame}
     assert fx.Query("k", ["a"]).release(elsewhere, SURE)["m"].tolist() == [5]  # of no listed group
     votes = fx.MostCommon(1000.0, ["a", "b"])
@@ -188,6 +190,10 @@ def test_accuracy() -> None:
         assert np.array_equal([row[x] for x in ("truth", "expected", "quantile")], figures, True)
     for kind, same in frames(frame):
         assert told(query.accuracy(same, asked, nan="drop"))["n"] == found["n"].tolist(), kind
+    far = {"k": ["a", "b"], "v": [5, None]}  # no error is from an infinite truth
+    some = fx.Query("k", ["a", "b"]).accuracy(far, SURE, nan="upper")
+    assert some["n"].tolist() == [1, 1]
+    assert np.isnan([some["expected"], some["quantile"]]).tolist() == [[False, True]] * 2
     limited = fx.Query("town", TOWNS, "owner").accuracy(frame, asked, nan="drop", rng=1)
     assert 0 < limited["n"].sum() < found["n"].sum()
     coins = fx.PrivateGroups(1e-3, 0.3)
@@ -467,6 +473,9 @@ def test_law_of_appearing(epsilon: float, delta: float) -> None:
         assert p <= q
         assert min(terms) >= -slack * q
         assert q == 1 or min(terms) <= slack * max(q, 1 - p)
+    for kind in (np.uint8, np.uint64):
+        counts = np.array([0, 59, np.iinfo(kind).max], kind)
+        assert fx.PrivateGroups(delta, epsilon).law(counts)[:2].tolist() == [law[0], law[59]]
     smallest = fx.PrivateGroups(delta, epsilon).smallest(0.5)
     assert fx.PrivateGroups(delta, epsilon).law([smallest - 1, smallest]).tolist() == sorted(
         fx.PrivateGroups(delta, epsilon).law([smallest - 1, smallest])

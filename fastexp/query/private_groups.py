@@ -116,9 +116,9 @@ class PrivateGroups:
         persons = np.asarray(n)
         if persons.dtype.kind not in "iu":
             raise ParameterTypeError("n must be integers")
-        if persons.size and persons.min() < 0:
+        if (persons < 0).any():
             raise ParameterError("n must be >= 0")
-        found = self._probabilities[np.minimum(persons, self._probabilities.size - 1)]
+        found = self._probabilities[np.minimum(persons.astype("u8"), self._probabilities.size - 1)]
         return found if persons.ndim else float(found)
 
     def smallest(self, probability: Number = 0.95) -> int:

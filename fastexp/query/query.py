@@ -269,7 +269,7 @@ class Query(Scope):
             or revenue less that of the answer); ``n``, the records that count; ``truth``, the
             statistic of these; ``expected`` and ``quantile`` of the measure. With `PrivateGroups`
             all groups of the frame, and ``appears``, the probability that they do. Figures of no
-            records are NaN.
+            records are NaN, and so are those of errors if the truth is infinite.
 
         Raises
         ------

@@ -107,12 +107,13 @@ def read_rows(source: Source, wanted: Wanted) -> Rows:
     """Return all rows, in one pass; an error of the engine may hold data, and is withheld."""
     if source.is_remote:
         raise ParameterError(HERE)
-    rows, is_listed = None, wanted.names is not None or not wanted.by
+    rows = None
     try:
-        if wanted.person or not is_listed:
-            rows = rows_of(source, source.read(wanted.columns), wanted)
-        else:
-            rows = _in_parts(source, wanted)
+        rows = (
+            rows_of(source, source.read(wanted.columns), wanted)
+            if wanted.person or (wanted.by and wanted.names is None)
+            else _in_parts(source, wanted)
+        )
     except (FastexpError, MemoryError):
         raise
     except Exception:  # noqa: S110  # it may hold data: another one is raised below
@@ -137,16 +138,16 @@ def _in_parts(source: Source, wanted: Wanted) -> Rows:
 
 
 def _joined(parts: list[Rows]) -> Rows:
-    """Return the rows of parts, which have groups of one list and no persons."""
+    """Return the rows of parts, which have groups of one list and no persons.
+
+    Those of the first part may be counted.
+    """
     first, counts = parts[0], None
     if len(parts) == 1:
         return first
-    if any(part.counts is not None for part in parts):
-        ones = [
-            np.ones(part.codes.size, np.int64) if part.counts is None else part.counts
-            for part in parts
-        ]
-        counts = np.concatenate(ones)
+    if first.counts is not None:
+        ones = (np.ones(part.codes.size, np.int64) for part in parts[1:])
+        counts = np.concatenate([first.counts, *ones])
     values = {key: np.concatenate([part.values[key] for part in parts]) for key in first.values}
     codes = np.concatenate([part.codes for part in parts])
     return first._replace(codes=codes, values=values, counts=counts)
@@ -179,23 +180,22 @@ def rows_of(source: Source, columns: dict[str, Any], wanted: Wanted) -> Rows:
     for each in asked:
         if each.column in columns and each.reading not in values:
             values[each.reading] = _values(source, each.column, columns[each.column], each)
-    keys = [
-        _keys(source, x, columns.get(x, [None]), k) for x, k in zip(by, kinds, strict=True)
-    ]
+    keys = [_keys(source, x, columns.get(x, [None]), k) for x, k in zip(by, kinds, strict=True)]
     persons = None
     if person in columns:
         persons = person_codes(f"column {person!r}", _keys(source, person, columns[person]))
-    sizes = [x.size for x in [*values.values(), *(persons or ())[:1]]]
-    codes, size = np.zeros(max(sizes, default=0), np.int64), 1
+    arrays = [*values.values(), *(persons or ())[:1]]
+    codes, size = np.zeros(max((x.size for x in arrays), default=0), np.int64), 1
     labels: list[Labels] = []
     called = f"columns {', '.join(map(repr, by))}"
     if names is not None:
         codes, size = code_by_list(called, keys if names.is_wide else keys[0], names), names.size
     elif keys:
         codes, size, labels = code_by_rows(called, keys)
-    arrays = codes, *values.values(), persons.codes if persons else codes
-    if len({array.size for array in arrays}) > 1:
+    if any(x.size != codes.size for x in arrays):
         raise ParameterError("columns must be of one length")
+    if persons:
+        codes[persons.codes < 0] = -1
     return Rows(codes, size, labels, persons, values)
 
 
@@ -265,7 +265,9 @@ def figures(rows: Rows, asked: Asked, limits: Limits, secret: Words, p: Any) -> 
             if n and asked.has_loss:
                 expected, quantile = law.expected_loss(), law.loss_quantile(p)
             elif n:
-                truth, expected, quantile = law.truth, law.expected_error(), law.error_quantile(p)
+                truth = law.truth
+                if np.isfinite(truth):
+                    expected, quantile = law.expected_error(), law.error_quantile(p)
             found.append((n, truth, expected, quantile))
     return np.array(found)[: rows.size]
 
@@ -284,13 +286,11 @@ def counted(
     codes, most = rows.codes, limits.max_rows
     if asked is None:
         values, most = np.zeros_like(codes), 1
-    elif isinstance(asked.mechanism, MostCommon):
-        values = rows.values[asked.reading]
-        codes = np.where(values < 0, -1, codes)
     else:
         values = rows.values[asked.reading]
-        is_missing = np.isnan(values)
-        if is_missing.any():
+        if isinstance(asked.mechanism, MostCommon):
+            codes = np.where(values < 0, -1, codes)
+        elif (is_missing := np.isnan(values)).any():
             if asked.nan == "raise" and (codes[is_missing] >= 0).any():
                 raise InvalidRecords(MISSING.format(asked.column))
             if asked.nan in ("lower", "upper"):
@@ -298,8 +298,9 @@ def counted(
             else:
                 codes = np.where(is_missing, -1, codes)
     if rows.persons is not None:
-        groups, size = limits.max_groups, rows.size
-        keep = rows_within_limits(rows.persons, codes, size, values, secret, groups, most)
+        keep = rows_within_limits(
+            rows.persons, codes, rows.size, values, secret, limits.max_groups, most
+        )
         codes = np.where(keep, codes, -1)
     return values, codes
 

@@ -116,7 +116,7 @@ class Scope:
             kinds = [kind for kind, *_ in self._names.columns]
         wanted = Wanted(self.by, names, kinds, self.person, asked)
         head, failure, shown = {}, "", list(map(source.shown, self._labels([])))
-        for mechanism in (each.mechanism for each in asked):
+        for _, mechanism, *_ in asked:
             if isinstance(mechanism, MostCommon):
                 names_for(source, "candidates", mechanism.candidates, mechanism._names)
                 shown.append(list(mechanism.candidates))
@@ -197,7 +197,7 @@ class Scope:
         }
         columns["answer"] = [each.name for each in asked] * rows.size
         columns["measure"] = [("error", "loss")[each.has_loss] for each in asked] * rows.size
-        columns |= {"n": n.astype(np.int64)}
+        columns["n"] = n.astype(np.int64)
         columns |= zip(("truth", "expected", "quantile"), others, strict=True)
         if limits.private is not None:
             persons = persons_of(rows, limits, secret_of(seeds, COIN))
