@@ -76,6 +76,9 @@ HEADERS: dict[str, tuple[bytes, dict[str, Any], str]] = {  # before the charge
     "other names": (b"k,w\na,1\n", {}, "no column 'v': it has 'k', 'w'"),
     "semicolons": (b"k;v\na;1\n", {}, "no column 'k': it has 'k;v'"),
     "a column twice": (b"k,v,v\na,1,2\n", {}, "two columns 'v'"),
+    "a blank line before one column": (b"\nv\n1\n", {}, "must begin with a row of names"),
+    "text behind a quote": (b'k,"v"w\na,1\n', {}, "each quote closed at the end of a name"),
+    "an open quote": (b'k,v,"w\na,1,2\n', {}, "each quote closed at the end of a name"),
 }
 
 
@@ -278,6 +281,7 @@ def test_paths(tmp_path: Path) -> None:
         tmp_path / "*.tsv",
         "rows.txt",
         [one, "x.parquet"],
+        [one, str(every)],
         b"1.csv",
         "\ud800.csv",
     ):

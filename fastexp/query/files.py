@@ -118,8 +118,8 @@ class Text(Arrow):
     def __init__(self, files: CSV) -> None:
         self.files, self.decimal, self.absent = files, files.decimal, ("", *files.missing)
         self.missing = tuple(dict.fromkeys([*NUMBERS, *(text.strip() for text in files.missing)]))
-        form = files.delimiter, files.encoding, files.decimal, files.missing
-        self.name = (*_texts(files.path), *form)
+        texts = _texts(files.path)
+        self.name = *texts, files.delimiter, files.encoding, files.decimal, files.missing
         self._input = Input()
 
     @cached_property
@@ -163,12 +163,15 @@ class Text(Arrow):
             cells = csv.reader(
                 io.TextIOWrapper(raw, encoding, "replace", newline=""),  # rows are not judged yet
                 delimiter=self.files.delimiter or ",",
+                strict=True,
             )
             with suppress(UnicodeError, csv.Error, OSError, pa.ArrowException):
                 found = next((row for row in cells if row), None)
-        if found is None or "\ufffd" in "".join(found):
+        # A blank line before a single name would be a row.
+        if not found or "\ufffd" in "".join(found) or len(found) == 1 < cells.line_num:
             raise ParameterError(
-                f"file {path!r} must begin with a row of names, in {self.files.encoding!r}: see "
+                f"file {path!r} must begin with a row of names, each quote closed at the end of a "
+                f"name, and a single name in the first line, in {self.files.encoding!r}: see "
                 "encoding"
             )
         return found
@@ -354,6 +357,8 @@ def files_of(path: Any) -> list[str]:
             f"path must be of files of one format: {', '.join(FORMATS)} (.gz, .bz2, .zst, .lz4), "
             f"got {path!r}"
         )
+    if len(set(map(os.path.realpath, found))) < len(found):
+        raise ParameterError(f"path must be that of each file once, got {path!r}")
     return found
 
 
