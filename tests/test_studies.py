@@ -201,6 +201,32 @@ def test_a_rare_event_is_no_disagreement() -> None:
         assert results.agree
 
 
+class Stuck:
+    """A mechanism that answers the worst candidate only."""
+
+    guarantee = None
+
+    def law(self, data: Any) -> Any:
+        return fx.Exponential(9.0, 1).law(data)
+
+    def sample(self, rows: Any, size: int, **_: Any) -> Any:
+        return np.full((len(rows), size), np.argmin(rows, axis=1)[:, None])
+
+
+def test_draws_that_never_differ_are_not_said_to_agree() -> None:
+    def gaps(random: Any, shape: Any) -> Any:
+        return np.tile([0.0, 30.0], (shape[0], 1))
+
+    def loss(mechanism: Any, rows: Any, answers: Any) -> Any:
+        exact = [mechanism.law(row).expected_loss() for row in rows]
+        return studies.Measured(exact, drawn=rows.max(axis=1)[:, None] - rows[0][answers])
+
+    results = small(
+        mechanisms={"stuck": lambda _: Stuck()}, data={"gaps": gaps}, measures={"loss": loss}
+    ).run()
+    assert all(row["drawn"] == 30 and math.isnan(row["z"]) for row in results.rows)
+
+
 def distance(mechanism: Any, rows: Any, answers: Any) -> Any:
     """A user's measure, of draws alone."""
     return np.abs(answers - np.median(rows, axis=1)[:, None])

@@ -48,6 +48,7 @@ class PrivacyLoss:
         self._loss, self._step = p - q, other_fall - fall
         highest = np.maximum(self._loss, self._loss + self._step * (size - 1))
         self._most = max(float(highest.max()), 0.0)
+        self.rounding = 1e-15 * float(np.abs(np.nan_to_num(p, neginf=0.0)).max())  # of epsilon
 
     @property
     def reverse(self) -> PrivacyLoss:
@@ -93,6 +94,7 @@ class PrivacyLoss:
         above = np.exp(p) * np.maximum(-np.expm1(e + q - p), 0.0)
         return float(above[k > 0].sum())
 
+    @quiet
     def renyi(self, order: float) -> float:
         """Return the Rényi divergence of an order, in nats.
 
@@ -102,9 +104,9 @@ class PrivacyLoss:
             > 1, or infinite: then it is the greatest loss.
         """
         b = float(checks.numbers_of("order", order, np.nextafter(1, 2))) - 1
-        if b == np.inf:
-            return self._most
         first, fall = self._first
         logs = first + b * self._loss + log_sum(fall - b * self._step, self._size)
         top = float(logs.max())
+        if not top < np.inf:  # also for an infinite order
+            return self._most
         return max(0.0, (top + float(np.log(np.exp(logs - top).sum()))) / b)
