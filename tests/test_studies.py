@@ -307,6 +307,7 @@ def test_a_shared_generator_is_warned_of(source: Any) -> None:
     ("changes", "words"),
     [
         ({"mechanisms": {}}, "mechanisms must be a mapping"),
+        ({"mechanisms": {("median", "lower"): MEDIAN}}, "mechanisms must be a mapping"),
         ({"data": {"x": [[1, 2]]}}, "data must be functions or numbers"),
         ({"data": {"x": []}}, "data must be functions or numbers"),
         ({"epsilon": [1.0, 0]}, "epsilon must be > 0, got 0"),
