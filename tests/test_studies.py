@@ -246,6 +246,8 @@ def test_measures() -> None:
         assert math.isnan(mine["z"])
         assert middle["exact"] == pytest.approx(middle["drawn"], rel=0.25)
         assert middle["exact"] < one["exact"]
+    two = small(**changes, draws=2, measures={"mine": distance}).run().rows
+    assert all(row["se"] > 0 for row in two)
 
 
 @pytest.mark.parametrize("name", ["table1", "prices", "response", "selection"])
