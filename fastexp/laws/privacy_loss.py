@@ -18,6 +18,12 @@ from .runs import log_sum, quiet
 class PrivacyLoss:
     """One direction of the privacy loss of two laws, P against Q: not private.
 
+    Attributes
+    ----------
+    rounding : float
+        In nats: so much may roundings have added to `epsilon`, as logarithms of large utilities
+        have few digits left.
+
     Notes
     -----
     A promise of epsilon holds for these two data sets if `epsilon()` is at most that in both
@@ -48,7 +54,7 @@ class PrivacyLoss:
         self._loss, self._step = p - q, other_fall - fall
         highest = np.maximum(self._loss, self._loss + self._step * (size - 1))
         self._most = max(float(highest.max()), 0.0)
-        self.rounding = 1e-15 * float(np.abs(np.nan_to_num(p, neginf=0.0)).max())  # of epsilon
+        self.rounding = 1e-15 * float(np.abs(np.nan_to_num(p, neginf=0.0)).max())
 
     @property
     def reverse(self) -> PrivacyLoss:
