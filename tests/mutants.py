@@ -32,7 +32,7 @@ FIRST = {  # the files of tests that most errors of a room die by, the quickest 
     "top": "errors machine conformance cli",
     "privacy": "checks promise budget errors selection",
     "data": "data times cases errors query",
-    "draws": "noise selection quantiles law",
+    "draws": "noise selection quantiles law exactness",
     "laws": "laws law checks promise",
     "mechanisms": "errors noise selection quantiles checks studies laws",
     "studies": "studies",

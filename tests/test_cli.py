@@ -249,6 +249,34 @@ def test_a_signal_at_any_moment_loses_nothing(place: list[str], number: signal.S
     assert fx.Budget.file("b.budget").spent == 2
 
 
+class Stop:
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("groups", "code", "told"),
+    [("1,", 0, "goes on under"), ("private --groups-epsilon 1 --delta 1e-6", 2, "used up")],
+)
+def test_a_check_of_an_open_charge(place: list[str], groups: str, code: int, told: str) -> None:
+    """Private groups are not drawn again, as other coins would show other groups."""
+    with pytest.raises(KeyboardInterrupt):
+        fx.Median(0.5, (0, 9)).release(Stop(), budget=fx.Budget.file("b.budget"), label="x")
+    words = [*place, "--by", "x", "--groups", *groups.split(), "--check"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, told in done.stdout + done.stderr) == (code, True)
+
+
+def test_paid_answers_have_all_their_digits(tmp_path: Path) -> None:
+    with chdir(tmp_path):
+        Path("x.csv").write_text("g,x\n" + "a,123456.78\nb,3\n" * 900)
+        out = run(
+            "fastexp median x.csv --column x --by g --groups a,b --epsilon 1 --bounds 0 1000000"
+            " --step 0.01"
+        )
+    assert "123456.78" in out
+
+
 def test_an_interrupt_ends_a_wait_in_c_code(place: list[str]) -> None:
     with closing(sqlite3.connect("b.budget", isolation_level=None)) as db:
         db.execute("begin exclusive")  # so that the command waits for the file, inside SQLite

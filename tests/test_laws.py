@@ -367,6 +367,7 @@ def test_privacy_loss(row: Row) -> None:
                 moment = math.fsum(float(a) * x for a, x in zip(p, powers, strict=True))
                 close(loss.renyi(order), max(0.0, math.log(moment) / (order - 1)), atol=1e-12)
             assert loss.renyi(math.inf) == loss.epsilon()
+            close(loss.renyi(1e308), loss.epsilon(), atol=1e-12)
             least = loss.epsilon(0.05)
             assert loss.delta(least) <= 0.05 + 1e-15
             assert least == 0 or loss.delta(least * (1 - 1e-9)) >= 0.05 - 1e-12

@@ -372,5 +372,7 @@ def test_extreme_amounts() -> None:
         assert abs(law.sum() - 1) < 1e-12
     tiny = fx.privacy.zcdp_epsilon(0.1, Decimal("1e-400"))
     assert fx.privacy.zcdp_epsilon(0.1, 1e-300) < tiny < 40
+    rounded = Decimal("2.6e-324")  # to 4.9e-324 as a double
+    assert fx.privacy.zcdp_epsilon(0.1, rounded) > fx.privacy.zcdp_epsilon(0.1, 4e-324)
     assert fx.privacy.zcdp_epsilon(Fraction(10) ** 400, 0.5) == np.inf
     assert fx.privacy.zcdp_delta(Fraction(10) ** 400, 1.0) == 1

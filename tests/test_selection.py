@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -272,7 +273,8 @@ def test_wrong_exact_branches_are_seen(planted: str, paths: Any, tries: int) -> 
 @pytest.mark.parametrize("total", [1e-9, 0.1, 1.0, 12.0])
 def test_rounds_of_a_total(rounds: int, total: float) -> None:
     """They are the largest that keep it: purely, by rho, or nearly so by delta."""
-    assert peeling_round(rounds, epsilon=total) == Fraction(total) / rounds
+    for delta in 0, Decimal("1e-400"):
+        assert peeling_round(rounds, epsilon=total, delta=delta) == Fraction(total) / rounds
     assert fx.TopK(rounds, total).guarantee.epsilon == total
     each = peeling_round(rounds, rho=total)
     after = Fraction(math.nextafter(float(each), math.inf))

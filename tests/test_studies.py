@@ -201,6 +201,32 @@ def test_a_rare_event_is_no_disagreement() -> None:
         assert results.agree
 
 
+class Stuck:
+    """A mechanism that answers the worst candidate only."""
+
+    guarantee = None
+
+    def law(self, data: Any) -> Any:
+        return fx.Exponential(9.0, 1).law(data)
+
+    def sample(self, rows: Any, size: int, **_: Any) -> Any:
+        return np.full((len(rows), size), np.argmin(rows, axis=1)[:, None])
+
+
+def test_draws_that_never_differ_are_not_said_to_agree() -> None:
+    def gaps(random: Any, shape: Any) -> Any:
+        return np.tile([0.0, 30.0], (shape[0], 1))
+
+    def loss(mechanism: Any, rows: Any, answers: Any) -> Any:
+        exact = [mechanism.law(row).expected_loss() for row in rows]
+        return studies.Measured(exact, drawn=rows.max(axis=1)[:, None] - rows[0][answers])
+
+    results = small(
+        mechanisms={"stuck": lambda _: Stuck()}, data={"gaps": gaps}, measures={"loss": loss}
+    ).run()
+    assert all(row["drawn"] == 30 and math.isnan(row["z"]) for row in results.rows)
+
+
 def distance(mechanism: Any, rows: Any, answers: Any) -> Any:
     """A user's measure, of draws alone."""
     return np.abs(answers - np.median(rows, axis=1)[:, None])
@@ -220,6 +246,8 @@ def test_measures() -> None:
         assert math.isnan(mine["z"])
         assert middle["exact"] == pytest.approx(middle["drawn"], rel=0.25)
         assert middle["exact"] < one["exact"]
+    two = small(**changes, draws=2, measures={"mine": distance}).run().rows
+    assert all(row["se"] > 0 for row in two)
 
 
 @pytest.mark.parametrize("name", ["table1", "prices", "response", "selection"])
@@ -281,6 +309,7 @@ def test_a_shared_generator_is_warned_of(source: Any) -> None:
     ("changes", "words"),
     [
         ({"mechanisms": {}}, "mechanisms must be a mapping"),
+        ({"mechanisms": {("median", "lower"): MEDIAN}}, "mechanisms must be a mapping"),
         ({"data": {"x": [[1, 2]]}}, "data must be functions or numbers"),
         ({"data": {"x": []}}, "data must be functions or numbers"),
         ({"epsilon": [1.0, 0]}, "epsilon must be > 0, got 0"),

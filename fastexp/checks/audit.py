@@ -26,11 +26,12 @@ class Audit:
         Whether it is from exact laws or from draws.
     epsilon : float
         In nats. law: the least epsilon with which the pair satisfies (epsilon, `delta`) in both
-        directions. draws: a lower bound of it, too large with probability at most `alpha`.
+        directions, less what rounding may have added. draws: a lower bound of it, too large with
+        probability at most `alpha`.
     delta : float
         The delta that was allowed.
     promised : float or None
-        The epsilon that is promised.
+        The epsilon that is promised; None of functions, or if the promise allows a larger delta.
     alpha : float or None
         draws: the probability of a bound that is too large.
     """
@@ -130,12 +131,13 @@ def audit(
     promise = mechanism.guarantee if isinstance(mechanism, Mechanism) else None
     if promise is None and not (callable(mechanism) and callable(data) and count):
         raise ParameterTypeError("audit takes a mechanism and two data sets, or two functions")
-    allowed = float(promise.delta if promise and delta is None else delta or 0)
-    promised = None if promise is None else promise.epsilon
+    least = promise.delta if promise else 0.0
+    allowed = float(checks.numbers_of("delta", least if delta is None else delta, 0, 1))
+    promised = promise.epsilon if promise and allowed >= least else None
     if promise and count is None:
         loss = mechanism.law(data).privacy_loss(mechanism.law(neighbor))
-        most = max(loss.epsilon(allowed), loss.reverse.epsilon(allowed))
-        return Audit("law", most, allowed, promised)
+        most = max(one.epsilon(allowed) - one.rounding for one in (loss, loss.reverse))
+        return Audit("law", max(most, 0.0), allowed, promised)
     if promise:
         seeds = np.random.default_rng(rng).integers(0, 1 << 63, 2).tolist()
         first, second = (

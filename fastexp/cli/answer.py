@@ -86,7 +86,7 @@ def _sentence(promise: Guarantee, options: Namespace) -> str:
 
 def _check(budget: Budget, promise: Guarantee, before: str, label: str) -> str:
     """Return what a release would charge; refuse what it would refuse."""
-    if before in ("failed", "charged"):
+    if before == "failed":
         raise LabelError(f"--label {label!r} is used up: use another")
     if before:
         return f"charges nothing; {STATES[before].format(label)}, and another is refused"
@@ -140,7 +140,7 @@ def _print(found: Any, answers: Any, facts: dict[str, Any], options: Namespace) 
     if options.json:
         _print_json({"command": options.command, **facts, "rows": found.to_pylist()})
     elif len(columns) > 1:
-        print_table(columns)
+        print_table(columns, is_rounded=options.accuracy)
     else:
         print(*columns[options.column])
 
@@ -151,14 +151,14 @@ def _print_json(facts: dict[str, Any]) -> None:
     print(json.dumps(json.loads(text, parse_constant=lambda _: None)))
 
 
-def print_table(columns: dict[str, Any]) -> None:
+def print_table(columns: dict[str, Any], *, is_rounded: bool = False) -> None:
     """Print columns; what a terminal would obey is escaped."""
-    cells = [[name, *map(_text, values)] for name, values in columns.items()]
+    cells = [[name, *(_text(x, is_rounded) for x in some)] for name, some in columns.items()]
     widths = [max(map(len, column)) for column in cells]
     for row in zip(*cells, strict=True):
         print("  ".join(map(str.ljust, row, widths)).rstrip())
 
 
-def _text(value: Any) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) and value % 1 else str(value)
+def _text(value: Any, is_rounded: bool) -> str:
+    text = f"{value:.6g}" if is_rounded and isinstance(value, float) and value % 1 else str(value)
     return text if text.isprintable() else ascii(text)

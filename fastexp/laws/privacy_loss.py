@@ -18,6 +18,12 @@ from .runs import log_sum, quiet
 class PrivacyLoss:
     """One direction of the privacy loss of two laws, P against Q: not private.
 
+    Attributes
+    ----------
+    rounding : float
+        In nats: so much may roundings have added to `epsilon`, as logarithms of large utilities
+        have few digits left.
+
     Notes
     -----
     A promise of epsilon holds for these two data sets if `epsilon()` is at most that in both
@@ -48,6 +54,7 @@ class PrivacyLoss:
         self._loss, self._step = p - q, other_fall - fall
         highest = np.maximum(self._loss, self._loss + self._step * (size - 1))
         self._most = max(float(highest.max()), 0.0)
+        self.rounding = 1e-15 * float(np.abs(np.nan_to_num(p, neginf=0.0)).max())
 
     @property
     def reverse(self) -> PrivacyLoss:
@@ -93,6 +100,7 @@ class PrivacyLoss:
         above = np.exp(p) * np.maximum(-np.expm1(e + q - p), 0.0)
         return float(above[k > 0].sum())
 
+    @quiet
     def renyi(self, order: float) -> float:
         """Return the Rényi divergence of an order, in nats.
 
@@ -102,9 +110,9 @@ class PrivacyLoss:
             > 1, or infinite: then it is the greatest loss.
         """
         b = float(checks.numbers_of("order", order, np.nextafter(1, 2))) - 1
-        if b == np.inf:
-            return self._most
         first, fall = self._first
         logs = first + b * self._loss + log_sum(fall - b * self._step, self._size)
         top = float(logs.max())
+        if not top < np.inf:  # also for an infinite order
+            return self._most
         return max(0.0, (top + float(np.log(np.exp(logs - top).sum()))) / b)

@@ -90,7 +90,8 @@ def probabilities(
     Returns
     -------
     ndarray of float64
-        In the utilities' shape; not private. The relative error of each is below 1e-13.
+        In the utilities' shape; not private. The relative error of each is below 1e-13; those of
+        weights below 2**-1000 of the greatest one count as that.
 
     Raises
     ------

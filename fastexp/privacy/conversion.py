@@ -50,8 +50,10 @@ def zcdp_epsilon(rho: Number, delta: Number) -> float:
     if not 0 < checks.positive("delta", delta) < 1:
         raise ParameterError(f"delta must be in (0, 1), got {delta!r}")
     exact = checks.exact("delta", delta)
-    near = float(exact)  # 0 below 2**-1074
-    part = (log(near) if near else log(exact.numerator) - log(exact.denominator)) * (1 + SLIP)
+    near = float(exact)  # rounded to a few bits below 2**-1022
+    part = (log(near) if near > 1e-300 else log(exact.numerator) - log(exact.denominator)) * (
+        1 + SLIP
+    )
     b, logs = _logs(up(checks.exact("rho", rho)))
     return max(0.0, float(((logs - part) / b).min()) * (1 + SLIP))
 

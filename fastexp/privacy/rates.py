@@ -94,7 +94,7 @@ def peeling_round(
         checks.positive("rho", rho)
         return _largest(checks.decimal("rho", rho) / rounds)
     pure = checks.positive("epsilon", epsilon) / rounds
-    if slack == 0:
+    if slack < 1e-300:  # of which no double has the logarithm; this is right, too
         return pure
     # log(delta) = b * ((1 + b) * rho - epsilon - log(1 + 1/b)) - log(1 + b) for any order 1 + b
     b = np.geomspace(1e-15, 1e30, 1 << 12)

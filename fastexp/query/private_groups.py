@@ -67,7 +67,7 @@ class PrivateGroups:
     >>> shops = fx.PrivateGroups(delta=1e-8, epsilon=1.0)
     >>> shops.law([1, 19, 30]).round(3)
     array([0.   , 0.773, 1.   ])
-    >>> shops.smallest(0.95)
+    >>> shops.smallest()  # of 95 %
     21
     """
 

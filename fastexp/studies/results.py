@@ -24,7 +24,7 @@ class StudyResults:
         and `drawn_sd` those of draws' averages; NaN where there are none. `se` is the standard
         error of `drawn` given the data sets, the greater one of the law's and the draws' own, as
         rare events that were not drawn are no disagreement; `z` how many of these it is off, NaN if
-        nothing is compared. `neighbors`, `delta` and `rho` are of the promise.
+        nothing is compared or no draw differs. `neighbors`, `delta` and `rho` are of the promise.
     figures : list of ndarray of float64, shape (4, datasets)
         For each row by data set: exact, average of draws, its variance by draws, and by the law.
     """
@@ -94,7 +94,7 @@ def _averages(figures: Floats) -> dict[str, float]:
     errors = [one.sum() / count**2 for one in variances if np.isfinite(one).all()]
     se, mean = float(np.sqrt(max(errors, default=np.nan))), float(off.mean())
     is_off = abs(mean) > 1e-12 * np.abs(drawn).mean()  # else it is rounding; False for NaN
-    row = {"se": se, "z": mean / se if se > 0 and is_off else abs(mean) * 0.0}
+    row = {"se": se, "z": mean / (se or np.nan) if is_off else abs(mean) * 0.0}
     for name, one in {"exact": exact, "drawn": drawn}.items():
         row[name] = float(one.mean())
         row[name + "_sd"] = float(one.std(ddof=1)) if count > 1 else np.nan

@@ -113,8 +113,8 @@ class Study:
     def __post_init__(self) -> None:
         """Check the settings."""
         for name in ("mechanisms", "data", "measures"):
-            if not isinstance(vars(self)[name], Mapping) or not vars(self)[name]:
-                raise ParameterTypeError(f"{name} must be a mapping of labels, not empty")
+            if not isinstance(pairs := vars(self)[name], Mapping) or {*map(type, pairs)} != {str}:
+                raise ParameterTypeError(f"{name} must be a mapping of labels (text), not empty")
         for name in ("epsilon", "n"):
             if not np.ndim(value := vars(self)[name]):
                 raise ParameterTypeError(f"{name} must be a sequence, as [1, 2], got {value!r}")
@@ -158,7 +158,8 @@ class Study:
             A finished task is a file in it that appears complete or not at all: a run that was
             killed goes on, and several machines may share a folder. A folder belongs to a study:
             functions are compared with what they use of their own module, and with the text alone
-            of functions of others. After edits that lie deeper, take another folder.
+            of functions of others; large frames and objects by what they show. After edits that lie
+            deeper, take another folder.
         progress : bool
             Whether to show a bar, if rich is installed.
 

@@ -161,7 +161,7 @@ def _words(known: list[Any], setting: Any) -> Any:
     """Return what JSON lacks in words; of functions also what they use, as the study's own do."""
     if is_dataclass(setting) and not isinstance(setting, type):
         names = [one.name for one in fields(setting) if one.init]
-        return [type(setting).__name__, [getattr(setting, name) for name in names]]
+        return [_source(type(setting)), [getattr(setting, name) for name in names]]
     if isinstance(setting, partial):
         return setting.func, setting.args, setting.keywords
     if inspect.ismethod(setting):
