@@ -281,7 +281,7 @@ def test_paths(tmp_path: Path) -> None:
         tmp_path / "*.tsv",
         "rows.txt",
         [one, "x.parquet"],
-        [one, str(every)],
+        [f"{tmp_path}/./1.csv", str(every)],
         b"1.csv",
         "\ud800.csv",
     ):
