@@ -57,12 +57,13 @@ def read_utilities(values: Any, k: int | None) -> Segments:
             "utilities must be numbers of at most 64 bits, without integers beyond 2**53 beside "
             f"floats, of shape (k,), or (rows, k) for rows of equal length{kinds.named(values)}"
         )
-    size = array.shape[-1]
+    is_one = array.ndim == 1
+    size = array.size if is_one else array.shape[1]
     if size != k and (k is not None or size < 2):
         required = "two numbers or more" if k is None else f"{k} numbers, one for each candidate"
         raise ParameterError(f"utilities must have {required}, got {size}")
     kind = KINDS[array.dtype.kind]
-    if array.ndim == 1:
+    if is_one:
         return Segments(array.view(UINT64), kind)
     if array.size == 0:
         raise ParameterError("utilities must have a row or more")

@@ -44,7 +44,11 @@ def draw(rows: Segments, weighting: Weighting, seeds: Words, size: int | None) -
         return _draws(rows, weighting, seeds, size)
     words = SYSTEM
     if values.size <= BLOCK and weighting.base is NO_BASE:
-        low, high, tag, name = (*system_pair(), 0, 0) if seeds is SYSTEM else seeds.tolist()
+        tag = name = 0
+        if seeds is SYSTEM:
+            low, high = system_pair()
+        else:
+            low, high, tag, name = seeds.tolist()
         rate = weighting.rate_log2
         index: int = kernels.draw_block(values, kind, rate, SCALE, low, high, tag, name)
         if index >= 0:

@@ -42,8 +42,8 @@ def system_bytes(count: int) -> bytes:
 
 def system_pair() -> tuple[int, int]:
     """Return two fresh words."""
-    low, high = PAIR(system_bytes(16))
-    return low, high
+    pair: tuple[int, int] = PAIR(system_bytes(16))
+    return pair
 
 
 def system_words(count: int) -> Words:

@@ -33,13 +33,15 @@ class CandidateMechanism(Mechanism):
     monotonic: bool
     candidates: Any
     _weighting: choose.Weighting
+    _count: int | None  # of candidates, if it is known
 
     def _set_weighting(self, epsilon: Number, sensitivity: Number, monotonic: bool) -> None:
         """Check the parameters, and keep what draws need."""
         checks.arithmetic()
         rate = selection_rate(epsilon, sensitivity, checks.flag("monotonic", monotonic))
         labels = None if self.candidates is None else checks.candidates(self.candidates)
-        vars(self).update(candidates=labels, _weighting=choose.Weighting(rate))
+        count = labels and len(labels)
+        vars(self).update(candidates=labels, _weighting=choose.Weighting(rate), _count=count)
 
     @property
     def _assumes(self) -> str:
@@ -48,8 +50,7 @@ class CandidateMechanism(Mechanism):
     def _read(self, data: Any, nan: Missing) -> Segments:
         if nan != "raise":
             raise ParameterError(f"nan must be 'raise' for utilities, got {nan!r}")
-        k = len(self.candidates or self._weighting.base) or None
-        return read_utilities(self._utilities(data), k)
+        return read_utilities(self._utilities(data), self._count)
 
     def _form(self, data: Any, nan: Missing) -> Segments:
         return self._read(np.empty(shape(data)), nan)
@@ -148,7 +149,9 @@ class Exponential(CandidateMechanism):
         if self.base is not None:
             measure = checks.base(self.base, labels and len(labels))
             weighting = choose.Weighting(self._weighting.rate, measure)
-            vars(self).update(base=tuple(measure.tolist()), _weighting=weighting)
+            vars(self).update(
+                base=tuple(measure.tolist()), _weighting=weighting, _count=measure.size
+            )
         if self.score is not None and labels is None:
             raise ParameterTypeError("score needs candidates: it takes the data and one of them")
 
