@@ -222,6 +222,7 @@ def place(tmp_path: Path) -> Iterator[list[str]]:
 def start(command: list[str]) -> subprocess.Popen[str]:
     """Start a command that listens to signals, whatever the tests' parent ignores."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what is ignored is inherited
     return subprocess.Popen(command, text=True, **pipes)  # type: ignore[call-overload,no-any-return]
 
 
