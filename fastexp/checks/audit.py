@@ -136,8 +136,9 @@ def audit(
     promised = promise.epsilon if promise and allowed >= least else None
     if promise and count is None:
         loss = mechanism.law(data).privacy_loss(mechanism.law(neighbor))
-        most = max(one.epsilon(allowed) - one.rounding for one in (loss, loss.reverse))
-        return Audit("law", max(most, 0.0), allowed, promised)
+        both = loss, loss.reverse
+        most = max(one.epsilon(allowed) if allowed else one.least for one in both)
+        return Audit("law", most, allowed, promised)
     if promise:
         seeds = np.random.default_rng(rng).integers(0, 1 << 63, 2).tolist()
         first, second = (

@@ -20,9 +20,9 @@ class PrivacyLoss:
 
     Attributes
     ----------
-    rounding : float
-        In nats: so much may roundings have added to `epsilon`, as logarithms of large utilities
-        have few digits left.
+    least : float
+        `epsilon` without what roundings may have added, in nats: logarithms of large utilities have
+        few digits left.
 
     Notes
     -----
@@ -54,7 +54,8 @@ class PrivacyLoss:
         self._loss, self._step = p - q, other_fall - fall
         highest = np.maximum(self._loss, self._loss + self._step * (size - 1))
         self._most = max(float(highest.max()), 0.0)
-        self.rounding = 1e-15 * float(np.abs(np.nan_to_num(p, neginf=0.0)).max())
+        # Of each outcome for itself: a forbidden one of utility -1e17 must not hide the others.
+        self.least = max(float((highest - 1e-15 * np.abs(p)).max()), 0.0)
 
     @property
     def reverse(self) -> PrivacyLoss:
