@@ -43,7 +43,7 @@ class StudyResults:
 
     @property
     def agree(self) -> bool:
-        """Whether exact figures and draws are within five standard errors in all rows."""
+        """Whether exact figures and draws are within five standard errors where they are compared."""
         return not any(abs(row["z"]) > AGREE for row in self.rows)
 
     def to_pandas(self) -> Any:
