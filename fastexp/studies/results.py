@@ -43,7 +43,7 @@ class StudyResults:
 
     @property
     def agree(self) -> bool:
-        """Whether exact figures and draws are within five standard errors where they are compared."""
+        """Whether exact figures and draws are within five standard errors in rows with a `z`."""
         return not any(abs(row["z"]) > AGREE for row in self.rows)
 
     def to_pandas(self) -> Any:
